@@ -1,0 +1,38 @@
+# Two commands do all the set-up: make run, make test.
+PYTHON ?= python3
+VENV ?= .venv
+# What the tests of neural models need; TORCH= leaves it out, and those tests are skipped by name.
+TORCH ?= torch==2.13.0
+BIN := $(VENV)/bin
+
+.PHONY: run test check lint bench clean
+
+run: $(VENV)/.installed
+	$(BIN)/askone demo
+
+test: $(VENV)/.tested check
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+check: lint
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+lint: $(VENV)/.tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+bench: $(VENV)/.installed
+	$(BIN)/python benchmarks/stream.py
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "askone needs Python 3.11 or newer; set PYTHON=")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/.tested: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' $(TORCH)
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

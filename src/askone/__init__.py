@@ -1,0 +1,29 @@
+"""askone learns a model by asking one yes/no question per example."""
+
+from askone import checks, theory
+from askone.errors import AskoneError
+from askone.estimators import InputScaleWarning, OneBitRegressor, load
+from askone.oracles import Oracle
+from askone.questions import HalfSpace, Reveal, question_from_json
+from askone.simulation import simulate
+from askone.spaces import Real
+from askone.streams import Budget, Stream
+from askone.version import __version__
+
+__all__ = [
+    "AskoneError",
+    "Budget",
+    "HalfSpace",
+    "InputScaleWarning",
+    "OneBitRegressor",
+    "Oracle",
+    "Real",
+    "Reveal",
+    "Stream",
+    "__version__",
+    "checks",
+    "load",
+    "question_from_json",
+    "simulate",
+    "theory",
+]

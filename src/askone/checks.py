@@ -1,0 +1,190 @@
+"""Contract checks for whoever adds a loss, a gradient or a learner.  Each raises AssertionError.
+
+>>> from askone.gradients import MedianSphere
+>>> from askone.losses import Huber
+>>> check_loss_gradient(Huber(0.5))
+>>> check_gradient_unbiased(MedianSphere(), outputs=3)
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askone import draws
+from askone.errors import InvalidArgument
+from askone.gradients import WeakGradient, draws_of
+from askone.inputs import as_labels, as_rows
+from askone.learners.base import Learner
+from askone.losses import Loss
+from askone.oracles import Oracle
+from askone.questions import HalfSpace, Question, question_from_json
+from askone.simulation import simulate
+
+Array = NDArray[Any]
+
+_SIGMAS = 5.0
+
+
+def check_loss_gradient(loss: Loss, outputs: int = 2, seed: int = 0) -> None:
+    """The gradient equals finite differences of the value, and keeps its Lipschitz bound.
+
+    Points within 1e-3 of a kink are moved off it: there a subgradient need not match.
+    """
+    z, y = (3 * draws.uniforms(seed, k * 1000, 200, outputs, draws.DESIGN) - 1.5 for k in (0, 1))
+    z = np.where(np.abs(z - y) < 1e-3, y + 0.01, z)
+    gradient, step = loss.gradient(z, y), 1e-6
+    for j in range(outputs):
+        nudge = step * np.eye(outputs)[j]
+        numeric = (loss.value(z + nudge, y) - loss.value(z - nudge, y)) / (2 * step)
+        near_kink = np.abs(np.abs(z - y)[:, j] - loss.parameter) < 10 * step
+        worst = np.abs(numeric - gradient[:, j])[~near_kink].max()
+        _require(worst < 1e-5, f"{loss}: gradient off by {worst:.2g} from finite differences in output {j}")
+    limit = loss.lipschitz(outputs)
+    longest = np.linalg.norm(gradient, axis=1).max()
+    _require(limit is None or longest <= limit * (1 + 1e-12), f"{loss}: gradient of length {longest} over {limit}")
+
+
+def check_gradient_unbiased(gradient: WeakGradient, outputs: int = 1, draws_: int = 400_000, seed: int = 0) -> None:
+    """E[G | Y = y] is the loss's gradient at y: exactly for one output, else by Monte Carlo.
+
+    One output: the draw of V is integrated exactly, up to 1e-9.  More: seeded draws, and the mean
+    must lie within five standard errors, which must themselves be below a tenth of the gradient's
+    scale, so that the check has power.
+    """
+    if not gradient.unbiased:
+        raise InvalidArgument("gradient", "one that claims to be unbiased", type(gradient).__name__)
+    points = 1.6 * draws.uniforms(seed, 0, 12, outputs, draws.DESIGN) - 0.8
+    for z, y in zip(points[::2], points[1::2], strict=True):
+        target = gradient.loss.gradient(z[None, :], y[None, :])[0]
+        if outputs == 1:
+            mean, error = _integrated(gradient, z, y), np.full(1, 1e-9)
+        else:
+            sample = draws_of(gradient, z, y, draws.uniforms(seed, 1, draws_, gradient.width(outputs)))
+            mean, error = sample.mean(axis=0), _SIGMAS * sample.std(axis=0) / np.sqrt(draws_)
+            scale = max(float(np.linalg.norm(target)), 0.1)
+            _require(bool((error < 0.1 * scale).all()), f"{gradient}: {draws_} draws are too few to tell")
+        off = np.abs(mean - target)
+        _require(bool((off <= error).all()), f"{gradient}: mean {mean} at z={z}, y={y}, but the gradient is {target}")
+
+
+def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int = 0) -> None:
+    """The contract of ``Learner`` on some rows with labels (hidden behind an oracle).
+
+    Predict before any answer; ask gives the same for the same draw; every question survives JSON
+    and says the same of every label; tell is pure; a wrong answer or row is refused; the state
+    survives a trip through arrays; many rows at once are the same as one after the other.
+    """
+    rows, labels = as_rows(X, learner.columns), as_labels(y, learner.space.m)
+    state = learner.init()
+    shape = learner.predict(state, rows).shape
+    _require(shape == labels.shape, f"predictions before any answer have shape {shape}, not {labels.shape}")
+    oracle = Oracle(labels)
+    for i, x in enumerate(rows):
+        uniform = draws.uniforms(seed, i, 1, learner.width)[0]
+        question = learner.ask(state, x, uniform)
+        _require(question == learner.ask(state, x, uniform), "ask gave two questions for one draw")
+        _check_question(question, labels[:5])
+        answer = oracle.respond(i, question)
+        assert answer is not None
+        before = _copied(learner, state)
+        _refuses(learner, state, x, question)
+        following = learner.tell(state, x, question, answer)
+        _require(_same(before, learner.to_arrays(state)), "tell changed the state it was given")
+        _require(learner.count(following) == i + 1, "count does not count the answers")
+        state = following
+    returned = learner.from_arrays(_copied(learner, state))
+    _require(_close(learner.predict(returned, rows), learner.predict(state, rows)), "a state changes through arrays")
+    _check_stream(learner, rows, labels, state, seed)
+
+
+def _check_stream(learner: Learner[Any], rows: Array, labels: Array, state: Any, seed: int) -> None:
+    at_once = simulate(learner, rows, Oracle(labels), seed=seed, at=[])
+    alone, together = learner.predict(state, rows), learner.predict(at_once.state, rows)
+    _require(_close(alone, together), f"a stream differs from ask and tell by {np.abs(alone - together).max():.2g}")
+    again = simulate(learner, rows, Oracle(labels), seed=seed, at=[])
+    same = _same(learner.to_arrays(at_once.state), learner.to_arrays(again.state))
+    _require(same, "the same seed gave two different states")
+    batch = learner.ask_many(learner.init(), rows, draws.uniforms(seed, 0, len(rows), learner.width))
+    single = [learner.ask(learner.init(), x, draws.uniforms(seed, i, 1, learner.width)[0]) for i, x in enumerate(rows)]
+    _require(all(_alike(a, b) for a, b in zip(batch, single, strict=True)), "ask_many differs from ask")
+
+
+def _check_question(question: Question, labels: Array) -> None:
+    back = question_from_json(json.dumps(question.to_json(), allow_nan=False))
+    _require(back == question and hash(back) == hash(question), f"{question} does not survive JSON")
+    same = all(back.answer(label) == question.answer(label) for label in labels)
+    _require(same and len(str(question)) > 0, f"{question} answers differently after JSON")
+
+
+def _refuses(learner: Learner[Any], state: Any, x: Array, question: Question) -> None:
+    for bad_row, answer in ((x * np.nan, True), (x[:0], True), (x, "yes"), (x, None)):
+        before = _copied(learner, state)
+        try:
+            learner.tell(state, bad_row, question, answer)  # type: ignore[arg-type]  # that is the point
+        except InvalidArgument:
+            _require(_same(before, learner.to_arrays(state)), "a refused call changed the state")
+        else:
+            raise AssertionError(f"tell took the answer {answer!r} about the row {bad_row}")
+
+
+def _integrated(gradient: WeakGradient, z: Array, y: Array) -> Array:
+    """E[G] for one output: both signs of u, and V by quadrature on each side of the bit's jump."""
+    width = gradient.width(1)
+    if width == 0:
+        return np.asarray(draws_of(gradient, z, y, np.empty((1, 0)))[0])
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    total = np.zeros(1)
+    for sign in [[]] if width == 1 else [[0.25], [0.75]]:
+        jump = _jump(gradient, z, y, sign)
+        for a, b in ((0.0, jump), (jump, 1.0)):
+            v = a + (b - a) * (nodes + 1) / 2
+            uniform = np.column_stack([np.tile(sign, (len(v), 1)), v])
+            total += (b - a) / 2 * weights @ draws_of(gradient, z, y, uniform) / (1 if width == 1 else 2)
+    return total
+
+
+def _jump(gradient: WeakGradient, z: Array, y: Array, sign: list[float]) -> float:
+    """The v in (0, 1) where the answer changes, by bisection (an end where it does not)."""
+
+    def value(v: float) -> bool:
+        return bool(draws_of(gradient, z, y, np.array([[*sign, v]]))[0, 0] == 0.0) if sign else _bit(v)
+
+    def _bit(v: float) -> bool:
+        return bool(draws_of(gradient, z, y, np.array([[v]]))[0, 0] < 0.0)
+
+    low, high = 1e-15, 1 - 1e-15
+    if value(low) == value(high):
+        return 1.0 if not value(low) else 0.0
+    first = value(low)
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if value(middle) == first else (low, middle)
+    return high
+
+
+def _alike(a: Question, b: Question) -> bool:
+    if isinstance(a, HalfSpace) and isinstance(b, HalfSpace):
+        close = np.allclose([*a.direction, a.threshold], [*b.direction, b.threshold], rtol=1e-9, atol=1e-9)
+        return bool(close and np.isclose(a.density, b.density))
+    return type(a) is type(b)
+
+
+def _copied(learner: Learner[Any], state: Any) -> dict[str, Array]:
+    return {name: np.array(array) for name, array in learner.to_arrays(state).items()}
+
+
+def _same(a: dict[str, Array], b: dict[str, Array]) -> bool:
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def _close(a: Array, b: Array) -> bool:
+    return bool(np.allclose(a, b, rtol=1e-7, atol=1e-7 * float(np.abs(b).max() + 1e-300)))
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise AssertionError(message)

@@ -1,0 +1,61 @@
+"""Randomness as a value: row t of a table of uniforms, a function of (seed, t) alone.
+
+Only ``ask`` draws.  Question t of a stream uses row t, whoever computes it and in whatever order,
+so a simulation that draws ten thousand rows at once and a server that draws one see the same.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+Array = NDArray[Any]
+
+# What a draw is for; streams of different purposes never share numbers.
+ASK, FLIP, SKIP, DESIGN = range(4)
+_WORDS = 4  # a Philox counter yields four doubles
+_CHUNK = 1 << 14
+
+
+def uniforms(seed: int, first: int, count: int, width: int, purpose: int = ASK) -> Array:
+    """Rows first .. first + count - 1 of the table: independent uniforms in (0, 1).
+
+    >>> table = uniforms(0, 0, 100, 3)
+    >>> bool((table[40:42] == uniforms(0, 40, 2, 3)).all())
+    True
+    """
+    if count == 1:
+        rows = max(1, _CHUNK // max(width, 1))
+        chunk = _chunk(seed, first // rows, rows, width, purpose)
+        return chunk[first % rows : first % rows + 1]
+    return _table(seed, first, count, width, purpose)
+
+
+@lru_cache(maxsize=16)
+def _chunk(seed: int, index: int, rows: int, width: int, purpose: int) -> Array:
+    # Setting up a generator costs twenty microseconds; a chunk shares that among its rows.
+    table = _table(seed, index * rows, rows, width, purpose)
+    table.flags.writeable = False
+    return table
+
+
+def _table(seed: int, first: int, count: int, width: int, purpose: int) -> Array:
+    counters = -(-width // _WORDS)
+    key = np.array([seed, purpose], dtype=np.uint64)
+    generator = np.random.Generator(np.random.Philox(key=key, counter=first * counters))
+    table = generator.random((count, counters * _WORDS))[:, :width]
+    return np.maximum(table, 2.0**-54)
+
+
+def sphere(uniform: Array) -> Array:
+    """Rows of uniforms turned into directions uniform on the sphere (normals, normalised).
+
+    >>> float(np.linalg.norm(sphere(uniforms(0, 0, 5, 3)), axis=1).round(12).max())
+    1.0
+    """
+    normal = ndtri(uniform)
+    return np.asarray(normal / np.sqrt(np.einsum("ij,ij->i", normal, normal))[:, None])

@@ -1,0 +1,95 @@
+"""Everything that askone raises on purpose.
+
+::
+
+    AskoneError
+    ├── InvalidArgument (also a ValueError)    an argument is wrong: its name, what is allowed, what came
+    │   ├── WrongType (also a TypeError)       an argument is of a type that cannot be used
+    │   ├── InvalidAnswer                      an answer that is not the kind its question takes
+    │   └── IncompatibleParts                  two parts that cannot work together, and what would fit
+    ├── UnknownQuestion (also a LookupError)   told a question that was never asked here
+    ├── AlreadyAsked                           this row had its one question
+    ├── AlreadyAnswered                        this question had its answer
+    ├── BudgetSpent                            no question is left
+    ├── InvalidFile (also a ValueError)        a saved model or a record that cannot be read
+    └── MissingExtra (also an ImportError)     an optional library is not installed
+
+Whoever raises one of these has not changed any state.
+
+>>> raise_invalid = InvalidArgument("low", "a finite number", "nan")
+>>> str(raise_invalid)
+'low must be a finite number; got nan'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class AskoneError(Exception):
+    """The root of the tree above."""
+
+
+class InvalidArgument(AskoneError, ValueError):
+    """An argument has a value that is not allowed."""
+
+    def __init__(self, argument: str, allowed: str, got: object) -> None:
+        super().__init__(argument, allowed, got)
+        self.argument, self.allowed, self.got = argument, allowed, got
+
+    def __str__(self) -> str:
+        return f"{self.argument} must be {self.allowed}; got {_short(self.got)}"
+
+
+class WrongType(InvalidArgument, TypeError):
+    """An argument is of a type that cannot be used."""
+
+
+class InvalidAnswer(InvalidArgument):
+    """An answer is not of the kind its question takes."""
+
+
+class IncompatibleParts(InvalidArgument):
+    """Two parts were put together that cannot work together."""
+
+
+def incompatible(argument: str, got: object, reason: str, fits: Iterable[object]) -> IncompatibleParts:
+    """The error for a part that does not fit, with the parts that would.
+
+    >>> str(incompatible("loss", "quantile", "2 outputs", ["median", "squared"]))
+    "loss must be one of: 'median', 'squared' (2 outputs); got quantile"
+    """
+    names = ", ".join(repr(one) for one in fits)
+    return IncompatibleParts(argument, f"one of: {names or 'nothing'} ({reason})", got)
+
+
+class UnknownQuestion(AskoneError, LookupError):
+    """A question that was never asked here."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class AlreadyAsked(AskoneError):
+    """A row had its one question already."""
+
+
+class AlreadyAnswered(AskoneError):
+    """A question had its answer already."""
+
+
+class BudgetSpent(AskoneError):
+    """The budget holds no further question."""
+
+
+class InvalidFile(AskoneError, ValueError):
+    """A saved model, question or event cannot be read."""
+
+
+class MissingExtra(AskoneError, ImportError):
+    """An optional library is missing."""
+
+
+def _short(value: object, length: int = 120) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -1,0 +1,114 @@
+"""What callers hand in, checked once and turned into arrays: rows, labels, numbers, seeds."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askone.errors import InvalidArgument
+
+Array = NDArray[Any]
+
+
+def as_rows(X: ArrayLike, columns: int | None = None, argument: str = "X") -> Array:
+    """A finite float array of rows (n x columns).
+
+    >>> as_rows([[1, 2]]).shape
+    (1, 2)
+    >>> as_rows([[1, float("nan")]])
+    Traceback (most recent call last):
+    askone.errors.InvalidArgument: X must be finite numbers (no NaN, no infinity); got a value that is not finite
+    """
+    rows = _floats(X, argument)
+    if rows.ndim != 2 or rows.shape[1] == 0:
+        raise InvalidArgument(argument, "a table of rows (two dimensions)", f"shape {rows.shape}")
+    if columns is not None and rows.shape[1] != columns:
+        raise InvalidArgument(argument, f"rows of {columns} columns", f"{rows.shape[1]} columns")
+    return _finite(rows, argument)
+
+
+def as_row(x: ArrayLike, columns: int | None = None, argument: str = "x") -> Array:
+    """One row as a (1 x columns) array."""
+    row = _floats(x, argument)
+    if row.ndim != 1 or row.size == 0:
+        raise InvalidArgument(argument, "one row (one dimension)", f"shape {row.shape}")
+    if columns is not None and row.size != columns:
+        raise InvalidArgument(argument, f"a row of {columns} columns", f"{row.size} columns")
+    return _finite(row, argument)[None, :]
+
+
+def as_labels(y: ArrayLike, outputs: int | None = None, argument: str = "y") -> Array:
+    """Labels as a finite (n x m) array; one output may come as a flat list."""
+    labels = _floats(y, argument)
+    if labels.ndim == 1:
+        labels = labels[:, None]
+    if labels.ndim != 2 or (outputs is not None and labels.shape[1] != outputs):
+        raise InvalidArgument(argument, f"labels with {outputs or 'm'} outputs", f"shape {labels.shape}")
+    return _finite(labels, argument)
+
+
+def as_label(y: ArrayLike, outputs: int, argument: str = "label") -> Array:
+    """One label as a finite vector of m numbers; one output may come as a number."""
+    label = _floats(y, argument).reshape(-1)
+    if label.size != outputs:
+        raise InvalidArgument(argument, f"a label with {outputs} output(s)", f"{label.size} number(s)")
+    return _finite(label, argument)
+
+
+def as_number(
+    value: object, argument: str, low: float = -math.inf, high: float = math.inf, strict: bool = False
+) -> float:
+    """A finite number between two bounds (excluding them where ``strict``)."""
+    number = math.nan if isinstance(value, bool) or not isinstance(value, numbers.Real) else float(value)
+    inside = low < number < high if strict else low <= number <= high
+    if not (math.isfinite(number) and inside):
+        raise InvalidArgument(argument, _interval(low, high, strict), value)
+    return number
+
+
+def as_count(value: object, argument: str, low: int = 0) -> int:
+    """A whole number not below ``low``."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < low:
+        raise InvalidArgument(argument, f"a whole number from {low}", value)
+    return int(value)
+
+
+def as_choice(value: object, argument: str, choices: Iterable[str]) -> str:
+    """One of some names."""
+    names = list(choices)
+    if not isinstance(value, str) or value not in names:
+        raise InvalidArgument(argument, "one of: " + ", ".join(map(repr, names)), value)
+    return value
+
+
+def _floats(values: ArrayLike, argument: str) -> Array:
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "c":
+            raise InvalidArgument(argument, "real numbers", "complex numbers")
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InvalidArgument):
+            raise
+        raise InvalidArgument(argument, "numbers", f"{type(values).__name__} ({error})") from error
+
+
+def _finite(array: Array, argument: str) -> Array:
+    # A sum is finite only if all its terms are, or if finite terms overflow: the rare second look
+    # keeps the check of one short row at about a microsecond.
+    if not math.isfinite(array.sum()) and not np.isfinite(array).all():
+        raise InvalidArgument(argument, "finite numbers (no NaN, no infinity)", "a value that is not finite")
+    return array
+
+
+def _interval(low: float, high: float, strict: bool) -> str:
+    if math.isinf(low) and math.isinf(high):
+        return "a finite number"
+    relation = ("above", "below") if strict else ("at least", "at most")
+    parts = [f"{relation[0]} {low:g}"] * math.isfinite(low) + [f"{relation[1]} {high:g}"] * math.isfinite(high)
+    return "a number " + " and ".join(parts)

@@ -1,0 +1,341 @@
+"""Compiled inner loops: the one door to numba.
+
+Every step of the stream is written once here and used twice: for one answer that a person gave
+(a block of one row) and inside the loops of a simulation.  A learner packs its numbers into two
+short vectors, so that compiled and interpreted code read the same state:
+
+``S`` (what changes)                        ``R`` (what was configured)
+    T     answers learnt so far                 RULE    which step rule
+    SCALE s, with theta = s A                   GAMMA   gamma_0
+    CUM   C = sum of w_t s_t                    POWER   gamma_t = gamma_0 t^-power
+    WSUM  W = sum of w_t                        BOUND   B, a bound on the gradient's norm
+    SUMSQ sum of |G_t|^2                        RIDGE   lambda of lambda |theta|^2
+    DIST2 |theta - theta_0|^2                   AVERAGE which average
+    FAR   the largest |theta - theta_0| yet     ETA     eta of the polynomial average
+    WEALTH what the coin bettor has won         START   1: average theta_0 .. theta_{t-1}
+    LARGEST the largest |G_t| yet               FIRST   first distance (DoG) or purse (coin)
+
+A sum of steps has a closed-form average: with C_t = sum_{i<=t} w_i s_i and B_t = sum_i C_{i-1} dA_i,
+
+    sum_{t<=T} w_t theta_t = C_T A_T - B_T,
+
+so an average costs one more accumulator and no pass over old iterates, for any weights w.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+T, SCALE, CUM, WSUM, SUMSQ, DIST2, FAR, WEALTH, LARGEST, MARK_OLD, MARK_NEW = range(11)
+STATE_SIZE = 11
+RULE, GAMMA, POWER, BOUND, RIDGE, AVERAGE, ETA, START, FIRST = range(9)
+RULE_SIZE = 9
+SCHEDULE, ADAGRAD, DOG, COIN = range(4)
+NO_AVERAGE, UNIFORM, POLYNOMIAL = range(3)
+UNKNOWN, SKIPPED = -1, 2
+AT_PREDICTION, INFIMUM_MEDIAN, INFIMUM_SQUARED = range(3)
+MEDIAN, SQUARED, QUANTILE, HUBER, LOGCOSH = range(5)
+
+_MAGIC = 6755399441055744.0  # 1.5 * 2^52: adding it rounds a double to an integer in its low bits
+_TINY = 1e-60
+
+# Compiled code is kept between runs.  Contraction (fused multiply-add) and, for the sums,
+# reassociation let LLVM use vector instructions; no NaN ever reaches these loops.
+_jit = numba.njit(cache=True, error_model="numpy", fastmath={"contract"})
+_jit_sum = numba.njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+
+
+@_jit
+def exp(x: float) -> float:
+    """exp(x) for x <= 0 within 1 ulp or so; unlike libm's, LLVM can vectorise it."""
+    x = max(x, -708.0)
+    shifted = x * 1.4426950408889634 + _MAGIC
+    k = shifted - _MAGIC
+    r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10
+    p = 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    power_of_two = np.int64((np.float64(shifted).view(np.int64) + 1023) << 52)
+    return p * power_of_two.view(np.float64)
+
+
+@_jit
+def gaussian(X: Array, Z: Array, bandwidth: float, out: Array) -> None:
+    """out[i, j] = exp(-|x_i - z_j|^2 / (2 sigma^2)); Z holds one column per point (d x n)."""
+    n, p, d = X.shape[0], Z.shape[1], X.shape[1]
+    factor = -0.5 / (bandwidth * bandwidth)
+    for i in range(n):
+        for j in range(p):
+            out[i, j] = 0.0
+        for k in range(d):
+            x = X[i, k]
+            for j in range(p):
+                difference = x - Z[k, j]
+                out[i, j] += difference * difference
+        for j in range(p):
+            out[i, j] = exp(factor * out[i, j])
+
+
+@_jit
+def gaussian_from_products(out: Array, x2: Array, z2: Array, bandwidth: float) -> None:
+    """The same from out = X Z^T by |x - z|^2 = |x|^2 + |z|^2 - 2<x, z>: for many dimensions."""
+    factor = -0.5 / (bandwidth * bandwidth)
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = exp(factor * max(x2[i] + z2[j] - 2.0 * out[i, j], 0.0))
+
+
+@_jit
+def laplacian(X: Array, Z: Array, bandwidth: float, out: Array) -> None:
+    """out[i, j] = exp(-|x_i - z_j|_1 / sigma); Z holds one column per point (d x n)."""
+    n, p, d = X.shape[0], Z.shape[1], X.shape[1]
+    for i in range(n):
+        for j in range(p):
+            out[i, j] = 0.0
+        for k in range(d):
+            x = X[i, k]
+            for j in range(p):
+                out[i, j] += abs(x - Z[k, j])
+        for j in range(p):
+            out[i, j] = exp(-out[i, j] / bandwidth)
+
+
+@_jit
+def rounded(value: float, decimals: int) -> float:
+    """The value to so many decimals, as the nearest double to what a person reads.
+
+    >>> rounded(21.38, 1), rounded(1234.0, -2)
+    (21.4, 1200.0)
+    """
+    power = 10.0 ** abs(decimals)
+    if decimals >= 0:
+        return np.rint(value * power) / power
+    return np.rint(value / power) * power
+
+
+@_jit
+def _weigh(S: Array, R: Array, t: float) -> None:
+    """Give the iterate theta = s A its weight in the average."""
+    kind = R[AVERAGE]
+    if kind == UNIFORM:
+        weight = 1.0
+    elif kind == POLYNOMIAL:  # a_t = (1 - rho) a_{t-1} + rho theta_t, rho = (eta+1)/(t+eta)
+        total = 1.0 if t <= 1.0 else S[WSUM] * (t + R[ETA]) / (t - 1.0)
+        weight = total - S[WSUM]
+    else:
+        weight = 0.0
+    S[WSUM] += weight
+    S[CUM] += weight * S[SCALE]
+
+
+@_jit
+def _learning_rate(S: Array, R: Array, t: float, g2: float) -> float:
+    S[SUMSQ] += g2
+    rule = R[RULE]
+    if rule == SCHEDULE:
+        return R[GAMMA] * t ** (-R[POWER]) / R[BOUND]
+    if S[SUMSQ] == 0.0:
+        return 0.0
+    if rule == ADAGRAD:
+        return R[GAMMA] / math.sqrt(S[SUMSQ])
+    S[FAR] = max(S[FAR], R[FIRST], math.sqrt(S[DIST2]))
+    return S[FAR] / math.sqrt(S[SUMSQ])
+
+
+@_jit
+def advance(S: Array, R: Array, g2: float, inner: float) -> tuple[float, float]:
+    """One step of any scalar rule, from |G|^2 and <G, theta> alone.
+
+    Returns (a, b): add a G to A, and a b G to B (see the module's docstring).  The ridge enters
+    by its proximal map, theta <- (theta - eta G) / (1 + 2 eta lambda), stable for every lambda.
+    """
+    S[T] += 1.0
+    t = S[T]
+    if R[START] == 1.0:
+        _weigh(S, R, t)
+    before = S[CUM]
+    if R[RULE] == COIN:  # theta_t = (wealth / t) sum of normalised -G: the KT bettor
+        S[LARGEST] = max(S[LARGEST], math.sqrt(g2))
+        a = -1.0 / S[LARGEST] if S[LARGEST] > 0.0 else 0.0
+        S[WEALTH] = max(S[WEALTH] + a * inner, 1e-9 * R[FIRST])
+        S[SCALE] = S[WEALTH] / (t + 1.0)
+    else:
+        eta = _learning_rate(S, R, t, g2)
+        shrink = 1.0 / (1.0 + 2.0 * R[RIDGE] * eta)
+        S[DIST2] = max(shrink * shrink * (S[DIST2] - 2.0 * eta * inner + eta * eta * g2), 0.0)
+        a = -eta / S[SCALE]
+        S[SCALE] *= shrink
+    if R[START] != 1.0:
+        _weigh(S, R, t)
+    return a, before
+
+
+@_jit
+def _settle(
+    i: int, at: float, kind: int, decimals: int, offset: Array, shift: Array, stretch: Array,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array,
+) -> None:  # fmt: skip
+    """Put the question of row i at the prediction ``at`` = <z, u> and have it answered.
+
+    A threshold is rounded in the user's units, (c + shift) stretch, before it is compared.
+    """
+    if answers[i] != UNKNOWN:
+        return
+    c = at - offset[i] if kind == AT_PREDICTION else offset[i]
+    asked = (c + shift[i]) * stretch[i]
+    if decimals < 99:
+        asked = rounded(asked, decimals)
+    thresholds[i] = asked / stretch[i] - shift[i]
+    yes = hidden[i] > asked
+    answers[i] = 1 if yes != flips[i] else 0
+
+
+@_jit
+def slope(i: int, at: float, kind: int, yes: Array, no: Array, thresholds: Array, answers: Array) -> float:
+    """g such that the weak gradient of row i is g u: the answer's value, or the infimum loss's."""
+    answered_yes = answers[i] == 1
+    if kind == AT_PREDICTION:
+        return yes[i] if answered_yes else no[i]
+    distance = at - thresholds[i]
+    if (answered_yes and distance >= 0.0) or (not answered_yes and distance <= 0.0):
+        return 0.0
+    if kind == INFIMUM_SQUARED:
+        return distance
+    return yes[i] if answered_yes else no[i]
+
+
+@_jit_sum
+def stream_features(
+    features: Array, arrays: Array, U: Array, offset: Array, yes: Array, no: Array,
+    shift: Array, stretch: Array, hidden: Array, flips: Array, thresholds: Array,
+    answers: Array, kind: int, decimals: int, S: Array, R: Array,
+) -> None:  # fmt: skip
+    """Algorithm 1 over rows of features, one after the other, in place (arrays: copies x m x p)."""
+    n, p = features.shape
+    m = U.shape[1]
+    A = arrays[0]
+    for i in range(n):
+        if answers[i] == SKIPPED:
+            continue
+        at, square = 0.0, 0.0
+        for j in range(m):
+            value = 0.0
+            for k in range(p):
+                value += A[j, k] * features[i, k]
+            at += value * U[i, j]
+        for k in range(p):
+            square += features[i, k] * features[i, k]
+        at *= S[SCALE]
+        _settle(i, at, kind, decimals, offset, shift, stretch, hidden, flips, thresholds, answers)
+        g = slope(i, at, kind, yes, no, thresholds, answers)
+        a, before = advance(S, R, g * g * square, g * at)
+        for j in range(m):
+            v = a * g * U[i, j]
+            for k in range(p):
+                A[j, k] += v * features[i, k]
+            if arrays.shape[0] > 1:
+                w = before * v
+                B = arrays[1]
+                for k in range(p):
+                    B[j, k] += w * features[i, k]
+        if S[SCALE] < _TINY and R[RULE] != COIN:
+            for j in range(m):
+                for k in range(p):
+                    A[j, k] *= S[SCALE]
+            S[CUM] /= S[SCALE]
+            S[SCALE] = 1.0
+
+
+@_jit_sum
+def stream_block(
+    base: Array, H: Array, offset: Array, yes: Array, no: Array, shift: Array, stretch: Array,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array, kind: int, decimals: int,
+    S: Array, R: Array, coefficient: Array, before: Array,
+) -> None:  # fmt: skip
+    """The same steps through scalars only, for any model that is linear in its parameters.
+
+    base_i = <A phi_i, u_i> at the block's start and H_ij = <phi_i, phi_j><u_i, u_j>: row i sees
+    s (base_i + sum_{j<i} H_ij c_j).  Writes c (add c_i u_i phi_i to A) and C_{i-1}.
+    """
+    for i in range(base.shape[0]):
+        coefficient[i] = 0.0
+        before[i] = 0.0
+        if answers[i] == SKIPPED:
+            continue
+        at = base[i]
+        for j in range(i):
+            at += H[i, j] * coefficient[j]
+        at *= S[SCALE]
+        _settle(i, at, kind, decimals, offset, shift, stretch, hidden, flips, thresholds, answers)
+        g = slope(i, at, kind, yes, no, thresholds, answers)
+        a, before[i] = advance(S, R, g * g * H[i, i], g * at)
+        coefficient[i] = a * g
+
+
+@_jit
+def _label_slopes(z: Array, y: Array, loss: int, parameter: float, out: Array) -> None:
+    """out = gradient of the loss in z, for a label that is known."""
+    m = z.shape[0]
+    if loss == MEDIAN:
+        norm = 0.0
+        for j in range(m):
+            norm += (z[j] - y[j]) ** 2
+        norm = math.sqrt(norm)
+        for j in range(m):
+            out[j] = (z[j] - y[j]) / norm if norm > 0.0 else 0.0
+        return
+    for j in range(m):
+        r = z[j] - y[j]
+        if loss == SQUARED:
+            out[j] = r
+        elif loss == QUANTILE:
+            out[j] = (1.0 if r >= 0.0 else 0.0) - parameter
+        elif loss == HUBER:
+            out[j] = min(max(r, -parameter), parameter)
+        else:
+            out[j] = math.tanh(r / parameter)
+
+
+@_jit_sum
+def stream_labels(
+    base: Array, gram: Array, Y: Array, skipped: Array, loss: int, parameter: float,
+    S: Array, R: Array, steps: Array, before: Array,
+) -> None:  # fmt: skip
+    """The fully supervised baseline over a block: base_i = A phi_i, labels known."""
+    n, m = base.shape
+    z, g = np.empty(m), np.empty(m)
+    for i in range(n):
+        before[i] = 0.0
+        steps[i] = 0.0
+        if skipped[i]:
+            continue
+        for j in range(m):
+            value = base[i, j]
+            for k in range(i):
+                value += gram[i, k] * steps[k, j]
+            z[j] = value * S[SCALE]
+        _label_slopes(z, Y[i], loss, parameter, g)
+        square, inner = 0.0, 0.0
+        for j in range(m):
+            square += g[j] * g[j]
+            inner += g[j] * z[j]
+        a, before[i] = advance(S, R, square * gram[i, i], inner)
+        for j in range(m):
+            steps[i, j] = a * g[j]

@@ -1,0 +1,1 @@
+"""Learners: init, ask, tell, predict over a frozen configuration and a state."""

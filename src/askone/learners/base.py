@@ -1,0 +1,148 @@
+"""Two verbs and a value: the contract of every learner.
+
+::
+
+    state = learner.init()
+    question = learner.ask(state, x, uniform)      # uniform: the randomness, a row of draws.uniforms
+    state = learner.tell(state, x, question, answer)
+    prediction = learner.predict(state, X)
+
+All four are pure: nothing is remembered outside the state, and ``tell`` gives a new one.  The
+randomness comes in as an argument, and only ``ask`` takes it.  A question may be told late, out of
+order or never.  ``stream`` does ask, answer, tell for many rows in a row, as a simulation wants it;
+it is the same mathematics in blocks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askone.errors import InvalidArgument
+from askone.questions import Answer, HalfSpace, Question
+from askone.spaces import Real
+
+Array = NDArray[Any]
+S = TypeVar("S")
+Draw = Callable[[int, int], Array]
+"""(first, count) -> uniforms of these questions, count x width."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sealed:
+    """What a respondent will answer to a block of half-space questions, for the compiled loop only.
+
+    ``projections`` are <y_i, u_i> in the user's units; the loop compares them with the threshold
+    and keeps the bit.  No learner reads them.
+    """
+
+    projections: Array
+    flips: Array
+    skipped: Array
+
+
+class Respondent(ABC):
+    """Who answers in a simulation, row by row."""
+
+    @abstractmethod
+    def respond(self, row: int, question: Question) -> Answer | None:
+        """The answer about a row, or None for a skip."""
+
+    @abstractmethod
+    def seal(self, first: int, directions: Array) -> Sealed:
+        """Commit to answers about rows first, first + 1, ... along directions in the user's units."""
+
+    @abstractmethod
+    def reveal(self, first: int, count: int) -> tuple[Array, Array]:
+        """Labels and skips of some rows: for the fully supervised baseline."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some consecutive questions of a stream and their answers (2: skipped), in the user's units."""
+
+    first: int
+    directions: Array
+    thresholds: Array
+    answers: Array
+
+
+Listener = Callable[[Block], None]
+
+
+class Learner(ABC, Generic[S]):
+    """A frozen configuration; S is the type of its states."""
+
+    space: Real
+
+    @property
+    @abstractmethod
+    def columns(self) -> int:
+        """Width of a row."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many uniforms one question uses."""
+
+    @abstractmethod
+    def init(self) -> S:
+        """The state before any answer."""
+
+    @abstractmethod
+    def ask(self, state: S, x: ArrayLike, uniform: Array) -> Question:
+        """The question for one row."""
+
+    @abstractmethod
+    def ask_many(self, state: S, X: ArrayLike, uniform: Array) -> list[Question]:
+        """One question for each row, all at this state (uniform: n x width)."""
+
+    @abstractmethod
+    def tell(self, state: S, x: ArrayLike, question: Question, answer: Answer) -> S:
+        """The state after an answer."""
+
+    @abstractmethod
+    def predict(self, state: S, X: ArrayLike) -> Array:
+        """Predictions in the user's units, n x m."""
+
+    @abstractmethod
+    def count(self, state: S) -> int:
+        """How many answers the state has learnt from."""
+
+    @abstractmethod
+    def to_arrays(self, state: S) -> dict[str, Array]:
+        """The state as plain arrays, for saving."""
+
+    @abstractmethod
+    def from_arrays(self, arrays: dict[str, Array]) -> S:
+        """The inverse of ``to_arrays``."""
+
+    def stream(
+        self, state: S, X: Array, draw: Draw, respondent: Respondent, first: int = 0, listen: Listener | None = None
+    ) -> S:
+        """Ask and tell about rows X, which are first, first + 1, ... of the respondent's."""
+        for i, x in enumerate(X):
+            question = self.ask(state, x, draw(first + i, 1)[0])
+            answer = respondent.respond(first + i, question)
+            if answer is not None:
+                state = self.tell(state, x, question, answer)
+            if listen is not None and isinstance(question, HalfSpace):
+                listen(_single(first + i, question, answer))
+        return state
+
+
+def _single(row: int, question: HalfSpace, answer: Answer | None) -> Block:
+    code = 2 if answer is None else int(bool(answer))
+    return Block(row, np.array([question.direction]), np.array([question.threshold]), np.array([code]))
+
+
+def wrong_family(expected: type[Question], question: object) -> InvalidArgument:
+    """The error for a question that this learner does not ask."""
+    return InvalidArgument("question", f"a {expected.__name__}", type(question).__name__)

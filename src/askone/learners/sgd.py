@@ -1,0 +1,335 @@
+"""Stochastic gradient descent from one bit per row: Algorithm 1 and its relatives.
+
+    theta <- theta - eta_t G,     G = g u pulled back through the model (see ``gradients``)
+
+for any model, loss, family, step rule and average that fit together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askone import kernels, schedules
+from askone.errors import InvalidArgument, incompatible
+from askone.gradients import FullGradient, Gradient, MedianSphere, WeakGradient
+from askone.inputs import as_number, as_row, as_rows
+from askone.learners.base import Block, Draw, Learner, Listener, Respondent, Sealed, wrong_family
+from askone.models.base import Model, Point
+from askone.models.linear import FeatureModel, FeaturePoint
+from askone.questions import Answer, HalfSpace, Question, Reveal, half_space, in_unit_labels
+from askone.schedules import STEP_RULES, Average, InverseSqrt, StepRule, Uniform
+from askone.spaces import Real
+
+Array = NDArray[Any]
+
+_DIRECT = 4096  # up to so many parameters a row at a time beats a block of rows
+_ROWS_DIRECT, _ROWS_BLOCK = 256, 64
+_UNROUNDED = 99
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SGDState:
+    """Accumulators of the model and the vector S of ``kernels``."""
+
+    params: Any
+    S: Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A block of half-space questions laid out for the compiled loops."""
+
+    U: Array
+    offset: Array
+    yes: Array
+    no: Array
+    shift: Array
+    stretch: Array
+    hidden: Array
+    flips: Array
+    thresholds: Array
+    answers: Array
+
+    def rest(self) -> tuple[Array, ...]:
+        return (self.offset, self.yes, self.no, self.shift, self.stretch,
+                self.hidden, self.flips, self.thresholds, self.answers)  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SGD(Learner[SGDState]):
+    """Algorithm 1: one question per row, one stochastic gradient step per answer.
+
+    >>> from askone.features import Linear, Scaler
+    >>> learner = SGD(Real(0, 100), FeatureModel(Linear(Scaler.identity(1))))
+    >>> state = learner.init()
+    >>> question = learner.ask(state, [0.0], np.empty(0))
+    >>> str(question)
+    'Is the value above 50?'
+    >>> state = learner.tell(state, [0.0], question, True)
+    >>> learner.predict(state, [[0.0]]).item()
+    75.0
+    """
+
+    space: Real
+    model: Model[Any]
+    gradient: Gradient = MedianSphere()
+    step: StepRule = InverseSqrt()
+    average: Average = Uniform()
+    ridge: float = 0.0
+
+    def __post_init__(self) -> None:
+        as_number(self.ridge, "ridge", 0.0)
+        if self.gradient.single_output and self.space.m > 1:
+            raise incompatible("gradient", type(self.gradient).__name__, f"{self.space.m} outputs", ["MedianSphere"])
+        if self.step.diagonal and not self.model.has_coordinates:
+            fits = [name for name, rule in STEP_RULES.items() if not rule.diagonal]
+            raise incompatible("step", self.step.name, "a model that grows has no fixed coordinates", fits)
+        if self.step.code == kernels.COIN and not self.model.linear:
+            fits = [name for name, rule in STEP_RULES.items() if rule.code != kernels.COIN]
+            raise incompatible("step", self.step.name, "a network cannot start at zero", fits)
+        if self.ridge > 0 and not self.step.takes_ridge:
+            fits = [name for name, rule in STEP_RULES.items() if rule.takes_ridge]
+            raise incompatible("step", self.step.name, "with a ridge", fits)
+
+    # -- configuration, laid out once ---------------------------------------------------------
+
+    @property
+    def columns(self) -> int:
+        """Width of a row."""
+        return self.model.columns
+
+    @property
+    def width(self) -> int:
+        """Uniforms per question."""
+        return self.gradient.width(self.space.m) if isinstance(self.gradient, WeakGradient) else 0
+
+    @cached_property
+    def _R(self) -> Array:
+        return schedules.packed(self.step, self.average, self.gradient.bound(self.space.m), self.ridge)
+
+    @cached_property
+    def _mode(self) -> int:
+        return self.gradient.mode if isinstance(self.gradient, WeakGradient) else kernels.AT_PREDICTION
+
+    @cached_property
+    def _direct(self) -> bool:
+        small = isinstance(self.model, FeatureModel) and self.model.features.size * self.space.m <= _DIRECT
+        return small and not self.step.diagonal and isinstance(self.gradient, WeakGradient)
+
+    @cached_property
+    def _block_rows(self) -> int:
+        if self.step.diagonal or not self.model.linear:
+            return 1
+        return _ROWS_DIRECT if self._direct else _ROWS_BLOCK
+
+    # -- the four functions ---------------------------------------------------------------------
+
+    def init(self) -> SGDState:
+        """theta = 0 (a network: its own start)."""
+        params = self.model.init(self.space.m, self.average.copies, self.step.diagonal)
+        return SGDState(params, schedules.start(self.step))
+
+    def ask(self, state: SGDState, x: ArrayLike, uniform: Array) -> Question:
+        """The question at the current iterate."""
+        return self._questions(state, as_row(x, self.columns), uniform[None, :])[0]
+
+    def ask_many(self, state: SGDState, X: ArrayLike, uniform: Array) -> list[Question]:
+        """See ``Learner.ask_many``."""
+        return self._questions(state, as_rows(X, self.columns), uniform)
+
+    def tell(self, state: SGDState, x: ArrayLike, question: Question, answer: Answer) -> SGDState:
+        """One step against the gradient that the answer gives."""
+        row = as_row(x, self.columns)
+        if isinstance(self.gradient, FullGradient):
+            if not isinstance(question, Reveal):
+                raise wrong_family(Reveal, question)
+            label = self.space.to_unit([question.accept(answer)])
+            return self._learn_labels(state, row, label, np.zeros(1, dtype=np.bool_))
+        if not isinstance(question, HalfSpace):
+            raise wrong_family(HalfSpace, question)
+        u, c = in_unit_labels(self.space, question)
+        bit = question.accept(answer)
+        return self._learn(state, row, self._told(u, c, question.density, bit))
+
+    def predict(self, state: SGDState, X: ArrayLike) -> Array:
+        """The averaged function, in the user's units."""
+        mix = self.average.mix(state.S) if state.S[kernels.T] > 0 else self._mix_now(state)
+        return self.space.from_unit(self.model.evaluate(state.params, as_rows(X, self.columns), mix))
+
+    def count(self, state: SGDState) -> int:
+        """Answers learnt."""
+        return int(state.S[kernels.T])
+
+    def to_arrays(self, state: SGDState) -> dict[str, Array]:
+        """See ``Learner.to_arrays``."""
+        return {"S": state.S, **self.model.to_arrays(state.params)}
+
+    def from_arrays(self, arrays: dict[str, Array]) -> SGDState:
+        """See ``Learner.from_arrays``."""
+        return SGDState(self.model.from_arrays(arrays), arrays["S"])
+
+    def stream(
+        self, state: SGDState, X: Array, draw: Draw, respondent: Respondent, first: int = 0,
+        listen: Listener | None = None,
+    ) -> SGDState:  # fmt: skip
+        """See ``Learner.stream``: exact, in blocks."""
+        if self._direct:  # the loop below writes into the accumulators; this copy is its own
+            arrays = self.model.to_arrays(state.params)
+            state = SGDState(self.model.from_arrays({"arrays": arrays["arrays"].copy()}), state.S)
+        done = 0
+        while done < len(X):
+            rows = X[done : done + self._rows_until_mark(state)]
+            row = first + done
+            if isinstance(self.gradient, FullGradient):
+                labels, skipped = respondent.reveal(row, len(rows))
+                state = self._learn_labels(state, rows, self.space.to_unit(labels), skipped)
+            else:
+                asked = self._planned(draw(row, len(rows)), row, respondent)
+                state = self._learn(state, rows, asked, owned=self._direct)
+                if listen is not None:
+                    listen(self._heard(row, asked))
+            done += len(rows)
+        return state
+
+    # -- questions ------------------------------------------------------------------------------
+
+    def _mix_now(self, state: SGDState) -> Array:
+        mix = np.zeros(self.average.copies)
+        mix[0] = state.S[kernels.SCALE]
+        return mix
+
+    def _questions(self, state: SGDState, rows: Array, uniform: Array) -> list[Question]:
+        if not isinstance(self.gradient, WeakGradient):
+            return [Reveal(self.space.m) for _ in rows]
+        if uniform.shape != (len(rows), self.width):
+            raise InvalidArgument("uniform", f"of shape {(len(rows), self.width)}", f"shape {uniform.shape}")
+        plan = self.gradient.plan(self.space.m, uniform)
+        c = -plan.offset
+        if self._mode == kernels.AT_PREDICTION:
+            z = self.model.at(state.params, rows).values(state.S[kernels.SCALE])
+            c = np.einsum("ij,ij->i", z, plan.directions) + c
+        else:
+            c = plan.offset
+        asked = zip(plan.directions, c.tolist(), plan.density.tolist(), strict=True)
+        return [half_space(self.space, u, threshold, density) for u, threshold, density in asked]
+
+    def _told(self, u: Array, c: float, density: float, bit: bool) -> _Asked:
+        assert isinstance(self.gradient, WeakGradient)
+        yes, no = self.gradient.values(self.space.m, np.array([density]))
+        zero, one, off = np.zeros(1), np.ones(1), np.zeros(1, dtype=np.bool_)
+        answers = np.array([1 if bit else 0], dtype=np.int8)
+        return _Asked(u[None, :], zero, yes, no, zero, one, zero, off, np.array([c]), answers)
+
+    def _planned(self, uniform: Array, row: int, respondent: Respondent) -> _Asked:
+        assert isinstance(self.gradient, WeakGradient)
+        plan = self.gradient.plan(self.space.m, uniform)
+        yes, no = self.gradient.values(self.space.m, plan.density)
+        weights = plan.directions / self.space.scale
+        stretch = 1.0 / np.sqrt(np.einsum("ij,ij->i", weights, weights))
+        shift = weights @ self.space.center
+        sealed: Sealed = respondent.seal(row, weights * stretch[:, None])
+        answers = np.where(sealed.skipped, kernels.SKIPPED, kernels.UNKNOWN).astype(np.int8)
+        return _Asked(plan.directions, plan.offset, yes, no, shift, stretch,
+                      sealed.projections, sealed.flips, np.zeros(len(answers)), answers)  # fmt: skip
+
+    def _heard(self, row: int, asked: _Asked) -> Block:
+        directions = asked.U / self.space.scale * asked.stretch[:, None]
+        return Block(row, directions, (asked.thresholds + asked.shift) * asked.stretch, asked.answers)
+
+    # -- steps ----------------------------------------------------------------------------------
+
+    def _learn(self, state: SGDState, rows: Array, asked: _Asked, owned: bool = False) -> SGDState:
+        point = self.model.at(state.params, rows)
+        S = state.S.copy()
+        decimals = _UNROUNDED if self.space.decimals is None else self.space.decimals
+        if self._direct:
+            assert isinstance(point, FeaturePoint)
+            arrays = point.params.arrays if owned else point.params.arrays.copy()
+            kernels.stream_features(point.features, arrays, asked.U, *asked.rest(), self._mode, decimals, S, self._R)
+            return self._marked(SGDState(self.model.from_arrays({"arrays": arrays}), S))
+        base = np.einsum("ij,ij->i", point.values(S[kernels.SCALE]), asked.U) / S[kernels.SCALE]
+        products = point.products(asked.U)
+        if not self.model.linear:
+            S[kernels.DIST2] = point.distance2(S[kernels.SCALE])
+        coefficient, before = np.empty(len(rows)), np.empty(len(rows))
+        kernels.stream_block(base, products, *asked.rest(), self._mode, decimals, S, self._R, coefficient, before)
+        if self.step.diagonal:
+            return self._step_diagonally(state, point, asked, base[0], S, before)
+        return self._stepped(point, coefficient[:, None] * asked.U, before, S)
+
+    def _learn_labels(self, state: SGDState, rows: Array, labels: Array, skipped: Array) -> SGDState:
+        point = self.model.at(state.params, rows)
+        S, loss = state.S.copy(), self.gradient.loss
+        if self.step.diagonal or not self.model.linear:
+            return self._learn_one_label(state, rows, labels, skipped)
+        steps, before = np.empty(labels.shape), np.empty(len(rows))
+        base = point.values(S[kernels.SCALE]) / S[kernels.SCALE]
+        labels = np.ascontiguousarray(labels)
+        gram = np.ascontiguousarray(point.gram())
+        kernels.stream_labels(base, gram, labels, skipped, loss.code, loss.parameter, S, self._R, steps, before)
+        return self._stepped(point, steps, before, S)
+
+    def _learn_one_label(self, state: SGDState, row: Array, label: Array, skipped: Array) -> SGDState:
+        # A known gradient is a weak one whose direction is its own.
+        if skipped[0]:
+            return state
+        z = self.model.at(state.params, row).values(state.S[kernels.SCALE])
+        gradient = self.gradient.loss.gradient(z, label)
+        norm = float(np.linalg.norm(gradient))
+        u = gradient[0] / norm if norm > 0 else np.eye(self.space.m)[0]
+        zero, one, off = np.zeros(1), np.ones(1), np.zeros(1, dtype=np.bool_)
+        slope, answers = np.array([norm]), np.ones(1, dtype=np.int8)
+        return self._learn(state, row, _Asked(u[None, :], zero, slope, slope, zero, one, zero, off, zero, answers))
+
+    def _stepped(self, point: Point[Any], V: Array, before: Array, S: Array) -> SGDState:
+        params = point.stepped(V, self._weights(before))
+        # The ridge shrinks s; what it took is moved into A before it underflows (and at once for a
+        # model that is not linear, whose Jacobian is taken at A).
+        scale = S[kernels.SCALE]
+        if self.step.code != kernels.COIN and (scale < 1e-30 or (scale != 1.0 and not self.model.linear)):
+            params = self.model.rescaled(params, scale)
+            S[kernels.CUM] /= scale
+            S[kernels.SCALE] = 1.0
+        return self._marked(SGDState(params, S))
+
+    def _step_diagonally(
+        self, state: SGDState, point: Point[Any], asked: _Asked, base: float, S: Array, before: Array
+    ) -> SGDState:
+        if asked.answers[0] == kernels.SKIPPED:
+            return state
+        g = kernels.slope(0, base, self._mode, asked.yes, asked.no, asked.thresholds, asked.answers)
+        v = np.asarray(g * asked.U)
+        params = point.stepped_diagonally(v, S[kernels.SCALE], self.step.gamma, self._weights(before))
+        return self._marked(SGDState(params, S))
+
+    def _weights(self, before: Array) -> Array:
+        weights = np.zeros((len(before), self.average.copies))
+        weights[:, 0] = 1.0
+        if self.average.copies > 1:
+            weights[:, 1] = before
+        return weights
+
+    # -- marks of a tail average ------------------------------------------------------------------
+
+    def _rows_until_mark(self, state: SGDState) -> int:
+        if self.average.copies < 4:
+            return self._block_rows
+        t = int(state.S[kernels.T])
+        return min(self._block_rows, (1 << t.bit_length()) - t)
+
+    def _marked(self, state: SGDState) -> SGDState:
+        t = int(state.S[kernels.T])
+        if self.average.copies < 4 or t == 0 or t & (t - 1) or state.S[kernels.MARK_NEW] == t:
+            return state
+        S = state.S.copy()
+        S[kernels.MARK_OLD], S[kernels.MARK_NEW] = S[kernels.MARK_NEW], S[kernels.WSUM]
+        mix = np.array([S[kernels.CUM], -1.0, 0.0, 0.0])
+        return SGDState(self.model.marked(state.params, mix), S)

@@ -1,0 +1,1 @@
+"""Models: a forward map and its pull-back."""

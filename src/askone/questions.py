@@ -1,0 +1,239 @@
+"""Questions: frozen values that hold all that is needed to show, answer, log and learn from them.
+
+A question goes to JSON and back, says what a truthful respondent answers (``answer``), refuses an
+answer of the wrong kind (``accept``) and reads as a sentence (``str``).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askone import kernels
+from askone.errors import InvalidAnswer, InvalidArgument, InvalidFile
+from askone.inputs import as_label
+from askone.spaces import Real, Wording
+
+Array = NDArray[Any]
+Answer = bool | tuple[float, ...]
+Record = dict[str, Any]
+
+FORMAT = 1
+_UNIT_TOLERANCE = 1e-6
+
+
+class Question(ABC):
+    """What is asked about one row."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def answer(self, label: ArrayLike) -> Answer:
+        """What somebody who knows the label says."""
+
+    @abstractmethod
+    def accept(self, answer: object) -> Answer:
+        """The answer, checked; raises InvalidAnswer if it is of the wrong kind."""
+
+    @abstractmethod
+    def to_json(self) -> Record:
+        """A record of plain JSON values; ``question_from_json`` reads it back."""
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, record: Record) -> Question:
+        """The inverse of ``to_json`` (call ``question_from_json``, which also checks the format)."""
+
+    @abstractmethod
+    def numbered(self, number: int) -> Question:
+        """The same question, carrying the number it was asked under."""
+
+    number: int | None
+
+
+@final
+@dataclass(frozen=True)
+class HalfSpace(Question):
+    """Is <y, direction> above the threshold?
+
+    ``direction`` is a unit vector; ``density`` is the density the threshold was drawn with, which
+    an importance-weighted gradient divides by (1 where nothing was drawn); ``number`` says which
+    ask it came from; ``purpose`` is "range" for a question spent on location and scale.
+
+    >>> q = HalfSpace((1.0,), 21.4, wording=Wording(unit="°C"))
+    >>> str(q), q.holds(25), q.holds(21.4)
+    ('Is the value above 21.4 °C?', True, False)
+    >>> basket = HalfSpace((0.6, 0.8), 37, wording=Wording(("apples", "pears")))
+    >>> str(basket), basket.holds([30, 30])
+    ('Is 0.6 apples + 0.8 pears above 37?', True)
+    >>> question_from_json(basket.to_json()) == basket
+    True
+    """
+
+    direction: tuple[float, ...]
+    threshold: float
+    density: float = 1.0
+    number: int | None = None
+    wording: Wording = Wording()
+    purpose: str = ""
+    kind: ClassVar[str] = "half-space"
+
+    def __post_init__(self) -> None:
+        direction = self.direction
+        if type(direction) is not tuple or type(self.threshold) is not float:
+            direction = tuple(float(u) for u in np.asarray(self.direction, dtype=np.float64).reshape(-1))
+            object.__setattr__(self, "direction", direction)
+            object.__setattr__(self, "threshold", float(self.threshold))
+        square = sum([u * u for u in direction])
+        if not abs(square - 1.0) <= 2 * _UNIT_TOLERANCE:
+            raise InvalidArgument("direction", "a unit vector", f"{direction} of length {math.sqrt(square):.6g}")
+        if not math.isfinite(self.threshold):
+            raise InvalidArgument("threshold", "a finite number", self.threshold)
+        if not (math.isfinite(self.density) and self.density > 0):
+            raise InvalidArgument("density", "a finite number above 0", self.density)
+        if self.wording.names and len(self.wording.names) != len(direction):
+            raise InvalidArgument("names", f"{len(direction)} name(s)", self.wording.names)
+
+    def __str__(self) -> str:
+        return self.wording.sentence(self.direction, self.threshold)
+
+    def holds(self, label: ArrayLike) -> bool:
+        """Whether the label lies in the half-space (strictly)."""
+        y = as_label(label, len(self.direction))
+        return bool(np.dot(self.direction, y) > self.threshold)
+
+    def answer(self, label: ArrayLike) -> bool:
+        """The same as ``holds``."""
+        return self.holds(label)
+
+    def accept(self, answer: object) -> bool:
+        """A bool, and nothing else."""
+        return yes_or_no(answer)
+
+    def to_json(self) -> Record:
+        """See ``Question.to_json``."""
+        return {
+            "format": FORMAT,
+            "kind": self.kind,
+            "direction": list(self.direction),
+            "threshold": self.threshold,
+            "density": self.density,
+            "number": self.number,
+            "names": list(self.wording.names),
+            "unit": self.wording.unit,
+            "wording": self.wording.template,
+            "purpose": self.purpose,
+        }
+
+    @classmethod
+    def from_json(cls, record: Record) -> HalfSpace:
+        """See ``question_from_json``."""
+        wording = Wording(tuple(record["names"]), record["unit"], record["wording"])
+        threshold, density, number = record["threshold"], record["density"], record["number"]
+        return cls(tuple(record["direction"]), threshold, density, number, wording, record["purpose"])
+
+    def numbered(self, number: int) -> HalfSpace:
+        """See ``Question.numbered``."""
+        return HalfSpace(self.direction, self.threshold, self.density, number, self.wording, self.purpose)
+
+
+@final
+@dataclass(frozen=True)
+class Reveal(Question):
+    """What is the label?  Not a yes/no question: only the fully supervised baseline asks it.
+
+    >>> Reveal(1).answer(3.5), str(Reveal(1))
+    ((3.5,), 'What is the value?')
+    """
+
+    outputs: int
+    number: int | None = None
+    kind: ClassVar[str] = "reveal"
+
+    def __str__(self) -> str:
+        return "What is the value?" if self.outputs == 1 else f"What are the {self.outputs} values?"
+
+    def answer(self, label: ArrayLike) -> tuple[float, ...]:
+        """The label itself."""
+        return tuple(float(v) for v in as_label(label, self.outputs))
+
+    def accept(self, answer: object) -> tuple[float, ...]:
+        """A label."""
+        if isinstance(answer, bool | np.bool_ | str) or answer is None:
+            raise InvalidAnswer("answer", f"a label with {self.outputs} output(s)", answer)
+        return tuple(float(v) for v in as_label(answer, self.outputs, "answer"))  # type: ignore[arg-type]  # checked there
+
+    def to_json(self) -> Record:
+        """See ``Question.to_json``."""
+        return {"format": FORMAT, "kind": self.kind, "outputs": self.outputs, "number": self.number}
+
+    @classmethod
+    def from_json(cls, record: Record) -> Reveal:
+        """See ``question_from_json``."""
+        return cls(record["outputs"], record["number"])
+
+    def numbered(self, number: int) -> Reveal:
+        """See ``Question.numbered``."""
+        return Reveal(self.outputs, number)
+
+
+def yes_or_no(answer: object) -> bool:
+    """A bool as it came; anything else is refused."""
+    if answer is True or answer is False:
+        return answer
+    if isinstance(answer, np.bool_):
+        return bool(answer)
+    raise InvalidAnswer("answer", "True or False", answer)
+
+
+# Families defined in later layers enter themselves here.
+FAMILIES: dict[str, type[Question]] = {"half-space": HalfSpace, "reveal": Reveal}
+
+
+def question_from_json(record: Record | str) -> Question:
+    """Read a question back from its JSON record (a dict, or its text).
+
+    >>> question_from_json('{"kind": "riddle"}')
+    Traceback (most recent call last):
+    askone.errors.InvalidFile: a question of kind 'riddle', format None cannot be read; ...
+    """
+    fields = json.loads(record) if isinstance(record, str) else record
+    family = FAMILIES.get(str(fields.get("kind")))
+    if family is None or fields.get("format") != FORMAT:
+        known = f"known: {', '.join(FAMILIES)}, format {FORMAT}"
+        raise InvalidFile(
+            f"a question of kind {fields.get('kind')!r}, format {fields.get('format')} cannot be read; {known}"
+        )
+    try:
+        return family.from_json(fields)
+    except (KeyError, TypeError) as error:
+        raise InvalidFile(f"a question of kind {fields['kind']!r} lacks or misstates a field: {error!r}") from error
+
+
+def half_space(space: Real, u: Array, c: float, density: float = 1.0) -> HalfSpace:
+    """The question <unit label, u> > c in the user's units, its threshold rounded as shown.
+
+    With y = center + scale * z: <z, u> > c  iff  <y, u/scale> > c + <center, u/scale>.
+    """
+    weights = u / space.scale
+    stretch = 1.0 / math.sqrt(np.dot(weights, weights))
+    threshold = (c + float(np.dot(weights, space.center))) * stretch
+    if space.decimals is not None:
+        threshold = kernels.rounded(threshold, space.decimals)
+    return HalfSpace(tuple((weights * stretch).tolist()), float(threshold), density, None, space.words)
+
+
+def in_unit_labels(space: Real, question: HalfSpace) -> tuple[Array, float]:
+    """The inverse of ``half_space``: direction and threshold for unit labels."""
+    if len(question.direction) != space.m:
+        raise InvalidArgument("question", f"about {space.m} output(s)", f"{len(question.direction)} output(s)")
+    direction = np.array(question.direction)
+    u = direction * space.scale
+    length = math.sqrt(np.dot(u, u))
+    return u / length, (question.threshold - float(np.dot(direction, space.center))) / length

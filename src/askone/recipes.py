@@ -1,0 +1,177 @@
+"""From names and numbers to a learner: what an estimator's arguments mean.
+
+A recipe is in the user's units and words; the learner it makes is in unit labels and objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askone import gradients, schedules
+from askone.errors import InvalidArgument, incompatible
+from askone.features import Fourier, Linear, Nystroem, Scaler, kernel_named, median_distance
+from askone.inputs import as_choice, as_count, as_number
+from askone.learners.base import Learner
+from askone.learners.calibrated import Calibrated
+from askone.learners.generic import GenericSGD
+from askone.learners.sgd import SGD
+from askone.losses import LOSSES, Huber, LogCosh, Loss
+from askone.models.base import Model
+from askone.models.expansion import KernelExpansion
+from askone.models.linear import FeatureModel
+from askone.spaces import Real, sensible_decimals
+
+Array = NDArray[Any]
+
+MODELS = ("auto", "linear", "nystroem", "fourier", "kernel")
+QUESTIONS = (*gradients.FAMILY_NAMES, "generic")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """The arguments of ``OneBitRegressor`` that make a learner (see there)."""
+
+    low: float | Sequence[float] | None
+    high: float | Sequence[float] | None
+    unit: str
+    names: Sequence[str]
+    wording: str
+    decimals: int | str | None
+    loss: str | Loss
+    quantile: float
+    delta: float | None
+    limit: float | None
+    questions: str
+    model: str | Model[Any]
+    kernel: str
+    bandwidth: float | None
+    n_components: int
+    step: str | schedules.StepRule
+    gamma: float | None
+    average: str | schedules.Average
+    ridge: float
+    calibration: int
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs the range and the names speak of."""
+        return max(*(1 if end is None else np.size(end) for end in (self.low, self.high)), len(self.names), 1)
+
+    @property
+    def ranged(self) -> bool:
+        """Whether a range is declared."""
+        if (self.low is None) != (self.high is None):
+            raise InvalidArgument("low" if self.low is None else "high", "given, as the other end is", None)
+        return self.low is not None
+
+    def space(self, outputs: int) -> Real:
+        """The label space; without a declared range [-1, 1] stands for it."""
+        low, high = (self.low, self.high) if self.ranged else (-1.0, 1.0)
+        ends = [_per_output(low, "low", outputs), _per_output(high, "high", outputs)]
+        space = Real(ends[0], ends[1], tuple(self.names), self.unit, None, self.wording)
+        return replace(space, decimals=self._decimals(space))
+
+    def learner(self, rows: Array | None, columns: int, outputs: int, horizon: int | None) -> Learner[Any]:
+        """The learner for rows of so many columns, some of which may be shown, and so many questions."""
+        space, model, step = self.space(outputs), self._model(rows, columns), self._step(horizon)
+        loss = self._loss(space)
+        as_choice(self.questions, "questions", QUESTIONS)
+        if self.questions == "generic":
+            return self._generic(space, model, loss, step)
+        learner = SGD(space, model, self._gradient(loss, space), step, self._average(), self.ridge)
+        if self.ranged or self.questions == "full":
+            return learner
+        wanted = as_count(self.calibration, "calibration", 1) * space.m
+        spent = wanted if horizon is None else max(space.m, min(wanted, horizon // 4))
+        return Calibrated(learner, spent, rounds=self.decimals is not None)
+
+    def _decimals(self, space: Real) -> int | None:
+        if self.decimals is None or not self.ranged:
+            return None
+        if not isinstance(self.decimals, str):
+            return self.decimals
+        as_choice(self.decimals, "decimals", ("auto",))
+        return sensible_decimals(space.lows, space.highs)
+
+    def _generic(self, space: Real, model: Model[Any], loss: Loss, step: schedules.StepRule) -> GenericSGD:
+        if not isinstance(model, FeatureModel):
+            raise incompatible("model", str(self.model), "generic questions", ["linear", "nystroem", "fourier"])
+        if not self.ranged:
+            raise InvalidArgument("low", "given: generic questions need a range", None)
+        return GenericSGD(space, model, loss, step)
+
+    def _model(self, rows: Array | None, columns: int) -> Model[Any]:
+        if isinstance(self.model, Model):
+            return self.model
+        choice = as_choice(self.model, "model", MODELS)
+        if choice == "auto":
+            choice = "kernel" if rows is None or self.questions == "generic" else "nystroem"
+            choice = "linear" if self.questions == "generic" else choice
+        size = as_count(self.n_components, "n_components", 1)
+        # Stand-ins for rows that nobody has shown: a step from the origin along each axis.
+        shown = rows if rows is not None else np.vstack([-np.eye(columns), np.eye(columns)])
+        scaler = Scaler.identity(columns) if rows is None else Scaler.from_rows(rows)
+        if choice == "linear":
+            return FeatureModel(Linear(scaler))
+        if choice == "kernel":
+            bandwidth = median_distance(scaler(shown), self.kernel) if self.bandwidth is None else self.bandwidth
+            return KernelExpansion(kernel_named(self.kernel, bandwidth), scaler)
+        maker = Nystroem if choice == "nystroem" else Fourier
+        return FeatureModel(maker.from_rows(shown, size, self.kernel, self.bandwidth, scaler=scaler))
+
+    def _step(self, horizon: int | None) -> schedules.StepRule:
+        if isinstance(self.step, schedules.StepRule):
+            return self.step
+        name = as_choice(self.step, "step", schedules.STEP_RULES)
+        if name == "theorem":
+            if horizon is None:
+                raise InvalidArgument("budget", "given: step='theorem' needs to know how many questions come", None)
+            return schedules.Theorem(horizon, 1.0 if self.gamma is None else self.gamma)
+        if self.gamma is None:
+            return schedules.STEP_RULES[name]()
+        if name in ("dog", "coin"):
+            raise InvalidArgument("gamma", f"None: step={name!r} has none", self.gamma)
+        return schedules.STEP_RULES[name](gamma=self.gamma)  # type: ignore[call-arg]  # those have one
+
+    def _average(self) -> schedules.Average:
+        if isinstance(self.average, schedules.Average):
+            return self.average
+        return schedules.AVERAGES[as_choice(self.average, "average", schedules.AVERAGES)]()
+
+    def _loss(self, space: Real) -> Loss:
+        # The generic scheme alone keeps the loss in the user's units.
+        unit = 1.0 if self.questions == "generic" else float(space.scale.max())
+        loss = self.loss if isinstance(self.loss, Loss) else self._named_loss(space)
+        if isinstance(loss, Huber):
+            return Huber(loss.delta / unit)
+        return LogCosh(loss.scale / unit) if isinstance(loss, LogCosh) else loss
+
+    def _named_loss(self, space: Real) -> Loss:
+        name = as_choice(self.loss, "loss", LOSSES)
+        delta = 0.1 * float(space.scale.max())
+        if self.delta is not None:
+            delta = as_number(self.delta, "delta", 0.0, strict=True)
+        options: dict[str, tuple[float, ...]] = {"quantile": (self.quantile,), "huber": (delta,), "logcosh": (delta,)}
+        return LOSSES[name](*options.get(name, ()))
+
+    def _gradient(self, loss: Loss, space: Real) -> gradients.Gradient:
+        if self.limit is None:
+            return gradients.pair(loss, self.questions, space.m)
+        if (loss.name, self.questions) != ("squared", "active"):
+            raise incompatible("limit", self.limit, f"loss {loss.name!r}, {self.questions!r} questions", [None])
+        limit = as_number(self.limit, "limit", 0.0, strict=True) / float(space.scale.min())
+        return gradients.pair(loss, self.questions, space.m, limit=limit)
+
+
+def _per_output(value: Any, argument: str, outputs: int) -> tuple[float, ...]:
+    numbers = [value] if np.ndim(value) == 0 else list(value)
+    if len(numbers) not in (1, outputs):
+        raise InvalidArgument(argument, f"a number or {outputs} number(s), one per output", f"{len(numbers)} number(s)")
+    checked = [as_number(v.item() if isinstance(v, np.generic) else v, argument) for v in numbers]
+    return tuple(checked * outputs if len(checked) == 1 else checked)

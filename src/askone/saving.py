@@ -1,0 +1,108 @@
+"""Models on disk: a zip of one JSON document and plain arrays.  No pickle, a format number.
+
+What may be saved is listed in ``SAVEABLE``: frozen dataclasses by name, with their fields.  A
+neural model's architecture is code and is not saved: ``load(path, model=Neural(net, columns))``
+hands it in again and its weights come from the file.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askone import features, gradients, losses, schedules
+from askone.errors import InvalidArgument, InvalidFile
+from askone.learners.calibrated import Calibrated
+from askone.learners.generic import GenericSGD
+from askone.learners.sgd import SGD
+from askone.models.base import Model
+from askone.models.expansion import KernelExpansion
+from askone.models.linear import FeatureModel
+from askone.spaces import Real
+
+Array = NDArray[Any]
+
+FORMAT = 1
+_DOCUMENT = "askone.json"
+_SMALL = (features.Scaler, features.Linear, features.Nystroem, features.Fourier)
+_MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Calibrated, Real)
+_PARTS = (
+    *losses.LOSSES.values(),
+    *dict.fromkeys(gradients.PAIRS.values()),
+    *schedules.STEP_RULES.values(),
+    *schedules.AVERAGES.values(),
+    *features.KERNELS.values(),
+)
+SAVEABLE: dict[str, type] = {cls.__name__: cls for cls in (*_SMALL, *_MODELS, *_PARTS)}
+
+
+def save(path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, Array]) -> None:
+    """Write a document (see ``encode``) and arrays; the file appears whole or not at all."""
+    target = Path(path)
+    partial = target.with_name(target.name + ".partial")
+    with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_DOCUMENT, json.dumps({"format": FORMAT, **document}, allow_nan=False))
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
+            archive.writestr(f"arrays/{name}.npy", buffer.getvalue())
+    partial.replace(target)
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The document and the arrays of a file written by ``save``."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            document = json.loads(archive.read(_DOCUMENT))
+            names = [name for name in archive.namelist() if name.startswith("arrays/")]
+            arrays = {n[7:-4]: np.load(io.BytesIO(archive.read(n)), allow_pickle=False) for n in names}
+    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        raise InvalidFile(f"{os.fspath(path)} is not a model saved by askone: {error}") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InvalidFile(f"{os.fspath(path)} has another format than {FORMAT}, the one this version reads")
+    return document, arrays
+
+
+def encode(value: Any, arrays: dict[str, Array]) -> Any:
+    """A configuration as JSON values; arrays go into ``arrays`` and are referred to by name."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.ndarray):
+        name = f"config-{len(arrays)}"
+        arrays[name] = value
+        return {"array": name}
+    if isinstance(value, tuple | list):
+        return [encode(item, arrays) for item in value]
+    if type(value).__name__ in SAVEABLE and SAVEABLE[type(value).__name__] is type(value):
+        names = [f.name for f in fields(value)]  # type: ignore[arg-type]  # SAVEABLE holds dataclasses
+        parts = {name: encode(getattr(value, name), arrays) for name in names}
+        return {"type": type(value).__name__, **parts}
+    if isinstance(value, Model):
+        return {"type": "given"}
+    raise InvalidArgument("model", "made of askone's own parts, to be saved", type(value).__name__)
+
+
+def decode(value: Any, arrays: dict[str, Array], given: Model[Any] | None) -> Any:
+    """The inverse of ``encode``; ``given`` stands where a network was."""
+    if isinstance(value, list):
+        return tuple(decode(item, arrays, given) for item in value)
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return arrays[value["array"]]
+    if value.get("type") == "given":
+        if given is None:
+            raise InvalidArgument("model", "the network this model was saved with, as Neural(net, columns)", None)
+        return given
+    if value.get("type") not in SAVEABLE:
+        raise InvalidFile(f"a part {value.get('type')!r} is unknown to this version")
+    parts = {name: decode(part, arrays, given) for name, part in value.items() if name != "type"}
+    return SAVEABLE[value["type"]](**parts)

@@ -1,0 +1,177 @@
+"""Label spaces: what a label is, in the user's units and in the learner's.
+
+A learner works with *unit labels*: every output shifted and scaled so that its plausible range is
+[-1, 1].  The range is declared, or found by counted questions; it is never read off labels.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askone.errors import InvalidArgument
+from askone.inputs import as_number
+
+Array = NDArray[Any]
+Numbers = float | Sequence[float]
+
+
+@final
+@dataclass(frozen=True)
+class Wording:
+    """How a half-space reads: names of the outputs, their unit, and a template for the sentence.
+
+    The template may use ``{threshold}`` (rounded number with unit), ``{amount}`` (the output, or
+    the weighted sum of them) and ``{side}`` ("above" or "below").
+    """
+
+    names: tuple[str, ...] = ()
+    unit: str = ""
+    template: str = ""
+
+    def __post_init__(self) -> None:
+        allowed = {"threshold", "amount", "side"}
+        try:
+            used = {field for _, field, _, _ in string.Formatter().parse(self.template) if field is not None}
+        except ValueError as error:
+            raise InvalidArgument(
+                "wording", "a text with named placeholders", f"{self.template!r} ({error})"
+            ) from error
+        if not used <= allowed:
+            raise InvalidArgument("wording", "a text with only {threshold}, {amount}, {side}", self.template)
+
+    def sentence(self, direction: tuple[float, ...], threshold: float) -> str:
+        """The question <y, direction> > threshold for a person."""
+        below = len(direction) == 1 and direction[0] < 0
+        shown = number_text(-threshold if below else threshold) + (f" {self.unit}" if self.unit else "")
+        parts = {"threshold": shown, "amount": self.amount(direction), "side": "below" if below else "above"}
+        return (self.template or "Is {amount} {side} {threshold}?").format(**parts)
+
+    def amount(self, direction: tuple[float, ...]) -> str:
+        """What is compared: "the value", or "0.6 apples + 0.8 pears"."""
+        if len(direction) == 1:
+            return f"the {self.names[0]}" if self.names else "the value"
+        names = self.names or tuple(f"y{j + 1}" for j in range(len(direction)))
+        terms = [(w, name) for w, name in zip(direction, names, strict=True) if round(abs(w), 2) > 0]
+        text = " ".join(f"{'-' if w < 0 else '+'} {number_text(round(abs(w), 2))} {name}" for w, name in terms)
+        return text.removeprefix("+ ").replace("- ", "-", 1) if text.startswith("- ") else text.removeprefix("+ ")
+
+
+def number_text(value: float) -> str:
+    """A number as a person writes it: no trailing zeros, no exponent where it can be avoided.
+
+    >>> number_text(21.4), number_text(37.0), number_text(-0.0), number_text(1e6), number_text(1.5e-9)
+    ('21.4', '37', '0', '1000000', '1.5e-09')
+    """
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return repr(value)
+
+
+@final
+@dataclass(frozen=True)
+class Real:
+    """Real vectors with m >= 1 outputs, each with a plausible range.
+
+    ``decimals`` is how finely a threshold is shown and asked (None: not rounded); ``names`` and
+    ``unit`` are for the sentences; ``wording`` replaces the sentence (see ``Wording``).
+
+    >>> celsius = Real(-30, 45, unit="°C")
+    >>> celsius.m, celsius.to_unit([[7.5]]).tolist(), celsius.from_unit([[1.0]]).tolist()
+    (1, [[0.0]], [[45.0]])
+    >>> Real(5, 5)
+    Traceback (most recent call last):
+    askone.errors.InvalidArgument: high must be above low (5.0); got 5.0
+    """
+
+    low: Numbers = -1.0
+    high: Numbers = 1.0
+    names: tuple[str, ...] = ()
+    unit: str = ""
+    decimals: int | None = None
+    wording: str = ""
+
+    def __post_init__(self) -> None:
+        low, high = _vector(self.low, "low"), _vector(self.high, "high")
+        low, high = _same_length(low, high)
+        for a, b in zip(low, high, strict=True):
+            if not b > a or not math.isfinite(b - a):
+                raise InvalidArgument("high", f"above low ({a})", b)
+        names = tuple(str(name) for name in self.names)
+        if names and (len(names) != len(low) or len(set(names)) != len(names)):
+            raise InvalidArgument("names", f"{len(low)} different name(s), one per output", names)
+        if self.decimals is not None and not (isinstance(self.decimals, int) and abs(self.decimals) <= 15):
+            raise InvalidArgument("decimals", "None or a whole number from -15 to 15", self.decimals)
+        for field, value in (("low", low), ("high", high), ("names", names)):
+            object.__setattr__(self, field, value)
+        _ = self.words  # a wording with unknown placeholders is refused here
+
+    @cached_property
+    def words(self) -> Wording:
+        """Names, unit and wording as questions carry them."""
+        return Wording(self.names, self.unit, self.wording)
+
+    @cached_property
+    def m(self) -> int:
+        """Number of outputs."""
+        return len(self.lows)
+
+    @property
+    def lows(self) -> tuple[float, ...]:
+        """The lower ends, one per output."""
+        return self.low  # type: ignore[return-value]  # __post_init__ made it a tuple
+
+    @property
+    def highs(self) -> tuple[float, ...]:
+        """The upper ends, one per output."""
+        return self.high  # type: ignore[return-value]  # __post_init__ made it a tuple
+
+    @cached_property
+    def center(self) -> Array:
+        """Middle of each range."""
+        return np.asarray((np.array(self.lows) + np.array(self.highs)) / 2)
+
+    @cached_property
+    def scale(self) -> Array:
+        """Half the length of each range."""
+        return np.asarray((np.array(self.highs) - np.array(self.lows)) / 2)
+
+    def to_unit(self, y: ArrayLike) -> Array:
+        """Labels from the user's units."""
+        return np.asarray((np.asarray(y, dtype=np.float64) - self.center) / self.scale)
+
+    def from_unit(self, z: ArrayLike) -> Array:
+        """Labels or predictions into the user's units."""
+        return np.asarray(np.asarray(z, dtype=np.float64) * self.scale + self.center)
+
+
+def sensible_decimals(low: Numbers, high: Numbers) -> int:
+    """Decimals that cut the (shortest) range into between a hundred and a thousand steps.
+
+    >>> sensible_decimals(-30, 45), sensible_decimals(0, 1), sensible_decimals(0, 250_000)
+    (1, 3, -3)
+    """
+    ranges = np.subtract(_vector(high, "high"), _vector(low, "low"))
+    return int(-math.ceil(math.log10(float(ranges.min()) / 1000) - 1e-9))
+
+
+def _vector(values: Numbers, argument: str) -> tuple[float, ...]:
+    items = [values] if np.ndim(values) == 0 else list(values)  # type: ignore[arg-type]  # ndim 0 is a number
+    if not items:
+        raise InvalidArgument(argument, "a number or one number per output", "nothing")
+    return tuple(as_number(float(v) if isinstance(v, np.generic) else v, argument) for v in items)
+
+
+def _same_length(low: tuple[float, ...], high: tuple[float, ...]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    m = max(len(low), len(high))
+    low, high = (low * m if len(low) == 1 else low), (high * m if len(high) == 1 else high)
+    if len(low) != len(high):
+        raise InvalidArgument("high", f"a number or {len(low)} numbers, as low", f"{len(high)} numbers")
+    return low, high

@@ -1,0 +1,64 @@
+"""The constants and the bound of the paper, corrected (see docs/errata.md)."""
+
+from __future__ import annotations
+
+import math
+
+from askone.inputs import as_count, as_number
+
+
+def c2(m: int) -> float:
+    """E|<e_1, U>| for U uniform on the sphere of R^m: sign(<z, U>) U averages to c2 z/|z|.
+
+    c2(m) = Gamma(m/2) / (sqrt(pi) Gamma((m+1)/2)), between sqrt(2/(pi m)) and sqrt(2/(pi (m-1/2))).
+
+    >>> round(c2(1), 12), round(c2(3), 12), round(c2(10), 5)
+    (1.0, 0.5, 0.25869)
+    """
+    m = as_count(m, "m", 1)
+    if m < 300:  # exact to the last digit, so that c2(1) is 1; beyond, Gamma overflows
+        return math.gamma(m / 2) / (math.sqrt(math.pi) * math.gamma((m + 1) / 2))
+    return math.exp(math.lgamma(m / 2) - math.lgamma((m + 1) / 2)) / math.sqrt(math.pi)
+
+
+def c1(m: int, M: float) -> float:
+    """1{<z, U> >= V} U averages to c1 z, for |z| <= 2M, U on the sphere, V uniform on [0, 2M].
+
+    c1 = 1 / (4 M m), so 4 M m 1{<f - Y, U> >= V} U is an unbiased gradient of |f - Y|^2 / 2.
+
+    >>> c1(5, 2.0)
+    0.025
+    """
+    return 1.0 / (4.0 * as_number(M, "M", 0.0, strict=True) * as_count(m, "m", 1))
+
+
+def generic_factor(dimension: int, bound: float) -> float:
+    """2 B d: the factor of the generic scheme, U on the sphere of R^d, V uniform on [0, B].
+
+    >>> generic_factor(10, 0.5)
+    10.0
+    """
+    return 2.0 * as_number(bound, "bound", 0.0, strict=True) * as_count(dimension, "dimension", 1)
+
+
+def bound(kappa: float, M: float, m: int, T: int) -> float:
+    """Theorem 1: the mean excess risk after T questions is at most kappa M / (c2(m) sqrt(T)).
+
+    For E|phi(X)|^2 <= kappa^2, |theta*| <= M, the step of ``step`` and the average of
+    theta_0 .. theta_{T-1}.  It grows as sqrt(m), not as m^{3/2}.
+
+    >>> bound(1.0, 1.0, 1, 100)
+    0.1
+    """
+    kappa, M = as_number(kappa, "kappa", 0.0, strict=True), as_number(M, "M", 0.0, strict=True)
+    return kappa * M / (c2(m) * math.sqrt(as_count(T, "T", 1)))
+
+
+def step(kappa: float, M: float, T: int) -> float:
+    """Theorem 1's constant step M / (kappa sqrt(T)), in Algorithm 1's units.
+
+    >>> step(1.0, 2.0, 400)
+    0.1
+    """
+    kappa, M = as_number(kappa, "kappa", 0.0, strict=True), as_number(M, "M", 0.0, strict=True)
+    return M / (kappa * math.sqrt(as_count(T, "T", 1)))
