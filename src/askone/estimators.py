@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Self, final
 
 import numpy as np
@@ -15,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from askone import saving, schedules
-from askone.errors import InvalidArgument, WrongType
+from askone.errors import AskoneError, InvalidArgument, UnknownQuestion, WrongType
 from askone.inputs import as_rows
 from askone.learners.base import Learner
 from askone.losses import Loss
@@ -140,8 +142,8 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def start(self, X: ArrayLike) -> Self:
         """Begin anew, with a look at unlabelled rows: their scale, the bandwidth, the representers."""
-        rows = self._validated(X, reset=True)
-        self._begin(rows, self._recipe().outputs, None)
+        with self._all_or_nothing():
+            self._begin(self._validated(X), self._recipe().outputs, None)
         return self
 
     def ask(self, x: ArrayLike, key: Hashable = None) -> Any:
@@ -149,10 +151,14 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
 
         ``key`` names the row (or lists one name per row): a named row is asked only once.
         """
-        if np.ndim(x) == 2:
+        with self._all_or_nothing():
             stream = self._running(x)
-            return stream.ask_many(self._validated(x, reset=False), key)  # type: ignore[arg-type]  # a list here
-        return self._running(x).ask(np.asarray(x), key)
+            if _is_series(x):
+                return stream.ask(self._validated(_as_frame(x), reset=False)[0], key)
+            if np.ndim(x) == 1:
+                return stream.ask(x, key)
+            keys: Any = key
+            return stream.ask_many(self._validated(x, reset=False), keys)
 
     def tell(self, question: Question | int, answer: bool) -> Self:
         """Learn from the answer to a question, or to its number."""
@@ -173,18 +179,8 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
         """
         if y is None:
             raise InvalidArgument("y", "labels or an Oracle (requires y to be passed, but the target y is None)", y)
-        if isinstance(y, Oracle):
-            rows, oracle, flat = self._validated(X), y, True
-        else:
-            rows, labels = self._validated(X, y)
-            oracle, flat = Oracle(labels), labels.ndim == 1
-        stream = self._begin(rows, oracle.outputs, len(rows))
-        self.flat_ = flat
-        if stream.budget is not None:
-            rows = rows[: stream.budget.left]
-            stream.budget.spend(len(rows))
-        simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[])
-        stream.state, stream.asked = simulation.state, len(rows)
+        with self._all_or_nothing():
+            self._simulate(X, y)
         return self
 
     def predict(self, X: ArrayLike) -> Array:
@@ -235,7 +231,32 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
             self.feature_names_in_ = np.array(document["feature_names"], dtype=object)
         return self
 
+    def _simulate(self, X: ArrayLike, y: ArrayLike | Oracle) -> None:
+        if isinstance(y, Oracle):
+            rows, oracle, flat = self._validated(X), y, True
+        else:
+            rows, labels = self._validated(X, y)
+            oracle, flat = Oracle(labels), labels.ndim == 1
+        stream = self._begin(rows, oracle.outputs, len(rows))
+        self.flat_ = flat
+        if stream.budget is not None:
+            rows = rows[: stream.budget.left]
+            stream.budget.spend(len(rows))
+        simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[])
+        stream.state, stream.asked = simulation.state, len(rows)
+
     # -- parts ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Whatever is refused inside leaves the model as it was."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except AskoneError:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _stream(self) -> Stream | None:
         return self.__dict__.get("stream_")
@@ -243,15 +264,16 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
     def _started(self) -> Stream:
         stream = self._stream()
         if stream is None:
-            raise InvalidArgument("question", "asked by this model", "no question was asked yet")
+            raise UnknownQuestion("no question was asked yet: call start, ask or fit first")
         return stream
 
     def _running(self, x: ArrayLike) -> Stream:
         stream = self._stream()
         if stream is not None:
             return stream
-        alone = np.ndim(x) == 1 or len(np.asarray(x)) < 3
-        rows = self._validated(np.atleast_2d(np.asarray(x)) if np.ndim(x) == 1 else x, reset=True)
+        shown = _as_frame(x) if _is_series(x) else np.asarray(x)[None] if np.ndim(x) == 1 else x
+        rows = self._validated(shown)
+        alone = len(rows) < 3
         if alone and not isinstance(self.model, Model):
             warnings.warn(
                 "no unlabelled rows were shown, so inputs are taken as they come, at scale 1: "
@@ -293,6 +315,16 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
                 raise
             kind = WrongType if isinstance(error, TypeError) else InvalidArgument
             raise kind("X" if isinstance(y, str) else "X and y", "rows of finite numbers", str(error)) from error
+
+
+def _is_series(x: Any) -> bool:
+    pandas = sys.modules.get("pandas")  # nobody holds a Series who has not imported pandas
+    return pandas is not None and isinstance(x, pandas.Series)
+
+
+def _as_frame(series: Any) -> Any:
+    """One row of a table, with its column names, as a table of one row."""
+    return series.to_frame().T.astype(float)
 
 
 def _plain(value: Any) -> Any:

@@ -99,9 +99,7 @@ def _floats(values: ArrayLike, argument: str) -> Array:
 
 
 def _finite(array: Array, argument: str) -> Array:
-    # A sum is finite only if all its terms are, or if finite terms overflow: the rare second look
-    # keeps the check of one short row at about a microsecond.
-    if not math.isfinite(array.sum()) and not np.isfinite(array).all():
+    if not np.isfinite(array).all():
         raise InvalidArgument(argument, "finite numbers (no NaN, no infinity)", "a value that is not finite")
     return array
 

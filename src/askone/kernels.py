@@ -19,7 +19,9 @@ A sum of steps has a closed-form average: with C_t = sum_{i<=t} w_i s_i and B_t 
 
     sum_{t<=T} w_t theta_t = C_T A_T - B_T,
 
-so an average costs one more accumulator and no pass over old iterates, for any weights w.
+so an average costs one more accumulator and no pass over old iterates, for any weights w.  Where a
+ridge shrinks s, C A - B would become a difference of large numbers: as soon as s falls below 1/2,
+B <- B - C A, A <- s A, C <- 0, s <- 1, which changes neither theta nor the sum.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ AT_PREDICTION, INFIMUM_MEDIAN, INFIMUM_SQUARED = range(3)
 MEDIAN, SQUARED, QUANTILE, HUBER, LOGCOSH = range(5)
 
 _MAGIC = 6755399441055744.0  # 1.5 * 2^52: adding it rounds a double to an integer in its low bits
-_TINY = 1e-60
+SHRUNK = 0.5
 
 # Compiled code is kept between runs.  Contraction (fused multiply-add) and, for the sums,
 # reassociation let LLVM use vector instructions; no NaN ever reaches these loops.
@@ -255,11 +257,13 @@ def stream_features(
                 B = arrays[1]
                 for k in range(p):
                     B[j, k] += w * features[i, k]
-        if S[SCALE] < _TINY and R[RULE] != COIN:
+        if S[SCALE] < SHRUNK and R[RULE] != COIN:
             for j in range(m):
                 for k in range(p):
+                    if arrays.shape[0] > 1:
+                        arrays[1, j, k] -= S[CUM] * A[j, k]
                     A[j, k] *= S[SCALE]
-            S[CUM] /= S[SCALE]
+            S[CUM] = 0.0
             S[SCALE] = 1.0
 
 

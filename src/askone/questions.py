@@ -86,7 +86,7 @@ class HalfSpace(Question):
 
     def __post_init__(self) -> None:
         direction = self.direction
-        if type(direction) is not tuple or type(self.threshold) is not float:
+        if type(direction) is not tuple or {type(v) for v in (*direction, self.threshold)} != {float}:
             direction = tuple(float(u) for u in np.asarray(self.direction, dtype=np.float64).reshape(-1))
             object.__setattr__(self, "direction", direction)
             object.__setattr__(self, "threshold", float(self.threshold))

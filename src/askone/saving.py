@@ -52,7 +52,7 @@ def save(path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[st
         archive.writestr(_DOCUMENT, json.dumps({"format": FORMAT, **document}, allow_nan=False))
         for name, array in arrays.items():
             buffer = io.BytesIO()
-            np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
+            np.save(buffer, np.asarray(array), allow_pickle=False)
             archive.writestr(f"arrays/{name}.npy", buffer.getvalue())
     partial.replace(target)
 

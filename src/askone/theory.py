@@ -16,9 +16,11 @@ def c2(m: int) -> float:
     (1.0, 0.5, 0.25869)
     """
     m = as_count(m, "m", 1)
-    if m < 300:  # exact to the last digit, so that c2(1) is 1; beyond, Gamma overflows
+    if m < 300:  # beyond, Gamma overflows, and a difference of lgammas loses its digits
         return math.gamma(m / 2) / (math.sqrt(math.pi) * math.gamma((m + 1) / 2))
-    return math.exp(math.lgamma(m / 2) - math.lgamma((m + 1) / 2)) / math.sqrt(math.pi)
+    x = m / 2
+    ratio = math.sqrt(x) * (1 - 1 / (8 * x) + 1 / (128 * x**2) + 5 / (1024 * x**3) - 21 / (32768 * x**4))
+    return 1 / (math.sqrt(math.pi) * ratio)
 
 
 def c1(m: int, M: float) -> float:

@@ -186,7 +186,7 @@ class SGD(Learner[SGDState]):
             state = SGDState(self.model.from_arrays({"arrays": arrays["arrays"].copy()}), state.S)
         done = 0
         while done < len(X):
-            rows = X[done : done + self._rows_until_mark(state)]
+            rows = X[done : done + self._rows_at_once(state)]
             row = first + done
             if isinstance(self.gradient, FullGradient):
                 labels, skipped = respondent.reveal(row, len(rows))
@@ -291,13 +291,12 @@ class SGD(Learner[SGDState]):
 
     def _stepped(self, point: Point[Any], V: Array, before: Array, S: Array) -> SGDState:
         params = point.stepped(V, self._weights(before))
-        # The ridge shrinks s; what it took is moved into A before it underflows (and at once for a
-        # model that is not linear, whose Jacobian is taken at A).
+        # The ridge shrinks s; what it took is moved into A in time (and at once for a model that is
+        # not linear, whose Jacobian is taken at A).
         scale = S[kernels.SCALE]
-        if self.step.code != kernels.COIN and (scale < 1e-30 or (scale != 1.0 and not self.model.linear)):
-            params = self.model.rescaled(params, scale)
-            S[kernels.CUM] /= scale
-            S[kernels.SCALE] = 1.0
+        if self.step.code != kernels.COIN and (scale < kernels.SHRUNK or (scale != 1.0 and not self.model.linear)):
+            params = self.model.rescaled(params, scale, S[kernels.CUM])
+            S[kernels.CUM], S[kernels.SCALE] = 0.0, 1.0
         return self._marked(SGDState(params, S))
 
     def _step_diagonally(
@@ -319,11 +318,22 @@ class SGD(Learner[SGDState]):
 
     # -- marks of a tail average ------------------------------------------------------------------
 
-    def _rows_until_mark(self, state: SGDState) -> int:
-        if self.average.copies < 4:
-            return self._block_rows
-        t = int(state.S[kernels.T])
-        return min(self._block_rows, (1 << t.bit_length()) - t)
+    def _rows_at_once(self, state: SGDState) -> int:
+        """As many rows as fit before a mark falls due or the ridge has shrunk theta by a half."""
+        rows, t = self._block_rows, int(state.S[kernels.T])
+        if self.average.copies == 4:
+            rows = min(rows, (1 << t.bit_length()) - t)
+        if self.ridge > 0 and not self._direct:
+            rows = min(rows, max(1, int(0.35 / (self.ridge * self._largest_step(state.S) + 1e-300))))
+        return rows
+
+    def _largest_step(self, S: Array) -> float:
+        """A bound on the true step sizes to come."""
+        if self.step.code == kernels.SCHEDULE:
+            return float(self.step.gamma * (S[kernels.T] + 1) ** -self.step.power / self.gradient.bound(self.space.m))
+        if self.step.code == kernels.ADAGRAD and S[kernels.SUMSQ] > 0:
+            return self.step.gamma / float(np.sqrt(S[kernels.SUMSQ]))
+        return float("inf")
 
     def _marked(self, state: SGDState) -> SGDState:
         t = int(state.S[kernels.T])

@@ -47,8 +47,8 @@ class Model(ABC, Generic[P]):
         """Accumulator 2 <- accumulator 3 <- the combination ``mix`` (a tail's marks)."""
 
     @abstractmethod
-    def rescaled(self, params: P, factor: float) -> P:
-        """A multiplied by a factor."""
+    def rescaled(self, params: P, scale: float, cumulated: float) -> P:
+        """B <- B - cumulated A, A <- scale A (see ``kernels``)."""
 
     @abstractmethod
     def to_arrays(self, params: P) -> dict[str, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -48,11 +48,15 @@ class ExpansionParams:
     coefficients: Buffer
     n: int
     copies: int
+    outputs: int
+
+    def stacked(self) -> Array:
+        """The coefficients, n x copies x m."""
+        return self.coefficients.view(self.n).reshape(self.n, self.copies, self.outputs)
 
     def combined(self, mix: Array) -> Array:
         """The coefficients of a combination of the accumulators, n x m."""
-        stacked = self.coefficients.view(self.n).reshape(self.n, self.copies, -1)
-        return np.asarray(np.tensordot(stacked, mix, (1, 0)))
+        return np.asarray(np.tensordot(self.stacked(), mix, (1, 0)))
 
 
 @final
@@ -75,7 +79,7 @@ class KernelExpansion(Model[ExpansionParams]):
 
     def init(self, outputs: int, copies: int, diagonal: bool = False) -> ExpansionParams:
         """No support."""
-        return ExpansionParams(Buffer(self.columns), Buffer(copies * outputs), 0, copies)
+        return ExpansionParams(Buffer(self.columns), Buffer(copies * outputs), 0, copies, outputs)
 
     def evaluate(self, params: ExpansionParams, X: Array, mix: Array) -> Array:
         """K(X, support) (sum_k mix_k a_k), some rows at a time."""
@@ -95,15 +99,16 @@ class KernelExpansion(Model[ExpansionParams]):
 
     def marked(self, params: ExpansionParams, mix: Array) -> ExpansionParams:
         """See ``Model.marked``."""
-        stacked = params.coefficients.view(params.n).reshape(params.n, params.copies, -1).copy()
+        stacked = params.stacked().copy()
         stacked[:, 2] = stacked[:, 3]
         stacked[:, 3] = params.combined(mix)
         return self._with(params, stacked)
 
-    def rescaled(self, params: ExpansionParams, factor: float) -> ExpansionParams:
+    def rescaled(self, params: ExpansionParams, scale: float, cumulated: float) -> ExpansionParams:
         """See ``Model.rescaled``."""
-        stacked = params.coefficients.view(params.n).reshape(params.n, params.copies, -1).copy()
-        stacked[:, 0] *= factor
+        stacked = params.stacked().copy()
+        stacked[:, 1:2] -= cumulated * stacked[:, :1]
+        stacked[:, 0] *= scale
         return self._with(params, stacked)
 
     def to_arrays(self, params: ExpansionParams) -> dict[str, Array]:
@@ -111,19 +116,20 @@ class KernelExpansion(Model[ExpansionParams]):
         return {
             "support": params.support.view(params.n).copy(),
             "coefficients": params.coefficients.view(params.n).copy(),
-            "copies": np.array(params.copies),
+            "shape": np.array([params.copies, params.outputs]),
         }
 
     def from_arrays(self, arrays: dict[str, Array]) -> ExpansionParams:
         """See ``Model.from_arrays``."""
         support, coefficients = arrays["support"], arrays["coefficients"]
         rows, terms = (Buffer(part.shape[1]).extended(0, part) for part in (support, coefficients))
-        return ExpansionParams(rows, terms, len(support), int(arrays["copies"]))
+        copies, outputs = (int(n) for n in arrays["shape"])
+        return ExpansionParams(rows, terms, len(support), copies, outputs)
 
     def _with(self, params: ExpansionParams, stacked: Array) -> ExpansionParams:
-        rows = stacked.reshape(params.n, int(np.prod(stacked.shape[1:])))
+        rows = stacked.reshape(params.n, params.copies * params.outputs)
         fresh = Buffer(rows.shape[1]).extended(0, rows)
-        return ExpansionParams(params.support, fresh, params.n, params.copies)
+        return replace(params, coefficients=fresh)
 
 
 @final
@@ -137,9 +143,8 @@ class ExpansionPoint(Point[ExpansionParams]):
 
     def values(self, scale: float) -> Array:
         """scale K(X, support) a."""
-        n, copies = self.params.n, self.params.copies
+        n, m = self.params.n, self.params.outputs
         coefficients = self.params.coefficients.view(n)
-        m = coefficients.shape[1] // copies
         if n == 0:
             return np.zeros((len(self.rows), m))
         return np.asarray(scale * (self.kernel.matrix(self.rows, self.params.support.view(n)) @ coefficients[:, :m]))
@@ -154,14 +159,10 @@ class ExpansionPoint(Point[ExpansionParams]):
 
     def stepped(self, V: Array, weights: Array) -> ExpansionParams:
         """b more terms."""
-        coefficients = (weights[:, :, None] * V[:, None, :]).reshape(len(V), -1)
-        params = self.params
-        return ExpansionParams(
-            params.support.extended(params.n, self.rows),
-            params.coefficients.extended(params.n, coefficients),
-            params.n + len(V),
-            params.copies,
-        )
+        params, n = self.params, self.params.n
+        terms = (weights[:, :, None] * V[:, None, :]).reshape(len(V), -1)
+        support, coefficients = params.support.extended(n, self.rows), params.coefficients.extended(n, terms)
+        return ExpansionParams(support, coefficients, n + len(V), params.copies, params.outputs)
 
     def stepped_diagonally(self, v: Array, scale: float, gamma: float, weights: Array) -> ExpansionParams:
         """A growing expansion has no coordinates; learners refuse the combination."""

@@ -60,10 +60,11 @@ class FeatureModel(Model[FeatureParams]):
         arrays[3] = np.tensordot(mix, params.arrays, 1)
         return FeatureParams(arrays, params.squares)
 
-    def rescaled(self, params: FeatureParams, factor: float) -> FeatureParams:
+    def rescaled(self, params: FeatureParams, scale: float, cumulated: float) -> FeatureParams:
         """See ``Model.rescaled``."""
         arrays = params.arrays.copy()
-        arrays[0] *= factor
+        arrays[1:2] -= cumulated * arrays[0]
+        arrays[0] *= scale
         return FeatureParams(arrays, params.squares)
 
     def to_arrays(self, params: FeatureParams) -> dict[str, Array]:

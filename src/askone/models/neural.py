@@ -96,10 +96,11 @@ class Neural(Model[NeuralParams]):
         vectors[3] = torch.as_tensor(mix, dtype=vectors.dtype, device=vectors.device) @ params.vectors
         return NeuralParams(vectors, params.start, params.squares)
 
-    def rescaled(self, params: NeuralParams, factor: float) -> NeuralParams:
+    def rescaled(self, params: NeuralParams, scale: float, cumulated: float) -> NeuralParams:
         """See ``Model.rescaled``."""
         vectors = params.vectors.clone()
-        vectors[0] *= factor
+        vectors[1:2] -= cumulated * vectors[0]
+        vectors[0] *= scale
         return NeuralParams(vectors, params.start, params.squares)
 
     def to_arrays(self, params: NeuralParams) -> dict[str, Array]:

@@ -1,0 +1,24 @@
+"""Settings of the tests, and where real data may lie."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Shared machines are slow at odd moments: properties are never timed.
+settings.register_profile("askone", deadline=None, derandomize=True, max_examples=40)
+settings.load_profile("askone")
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def data_directory() -> Path:
+    """The real data: ASKONE_DATA, or ../shared/data where it exists."""
+    directory = Path(os.environ.get("ASKONE_DATA", ROOT.parent / "shared" / "data"))
+    if not directory.is_dir():
+        pytest.skip("real data: set ASKONE_DATA to a directory that holds it")
+    return directory

@@ -1,0 +1,47 @@
+import pytest
+
+from askone.errors import InvalidFile
+from askone.events import Answered, Asked, Retracted, Skipped, event_from_json
+from askone.features import Linear, Scaler
+from askone.learners.sgd import SGD
+from askone.models.linear import FeatureModel
+from askone.questions import HalfSpace
+from askone.replay import fold
+from askone.spaces import Real
+
+EVENTS = [
+    Asked("a", "row", HalfSpace((1.0,), 3.0), 4),
+    Answered("b", "a", True),
+    Answered("c", "a", (1.0, 2.0)),
+    Skipped("d", "a"),
+    Retracted("e", "b"),
+]
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda e: e.kind)
+def test_json(event):
+    assert event_from_json(event.to_json()) == event
+    assert event.to_json()["format"] == 1
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        {"kind": "asked"},
+        {"kind": "asked", "format": 2},
+        {"kind": "asked", "format": 1},
+        {"kind": "sung", "format": 1},
+    ],
+)
+def test_unreadable(record):
+    with pytest.raises(InvalidFile):
+        event_from_json(record)
+
+
+def test_a_log_with_a_hole_is_refused():
+    learner = SGD(Real(), FeatureModel(Linear(Scaler.identity(1))))
+    with pytest.raises(InvalidFile, match="whose question or row is not here"):
+        fold(learner, {"row": [0.0]}, [Answered("b", "a", True)])
+    with pytest.raises(InvalidFile, match="whose question or row is not here"):
+        fold(learner, {}, EVENTS[:2])

@@ -1,0 +1,45 @@
+"""What ``import askone`` loads, what it exports, and how the code is written."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import askone
+
+SOURCE = Path(askone.__file__).parent
+
+
+def test_importing_askone_loads_no_heavy_library():
+    heavy = ("torch", "matplotlib", "fastapi", "starlette", "sqlalchemy")
+    code = f"import askone, sys; print([m for m in {heavy!r} if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+
+
+def test_exports_are_exact_and_sorted():
+    assert sorted(askone.__all__) == askone.__all__
+    assert all(name in vars(askone) for name in askone.__all__)
+
+
+def test_house_rules():
+    for path in SOURCE.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id != "hasattr", path
+            if isinstance(node, ast.ExceptHandler):
+                assert node.type is not None, path
+                assert not (isinstance(node.type, ast.Name) and node.type.id == "Exception"), path
+        assert "utils" not in path.stem, path
+
+
+def test_classes_are_abstract_or_final():
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.ClassDef) or path.name == "errors.py":
+                continue
+            bases = {ast.unparse(base).split("[")[0] for base in node.bases}
+            decorators = {ast.unparse(d).split("(")[0] for d in node.decorator_list}
+            abstract = "ABC" in bases or node.name in ("WeakGradient", "InputScaleWarning")
+            assert abstract or "final" in decorators, f"{path.name}: {node.name}"

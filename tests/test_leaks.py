@@ -1,0 +1,106 @@
+"""No learner reaches a label: labels that answer alike teach alike, bit for bit."""
+
+import numpy as np
+import pytest
+
+from askone import draws
+from askone.estimators import OneBitRegressor
+from askone.events import Answered, Asked
+from askone.gradients import PAIRS, WeakGradient, pair
+from askone.learners.calibrated import Calibrated
+from askone.learners.generic import GenericSGD
+from askone.learners.sgd import SGD
+from askone.losses import LOSSES
+from askone.oracles import Oracle
+from askone.replay import fold
+from askone.simulation import simulate
+from askone.spaces import Real
+from samples import models, small_labels, small_rows
+
+MODELS = models()
+WEAK = [key for key, cls in PAIRS.items() if issubclass(cls, WeakGradient)]
+
+
+def same_arrays(learner, a, b):
+    first, second = learner.to_arrays(a), learner.to_arrays(b)
+    return first.keys() == second.keys() and all(np.array_equal(first[k], second[k]) for k in first)
+
+
+def other_labels(blocks, rng):
+    """New labels, as far as can be from the old ones, that answer every question as before."""
+    rows = []
+    for block in blocks:
+        for u, c, answer in zip(block.directions, block.thresholds, block.answers, strict=True):
+            side = 1.0 if answer else -1.0
+            across = rng.normal(size=len(u)) * 100
+            across -= (across @ u) * u
+            rows.append(u * (c + side * (1e-6 + rng.exponential(1000.0))) + across)
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("model", ["linear", "nystroem", "kernel"])
+@pytest.mark.parametrize("m", [1, 3])
+@pytest.mark.parametrize(("loss", "family"), WEAK)
+def test_labels_that_answer_alike_teach_alike(loss, family, m, model):
+    if PAIRS[loss, family].single_output and m > 1:
+        pytest.skip("this loss has one output")
+    X, y = small_rows(120), small_labels(m, 120)
+    learner = SGD(Real([-2] * m, 2), MODELS[model], pair(LOSSES[loss](), family, m))
+    first = simulate(learner, X, Oracle(y), at=[], keep=True)
+    replaced = other_labels(first.blocks, np.random.default_rng(0))
+    assert np.abs(replaced - y).mean() > 50
+    second = simulate(learner, X, Oracle(replaced), at=[], keep=True)
+    assert same_arrays(learner, first.state, second.state)
+
+
+def test_the_search_for_a_range_sees_bits_only():
+    X, y = small_rows(120), small_labels(1, 120)
+    learner = Calibrated(SGD(Real(-1, 1), MODELS["nystroem"]), 40)
+    first = simulate(learner, X, Oracle(y), at=[], keep=True)
+    second = simulate(learner, X, Oracle(other_labels(first.blocks, np.random.default_rng(0))), at=[])
+    assert same_arrays(learner, first.state, second.state)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [SGD(Real([-2, -2], 2), MODELS["kernel"]), GenericSGD(Real(-2, 2), MODELS["linear"]),
+     Calibrated(SGD(Real(-1, 1), MODELS["linear"]), 20)],
+    ids=lambda learner: type(learner).__name__,
+)  # fmt: skip
+def test_the_state_is_a_fold_of_bits(learner):
+    """Replaying questions and bools, with no oracle in sight, gives the state exactly."""
+    X, y = small_rows(60), small_labels(learner.space.m, 60)
+    oracle, state, log = Oracle(y), learner.init(), []
+    for i, x in enumerate(X):
+        question = learner.ask(state, x, draws.uniforms(0, i, 1, learner.width)[0])
+        answer = oracle.respond(i, question)
+        assert type(answer) is bool
+        state = learner.tell(state, x, question, answer)
+        log += [Asked(f"a{i}", str(i), question, i), Answered(f"b{i}", f"a{i}", answer)]
+    rows = {str(i): x for i, x in enumerate(X)}
+    assert same_arrays(learner, fold(learner, rows, log), state)
+
+
+def test_the_estimator_does_not_look_at_labels_either():
+    X, y = small_rows(80), small_labels(1, 80)[:, 0]
+    far = np.where(y > 0, 5.0, -5.0)  # not the same answers at every threshold, but at the first
+    models_ = [OneBitRegressor(-2, 2, random_state=0, decimals=None) for _ in range(2)]
+    one = models_[0].fit(X[:1], y[:1])
+    two = models_[1].fit(X[:1], far[:1])
+    assert np.array_equal(one.predict(X), two.predict(X))
+
+
+def test_labels_cannot_be_read_off_an_oracle():
+    oracle = Oracle([1.0, 2.0])
+    assert not [name for name in vars(oracle) if "labels" in name and "__" not in name and name != "labels_revealed"]
+    assert "1.0" not in repr(oracle)
+
+
+def test_only_the_supervised_baseline_is_given_labels():
+    X, y = small_rows(30), small_labels(1, 30)
+    revealed = {}
+    for family in ("active", "passive", "full"):
+        oracle = Oracle(y)
+        simulate(SGD(Real(-2, 2), MODELS["linear"], pair(LOSSES["median"](), family)), X, oracle)
+        revealed[family] = (oracle.questions, oracle.labels_revealed)
+    assert revealed == {"active": (30, 0), "passive": (30, 0), "full": (30, 30)}

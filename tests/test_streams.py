@@ -1,0 +1,140 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from askone.errors import (
+    AlreadyAnswered,
+    AlreadyAsked,
+    AskoneError,
+    BudgetSpent,
+    InvalidAnswer,
+    InvalidArgument,
+    UnknownQuestion,
+)
+from askone.events import Asked, Retracted, event_from_json
+from askone.learners.sgd import SGD
+from askone.questions import HalfSpace
+from askone.replay import fold
+from askone.spaces import Real
+from askone.streams import Budget, Stream
+from samples import models, small_rows
+
+LEARNER = SGD(Real([-2, -2], 2), models()["nystroem"])
+X = small_rows()
+
+
+def snapshot(stream):
+    arrays = {k: v.copy() for k, v in stream.learner.to_arrays(stream.state).items()}
+    return arrays, stream.asked, stream.open, None if stream.budget is None else stream.budget.spent
+
+
+def unchanged(before, stream):
+    after = snapshot(stream)
+    return before[1:] == after[1:] and all(np.array_equal(before[0][k], after[0][k]) for k in before[0])
+
+
+@pytest.mark.parametrize(
+    ("error", "call"),
+    [
+        (AlreadyAsked, lambda s, q: s.ask(X[0], "a")),
+        (AlreadyAsked, lambda s, q: s.ask_many(X[:2], ["new", "new"])),
+        (AlreadyAsked, lambda s, q: s.ask_many(X[:2], ["new", "a"])),
+        (BudgetSpent, lambda s, q: s.ask_many(X[:5])),
+        (InvalidArgument, lambda s, q: s.ask([np.nan, 0.0])),
+        (InvalidArgument, lambda s, q: s.ask([0.0])),
+        (InvalidArgument, lambda s, q: s.ask_many(X[:2], ["one key"])),
+        (InvalidAnswer, lambda s, q: s.tell(q, 1)),
+        (InvalidAnswer, lambda s, q: s.tell(q, None)),
+        (InvalidAnswer, lambda s, q: s.tell(q, "yes")),
+        (UnknownQuestion, lambda s, q: s.tell(99, True)),
+        (UnknownQuestion, lambda s, q: s.tell(-1, True)),
+        (UnknownQuestion, lambda s, q: s.tell("a", True)),
+        (UnknownQuestion, lambda s, q: s.tell(True, True)),
+        (UnknownQuestion, lambda s, q: s.tell(HalfSpace((1.0, 0.0), 0.0), True)),
+        (UnknownQuestion, lambda s, q: s.tell(HalfSpace((1.0, 0.0), 0.0, number=0), True)),
+        (AlreadyAnswered, lambda s, q: s.tell(1, True)),
+        (AlreadyAnswered, lambda s, q: s.skip(1)),
+        (AlreadyAnswered, lambda s, q: s.tell(2, True)),
+    ],
+)
+def test_a_wrong_call_raises_and_changes_nothing(error, call):
+    stream = Stream(LEARNER, seed=1, budget=Budget(5))
+    question = stream.ask(X[0], "a")
+    stream.tell(stream.ask(X[1], "b"), True)
+    stream.skip(stream.ask(X[2], "c"))
+    before = snapshot(stream)
+    with pytest.raises(error):
+        call(stream, question)
+    assert unchanged(before, stream)
+    assert isinstance(error(*(["x"] * 3)), AskoneError)
+
+
+def test_a_number_is_enough_to_tell():
+    streams = [Stream(LEARNER, seed=1) for _ in range(2)]
+    question, _ = (stream.ask(X[0]) for stream in streams)
+    streams[0].tell(question, True)
+    streams[1].tell(question.number, True)
+    assert np.array_equal(streams[0].predict(X), streams[1].predict(X))
+
+
+def test_without_keys_every_call_is_a_new_row_and_resampling_allows_repeats():
+    stream = Stream(LEARNER)
+    assert [stream.ask(X[0]).number for _ in range(3)] == [0, 1, 2]
+    again = Stream(LEARNER, resample=True)
+    assert [again.ask(X[0], "a").number for _ in range(3)] == [0, 1, 2]
+
+
+def test_a_budget_is_shared():
+    purse = Budget(3)
+    one, two = Stream(LEARNER, budget=purse), Stream(LEARNER, budget=purse)
+    one.ask_many(X[:2])
+    two.ask(X[0])
+    assert purse.left == 0
+    with pytest.raises(BudgetSpent, match="1 more question.* wanted, 0 of 3 left"):
+        one.ask(X[3])
+
+
+@pytest.mark.parametrize("questions", [0, -1, 1.5, True, "many"])
+def test_bad_budgets(questions):
+    with pytest.raises(InvalidArgument, match="budget must be a whole number from 1"):
+        Budget(questions)
+
+
+steps = st.lists(
+    st.tuples(st.sampled_from(["ask", "batch", "tell", "skip"]), st.integers(0, 30), st.booleans()), max_size=40
+)
+
+
+@given(steps=steps, gone=st.sets(st.integers(0, 10)))
+def test_live_is_the_fold_of_the_log(steps, gone):
+    """Any interleaving of asks, late answers and skips: replaying the log gives the state."""
+    log = []
+    stream = Stream(LEARNER, seed=2, log=log.append)
+    rows = {}
+    for action, pick, answer in steps:
+        if action == "ask":
+            rows[f"row-{stream.asked}"] = X[pick]
+            stream.ask(X[pick])
+        elif action == "batch":
+            rows |= {f"row-{stream.asked + i}": X[i] for i in range(3)}
+            stream.ask_many(X[:3])
+        elif stream.open:
+            number = stream.open[pick % len(stream.open)]
+            stream.tell(number, answer) if action == "tell" else stream.skip(number)
+    read_back = [event_from_json(event.to_json()) for event in log]
+    assert read_back == log
+    folded = fold(LEARNER, rows, read_back)
+    assert all(np.array_equal(LEARNER.to_arrays(folded)[k], v) for k, v in LEARNER.to_arrays(stream.state).items())
+    answers = [event.id for event in log if event.kind == "answered"]
+    taken_back = [Retracted(f"r{i}", answers[i]) for i in gone if i < len(answers)]
+    without = fold(LEARNER, rows, log + taken_back)
+    assert LEARNER.count(without) == len(answers) - len(taken_back)
+
+
+def test_the_log_says_how_far_the_asker_had_learnt():
+    log = []
+    stream = Stream(LEARNER, log=log.append)
+    stream.tell(stream.ask(X[0]), True)
+    stream.ask(X[1])
+    assert [event.learnt for event in log if isinstance(event, Asked)] == [0, 1]

@@ -1,0 +1,75 @@
+import math
+
+import numpy as np
+import pytest
+
+from askone import draws, theory
+from askone.errors import InvalidArgument
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 10, 50, 100])
+def test_c2_by_monte_carlo(m):
+    n = 200_000
+    sample = np.abs(draws.sphere(draws.uniforms(m, 0, n, m))[:, 0])
+    assert abs(sample.mean() - theory.c2(m)) <= 5 * sample.std() / math.sqrt(n) + 1e-12
+
+
+def test_c2_values_and_bracket():
+    assert theory.c2(1) == 1.0
+    assert theory.c2(2) == pytest.approx(2 / math.pi, rel=1e-14)
+    assert theory.c2(3) == pytest.approx(0.5, rel=1e-14)
+    for m, value in ((10, 0.25869), (50, 0.11340), (100, 0.07999)):
+        assert theory.c2(m) == pytest.approx(value, abs=6e-6)
+    for m in (1, 2, 5, 299, 300, 301, 10**4, 10**6):
+        assert math.sqrt(2 / (math.pi * m)) < theory.c2(m) < math.sqrt(2 / (math.pi * (m - 0.5)))
+
+
+@pytest.mark.parametrize(("m", "M"), [(1, 1.0), (2, 0.5), (5, 2.0)])
+def test_c1_by_monte_carlo(m, M):
+    n = 400_000
+    uniform = draws.uniforms(m, 0, n, m + 1)
+    u, v = draws.sphere(uniform[:, :m]), 2 * M * uniform[:, m]
+    z = np.zeros(m)
+    z[0] = 1.9 * M  # within the promise |z| <= 2M
+    sample = (u @ z >= v)[:, None] * u / theory.c1(m, M)
+    error = 5 * sample.std(axis=0) / math.sqrt(n)
+    assert (np.abs(sample.mean(axis=0) - z) <= error).all()
+
+
+def test_the_generic_factor_is_for_the_sphere_and_d_plus_2_for_the_ball():
+    n, d, bound = 400_000, 4, 1.5
+    uniform = draws.uniforms(9, 0, n, d + 2)
+    u, v = draws.sphere(uniform[:, :d]), bound * uniform[:, d]
+    gradient = np.array([0.9, -0.4, 0.2, 0.0])
+    sphere = theory.generic_factor(d, bound) * (u @ gradient >= v)[:, None] * u
+    inside = u * uniform[:, d + 1 :] ** (1 / d)
+    ball = 2 * bound * (d + 2) * (inside @ gradient >= v)[:, None] * inside
+    for sample in (sphere, ball):
+        assert (np.abs(sample.mean(axis=0) - gradient) <= 5 * sample.std(axis=0) / math.sqrt(n)).all()
+    assert (sphere**2).sum(axis=1).mean() < (ball**2).sum(axis=1).mean()
+
+
+def test_theorem_1():
+    assert theory.bound(2.0, 3.0, 1, 400) == pytest.approx(0.3)
+    assert theory.step(2.0, 3.0, 400) == pytest.approx(0.075)
+    for m in (1, 4, 100):  # sqrt(m), not m^{3/2}
+        assert theory.bound(1, 1, m, 100) <= math.sqrt(math.pi * m / 2) / 10
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda: theory.c2(0), lambda: theory.c2(1.5), lambda: theory.c1(1, 0), lambda: theory.bound(0, 1, 1, 1),
+     lambda: theory.bound(1, 1, 1, 0), lambda: theory.step(1, -1, 1), lambda: theory.generic_factor(0, 1)],
+)  # fmt: skip
+def test_bad_arguments(call):
+    with pytest.raises(InvalidArgument):
+        call()
+
+
+def test_c2_keeps_its_digits_for_many_outputs():
+    # Gamma(x+1/2)/Gamma(x) by the recurrence r(x+1) = r(x) (x+1/2)/x, from x = 1/2.
+    ratio = 1 / math.sqrt(math.pi)
+    for k in range(1, 2000):
+        x = k - 0.5
+        ratio *= (x + 0.5) / x
+        assert theory.c2(2 * k + 1) == pytest.approx(1 / (math.sqrt(math.pi) * ratio), rel=1e-11)
