@@ -1,0 +1,72 @@
+"""The documents run: every Python block, and every value that a comment promises."""
+
+import ast
+import io
+import re
+import warnings
+from contextlib import redirect_stdout
+
+import pytest
+
+from askone import checks
+from askone.gradients import FAMILY_NAMES
+from askone.losses import LOSSES
+from askone.recipes import MODELS
+from askone.schedules import AVERAGES, STEP_RULES
+from conftest import ROOT
+
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def run(block: str, names: dict) -> None:
+    lines = block.splitlines()
+    for node in ast.parse(block).body:
+        promised = re.search(r"# -> (.*)$", lines[node.end_lineno - 1])
+        source = compile(ast.Module([node], []), "<document>", "exec")
+        if promised and isinstance(node, ast.Expr):
+            value = eval(compile(ast.Expression(node.value), "<document>", "eval"), names)
+            assert str(value) == promised[1].strip(), ast.unparse(node)
+        else:
+            exec(source, names)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_python_blocks_run(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = BLOCK.findall(path.read_text())
+    if any("import torch" in block for block in blocks):
+        pytest.importorskip("torch", reason="this document uses torch")
+    names: dict = {}
+    with redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        for block in blocks:
+            run(block, names)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text()):
+        assert (path.parent / target).exists(), target
+
+
+def test_every_choice_is_in_the_guide_and_the_readme():
+    guide, readme = (ROOT / "docs" / "guide.md").read_text(), (ROOT / "README.md").read_text()
+    for name in (*LOSSES, *FAMILY_NAMES, "generic", *MODELS, *STEP_RULES, *AVERAGES):
+        assert f'"{name}"' in readme, name
+        assert f'"{name}"' in guide, name
+    for name in ("check_loss_gradient", "check_gradient_unbiased", "check_learner"):
+        assert name in guide
+        assert callable(vars(checks)[name])
+
+
+def test_the_readmes_commands_exist():
+    makefile = (ROOT / "Makefile").read_text()
+    for target in re.findall(r"`?make ([a-z-]+)", "".join(path.read_text() for path in DOCUMENTS)):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_every_module_is_in_the_architecture():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    for path in (ROOT / "src" / "askone").rglob("*.py"):
+        if path.name != "__init__.py":
+            assert path.name in text, path.name
