@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
 
 from askone import draws
 from askone.errors import InvalidArgument
@@ -67,18 +68,20 @@ def simulate(
     stops = sorted({*(at if at is not None else checkpoints(len(rows))), len(rows)})
     outcome = Simulation(learner.init() if state is None else state)
     done, now = 0, outcome.state
-    for stop in (s for s in stops if 0 < s <= len(rows)):
-        now = learner.stream(
-            now,
-            rows[done:stop],
-            lambda first, count: draws.uniforms(seed, first, count, learner.width),
-            oracle,
-            done,
-            outcome.blocks.append if keep else None,
-        )
-        done = stop
-        if evaluate is not None and held_out is not None:
-            outcome.curve.append((done, evaluate(learner.predict(now, held_out))))
-        if progress is not None:
-            progress(done)
+    # A stream is many small matrix products: threads would slow them down, and change their last digits.
+    with threadpool_limits(limits=1, user_api="blas"):
+        for stop in (s for s in stops if 0 < s <= len(rows)):
+            now = learner.stream(
+                now,
+                rows[done:stop],
+                lambda first, count: draws.uniforms(seed, first, count, learner.width),
+                oracle,
+                done,
+                outcome.blocks.append if keep else None,
+            )
+            done = stop
+            if evaluate is not None and held_out is not None:
+                outcome.curve.append((done, evaluate(learner.predict(now, held_out))))
+            if progress is not None:
+                progress(done)
     return Simulation(now, outcome.curve, outcome.blocks)

@@ -1,0 +1,54 @@
+"""The real data of the paper, where it can be had: one bit per row, in file order, no label seen."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import askone
+
+
+@pytest.fixture(scope="module")
+def weather(data_directory):
+    path = data_directory / "weather.parquet"
+    if not path.exists():
+        pytest.skip(f"real data: {path.name} is not in {data_directory}")
+    table = pd.read_parquet(path)
+    return table.drop(columns=["Formatted Date", "Apparent Temperature (C)"]), table["Apparent Temperature (C)"]
+
+
+@pytest.fixture(scope="module")
+def calcofi(data_directory):
+    path = data_directory / "calcofi.parquet"
+    if not path.exists():
+        pytest.skip(f"real data: {path.name} is not in {data_directory}")
+    columns = ["depth_m", "t_degc", "salinity", "sva_derived", "dynht_derived", "o2sat"]
+    table = pd.read_parquet(path, columns=columns).dropna()
+    return table.drop(columns="o2sat"), table["o2sat"]
+
+
+def error(model, X, y):
+    return float(np.abs(model.predict(X) - y).mean() / y.std())
+
+
+def test_weather_in_file_order(weather):
+    X, y = weather
+    train, test = slice(0, 70_000), slice(70_000, None)
+    model = askone.OneBitRegressor(-30, 45, unit="°C", random_state=0).fit(X[train], y[train])
+    guess = float(np.abs(y[test] - y[test].median()).mean() / y[test].std())
+    assert error(model, X[test], y[test]) < 0.07 < 0.1 * guess
+    passive = askone.OneBitRegressor(-30, 45, questions="passive", random_state=0).fit(X[train], y[train])
+    assert error(passive, X[test], y[test]) > error(model, X[test], y[test])
+
+
+def test_weather_without_a_range(weather):
+    X, y = weather
+    model = askone.OneBitRegressor(random_state=0).fit(X[:70_000], y[:70_000])
+    space = model.stream_.state.space
+    assert space.lows[0] < y.median() < space.highs[0]
+    assert error(model, X[70_000:], y[70_000:]) < 0.1
+
+
+def test_calcofi_half_a_million_rows(calcofi):
+    X, y = calcofi
+    model = askone.OneBitRegressor(0, 120, unit="%", random_state=0).fit(X[:500_000], y[:500_000])
+    assert error(model, X[500_000:], y[500_000:]) < 0.15
