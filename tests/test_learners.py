@@ -228,6 +228,19 @@ def test_questions_of_another_family_are_refused():
         SGD(space(2), MODELS["linear"]).ask(SGD(space(2), MODELS["linear"]).init(), [0, 0], np.empty(0))
 
 
+@pytest.mark.parametrize("model", ["linear", "kernel"])
+def test_below_is_above_turned_round(model):
+    """<y, -1> > -c answered no says what y > c answered yes says (ties apart)."""
+    learner = SGD(space(1), MODELS[model])
+    above = learner.ask(learner.init(), [0.1, 0.2], np.empty(0))
+    below = HalfSpace((-1.0,), -above.threshold)
+    states = [
+        learner.tell(learner.init(), [0.1, 0.2], above, True),
+        learner.tell(learner.init(), [0.1, 0.2], below, False),
+    ]
+    assert np.allclose(*(learner.predict(state, small_rows()) for state in states))
+
+
 def test_ties_are_answered_and_move():
     # y equal to the prediction: a bool comes all the same, never a third value.
     learner = SGD(Real(-1, 1), FeatureModel(Linear(Scaler.identity(1))))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -23,6 +24,7 @@ Array = NDArray[Any]
 
 _MANY_DIMENSIONS = 24  # from here on a matrix product beats the loop over coordinates
 _SAMPLE = 1000
+_NOTHING = np.empty((0, 0))
 
 
 @final
@@ -268,9 +270,24 @@ class Nystroem(FeatureMap):
         """p (fewer where representers nearly coincide)."""
         return len(self.representers) if self.whitener is None else self.whitener.shape[1]
 
+    @cached_property
+    def _columns_of_representers(self) -> Array:
+        return np.ascontiguousarray(self.representers.T)
+
     def __call__(self, X: Array) -> Array:
+        if len(X) == 1 and isinstance(self.kernel, Gaussian):
+            return self._row(X, self.kernel.bandwidth)
         sections = self.kernel.matrix(self.scaler(X), self.representers)
         return sections if self.whitener is None else np.asarray(sections @ self.whitener)
+
+    def _row(self, X: Array, bandwidth: float) -> Array:
+        # One compiled call in place of a dozen NumPy calls: somebody is waiting for the question.
+        sections = np.empty((1, len(self.representers)))
+        whitener = _NOTHING if self.whitener is None else self.whitener
+        out = sections if self.whitener is None else np.zeros((1, whitener.shape[1]))
+        Z = self._columns_of_representers
+        kernels.nystroem_row(X, self.scaler.center, self.scaler.scale, Z, bandwidth, whitener, sections, out)
+        return out
 
 
 @final

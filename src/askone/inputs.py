@@ -34,6 +34,8 @@ def as_rows(X: ArrayLike, columns: int | None = None, argument: str = "X") -> Ar
 
 def as_row(x: ArrayLike, columns: int | None = None, argument: str = "x") -> Array:
     """One row as a (1 x columns) array."""
+    if type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (columns,) and math.isfinite(x.dot(x)):
+        return x.reshape(1, -1)  # the usual case, in a microsecond
     row = _floats(x, argument)
     if row.ndim != 1 or row.size == 0:
         raise InvalidArgument(argument, "one row (one dimension)", f"shape {row.shape}")

@@ -96,6 +96,20 @@ def gaussian(X: Array, Z: Array, bandwidth: float, out: Array) -> None:
 
 
 @_jit
+def nystroem_row(
+    X: Array, center: Array, scale: Array, Z: Array, bandwidth: float, whitener: Array, sections: Array, out: Array
+) -> None:
+    """Scaling, Gaussian sections and (unless it is empty) the whitener for one row, in one call."""
+    row = np.empty((1, X.shape[1]))
+    for k in range(X.shape[1]):
+        row[0, k] = (X[0, k] - center[k]) / scale[k]
+    gaussian(row, Z, bandwidth, sections)
+    for i in range(whitener.shape[0]):
+        for j in range(whitener.shape[1]):
+            out[0, j] += sections[0, i] * whitener[i, j]
+
+
+@_jit
 def gaussian_from_products(out: Array, x2: Array, z2: Array, bandwidth: float) -> None:
     """The same from out = X Z^T by |x - z|^2 = |x|^2 + |z|^2 - 2<x, z>: for many dimensions."""
     factor = -0.5 / (bandwidth * bandwidth)

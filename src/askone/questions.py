@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
@@ -26,6 +27,10 @@ Record = dict[str, Any]
 
 FORMAT = 1
 _UNIT_TOLERANCE = 1e-6
+
+
+def _is_float(value: object) -> bool:
+    return type(value) is float
 
 
 class Question(ABC):
@@ -86,7 +91,7 @@ class HalfSpace(Question):
 
     def __post_init__(self) -> None:
         direction = self.direction
-        if type(direction) is not tuple or {type(v) for v in (*direction, self.threshold)} != {float}:
+        if type(self.threshold) is not float or type(direction) is not tuple or not all(map(_is_float, direction)):
             direction = tuple(float(u) for u in np.asarray(self.direction, dtype=np.float64).reshape(-1))
             object.__setattr__(self, "direction", direction)
             object.__setattr__(self, "threshold", float(self.threshold))
@@ -216,24 +221,42 @@ def question_from_json(record: Record | str) -> Question:
         raise InvalidFile(f"a question of kind {fields['kind']!r} lacks or misstates a field: {error!r}") from error
 
 
-def half_space(space: Real, u: Array, c: float, density: float = 1.0) -> HalfSpace:
+def half_space(space: Real, u: Sequence[float], c: float, density: float = 1.0) -> HalfSpace:
     """The question <unit label, u> > c in the user's units, its threshold rounded as shown.
 
     With y = center + scale * z: <z, u> > c  iff  <y, u/scale> > c + <center, u/scale>.
     """
-    weights = u / space.scale
-    stretch = 1.0 / math.sqrt(np.dot(weights, weights))
-    threshold = (c + float(np.dot(weights, space.center))) * stretch
+    # Plain floats: for the few outputs that questions have they beat arrays several times over.
+    if space.m == 1:
+        direction, threshold = (math.copysign(1.0, u[0]),), c * space.scales[0] + u[0] * space.centers[0]
+    else:
+        weights = [a / s for a, s in zip(u, space.scales, strict=True)]
+        stretch = 1.0 / math.sqrt(sum([w * w for w in weights]))
+        threshold = (c + sum([w * b for w, b in zip(weights, space.centers, strict=True)])) * stretch
+        direction = tuple([w * stretch for w in weights])  # type: ignore[assignment]  # longer than one
     if space.decimals is not None:
         threshold = kernels.rounded(threshold, space.decimals)
-    return HalfSpace(tuple((weights * stretch).tolist()), float(threshold), density, None, space.words)
+    if not math.isfinite(threshold):
+        raise InvalidArgument("threshold", "a finite number (the model has diverged: try a smaller step)", threshold)
+    return _trusted(direction, threshold, density, space.words)
 
 
-def in_unit_labels(space: Real, question: HalfSpace) -> tuple[Array, float]:
+def _trusted(direction: tuple[float, ...], threshold: float, density: float, wording: Wording) -> HalfSpace:
+    # What was just computed need not be checked again: a third of the time of asking one question.
+    question = object.__new__(HalfSpace)
+    fields = {"direction": direction, "threshold": threshold, "density": density, "number": None}
+    question.__dict__.update(fields, wording=wording, purpose="")
+    return question
+
+
+def in_unit_labels(space: Real, question: HalfSpace) -> tuple[list[float], float]:
     """The inverse of ``half_space``: direction and threshold for unit labels."""
-    if len(question.direction) != space.m:
-        raise InvalidArgument("question", f"about {space.m} output(s)", f"{len(question.direction)} output(s)")
-    direction = np.array(question.direction)
-    u = direction * space.scale
-    length = math.sqrt(np.dot(u, u))
-    return u / length, (question.threshold - float(np.dot(direction, space.center))) / length
+    direction = question.direction
+    if len(direction) != space.m:
+        raise InvalidArgument("question", f"about {space.m} output(s)", f"{len(direction)} output(s)")
+    if space.m == 1:
+        return [direction[0]], (question.threshold - direction[0] * space.centers[0]) / space.scales[0]
+    u = [a * s for a, s in zip(direction, space.scales, strict=True)]
+    length = math.sqrt(sum([a * a for a in u]))
+    middle = sum([a * b for a, b in zip(direction, space.centers, strict=True)])
+    return [a / length for a in u], (question.threshold - middle) / length

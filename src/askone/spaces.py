@@ -143,6 +143,16 @@ class Real:
         """Half the length of each range."""
         return np.asarray((np.array(self.highs) - np.array(self.lows)) / 2)
 
+    @cached_property
+    def centers(self) -> list[float]:
+        """``center`` as plain floats."""
+        return [float(v) for v in self.center]
+
+    @cached_property
+    def scales(self) -> list[float]:
+        """``scale`` as plain floats."""
+        return [float(v) for v in self.scale]
+
     def to_unit(self, y: ArrayLike) -> Array:
         """Labels from the user's units."""
         return np.asarray((np.asarray(y, dtype=np.float64) - self.center) / self.scale)

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askone import kernels, schedules
 from askone.errors import InvalidArgument, incompatible
-from askone.gradients import FullGradient, Gradient, MedianSphere, WeakGradient
+from askone.gradients import Gradient, MedianSphere, WeakGradient
 from askone.inputs import as_number, as_row, as_rows
 from askone.learners.base import Block, Draw, Learner, Listener, Respondent, Sealed, wrong_family
 from askone.models.base import Model, Point
-from askone.models.linear import FeatureModel, FeaturePoint
+from askone.models.linear import FeatureModel, FeatureParams, FeaturePoint
 from askone.questions import Answer, HalfSpace, Question, Reveal, half_space, in_unit_labels
 from askone.schedules import STEP_RULES, Average, InverseSqrt, StepRule, Uniform
 from askone.spaces import Real
@@ -30,6 +30,11 @@ Array = NDArray[Any]
 _DIRECT = 4096  # up to so many parameters a row at a time beats a block of rows
 _ROWS_DIRECT, _ROWS_BLOCK = 256, 64
 _UNROUNDED = 99
+_UP = (1.0,)
+
+# What the compiled loops read, and never write, about one answer that is known.
+_ZERO, _ONE, _OFF = np.zeros(1), np.ones(1), np.zeros(1, dtype=np.bool_)
+_NO, _YES = np.zeros(1, dtype=np.int8), np.ones(1, dtype=np.int8)
 
 
 @final
@@ -42,9 +47,8 @@ class SGDState:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """A block of half-space questions laid out for the compiled loops."""
+class _Asked(NamedTuple):
+    """A block of half-space questions laid out for the compiled loops, in their order of arguments."""
 
     U: Array
     offset: Array
@@ -56,10 +60,6 @@ class _Asked:
     flips: Array
     thresholds: Array
     answers: Array
-
-    def rest(self) -> tuple[Array, ...]:
-        return (self.offset, self.yes, self.no, self.shift, self.stretch,
-                self.hidden, self.flips, self.thresholds, self.answers)  # fmt: skip
 
 
 @final
@@ -101,15 +101,31 @@ class SGD(Learner[SGDState]):
 
     # -- configuration, laid out once ---------------------------------------------------------
 
-    @property
+    @cached_property
     def columns(self) -> int:
         """Width of a row."""
         return self.model.columns
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Uniforms per question."""
-        return self.gradient.width(self.space.m) if isinstance(self.gradient, WeakGradient) else 0
+        return self._weak.width(self.space.m) if self._asks_bits else 0
+
+    @cached_property
+    def _asks_bits(self) -> bool:
+        return isinstance(self.gradient, WeakGradient)
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether every question is "is the value above the prediction?"."""
+        if not self._asks_bits or self.space.m > 1 or self.width or self._mode != kernels.AT_PREDICTION:
+            return False
+        plan = self._weak.plan(1, np.empty((1, 0)))
+        return bool(plan.directions[0, 0] == 1.0 and plan.offset[0] == 0.0 and plan.density[0] == 1.0)
+
+    @property
+    def _weak(self) -> WeakGradient:
+        return cast(WeakGradient, self.gradient)
 
     @cached_property
     def _R(self) -> Array:
@@ -117,12 +133,12 @@ class SGD(Learner[SGDState]):
 
     @cached_property
     def _mode(self) -> int:
-        return self.gradient.mode if isinstance(self.gradient, WeakGradient) else kernels.AT_PREDICTION
+        return self._weak.mode if self._asks_bits else kernels.AT_PREDICTION
 
     @cached_property
     def _direct(self) -> bool:
         small = isinstance(self.model, FeatureModel) and self.model.features.size * self.space.m <= _DIRECT
-        return small and not self.step.diagonal and isinstance(self.gradient, WeakGradient)
+        return small and not self.step.diagonal and self._asks_bits
 
     @cached_property
     def _block_rows(self) -> int:
@@ -139,7 +155,12 @@ class SGD(Learner[SGDState]):
 
     def ask(self, state: SGDState, x: ArrayLike, uniform: Array) -> Question:
         """The question at the current iterate."""
-        return self._questions(state, as_row(x, self.columns), uniform[None, :])[0]
+        row = as_row(x, self.columns)
+        if not self._plain:
+            return self._questions(state, row, uniform[None, :])[0]
+        # Most of live use, in plain floats.
+        at = self.model.at(state.params, row).values(state.S.item(kernels.SCALE)).item()
+        return half_space(self.space, _UP, at)
 
     def ask_many(self, state: SGDState, X: ArrayLike, uniform: Array) -> list[Question]:
         """See ``Learner.ask_many``."""
@@ -148,7 +169,7 @@ class SGD(Learner[SGDState]):
     def tell(self, state: SGDState, x: ArrayLike, question: Question, answer: Answer) -> SGDState:
         """One step against the gradient that the answer gives."""
         row = as_row(x, self.columns)
-        if isinstance(self.gradient, FullGradient):
+        if not self._asks_bits:
             if not isinstance(question, Reveal):
                 raise wrong_family(Reveal, question)
             label = self.space.to_unit([question.accept(answer)])
@@ -188,7 +209,7 @@ class SGD(Learner[SGDState]):
         while done < len(X):
             rows = X[done : done + self._rows_at_once(state)]
             row = first + done
-            if isinstance(self.gradient, FullGradient):
+            if not self._asks_bits:
                 labels, skipped = respondent.reveal(row, len(rows))
                 state = self._learn_labels(state, rows, self.space.to_unit(labels), skipped)
             else:
@@ -207,31 +228,40 @@ class SGD(Learner[SGDState]):
         return mix
 
     def _questions(self, state: SGDState, rows: Array, uniform: Array) -> list[Question]:
-        if not isinstance(self.gradient, WeakGradient):
+        if not self._asks_bits:
             return [Reveal(self.space.m) for _ in rows]
         if uniform.shape != (len(rows), self.width):
             raise InvalidArgument("uniform", f"of shape {(len(rows), self.width)}", f"shape {uniform.shape}")
-        plan = self.gradient.plan(self.space.m, uniform)
-        c = -plan.offset
+        plan = self._weak.plan(self.space.m, uniform)
+        c = plan.offset
         if self._mode == kernels.AT_PREDICTION:
             z = self.model.at(state.params, rows).values(state.S[kernels.SCALE])
-            c = np.einsum("ij,ij->i", z, plan.directions) + c
-        else:
-            c = plan.offset
-        asked = zip(plan.directions, c.tolist(), plan.density.tolist(), strict=True)
+            c = (z * plan.directions).sum(axis=1) - c
+        asked = zip(plan.directions.tolist(), c.tolist(), plan.density.tolist(), strict=True)
         return [half_space(self.space, u, threshold, density) for u, threshold, density in asked]
 
-    def _told(self, u: Array, c: float, density: float, bit: bool) -> _Asked:
-        assert isinstance(self.gradient, WeakGradient)
-        yes, no = self.gradient.values(self.space.m, np.array([density]))
-        zero, one, off = np.zeros(1), np.ones(1), np.zeros(1, dtype=np.bool_)
-        answers = np.array([1 if bit else 0], dtype=np.int8)
-        return _Asked(u[None, :], zero, yes, no, zero, one, zero, off, np.array([c]), answers)
+    @cached_property
+    def _plain_yes(self) -> _Asked:
+        return _Asked(np.ones((1, 1)), _ZERO, *self._unweighted, _ZERO, _ONE, _ZERO, _OFF, _ZERO, _YES)
+
+    @cached_property
+    def _plain_no(self) -> _Asked:
+        return self._plain_yes._replace(answers=_NO)
+
+    @cached_property
+    def _unweighted(self) -> tuple[Array, Array]:
+        return self._weak.values(self.space.m, _ONE)
+
+    def _told(self, u: list[float], c: float, density: float, bit: bool) -> _Asked:
+        if self._plain and density == 1.0 and u[0] == 1.0:
+            return self._plain_yes if bit else self._plain_no
+        weighted = density != 1.0
+        yes, no = self._weak.values(self.space.m, np.array([density])) if weighted else self._unweighted
+        return _Asked(np.array([u]), _ZERO, yes, no, _ZERO, _ONE, _ZERO, _OFF, np.array([c]), _YES if bit else _NO)
 
     def _planned(self, uniform: Array, row: int, respondent: Respondent) -> _Asked:
-        assert isinstance(self.gradient, WeakGradient)
-        plan = self.gradient.plan(self.space.m, uniform)
-        yes, no = self.gradient.values(self.space.m, plan.density)
+        plan = self._weak.plan(self.space.m, uniform)
+        yes, no = self._weak.values(self.space.m, plan.density)
         weights = plan.directions / self.space.scale
         stretch = 1.0 / np.sqrt(np.einsum("ij,ij->i", weights, weights))
         shift = weights @ self.space.center
@@ -251,16 +281,16 @@ class SGD(Learner[SGDState]):
         S = state.S.copy()
         decimals = _UNROUNDED if self.space.decimals is None else self.space.decimals
         if self._direct:
-            assert isinstance(point, FeaturePoint)
+            assert type(point) is FeaturePoint
             arrays = point.params.arrays if owned else point.params.arrays.copy()
-            kernels.stream_features(point.features, arrays, asked.U, *asked.rest(), self._mode, decimals, S, self._R)
-            return self._marked(SGDState(self.model.from_arrays({"arrays": arrays}), S))
+            kernels.stream_features(point.features, arrays, *asked, self._mode, decimals, S, self._R)
+            return self._marked(SGDState(FeatureParams(arrays, None), S))
         base = np.einsum("ij,ij->i", point.values(S[kernels.SCALE]), asked.U) / S[kernels.SCALE]
         products = point.products(asked.U)
         if not self.model.linear:
             S[kernels.DIST2] = point.distance2(S[kernels.SCALE])
         coefficient, before = np.empty(len(rows)), np.empty(len(rows))
-        kernels.stream_block(base, products, *asked.rest(), self._mode, decimals, S, self._R, coefficient, before)
+        kernels.stream_block(base, products, *asked[1:], self._mode, decimals, S, self._R, coefficient, before)
         if self.step.diagonal:
             return self._step_diagonally(state, point, asked, base[0], S, before)
         return self._stepped(point, coefficient[:, None] * asked.U, before, S)
@@ -285,9 +315,9 @@ class SGD(Learner[SGDState]):
         gradient = self.gradient.loss.gradient(z, label)
         norm = float(np.linalg.norm(gradient))
         u = gradient[0] / norm if norm > 0 else np.eye(self.space.m)[0]
-        zero, one, off = np.zeros(1), np.ones(1), np.zeros(1, dtype=np.bool_)
-        slope, answers = np.array([norm]), np.ones(1, dtype=np.int8)
-        return self._learn(state, row, _Asked(u[None, :], zero, slope, slope, zero, one, zero, off, zero, answers))
+        slope = np.array([norm])
+        asked = _Asked(u[None, :], _ZERO, slope, slope, _ZERO, _ONE, _ZERO, _OFF, _ZERO, _YES)
+        return self._learn(state, row, asked)
 
     def _stepped(self, point: Point[Any], V: Array, before: Array, S: Array) -> SGDState:
         params = point.stepped(V, self._weights(before))
@@ -336,8 +366,10 @@ class SGD(Learner[SGDState]):
         return float("inf")
 
     def _marked(self, state: SGDState) -> SGDState:
+        if self.average.copies < 4:
+            return state
         t = int(state.S[kernels.T])
-        if self.average.copies < 4 or t == 0 or t & (t - 1) or state.S[kernels.MARK_NEW] == t:
+        if t == 0 or t & (t - 1) or state.S[kernels.MARK_NEW] == t:
             return state
         S = state.S.copy()
         S[kernels.MARK_OLD], S[kernels.MARK_NEW] = S[kernels.MARK_NEW], S[kernels.WSUM]

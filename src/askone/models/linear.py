@@ -87,7 +87,8 @@ class FeaturePoint(Point[FeatureParams]):
 
     def values(self, scale: float) -> Array:
         """scale Phi A^T."""
-        return np.asarray(scale * (self.features @ self.params.arrays[0].T))
+        values: Array = self.features.dot(self.params.arrays[0].T)
+        return values if scale == 1.0 else scale * values
 
     def gram(self) -> Array:
         """Phi Phi^T."""
