@@ -119,6 +119,12 @@ def test_budget():
     assert limited.stream_.asked == 50
 
 
+def test_resampling_asks_as_often_as_the_budget_allows():
+    model = askone.OneBitRegressor(-3, 3, budget=1000, resample=True, random_state=0).fit(X[:100], Y[:100])
+    assert model.stream_.asked == model.stream_.answered == 1000
+    assert model.score(X, Y) > askone.OneBitRegressor(-3, 3, random_state=0).fit(X[:100], Y[:100]).score(X, Y)
+
+
 def test_pandas_and_feature_names():
     frame = pd.DataFrame(X, columns=["hour", "wind"])
     model = askone.OneBitRegressor(-3, 3, random_state=0).fit(frame, pd.Series(Y))

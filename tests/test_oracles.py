@@ -25,7 +25,7 @@ def test_one_question_per_row():
     with pytest.raises(AlreadyAsked, match="row 0 had its one question"):
         oracle.respond(0, ABOVE_ZERO)
     with pytest.raises(AlreadyAsked, match="row 0"):
-        oracle.seal(0, np.ones((2, 1)))
+        oracle.seal(np.arange(2), np.ones((2, 1)))
     assert oracle.questions == 1  # a refused call changes nothing
     assert oracle.respond(1, ABOVE_ZERO) is True
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from askone.errors import InvalidArgument
+from askone.errors import AlreadyAsked, InvalidArgument
 from askone.learners.sgd import SGD
 from askone.oracles import Oracle
-from askone.simulation import checkpoints, simulate
+from askone.simulation import checkpoints, resampled, simulate
 from askone.spaces import Real
 from samples import models, small_labels, small_rows
 
@@ -60,3 +60,34 @@ def test_bad_arguments(options, argument):
 def test_more_rows_than_labels():
     with pytest.raises(InvalidArgument, match="at most 10 rows"):
         simulate(LEARNER, X, Oracle(Y[:10]))
+
+
+def test_resampling_asks_rows_again():
+    order = resampled(200, 3000, seed=1)
+    assert set(order) == set(range(200))
+    oracle = Oracle(Y, resample=True)
+    state = simulate(LEARNER, X, oracle, order=order).state
+    assert oracle.questions == LEARNER.count(state) == 3000
+    once = simulate(LEARNER, X, Oracle(Y)).state
+    errors = [np.abs(LEARNER.predict(s, X) - Y).mean() for s in (once, state)]
+    assert errors[1] < errors[0]
+    with pytest.raises(AlreadyAsked):
+        simulate(LEARNER, X, Oracle(Y), order=order)
+
+
+@pytest.mark.parametrize("options", [{}, {"flip": 0.3}, {"skip": 0.3}])
+def test_resampling_in_blocks_is_resampling_one_by_one(options):
+    order = resampled(20, 300, seed=2)
+    together = simulate(LEARNER, X, Oracle(Y, resample=True, **options), order=order).state
+    oracle, state = Oracle(Y, resample=True, **options), LEARNER.init()
+    for row in order:
+        question = LEARNER.ask(state, X[row], np.empty(0))
+        answer = oracle.respond(int(row), question)
+        state = state if answer is None else LEARNER.tell(state, X[row], question, answer)
+    assert np.allclose(LEARNER.predict(together, X), LEARNER.predict(state, X), atol=1e-12)
+
+
+@pytest.mark.parametrize("order", [[], [0.5], [[0]], [-1], [200], "all"])
+def test_bad_orders(order):
+    with pytest.raises(InvalidArgument, match="order must be"):
+        simulate(LEARNER, X, Oracle(Y), order=order)

@@ -16,7 +16,7 @@ from scipy.special import ndtri
 Array = NDArray[Any]
 
 # What a draw is for; streams of different purposes never share numbers.
-ASK, FLIP, SKIP, DESIGN = range(4)
+ASK, FLIP, SKIP, DESIGN, ORDER = range(5)
 _WORDS = 4  # a Philox counter yields four doubles
 _CHUNK = 1 << 14
 

@@ -25,7 +25,7 @@ from askone.models.base import Model
 from askone.oracles import Oracle
 from askone.questions import Question
 from askone.recipes import Recipe
-from askone.simulation import simulate
+from askone.simulation import resampled, simulate
 from askone.streams import Budget, Stream
 
 Array = NDArray[Any]
@@ -236,14 +236,15 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
             rows, oracle, flat = self._validated(X), y, True
         else:
             rows, labels = self._validated(X, y)
-            oracle, flat = Oracle(labels), labels.ndim == 1
+            oracle, flat = Oracle(labels, resample=self.resample), labels.ndim == 1
         stream = self._begin(rows, oracle.outputs, len(rows))
         self.flat_ = flat
+        left = len(rows) if stream.budget is None else stream.budget.left
+        order = resampled(len(rows), left, stream.seed) if self.resample else np.arange(min(left, len(rows)))
         if stream.budget is not None:
-            rows = rows[: stream.budget.left]
-            stream.budget.spend(len(rows))
-        simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[])
-        stream.state, stream.asked = simulation.state, len(rows)
+            stream.budget.spend(len(order))
+        simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[], order=order)
+        stream.state, stream.asked = simulation.state, len(order)
 
     # -- parts ------------------------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ class Oracle(Respondent):
 
     def respond(self, row: int, question: Question) -> Answer | None:
         """See ``Respondent.respond``."""
-        flips, skipped = self._admit(row, 1)
+        flips, skipped = self._admit(np.array([row]))
         if skipped[0]:
             return None
         answer = question.answer(self.__labels[row])
@@ -68,36 +68,45 @@ class Oracle(Respondent):
             return answer
         return answer != bool(flips[0])
 
-    def seal(self, first: int, directions: Array) -> Sealed:
+    def seal(self, rows: Array, directions: Array) -> Sealed:
         """See ``Respondent.seal``."""
-        flips, skipped = self._admit(first, len(directions))
-        labels = self.__labels[first : first + len(directions)]
-        return Sealed(np.einsum("ij,ij->i", labels, directions), flips, skipped)
+        flips, skipped = self._admit(rows)
+        return Sealed(np.einsum("ij,ij->i", self.__labels[rows], directions), flips, skipped)
 
-    def reveal(self, first: int, count: int) -> tuple[Array, Array]:
+    def reveal(self, rows: Array) -> tuple[Array, Array]:
         """See ``Respondent.reveal``."""
-        _, skipped = self._admit(first, count)
-        self.labels_revealed += int(count - skipped.sum())
-        return self.__labels[first : first + count], skipped
+        _, skipped = self._admit(rows)
+        self.labels_revealed += int(len(rows) - skipped.sum())
+        return self.__labels[rows], skipped
 
-    def _admit(self, first: int, count: int) -> tuple[Array, Array]:
-        if first < 0 or first + count > len(self):
-            raise InvalidArgument("row", f"from 0 to {len(self) - 1}", first if first < 0 else first + count - 1)
-        times = self._times[first : first + count]
-        if not self._resample and times.any():
-            row = first + int(np.flatnonzero(times)[0])
-            raise AlreadyAsked(f"row {row} had its one question; Oracle(..., resample=True) allows several")
-        flips, skipped = self._chance(first, count, draws.FLIP), self._chance(first, count, draws.SKIP)
-        times += 1
-        self.questions += count
+    def _admit(self, rows: Array) -> tuple[Array, Array]:
+        """Count questions about some rows and draw who flips and who skips."""
+        outside = (rows < 0) | (rows >= len(self))
+        if outside.any():
+            raise InvalidArgument("row", f"from 0 to {len(self) - 1}", int(rows[outside][0]))
+        times = self._times[rows] if self._resample else self._first_time(rows)
+        if self._resample:  # the same row may come several times within a block
+            order = np.argsort(rows, kind="stable")
+            fresh = np.concatenate([[True], np.diff(rows[order]) > 0])
+            starts = np.maximum.accumulate(np.where(fresh, np.arange(len(rows)), 0))
+            times[order] += np.arange(len(rows)) - starts
+        flips, skipped = self._chance(rows, times, draws.FLIP), self._chance(rows, times, draws.SKIP)
+        self._times[rows] = times + 1
+        self.questions += len(rows)
         self.skips += int(skipped.sum())
         return flips, skipped
 
-    def _chance(self, first: int, count: int, purpose: int) -> Array:
+    def _first_time(self, rows: Array) -> Array:
+        times = self._times[rows]
+        if times.any() or len(set(rows.tolist())) < len(rows):
+            again = rows[times > 0] if times.any() else rows[:1]
+            raise AlreadyAsked(f"row {again[0]} had its one question; Oracle(..., resample=True) allows several")
+        return times
+
+    def _chance(self, rows: Array, times: Array, purpose: int) -> Array:
         rate = self._flip if purpose == draws.FLIP else self._skip
         if rate == 0.0:
-            return np.zeros(count, dtype=np.bool_)
-        rounds = self._times[first : first + count]
-        uniform = [draws.uniforms(self._seed, first + int(k) * len(self), count, 1, purpose)[:, 0] for k in set(rounds)]
-        by_round = dict(zip(set(rounds), uniform, strict=True))
-        return np.array([by_round[k][i] < rate for i, k in enumerate(rounds)])
+            return np.zeros(len(rows), dtype=np.bool_)
+        # The k-th question about a row has a draw of its own: row + k x (number of rows).
+        indices = (rows + times * len(self)).tolist()
+        return np.array([draws.uniforms(self._seed, i, 1, 1, purpose)[0, 0] < rate for i in indices])

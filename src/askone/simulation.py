@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -13,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from askone import draws
 from askone.errors import InvalidArgument
 from askone.inputs import as_count, as_rows
-from askone.learners.base import Block, Learner
+from askone.learners.base import Block, Learner, Task
 from askone.oracles import Oracle
 
 Array = NDArray[Any]
@@ -40,6 +41,16 @@ def checkpoints(questions: int, per_decade: int = 10) -> list[int]:
     return sorted({*points.tolist(), questions})
 
 
+def resampled(rows: int, questions: int, seed: int = 0) -> Array:
+    """Rows drawn with replacement, as in the paper's variant with several questions per row.
+
+    >>> resampled(3, 8).tolist()
+    [1, 1, 1, 2, 1, 0, 1, 2]
+    """
+    uniform = draws.uniforms(seed, 0, as_count(questions, "questions", 1), 1, draws.ORDER)[:, 0]
+    return np.asarray(np.floor(uniform * as_count(rows, "rows", 1)), dtype=np.int64)
+
+
 def simulate(
     learner: Learner[Any],
     X: ArrayLike,
@@ -47,14 +58,16 @@ def simulate(
     *,
     seed: int = 0,
     state: Any = None,
+    order: ArrayLike | None = None,
     evaluate: Callable[[Array], float] | None = None,
     test: ArrayLike | None = None,
     at: Sequence[int] | None = None,
     keep: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Simulation:
-    """One question for each row of X, in order, answered by the oracle.
+    """One question after the other, answered by the oracle.
 
+    ``order`` lists the rows to ask about (default: each row of X once, in order; see ``resampled``).
     ``evaluate`` turns predictions on the rows ``test`` into an error, at the numbers of questions
     ``at`` (default: logarithmically spaced).  ``progress`` is called with questions asked so far.
     ``keep`` keeps every question and answer.
@@ -65,23 +78,33 @@ def simulate(
     if evaluate is not None and test is None:
         raise InvalidArgument("test", "rows to evaluate on", None)
     held_out = None if test is None else as_rows(test, learner.columns, "test")
-    stops = sorted({*(at if at is not None else checkpoints(len(rows))), len(rows)})
-    outcome = Simulation(learner.init() if state is None else state)
-    done, now = 0, outcome.state
+    numbers = _order(order, len(rows))
+    stops = sorted({*(at if at is not None else checkpoints(len(numbers))), len(numbers)})
+    blocks: list[Block] = []
+    task = Task(numbers, oracle, partial(_uniforms, seed, learner.width), listen=blocks.append if keep else None)
+    now, done, curve = learner.init() if state is None else state, 0, []
     # A stream is many small matrix products: threads would slow them down, and change their last digits.
     with threadpool_limits(limits=1, user_api="blas"):
-        for stop in (s for s in stops if 0 < s <= len(rows)):
-            now = learner.stream(
-                now,
-                rows[done:stop],
-                lambda first, count: draws.uniforms(seed, first, count, learner.width),
-                oracle,
-                done,
-                outcome.blocks.append if keep else None,
-            )
-            done = stop
+        for stop in (s for s in stops if 0 < s <= len(numbers)):
+            part = rows[done:stop] if order is None else rows[numbers[done:stop]]
+            now, done = learner.stream(now, part, task.part(done, stop)), stop
             if evaluate is not None and held_out is not None:
-                outcome.curve.append((done, evaluate(learner.predict(now, held_out))))
+                curve.append((done, evaluate(learner.predict(now, held_out))))
             if progress is not None:
                 progress(done)
-    return Simulation(now, outcome.curve, outcome.blocks)
+    return Simulation(now, curve, blocks)
+
+
+def _uniforms(seed: int, width: int, first: int, count: int) -> Array:
+    return draws.uniforms(seed, first, count, width)
+
+
+def _order(order: ArrayLike | None, rows: int) -> Array:
+    if order is None:
+        return np.arange(rows)
+    numbers = np.asarray(order)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or len(numbers) == 0:
+        raise InvalidArgument("order", "a list of row numbers", order)
+    if numbers.min() < 0 or numbers.max() >= rows:
+        raise InvalidArgument("order", f"row numbers from 0 to {rows - 1}", f"{numbers.min()} to {numbers.max()}")
+    return numbers

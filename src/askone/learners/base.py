@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar, final
 
 import numpy as np
@@ -55,11 +55,11 @@ class Respondent(ABC):
         """The answer about a row, or None for a skip."""
 
     @abstractmethod
-    def seal(self, first: int, directions: Array) -> Sealed:
-        """Commit to answers about rows first, first + 1, ... along directions in the user's units."""
+    def seal(self, rows: Array, directions: Array) -> Sealed:
+        """Commit to answers about these rows along directions in the user's units."""
 
     @abstractmethod
-    def reveal(self, first: int, count: int) -> tuple[Array, Array]:
+    def reveal(self, rows: Array) -> tuple[Array, Array]:
         """Labels and skips of some rows: for the fully supervised baseline."""
 
 
@@ -68,13 +68,29 @@ class Respondent(ABC):
 class Block:
     """Some consecutive questions of a stream and their answers (2: skipped), in the user's units."""
 
-    first: int
+    rows: Array
     directions: Array
     thresholds: Array
     answers: Array
 
 
 Listener = Callable[[Block], None]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a stream of rows needs beside the rows: their numbers at the respondent, the draws."""
+
+    rows: Array
+    respondent: Respondent
+    draw: Draw
+    first: int = 0
+    listen: Listener | None = None
+
+    def part(self, start: int, stop: int | None = None) -> Task:
+        """The task for some of the rows."""
+        return replace(self, rows=self.rows[start:stop], first=self.first + start)
 
 
 class Learner(ABC, Generic[S]):
@@ -124,23 +140,21 @@ class Learner(ABC, Generic[S]):
     def from_arrays(self, arrays: dict[str, Array]) -> S:
         """The inverse of ``to_arrays``."""
 
-    def stream(
-        self, state: S, X: Array, draw: Draw, respondent: Respondent, first: int = 0, listen: Listener | None = None
-    ) -> S:
-        """Ask and tell about rows X, which are first, first + 1, ... of the respondent's."""
+    def stream(self, state: S, X: Array, task: Task) -> S:
+        """Ask and tell about rows X, one after the other."""
         for i, x in enumerate(X):
-            question = self.ask(state, x, draw(first + i, 1)[0])
-            answer = respondent.respond(first + i, question)
+            question = self.ask(state, x, task.draw(task.first + i, 1)[0])
+            answer = task.respondent.respond(int(task.rows[i]), question)
             if answer is not None:
                 state = self.tell(state, x, question, answer)
-            if listen is not None and isinstance(question, HalfSpace):
-                listen(_single(first + i, question, answer))
+            if task.listen is not None and isinstance(question, HalfSpace):
+                task.listen(_single(int(task.rows[i]), question, answer))
         return state
 
 
 def _single(row: int, question: HalfSpace, answer: Answer | None) -> Block:
     code = 2 if answer is None else int(bool(answer))
-    return Block(row, np.array([question.direction]), np.array([question.threshold]), np.array([code]))
+    return Block(np.array([row]), np.array([question.direction]), np.array([question.threshold]), np.array([code]))
 
 
 def wrong_family(expected: type[Question], question: object) -> InvalidArgument:

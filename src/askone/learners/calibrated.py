@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askone.inputs import as_count, as_row, as_rows
-from askone.learners.base import Draw, Learner, Listener, Respondent, wrong_family
+from askone.learners.base import Learner, Task, wrong_family
 from askone.learners.sgd import SGD, SGDState
 from askone.questions import Answer, HalfSpace, Question
 from askone.spaces import Real, sensible_decimals
@@ -125,21 +125,14 @@ class Calibrated(Learner[CalibratedState]):
         inner = {name.removeprefix("inner."): a for name, a in arrays.items() if name.startswith("inner.")}
         return replace(state, inner=self.template.from_arrays(inner)) if inner else state
 
-    def stream(
-        self, state: CalibratedState, X: Array, draw: Draw, respondent: Respondent, first: int = 0,
-        listen: Listener | None = None,
-    ) -> CalibratedState:  # fmt: skip
+    def stream(self, state: CalibratedState, X: Array, task: Task) -> CalibratedState:
         """Row by row while the range is sought, then as the inner learner does."""
         done = 0
         while done < len(X) and state.inner is None:
-            rows = X[done : done + 1]
-            state = Learner.stream(self, state, rows, draw, respondent, first + done, listen)
+            state = Learner.stream(self, state, X[done : done + 1], task.part(done, done + 1))
             done += 1
-        if done == len(X):
-            return state
         learner, inner = self._inner(state)
-        assert inner is not None
-        return replace(state, inner=learner.stream(inner, X[done:], draw, respondent, first + done, listen))
+        return state if inner is None else replace(state, inner=learner.stream(inner, X[done:], task.part(done)))
 
     def _inner(self, state: CalibratedState) -> tuple[SGD, SGDState | None]:
         return (self.template if state.space is None else replace(self.template, space=state.space)), state.inner

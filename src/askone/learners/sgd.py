@@ -18,7 +18,7 @@ from askone import kernels, schedules
 from askone.errors import InvalidArgument, incompatible
 from askone.gradients import Gradient, MedianSphere, WeakGradient
 from askone.inputs import as_number, as_row, as_rows
-from askone.learners.base import Block, Draw, Learner, Listener, Respondent, Sealed, wrong_family
+from askone.learners.base import Block, Learner, Sealed, Task, wrong_family
 from askone.models.base import Model, Point
 from askone.models.linear import FeatureModel, FeatureParams, FeaturePoint
 from askone.questions import Answer, HalfSpace, Question, Reveal, half_space, in_unit_labels
@@ -197,26 +197,22 @@ class SGD(Learner[SGDState]):
         """See ``Learner.from_arrays``."""
         return SGDState(self.model.from_arrays(arrays), arrays["S"])
 
-    def stream(
-        self, state: SGDState, X: Array, draw: Draw, respondent: Respondent, first: int = 0,
-        listen: Listener | None = None,
-    ) -> SGDState:  # fmt: skip
+    def stream(self, state: SGDState, X: Array, task: Task) -> SGDState:
         """See ``Learner.stream``: exact, in blocks."""
         if self._direct:  # the loop below writes into the accumulators; this copy is its own
-            arrays = self.model.to_arrays(state.params)
-            state = SGDState(self.model.from_arrays({"arrays": arrays["arrays"].copy()}), state.S)
+            state = SGDState(FeatureParams(state.params.arrays.copy(), None), state.S)
         done = 0
         while done < len(X):
             rows = X[done : done + self._rows_at_once(state)]
-            row = first + done
-            if not self._asks_bits:
-                labels, skipped = respondent.reveal(row, len(rows))
-                state = self._learn_labels(state, rows, self.space.to_unit(labels), skipped)
-            else:
-                asked = self._planned(draw(row, len(rows)), row, respondent)
+            part = task.part(done, done + len(rows))
+            if self._asks_bits:
+                asked = self._planned(part)
                 state = self._learn(state, rows, asked, owned=self._direct)
-                if listen is not None:
-                    listen(self._heard(row, asked))
+                if task.listen is not None:
+                    task.listen(self._heard(part.rows, asked))
+            else:
+                labels, skipped = task.respondent.reveal(part.rows)
+                state = self._learn_labels(state, rows, self.space.to_unit(labels), skipped)
             done += len(rows)
         return state
 
@@ -259,20 +255,20 @@ class SGD(Learner[SGDState]):
         yes, no = self._weak.values(self.space.m, np.array([density])) if weighted else self._unweighted
         return _Asked(np.array([u]), _ZERO, yes, no, _ZERO, _ONE, _ZERO, _OFF, np.array([c]), _YES if bit else _NO)
 
-    def _planned(self, uniform: Array, row: int, respondent: Respondent) -> _Asked:
-        plan = self._weak.plan(self.space.m, uniform)
+    def _planned(self, task: Task) -> _Asked:
+        plan = self._weak.plan(self.space.m, task.draw(task.first, len(task.rows)))
         yes, no = self._weak.values(self.space.m, plan.density)
         weights = plan.directions / self.space.scale
         stretch = 1.0 / np.sqrt(np.einsum("ij,ij->i", weights, weights))
         shift = weights @ self.space.center
-        sealed: Sealed = respondent.seal(row, weights * stretch[:, None])
+        sealed: Sealed = task.respondent.seal(task.rows, weights * stretch[:, None])
         answers = np.where(sealed.skipped, kernels.SKIPPED, kernels.UNKNOWN).astype(np.int8)
         return _Asked(plan.directions, plan.offset, yes, no, shift, stretch,
                       sealed.projections, sealed.flips, np.zeros(len(answers)), answers)  # fmt: skip
 
-    def _heard(self, row: int, asked: _Asked) -> Block:
+    def _heard(self, rows: Array, asked: _Asked) -> Block:
         directions = asked.U / self.space.scale * asked.stretch[:, None]
-        return Block(row, directions, (asked.thresholds + asked.shift) * asked.stretch, asked.answers)
+        return Block(rows, directions, (asked.thresholds + asked.shift) * asked.stretch, asked.answers)
 
     # -- steps ----------------------------------------------------------------------------------
 
