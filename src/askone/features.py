@@ -22,7 +22,7 @@ from askone.inputs import as_count, as_number, as_rows
 
 Array = NDArray[Any]
 
-_MANY_DIMENSIONS = 24  # from here on a matrix product beats the loop over coordinates
+_MANY_DIMENSIONS = 12  # from here on a matrix product beats the loop over coordinates
 _SAMPLE = 1000
 _NOTHING = np.empty((0, 0))
 
@@ -61,15 +61,37 @@ class Scaler:
         return np.ascontiguousarray((X - self.center) / self.scale)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Rows that a kernel is evaluated at again and again, with what depends on them alone."""
+
+    rows: Array
+
+    @cached_property
+    def columns(self) -> Array:
+        """The rows transposed, contiguous."""
+        return np.ascontiguousarray(self.rows.T)
+
+    @cached_property
+    def squares(self) -> Array:
+        """|z_j|^2."""
+        return np.asarray(np.einsum("ij,ij->i", self.rows, self.rows))
+
+
 class Kernel(ABC):
     """A positive definite function of two rows."""
 
     name: ClassVar[str]
     bandwidth: float
 
-    @abstractmethod
-    def matrix(self, X: Array, Z: Array) -> Array:
+    def matrix(self, X: Array, Z: Array | Points) -> Array:
         """k(x_i, z_j) for contiguous rows X and Z."""
+        return self._matrix(X, Z if isinstance(Z, Points) else Points(Z))
+
+    @abstractmethod
+    def _matrix(self, X: Array, Z: Points) -> Array:
+        """The same."""
 
     @abstractmethod
     def frequencies(self, uniform: Array) -> Array:
@@ -91,16 +113,15 @@ class Gaussian(Kernel):
     def __post_init__(self) -> None:
         as_number(self.bandwidth, "bandwidth", 0.0, strict=True)
 
-    def matrix(self, X: Array, Z: Array) -> Array:
+    def _matrix(self, X: Array, Z: Points) -> Array:
         """By coordinates for few of them, by a matrix product for many."""
-        if X.shape[1] <= _MANY_DIMENSIONS:
-            out = np.empty((len(X), len(Z)))
-            kernels.gaussian(X, np.ascontiguousarray(Z.T), self.bandwidth, out)
+        if X.shape[1] < _MANY_DIMENSIONS:
+            out = np.empty((len(X), len(Z.rows)))
+            kernels.gaussian(X, Z.columns, self.bandwidth, out)
             return out
-        out = X @ Z.T
-        x2, z2 = np.einsum("ij,ij->i", X, X), np.einsum("ij,ij->i", Z, Z)
-        kernels.gaussian_from_products(out, x2, z2, self.bandwidth)
-        return np.asarray(out)
+        out = np.asarray(X @ Z.rows.T)
+        kernels.gaussian_from_products(out, Points(X).squares, Z.squares, self.bandwidth)
+        return out
 
     def frequencies(self, uniform: Array) -> Array:
         """Normal, over the bandwidth."""
@@ -122,10 +143,10 @@ class Laplacian(Kernel):
     def __post_init__(self) -> None:
         as_number(self.bandwidth, "bandwidth", 0.0, strict=True)
 
-    def matrix(self, X: Array, Z: Array) -> Array:
+    def _matrix(self, X: Array, Z: Points) -> Array:
         """By coordinates."""
-        out = np.empty((len(X), len(Z)))
-        kernels.laplacian(X, np.ascontiguousarray(Z.T), self.bandwidth, out)
+        out = np.empty((len(X), len(Z.rows)))
+        kernels.laplacian(X, Z.columns, self.bandwidth, out)
         return out
 
     def frequencies(self, uniform: Array) -> Array:
@@ -144,9 +165,9 @@ class Dot(Kernel):
     def __post_init__(self) -> None:
         as_number(self.bandwidth, "bandwidth", 0.0, strict=True)
 
-    def matrix(self, X: Array, Z: Array) -> Array:
+    def _matrix(self, X: Array, Z: Points) -> Array:
         """A matrix product."""
-        return np.asarray((1.0 + X @ Z.T) / (1.0 + self.bandwidth**2))
+        return np.asarray((1.0 + X @ Z.rows.T) / (1.0 + self.bandwidth**2))
 
     def frequencies(self, uniform: Array) -> Array:
         """There are none: it is not a function of x - z."""
@@ -271,13 +292,13 @@ class Nystroem(FeatureMap):
         return len(self.representers) if self.whitener is None else self.whitener.shape[1]
 
     @cached_property
-    def _columns_of_representers(self) -> Array:
-        return np.ascontiguousarray(self.representers.T)
+    def _points(self) -> Points:
+        return Points(self.representers)
 
     def __call__(self, X: Array) -> Array:
         if len(X) == 1 and isinstance(self.kernel, Gaussian):
             return self._row(X, self.kernel.bandwidth)
-        sections = self.kernel.matrix(self.scaler(X), self.representers)
+        sections = self.kernel.matrix(self.scaler(X), self._points)
         return sections if self.whitener is None else np.asarray(sections @ self.whitener)
 
     def _row(self, X: Array, bandwidth: float) -> Array:
@@ -285,7 +306,7 @@ class Nystroem(FeatureMap):
         sections = np.empty((1, len(self.representers)))
         whitener = _NOTHING if self.whitener is None else self.whitener
         out = sections if self.whitener is None else np.zeros((1, whitener.shape[1]))
-        Z = self._columns_of_representers
+        Z = self._points.columns
         kernels.nystroem_row(X, self.scaler.center, self.scaler.scale, Z, bandwidth, whitener, sections, out)
         return out
 

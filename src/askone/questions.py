@@ -145,7 +145,7 @@ class HalfSpace(Question):
 
     def numbered(self, number: int) -> HalfSpace:
         """See ``Question.numbered``."""
-        return HalfSpace(self.direction, self.threshold, self.density, number, self.wording, self.purpose)
+        return _trusted({**self.__dict__, "number": number})
 
 
 @final
@@ -238,14 +238,14 @@ def half_space(space: Real, u: Sequence[float], c: float, density: float = 1.0) 
         threshold = kernels.rounded(threshold, space.decimals)
     if not math.isfinite(threshold):
         raise InvalidArgument("threshold", "a finite number (the model has diverged: try a smaller step)", threshold)
-    return _trusted(direction, threshold, density, space.words)
+    fields = {"direction": direction, "threshold": threshold, "density": density, "number": None}
+    return _trusted({**fields, "wording": space.words, "purpose": ""})
 
 
-def _trusted(direction: tuple[float, ...], threshold: float, density: float, wording: Wording) -> HalfSpace:
+def _trusted(fields: dict[str, Any]) -> HalfSpace:
     # What was just computed need not be checked again: a third of the time of asking one question.
     question = object.__new__(HalfSpace)
-    fields = {"direction": direction, "threshold": threshold, "density": density, "number": None}
-    question.__dict__.update(fields, wording=wording, purpose="")
+    question.__dict__.update(fields)
     return question
 
 

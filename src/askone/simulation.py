@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from askone import draws
 from askone.errors import InvalidArgument
@@ -84,7 +84,7 @@ def simulate(
     task = Task(numbers, oracle, partial(_uniforms, seed, learner.width), listen=blocks.append if keep else None)
     now, done, curve = learner.init() if state is None else state, 0, []
     # A stream is many small matrix products: threads would slow them down, and change their last digits.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _libraries().limit(limits=1, user_api="blas"):
         for stop in (s for s in stops if 0 < s <= len(numbers)):
             part = rows[done:stop] if order is None else rows[numbers[done:stop]]
             now, done = learner.stream(now, part, task.part(done, stop)), stop
@@ -93,6 +93,11 @@ def simulate(
             if progress is not None:
                 progress(done)
     return Simulation(now, curve, blocks)
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()  # looks through all loaded libraries: milliseconds, once
 
 
 def _uniforms(seed: int, width: int, first: int, count: int) -> Array:

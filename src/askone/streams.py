@@ -119,13 +119,15 @@ class Stream:
         accepted = asked.accept(answer)
         self.state = self.learner.tell(self.state, row, asked, accepted)
         del self._open[number]
-        self._record(Answered(f"answer-{number}", f"ask-{number}", accepted))
+        if self._log is not None:
+            self._log(Answered(f"answer-{number}", f"ask-{number}", accepted))
 
     def skip(self, question: Question | int) -> None:
         """Close an open question without an answer; it stays counted."""
         number, _, _ = self._find(question)
         del self._open[number]
-        self._record(Skipped(f"skip-{number}", f"ask-{number}"))
+        if self._log is not None:
+            self._log(Skipped(f"skip-{number}", f"ask-{number}"))
 
     def predict(self, X: ArrayLike) -> Array:
         """Predictions at the present state, n x m."""
@@ -139,8 +141,9 @@ class Stream:
             self.budget.spend(len(questions))
         for row, key, question in zip(rows, keys, questions, strict=True):
             self._open[self.asked] = (row, question)
-            name = f"row-{self.asked}" if key is None else str(key)
-            self._record(Asked(f"ask-{self.asked}", name, question, self.answered if self._log else 0))
+            if self._log is not None:
+                name = f"row-{self.asked}" if key is None else str(key)
+                self._log(Asked(f"ask-{self.asked}", name, question, self.answered))
             self.asked += 1
         self._keys.update(key for key in keys if key is not None)
         return questions
@@ -161,10 +164,6 @@ class Stream:
         if number not in self._open:
             raise AlreadyAnswered(f"question {number} is closed: it was answered or skipped")
         row, asked = self._open[int(number)]
-        if isinstance(question, Question) and question != asked:
+        if question is not asked and isinstance(question, Question) and question != asked:
             raise UnknownQuestion(f"question {number} was asked here, but not with these words: {asked}")
         return int(number), row, asked
-
-    def _record(self, event: Event) -> None:
-        if self._log is not None:
-            self._log(event)

@@ -103,10 +103,6 @@ class FeaturePoint(Point[FeatureParams]):
         """A rank-b update of a copy."""
         return FeatureParams(self.params.arrays + self._increments(V, weights), self.params.squares)
 
-    def step_in_place(self, V: Array, weights: Array) -> None:
-        """The same for a caller who owns the arrays (a stream)."""
-        self.params.arrays.__iadd__(self._increments(V, weights))
-
     def stepped_diagonally(self, v: Array, scale: float, gamma: float, weights: Array) -> FeatureParams:
         """Each coordinate divided by the root of its summed squares."""
         gradient = v[0][:, None] * self.features
@@ -120,4 +116,5 @@ class FeaturePoint(Point[FeatureParams]):
         return float(scale * scale * np.sum(self.params.arrays[0] ** 2))
 
     def _increments(self, V: Array, weights: Array) -> Array:
-        return np.stack([(V * w[:, None]).T @ self.features for w in weights.T])
+        stacked = (weights[:, :, None] * V[:, None, :]).reshape(len(V), -1)  # one product for all accumulators
+        return np.asarray((stacked.T @ self.features).reshape(weights.shape[1], V.shape[1], -1))
