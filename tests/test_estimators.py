@@ -184,6 +184,35 @@ def test_saved_models_come_back_without_pickle(tmp_path, options):
     assert np.array_equal(model.tell(one, answer).predict(X), back.tell(two, answer).predict(X))
 
 
+def test_a_saved_model_keeps_keys_budget_and_open_questions(tmp_path):
+    model = askone.OneBitRegressor(-4, 4, budget=4, random_state=0).start(X)
+    questions = [model.ask(x, key=key) for x, key in zip(X, ["a", 7, "b"], strict=False)]
+    model.tell(questions[0], True).save(tmp_path / "m")
+    back = askone.load(tmp_path / "m")
+    for key in ("a", 7, "b"):
+        with pytest.raises(AlreadyAsked):
+            back.ask(X[0], key=key)
+    back.tell(questions[1], False)
+    back.ask(X[5])
+    with pytest.raises(BudgetSpent, match="0 of 4 left"):
+        back.ask(X[6])
+
+
+def test_batches_cost_little():
+    """Late answers take shorter steps: a batch of k is a mini-batch, not k steps from one place."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(1200, 3))
+    labels = 1000 + 50 * (2 * np.sin(rows[:, 0]) + rows[:, 1])
+    for options in ({"low": 800, "high": 1200}, {}):
+        model = askone.OneBitRegressor(random_state=0, **options).start(rows)
+        for i in range(0, 1200, 60):
+            for j, question in enumerate(model.ask(rows[i : i + 60])):
+                model.tell(question, question.holds(labels[i + j]))
+        assert model.score(rows, labels) > 0.7
+        low, high = model.range_
+        assert low[0] < 1000 < high[0]
+
+
 def test_a_saved_range_search_goes_on(tmp_path):
     model = askone.OneBitRegressor(calibration=30, random_state=0).start(X)
     for x, y in zip(X[:10], Y, strict=False):
@@ -278,8 +307,6 @@ def test_parameters_are_in_the_users_units():
 
 def test_ones_own_model_and_loss():
     class Softer(Loss):
-        name, code = "softer", -1
-
         def value(self, z, y):
             return np.sqrt(1 + (z - y) ** 2).sum(axis=1) - z.shape[1]
 
@@ -290,6 +317,8 @@ def test_ones_own_model_and_loss():
             return np.sqrt(m)
 
     askone.checks.check_loss_gradient(Softer())
+    full = askone.OneBitRegressor(-3, 3, loss=Softer(), questions="full", random_state=0).fit(X, Y)
+    assert full.score(X, Y) > 0.3
     mine = askone.OneBitRegressor(-3, 3, loss=Softer(), questions="generic", model=models()["linear"])
     assert np.isfinite(mine.fit(X, Y).predict(X)).all()
     with pytest.raises(InvalidArgument, match="to be saved"):
@@ -306,7 +335,23 @@ def test_ones_own_model_and_loss():
         ({"low": [0, 0, 0], "high": 1}, "low"),
         ({"low": 0, "high": "ten"}, "high"),
         ({"low": 0, "high": 1, "loss": "hinge"}, "loss"),
-        ({"low": 0, "high": 1, "loss": "quantile", "quantile": 1.5}, "tau"),
+        ({"low": 0, "high": 1, "loss": "quantile", "quantile": 1.5}, "quantile"),
+        ({"low": 0, "high": 1, "quantile": 0.9}, "quantile"),
+        ({"low": 0, "high": 1, "delta": 0.1}, "delta"),
+        ({"loss": "huber", "delta": 0.1}, "low"),
+        ({"low": 0, "high": 1, "names": "price"}, "names"),
+        ({"low": 0, "high": 1, "names": [1]}, "names"),
+        ({"low": 0, "high": 1, "unit": ["m"]}, "unit"),
+        ({"low": 0, "high": 1, "wording": "Buy it?"}, "wording"),
+        ({"low": 0, "high": 1, "wording": "{threshold:.2f}"}, "wording"),
+        ({"low": 0, "high": 1, "budget": 2.5}, "budget"),
+        ({"low": 0, "high": 1, "resample": "yes"}, "resample"),
+        ({"low": 0, "high": 1, "random_state": "x"}, "random_state"),
+        ({"low": 0, "high": 1, "random_state": -1}, "random_state"),
+        ({"low": 0, "high": 1, "decimals": True}, "decimals"),
+        ({"low": 0, "high": 1, "calibration": "a"}, "calibration"),
+        ({"low": 0, "high": 1, "questions": "generic", "ridge": 0.1}, "ridge"),
+        ({"low": 0, "high": 1, "questions": "generic", "average": "tail"}, "average"),
         ({"low": 0, "high": 1, "loss": "huber", "delta": -1}, "delta"),
         ({"low": 0, "high": 1, "limit": 1.0}, "limit"),
         ({"low": 0, "high": 1, "questions": "psychic"}, "questions"),
@@ -350,6 +395,8 @@ def test_bad_rows_leave_the_model_as_it_was(bad):
     for call in (model.predict, model.ask):
         with pytest.raises(InvalidArgument):
             call(bad)
+    with pytest.raises(InvalidArgument):
+        model.ask([[1.0, 2.0], [1.0]])
     assert np.array_equal(model.predict(X), before)
     assert model.stream_.asked == asked
 
@@ -361,6 +408,30 @@ def test_a_failed_fit_keeps_the_fitted_model():
         with pytest.raises(InvalidArgument):
             model.fit(bad_X, bad_y)
     assert np.array_equal(model.predict(X), before)
+
+
+def test_a_refused_fit_spends_nothing():
+    purse, oracle = askone.Budget(500), askone.Oracle(Y[:10])
+    model = askone.OneBitRegressor(-3, 3, budget=purse)
+    with pytest.raises(InvalidArgument):
+        model.fit(X, oracle)
+    asked = askone.Oracle(Y)
+    asked.respond(250, askone.HalfSpace((1.0,), 0.0))
+    with pytest.raises(AlreadyAsked):
+        model.fit(X, asked)
+    assert (purse.spent, oracle.questions, asked.questions) == (0, 0, 1)
+    model.fit(X, Y)
+    with pytest.raises(BudgetSpent):
+        askone.OneBitRegressor(-3, 3, budget=askone.Budget(1, spent=1)).fit(X, Y)
+    model.set_params(random_state="x")
+    with pytest.raises(InvalidArgument):
+        model.fit(X[:, :1], Y)
+    assert model.n_features_in_ == 2
+
+
+def test_a_small_fit_keeps_most_rows_for_learning():
+    model = askone.OneBitRegressor(budget=1000, random_state=0).fit(X[:40], Y[:40])
+    assert model.stream_.learner.questions == 10
 
 
 def test_tell_before_ask():

@@ -1,6 +1,6 @@
 import pytest
 
-from askone.errors import InvalidFile
+from askone.errors import InvalidArgument, InvalidFile
 from askone.events import Answered, Asked, Retracted, Skipped, event_from_json
 from askone.features import Linear, Scaler
 from askone.learners.sgd import SGD
@@ -45,3 +45,9 @@ def test_a_log_with_a_hole_is_refused():
         fold(learner, {"row": [0.0]}, [Answered("b", "a", True)])
     with pytest.raises(InvalidFile, match="whose question or row is not here"):
         fold(learner, {}, EVENTS[:2])
+    with pytest.raises(InvalidFile, match="answers a question twice"):
+        fold(learner, {"row": [0.0]}, [*EVENTS[:2], Answered("c", "a", False)])
+    with pytest.raises(InvalidFile, match="does not hold"):
+        fold(learner, {"row": [0.0]}, [*EVENTS[:2], Retracted("e", "z")])
+    with pytest.raises(InvalidArgument, match="event_from_json"):
+        fold(learner, {"row": [0.0]}, [EVENTS[0].to_json()])

@@ -97,7 +97,7 @@ def test_refusals_name_what_fits():
         pair(Huber(), "active", 2)
     with pytest.raises(IncompatibleParts, match=r"'passive' questions about 1 output\); got huber"):
         pair(Huber(), "passive")
-    with pytest.raises(InvalidArgument, match="questions must be one of: 'active', 'passive', 'full'; got nosy"):
+    with pytest.raises(InvalidArgument, match="questions must be one of: 'active', 'passive', 'full'; got 'nosy'"):
         pair(Median(), "nosy")
 
 

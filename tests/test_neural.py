@@ -92,6 +92,18 @@ def test_save_and_load_with_the_network_handed_in(tmp_path):
     assert np.allclose(back.predict(X), model.predict(X))
 
 
+def test_frozen_parameters_stay_and_another_network_is_refused(tmp_path):
+    module = network()
+    module[0].weight.requires_grad_(False)
+    model = Neural(module, 2, "cpu")
+    assert len(model.init(1, 1).start) == sum(p.numel() for p in module.parameters() if p.requires_grad)
+    check_learner(SGD(Real(-2, 2), model), X, small_labels(1))
+    fitted = askone.OneBitRegressor(-2, 2, model=model, random_state=0).fit(X, small_labels(1)[:, 0])
+    fitted.save(tmp_path / "net")
+    with pytest.raises(InvalidArgument, match="parameters, as was saved"):
+        askone.load(tmp_path / "net", model=Neural(network(width=5), 2, "cpu"))
+
+
 def test_single_precision_and_the_default_device():
     learner = SGD(Real(-2, 2), Neural(network().float(), 2))
     state = simulate(learner, X, Oracle(small_labels(1))).state

@@ -30,6 +30,16 @@ def test_one_question_per_row():
     assert oracle.respond(1, ABOVE_ZERO) is True
 
 
+def test_a_question_that_does_not_fit_is_not_counted():
+    oracle = Oracle([1.0, 2.0])
+    with pytest.raises(InvalidArgument):
+        oracle.respond(0, HalfSpace((0.6, 0.8), 0.0))
+    assert oracle.questions == 0
+    assert oracle.respond(0, ABOVE_ZERO) is True
+    with pytest.raises(InvalidArgument, match="at least one label"):
+        Oracle([])
+
+
 def test_resampling_is_explicit():
     oracle = Oracle([1.0], resample=True)
     assert [oracle.respond(0, ABOVE_ZERO) for _ in range(3)] == [True] * 3
@@ -88,9 +98,9 @@ def test_bad_arguments(arguments, argument):
     assert caught.value.argument == argument
 
 
-@pytest.mark.parametrize("row", [-1, 2])
+@pytest.mark.parametrize("row", [-1, 2, 0.0, True])
 def test_rows_outside(row):
-    with pytest.raises(InvalidArgument, match="row must be from 0 to 1"):
+    with pytest.raises(InvalidArgument, match="row must be a whole number from 0 to 1"):
         Oracle([1.0, 2.0]).respond(row, ABOVE_ZERO)
 
 

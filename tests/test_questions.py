@@ -74,6 +74,8 @@ def test_the_logged_threshold_is_the_one_shown():
         (((1.0,), np.nan), "threshold"),
         (((1.0,), np.inf), "threshold"),
         (((1.0,), 0.0, 0.0), "density"),
+        ((("a",), 0.0), "direction"),
+        (((1.0,), None), "threshold"),
         (((1.0,), 0.0, 1.0, None, Wording(("a", "b"))), "names"),
     ],
 )
@@ -117,3 +119,9 @@ def test_unreadable_records(record):
 
 def test_every_family_has_its_kind():
     assert all(family.kind == kind for kind, family in FAMILIES.items())
+
+
+@pytest.mark.parametrize("record", ["nope", "[]", None, 5])
+def test_what_is_no_record(record):
+    with pytest.raises(InvalidFile, match="a question must be"):
+        question_from_json(record)

@@ -57,6 +57,21 @@ def test_bad_arguments(options, argument):
     assert caught.value.argument == argument
 
 
+@pytest.mark.parametrize("at", [[0], [-1], [1.5]])
+def test_bad_checkpoints(at):
+    with pytest.raises(InvalidArgument, match="at must be a whole number from 1"):
+        simulate(LEARNER, X, Oracle(Y), at=at)
+
+
+def test_things_that_do_not_belong_together():
+    with pytest.raises(InvalidArgument, match="oracle must be one with 1 output"):
+        simulate(LEARNER, X, Oracle(np.hstack([Y, Y])))
+    with pytest.raises(InvalidArgument, match="oracle must be an Oracle"):
+        simulate(LEARNER, X, Y)
+    with pytest.raises(InvalidArgument, match="learner must be a Learner"):
+        simulate("learner", X, Oracle(Y))
+
+
 def test_more_rows_than_labels():
     with pytest.raises(InvalidArgument, match="at most 10 rows"):
         simulate(LEARNER, X, Oracle(Y[:10]))

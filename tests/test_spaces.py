@@ -41,7 +41,7 @@ def test_names_match_the_outputs():
             Real([0, 0], 1, names=names)
 
 
-@pytest.mark.parametrize("wording", ["{price}", "{", "{0}", "{threshold.real}"])
+@pytest.mark.parametrize("wording", ["{price}", "{", "{0}", "{threshold.real}", "{threshold:.2f}", "Buy?", 5])
 def test_a_wording_has_known_placeholders_only(wording):
     with pytest.raises(InvalidArgument, match="wording must be"):
         Real(0, 1, wording=wording)
@@ -53,8 +53,27 @@ def test_sentences():
     assert words.sentence((-0.6, 0.8, 0.0), -2.5) == "Is -0.6 apples + 0.8 pears above -2.5 €?"
     assert Wording().sentence((0.6, 0.8), 1.0) == "Is 0.6 y1 + 0.8 y2 above 1?"
     assert Wording(("price",)).sentence((-1.0,), -3.0) == "Is the price below 3?"
+    assert words.sentence((-0.6, -0.8, 0.0), -3.0) == "Is 0.6 apples + 0.8 pears below 3 €?"
+    assert words.sentence((0.0, 1.0, 0.0), 2.0) == "Is pears above 2 €?"
+    assert Wording(("a", "b")).sentence((1.0, 9.6123e-7), 0.5) == "Is 1 a + 9.61e-07 b above 0.5?"
     pay = Wording(("apples", "pears"), "", "Would you pay more than {threshold} for {amount}?")
     assert pay.sentence((0.6, 0.8), 37.0) == "Would you pay more than 37 for 0.6 apples + 0.8 pears?"
+
+
+@pytest.mark.parametrize(
+    "template", ["", "More than {threshold}?", "{amount} over {threshold}?", "Is {amount} {side} {threshold}?"]
+)
+@pytest.mark.parametrize("u", [1.0, -1.0])
+def test_a_sentence_never_says_the_opposite(template, u):
+    """Whatever the wording, "yes" to the sentence is "yes" to the half-space."""
+    sentence = Wording(("price",), "", template).sentence((u,), 300.0 * u)
+    for_more = ("above", "More than", "over")
+    if u > 0:
+        assert any(word in sentence for word in for_more)
+        assert "below" not in sentence
+        assert "300" in sentence
+    else:  # -price > -300
+        assert sentence in ("Is the price below 300?", "minus the price over -300?")
 
 
 @given(st.floats(-1e15, 1e15))

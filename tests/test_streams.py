@@ -44,6 +44,10 @@ def unchanged(before, stream):
         (InvalidArgument, lambda s, q: s.ask([np.nan, 0.0])),
         (InvalidArgument, lambda s, q: s.ask([0.0])),
         (InvalidArgument, lambda s, q: s.ask_many(X[:2], ["one key"])),
+        (InvalidArgument, lambda s, q: s.ask_many(X[:2], "ab")),
+        (InvalidArgument, lambda s, q: s.ask(X[0], ["k"])),
+        (InvalidArgument, lambda s, q: s.ask(X[0], 1.5)),
+        (InvalidArgument, lambda s, q: s.ask(X[0], "~7")),
         (InvalidAnswer, lambda s, q: s.tell(q, 1)),
         (InvalidAnswer, lambda s, q: s.tell(q, None)),
         (InvalidAnswer, lambda s, q: s.tell(q, "yes")),
@@ -68,6 +72,16 @@ def test_a_wrong_call_raises_and_changes_nothing(error, call):
         call(stream, question)
     assert unchanged(before, stream)
     assert isinstance(error(*(["x"] * 3)), AskoneError)
+
+
+def test_a_row_that_the_caller_reuses():
+    x, stream = X[0].copy(), Stream(LEARNER, seed=1)
+    question = stream.ask(x)
+    x[:] = np.nan
+    stream.tell(question, True)
+    other = Stream(LEARNER, seed=1)
+    other.tell(other.ask(X[0]), True)
+    assert np.array_equal(stream.predict(X), other.predict(X))
 
 
 def test_a_number_is_enough_to_tell():
@@ -114,10 +128,10 @@ def test_live_is_the_fold_of_the_log(steps, gone):
     rows = {}
     for action, pick, answer in steps:
         if action == "ask":
-            rows[f"row-{stream.asked}"] = X[pick]
+            rows[f"~{stream.asked}"] = X[pick]
             stream.ask(X[pick])
         elif action == "batch":
-            rows |= {f"row-{stream.asked + i}": X[i] for i in range(3)}
+            rows |= {f"~{stream.asked + i}": X[i] for i in range(3)}
             stream.ask_many(X[:3])
         elif stream.open:
             number = stream.open[pick % len(stream.open)]
@@ -138,3 +152,47 @@ def test_the_log_says_how_far_the_asker_had_learnt():
     stream.tell(stream.ask(X[0]), True)
     stream.ask(X[1])
     assert [event.learnt for event in log if isinstance(event, Asked)] == [0, 1]
+
+
+def test_text_and_number_keys_stay_apart_in_the_log():
+    log = []
+    stream = Stream(LEARNER, log=log.append)
+    stream.ask(X[0], 7)
+    stream.ask(X[1], "7")
+    stream.ask(X[2])
+    assert [event.row for event in log] == [7, "7", "~2"]
+
+
+def test_what_the_log_does_not_take_has_not_happened():
+    class Full(Exception):
+        pass
+
+    taken = []
+
+    def log(event):
+        if len(taken) == 3:
+            raise Full
+        taken.append(event)
+
+    stream = Stream(LEARNER, budget=Budget(10), log=log)
+    first, _ = stream.ask_many(X[:2], ["a", "b"])
+    stream.tell(first, True)
+    before = snapshot(stream)
+    for call in (lambda: stream.ask(X[2], "c"), lambda: stream.tell(1, True), lambda: stream.skip(1)):
+        with pytest.raises(Full):
+            call()
+        assert unchanged(before, stream)
+    assert "c" not in stream.keys
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [({"budget": 2.5}, "budget"), ({"log": []}, "log"), ({"seed": -1}, "seed"), ({"seed": 2**64}, "seed"),
+     ({"resample": "yes"}, "resample")],
+)  # fmt: skip
+def test_bad_streams(options, argument):
+    with pytest.raises(InvalidArgument) as caught:
+        Stream(LEARNER, **options)
+    assert caught.value.argument == argument
+    with pytest.raises(InvalidArgument, match="learner must be a Learner"):
+        Stream("learner")

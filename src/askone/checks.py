@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from askone import draws
 from askone.errors import InvalidArgument
 from askone.gradients import WeakGradient, draws_of
-from askone.inputs import as_labels, as_rows
+from askone.inputs import as_count, as_labels, as_rows
 from askone.learners.base import Learner
 from askone.losses import Loss
 from askone.oracles import Oracle
@@ -55,6 +55,10 @@ def check_gradient_unbiased(gradient: WeakGradient, outputs: int = 1, draws_: in
     must lie within five standard errors, which must themselves be below a tenth of the gradient's
     scale, so that the check has power.
     """
+    if not isinstance(gradient, WeakGradient):
+        raise InvalidArgument("gradient", "a WeakGradient", type(gradient).__name__)
+    if gradient.single_output:
+        as_count(outputs, "outputs", 1, 1)
     if not gradient.unbiased:
         raise InvalidArgument("gradient", "one that claims to be unbiased", type(gradient).__name__)
     points = 1.6 * draws.uniforms(seed, 0, 12, outputs, draws.DESIGN) - 0.8
@@ -79,6 +83,7 @@ def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int =
     survives a trip through arrays; many rows at once are the same as one after the other.
     """
     rows, labels = as_rows(X, learner.columns), as_labels(y, learner.space.m)
+    as_count(len(rows), "number of rows", 1)
     state = learner.init()
     shape = learner.predict(state, rows).shape
     _require(shape == labels.shape, f"predictions before any answer have shape {shape}, not {labels.shape}")
@@ -108,6 +113,8 @@ def _check_stream(learner: Learner[Any], rows: Array, labels: Array, state: Any,
     again = simulate(learner, rows, Oracle(labels), seed=seed, at=[])
     same = _same(learner.to_arrays(at_once.state), learner.to_arrays(again.state))
     _require(same, "the same seed gave two different states")
+    if learner.spreads_batches:
+        rows = rows[:1]
     batch = learner.ask_many(learner.init(), rows, draws.uniforms(seed, 0, len(rows), learner.width))
     single = [learner.ask(learner.init(), x, draws.uniforms(seed, i, 1, learner.width)[0]) for i, x in enumerate(rows)]
     _require(all(_alike(a, b) for a, b in zip(batch, single, strict=True)), "ask_many differs from ask")

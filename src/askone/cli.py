@@ -17,7 +17,7 @@ from scipy.special import ndtri
 from askone import draws
 from askone.features import Nystroem
 from askone.gradients import pair
-from askone.inputs import as_count
+from askone.inputs import as_count, as_number, as_seed
 from askone.learners.sgd import SGD
 from askone.losses import Median
 from askone.models.linear import FeatureModel
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo = commands.add_parser("demo", help="simulate a campaign and print error against questions asked")
     demo.add_argument("--questions", type=int, default=10_000, help="questions in one campaign (default: 10000)")
     demo.add_argument("--repeats", type=int, default=100, help="campaigns to average over (default: 100)")
-    demo.add_argument("--noise", type=float, default=0.1, help="standard deviation of the labels (default: 0.1)")
+    demo.add_argument("--noise", type=float, default=1.0, help="standard deviation of a reading in °C (default: 1)")
     demo.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
     chosen = parser.parse_args(arguments)
     try:
@@ -63,6 +63,8 @@ def run_demo(questions: int, repeats: int, noise: float, seed: int, console: Con
     """The temperature over a day, learnt from one bit per reading, three ways."""
     as_count(questions, "questions", 10)
     as_count(repeats, "repeats", 1)
+    as_number(noise, "noise", 0.0)
+    as_seed(seed)
     console = console or Console()
     console.print(
         "Readings at random hours; the learner may ask one question about each, such as\n"
@@ -88,7 +90,7 @@ def run_demo(questions: int, repeats: int, noise: float, seed: int, console: Con
 def _campaign(family: str, questions: int, noise: float, seed: int, stops: list[int]) -> list[float]:
     uniform = draws.uniforms(seed, 0, questions, 2, draws.DESIGN)
     hours, grid = 24 * uniform[:, :1], np.linspace(0, 24, 200)[:, None]
-    readings = _temperature(hours) + 10 * noise * ndtri(uniform[:, 1:])
+    readings = _temperature(hours) + noise * ndtri(uniform[:, 1:])
     model = FeatureModel(Nystroem.from_rows(hours[:200], 50))
     learner = SGD(Real(-10, 30), model, pair(Median(), family), InverseSqrt(_STRATEGIES[family][1]))
     outcome = simulate(
@@ -108,7 +110,7 @@ def _temperature(hours: Array) -> Array:
 
 
 def _table(stops: list[int], errors: dict[str, list[list[float]]]) -> Table:
-    table = Table(title="Mean error in °C of the predicted median temperature (± standard error)")
+    table = Table(title="Mean error in °C of the predicted median temperature")
     table.add_column("questions", justify="right")
     for name, _ in _STRATEGIES.values():
         table.add_column(name, justify="right")
@@ -116,7 +118,8 @@ def _table(stops: list[int], errors: dict[str, list[list[float]]]) -> Table:
         cells = []
         for runs in errors.values():
             values = np.array([run[i] for run in runs])
-            cells.append(f"{values.mean():.3f} ± {values.std() / np.sqrt(len(values)):.3f}")
+            spread = f" ± {values.std(ddof=1) / np.sqrt(len(values)):.3f}" if len(values) > 1 else ""
+            cells.append(f"{values.mean():.3f}{spread}")
         table.add_row(str(stop), *cells)
     return table
 

@@ -58,4 +58,7 @@ def sphere(uniform: Array) -> Array:
     1.0
     """
     normal = ndtri(uniform)
-    return np.asarray(normal / np.sqrt(np.einsum("ij,ij->i", normal, normal))[:, None])
+    length = np.sqrt(np.einsum("ij,ij->i", normal, normal))
+    if not length.all():  # all uniforms 1/2: any direction will do
+        normal[length == 0, 0], length[length == 0] = 1.0, 1.0
+    return np.asarray(normal / length[:, None])

@@ -90,6 +90,6 @@ class MissingExtra(AskoneError, ImportError):
     """An optional library is missing."""
 
 
-def _short(value: object, length: int = 120) -> str:
+def _short(value: object, length: int = 300) -> str:
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= length else text[: length - 1] + "…"

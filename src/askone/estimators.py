@@ -6,7 +6,7 @@ import dataclasses
 import os
 import sys
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self, final
 
@@ -17,16 +17,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from askone import saving, schedules
-from askone.errors import AskoneError, InvalidArgument, UnknownQuestion, WrongType
-from askone.inputs import as_rows
+from askone.errors import BudgetSpent, InvalidArgument, InvalidFile, UnknownQuestion, WrongType
+from askone.inputs import as_rows, dimensions
 from askone.learners.base import Learner
+from askone.learners.calibrated import Calibrated
 from askone.losses import Loss
 from askone.models.base import Model
 from askone.oracles import Oracle
-from askone.questions import Question
+from askone.questions import Question, question_from_json
 from askone.recipes import Recipe
 from askone.simulation import resampled, simulate
-from askone.streams import Budget, Stream
+from askone.streams import Budget, Stream, as_budget
 
 Array = NDArray[Any]
 
@@ -93,7 +94,7 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
         high: float | Sequence[float] | None = None,
         *,
         unit: str = "",
-        names: Sequence[str] = (),
+        names: Sequence[str] | None = None,
         wording: str = "",
         decimals: int | str | None = "auto",
         loss: str | Loss = "median",
@@ -146,24 +147,31 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
             self._begin(self._validated(X), self._recipe().outputs, None)
         return self
 
-    def ask(self, x: ArrayLike, key: Hashable = None) -> Any:
+    def ask(self, x: ArrayLike, key: Any = None) -> Any:
         """A question about a row (one dimension), or a list of them about rows (two), at one state.
 
-        ``key`` names the row (or lists one name per row): a named row is asked only once.
+        ``key``, a text or a whole number, names the row (or lists one for each row): a named row is
+        asked only once.
         """
         with self._all_or_nothing():
             stream = self._running(x)
             if _is_series(x):
                 return stream.ask(self._validated(_as_frame(x), reset=False)[0], key)
-            if np.ndim(x) == 1:
+            if dimensions(x, "x") == 1:
                 return stream.ask(x, key)
-            keys: Any = key
-            return stream.ask_many(self._validated(x, reset=False), keys)
+            return stream.ask_many(self._validated(x, reset=False), key)
 
-    def tell(self, question: Question | int, answer: bool) -> Self:
-        """Learn from the answer to a question, or to its number."""
+    def tell(self, question: Question | int, answer: Any) -> Self:
+        """Learn from the answer to a question (True or False), or to its number."""
         self._started().tell(question, answer)
         return self
+
+    @property
+    def range_(self) -> tuple[list[float], list[float]] | None:
+        """Lower and upper ends of the range in use, one per output; None while it is sought."""
+        stream = self._started()
+        space = stream.state.space if isinstance(stream.learner, Calibrated) else stream.learner.space
+        return None if space is None else (list(space.lows), list(space.highs))
 
     def skip(self, question: Question | int) -> Self:
         """Close a question that nobody will answer."""
@@ -196,13 +204,16 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
     # -- on disk ----------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write configuration and state, without pickle; ``askone.load`` reads it back.
+        """Write all there is, without pickle: configuration, state, keys, budget, open questions.
 
-        Open questions are not part of it.
+        ``askone.load`` reads it back.
         """
         stream = self._started()
         arrays: dict[str, Array] = {}
-        plain = {k: v for k, v in self.get_params(deep=False).items() if k not in ("budget", "random_state")}
+        seeded = self.random_state is None or isinstance(self.random_state, int | np.integer)
+        plain = {k: v for k, v in self.get_params(deep=False).items() if k != "budget"}
+        if not seeded:
+            plain["random_state"] = None  # a RandomState cannot be written; the stream keeps its seed
         document = {
             "estimator": type(self).__name__,
             "params": {name: saving.encode(_plain(value), arrays) for name, value in plain.items()},
@@ -211,6 +222,9 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
             "feature_names": [str(name) for name in self.__dict__.get("feature_names_in_", [])],
             "seed": stream.seed,
             "asked": stream.asked,
+            "keys": sorted(stream.keys, key=lambda key: (str(type(key)), key)),
+            "open": [[n, row.tolist(), question.to_json()] for n, row, question in stream.open_questions()],
+            "budget": None if stream.budget is None else [stream.budget.questions, stream.budget.spent],
             "flat": self.__dict__.get("flat_", True),
         }
         state = stream.learner.to_arrays(stream.state)
@@ -223,9 +237,14 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
             learner,
             seed=document["seed"],
             resample=self.resample,
+            budget=None if document["budget"] is None else Budget(*document["budget"]),
             state=learner.from_arrays(state),
             asked=document["asked"],
         )
+        self.budget = self.stream_.budget
+        self.stream_.keys.update(document["keys"])
+        for number, row, question in document["open"]:
+            self.stream_.reopen(number, np.array(row), question_from_json(question))
         self.n_features_in_, self.flat_ = document["columns"], document["flat"]
         if document["feature_names"]:
             self.feature_names_in_ = np.array(document["feature_names"], dtype=object)
@@ -240,11 +259,13 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
         stream = self._begin(rows, oracle.outputs, len(rows))
         self.flat_ = flat
         left = len(rows) if stream.budget is None else stream.budget.left
+        if left == 0:
+            raise BudgetSpent("the budget holds no question for fit")
         order = resampled(len(rows), left, stream.seed) if self.resample else np.arange(min(left, len(rows)))
-        if stream.budget is not None:
-            stream.budget.spend(len(order))
         simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[], order=order)
         stream.state, stream.asked = simulation.state, len(order)
+        if stream.budget is not None:
+            stream.budget.spend(len(order))
 
     # -- parts ------------------------------------------------------------------------------------
 
@@ -254,7 +275,7 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
         before = dict(self.__dict__)
         try:
             yield
-        except AskoneError:
+        except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
@@ -272,7 +293,7 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
         stream = self._stream()
         if stream is not None:
             return stream
-        shown = _as_frame(x) if _is_series(x) else np.asarray(x)[None] if np.ndim(x) == 1 else x
+        shown = _as_frame(x) if _is_series(x) else np.asarray(x)[None] if dimensions(x, "x") == 1 else x
         rows = self._validated(shown)
         alone = len(rows) < 3
         if alone and not isinstance(self.model, Model):
@@ -285,10 +306,15 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
         return self._begin(None if alone else rows, self._recipe().outputs, None)
 
     def _begin(self, rows: Array | None, outputs: int, horizon: int | None) -> Stream:
-        budget = Budget(self.budget) if isinstance(self.budget, int) else self.budget
-        horizon = horizon if budget is None else budget.questions
-        learner = self._recipe().learner(rows, int(self.n_features_in_), outputs, horizon)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        budget = as_budget(self.budget)
+        if budget is not None:
+            horizon = budget.left if horizon is None or self.resample else min(horizon, budget.left)
+        try:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        except ValueError as error:
+            allowed = "None, a whole number or a RandomState"
+            raise InvalidArgument("random_state", allowed, repr(self.random_state)) from error
+        learner = self._recipe().learner(rows, int(self.n_features_in_), outputs, horizon, seed)
         self.stream_ = Stream(learner, seed=seed, budget=budget, resample=self.resample)
         return self.stream_
 
@@ -315,7 +341,7 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
             if isinstance(error, InvalidArgument):
                 raise
             kind = WrongType if isinstance(error, TypeError) else InvalidArgument
-            raise kind("X" if isinstance(y, str) else "X and y", "rows of finite numbers", str(error)) from error
+            raise kind("X" if isinstance(y, str) else "X and y", "rows of numbers that fit", str(error)) from error
 
 
 def _is_series(x: Any) -> bool:
@@ -329,9 +355,10 @@ def _as_frame(series: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
+    """NumPy's numbers and arrays as Python's, also within a list."""
+    if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    return value.item() if isinstance(value, np.generic) else value
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def load(path: str | os.PathLike[str], model: Model[Any] | None = None) -> OneBitRegressor:
@@ -339,5 +366,8 @@ def load(path: str | os.PathLike[str], model: Model[Any] | None = None) -> OneBi
     document, arrays = saving.read(path)
     if document.get("estimator") != OneBitRegressor.__name__:
         raise InvalidArgument("path", "a saved OneBitRegressor", document.get("estimator"))
-    params = {name: saving.decode(value, arrays, model) for name, value in document["params"].items()}
-    return OneBitRegressor(**params)._restored(document, arrays, model)
+    try:
+        params = {name: saving.decode(value, arrays, model) for name, value in document["params"].items()}
+        return OneBitRegressor(**params)._restored(document, arrays, model)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise InvalidFile(f"{os.fspath(path)} is damaged: {error!r}") from error

@@ -13,9 +13,11 @@ from typing import Any, ClassVar, final
 from askone.errors import InvalidFile
 from askone.questions import Answer, HalfSpace, Question, Record, question_from_json
 
-__all__ = ["Answered", "Asked", "Event", "HalfSpace", "Retracted", "Skipped", "event_from_json"]
+__all__ = ["Answered", "Asked", "Event", "HalfSpace", "Key", "Retracted", "Skipped", "event_from_json"]
 
 FORMAT = 1
+Key = str | int
+"""What names a row."""
 
 
 @final
@@ -24,7 +26,7 @@ class Asked:
     """A question was put about a row, when the asker had learnt from so many answers."""
 
     id: str
-    row: str
+    row: Key
     question: Question
     learnt: int
     kind: ClassVar[str] = "asked"

@@ -313,6 +313,8 @@ def pair(loss: Loss, family: str, outputs: int = 1, **options: Any) -> Gradient:
     askone.errors.IncompatibleParts: loss must be one of: 'median', 'squared' ...
     """
     as_choice(family, "questions", FAMILY_NAMES)
+    if family == "full":
+        return FullGradient(loss)
     found = PAIRS.get((loss.name, family))
     if found is None or (found.single_output and outputs > 1):
         fits = [name for (name, fam), p in PAIRS.items() if fam == family and not (p.single_output and outputs > 1)]

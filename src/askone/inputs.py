@@ -69,23 +69,56 @@ def as_number(
     number = math.nan if isinstance(value, bool) or not isinstance(value, numbers.Real) else float(value)
     inside = low < number < high if strict else low <= number <= high
     if not (math.isfinite(number) and inside):
-        raise InvalidArgument(argument, _interval(low, high, strict), value)
+        raise InvalidArgument(argument, _interval(low, high, strict), _shown(value))
     return number
 
 
-def as_count(value: object, argument: str, low: int = 0) -> int:
-    """A whole number not below ``low``."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < low:
-        raise InvalidArgument(argument, f"a whole number from {low}", value)
-    return int(value)
+def as_count(value: object, argument: str, low: int = 0, high: int | None = None) -> int:
+    """A whole number not below ``low`` (nor above ``high``)."""
+    number = None if isinstance(value, bool) or not isinstance(value, numbers.Integral) else int(value)
+    if number is None or number < low or (high is not None and number > high):
+        allowed = f"a whole number from {low}" + ("" if high is None else f" to {high}")
+        raise InvalidArgument(argument, allowed, _shown(value))
+    return number
+
+
+def as_seed(value: object, argument: str = "seed") -> int:
+    """A seed: a whole number below 2^63."""
+    return as_count(value, argument, 0, 2**63 - 1)
+
+
+def as_flag(value: object, argument: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidArgument(argument, "True or False", _shown(value))
+    return bool(value)
+
+
+def as_text(value: object, argument: str) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise InvalidArgument(argument, "a text", _shown(value))
+    return value
 
 
 def as_choice(value: object, argument: str, choices: Iterable[str]) -> str:
     """One of some names."""
     names = list(choices)
     if not isinstance(value, str) or value not in names:
-        raise InvalidArgument(argument, "one of: " + ", ".join(map(repr, names)), value)
+        raise InvalidArgument(argument, "one of: " + ", ".join(map(repr, names)), _shown(value))
     return value
+
+
+def dimensions(values: ArrayLike, argument: str = "X") -> int:
+    """How many dimensions some input has; a ragged list is refused."""
+    try:
+        return int(np.ndim(values))
+    except ValueError as error:
+        raise InvalidArgument(argument, "rows of equal length", f"{type(values).__name__} ({error})") from error
+
+
+def _shown(value: object) -> object:
+    return repr(value) if isinstance(value, str) else value
 
 
 def _floats(values: ArrayLike, argument: str) -> Array:

@@ -14,6 +14,7 @@ short vectors, so that compiled and interpreted code read the same state:
     FAR   the largest |theta - theta_0| yet     ETA     eta of the polynomial average
     WEALTH what the coin bettor has won         START   1: average theta_0 .. theta_{t-1}
     LARGEST the largest |G_t| yet               FIRST   first distance (DoG) or purse (coin)
+    LATE  1/sqrt(1 + answers learnt since the question was asked): shortens the next step
 
 A sum of steps has a closed-form average: with C_t = sum_{i<=t} w_i s_i and B_t = sum_i C_{i-1} dA_i,
 
@@ -35,8 +36,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-T, SCALE, CUM, WSUM, SUMSQ, DIST2, FAR, WEALTH, LARGEST, MARK_OLD, MARK_NEW = range(11)
-STATE_SIZE = 11
+T, SCALE, CUM, WSUM, SUMSQ, DIST2, FAR, WEALTH, LARGEST, MARK_OLD, MARK_NEW, LATE = range(12)
+STATE_SIZE = 12
 RULE, GAMMA, POWER, BOUND, RIDGE, AVERAGE, ETA, START, FIRST = range(9)
 RULE_SIZE = 9
 SCHEDULE, ADAGRAD, DOG, COIN = range(4)
@@ -189,11 +190,11 @@ def advance(S: Array, R: Array, g2: float, inner: float) -> tuple[float, float]:
     before = S[CUM]
     if R[RULE] == COIN:  # theta_t = (wealth / t) sum of normalised -G: the KT bettor
         S[LARGEST] = max(S[LARGEST], math.sqrt(g2))
-        a = -1.0 / S[LARGEST] if S[LARGEST] > 0.0 else 0.0
+        a = -S[LATE] / S[LARGEST] if S[LARGEST] > 0.0 else 0.0
         S[WEALTH] = max(S[WEALTH] + a * inner, 1e-9 * R[FIRST])
         S[SCALE] = S[WEALTH] / (t + 1.0)
     else:
-        eta = _learning_rate(S, R, t, g2)
+        eta = S[LATE] * _learning_rate(S, R, t, g2)
         shrink = 1.0 / (1.0 + 2.0 * R[RIDGE] * eta)
         S[DIST2] = max(shrink * shrink * (S[DIST2] - 2.0 * eta * inner + eta * eta * g2), 0.0)
         a = -eta / S[SCALE]

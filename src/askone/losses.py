@@ -22,10 +22,14 @@ Array = NDArray[Any]
 
 
 class Loss(ABC):
-    """l(z, y) for rows of predictions z and labels y (n x m)."""
+    """l(z, y) for rows of predictions z and labels y (n x m).
 
-    name: ClassVar[str]
-    code: ClassVar[int]
+    A loss of one's own needs no more than the three methods; it works with ``questions="full"`` and,
+    if its gradient is bounded, with ``questions="generic"``.
+    """
+
+    name: ClassVar[str] = "custom"
+    code: ClassVar[int] = -1
 
     @abstractmethod
     def value(self, z: Array, y: Array) -> Array:

@@ -1,8 +1,10 @@
 """Who answers in a simulation.  An oracle holds the labels; what leaves it is one bit per question.
 
 It counts what it is asked, and answers one question per row unless told that rows may be asked
-again.  Learners never hold an oracle: they are told bools (the fully supervised baseline, which
-asks for labels by name, excepted and counted apart).
+again.  What a learner learns from is bools (the fully supervised baseline, which asks for labels by
+name, excepted and counted apart); in a simulation the compiled loop takes the bits itself, by
+comparing sealed projections with thresholds.  ``tests/test_leaks.py`` proves it for every learner:
+other labels that answer alike leave the same state, bit for bit.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from askone import draws
 from askone.errors import AlreadyAsked, InvalidArgument
-from askone.inputs import as_count, as_labels, as_number
+from askone.inputs import as_count, as_flag, as_labels, as_number, as_seed
 from askone.learners.base import Respondent, Sealed
 from askone.questions import Answer, Question, Reveal
 
@@ -40,9 +42,11 @@ class Oracle(Respondent):
     def __init__(
         self, labels: ArrayLike, *, flip: float = 0.0, skip: float = 0.0, seed: int = 0, resample: bool = False
     ) -> None:
-        self.__labels = as_labels(labels)
+        self.__labels = as_labels(labels).copy()
+        if self.__labels.size == 0:
+            raise InvalidArgument("y", "at least one label", f"shape {self.__labels.shape}")
         self._flip, self._skip = as_number(flip, "flip", 0.0, 0.5), as_number(skip, "skip", 0.0, 1.0)
-        self._seed, self._resample = as_count(seed, "seed"), resample
+        self._seed, self._resample = as_seed(seed), as_flag(resample, "resample")
         self._times = np.zeros(len(self.__labels), dtype=np.int64)
         self.questions = self.skips = self.labels_revealed = 0
 
@@ -59,10 +63,11 @@ class Oracle(Respondent):
 
     def respond(self, row: int, question: Question) -> Answer | None:
         """See ``Respondent.respond``."""
-        flips, skipped = self._admit(np.array([row]))
+        rows = np.array([as_count(row, "row", 0, len(self) - 1)])
+        answer = question.answer(self.__labels[rows[0]])  # before it counts: a question may not fit
+        flips, skipped = self._admit(rows)
         if skipped[0]:
             return None
-        answer = question.answer(self.__labels[row])
         if isinstance(question, Reveal):
             self.labels_revealed += 1
             return answer
@@ -77,14 +82,22 @@ class Oracle(Respondent):
         """See ``Respondent.reveal``."""
         _, skipped = self._admit(rows)
         self.labels_revealed += int(len(rows) - skipped.sum())
-        return self.__labels[rows], skipped
+        return np.where(skipped[:, None], np.nan, self.__labels[rows]), skipped
+
+    def check(self, rows: Array) -> None:
+        """Raise if some of these rows may not be asked."""
+        outside = (rows < 0) | (rows >= len(self))
+        if outside.any():
+            raise InvalidArgument("row", f"a whole number from 0 to {len(self) - 1}", int(rows[outside][0]))
+        times = self._times[rows]
+        if not self._resample and (times.any() or len(set(rows.tolist())) < len(rows)):
+            again = rows[times > 0] if times.any() else rows[:1]
+            raise AlreadyAsked(f"row {again[0]} had its one question; Oracle(..., resample=True) allows several")
 
     def _admit(self, rows: Array) -> tuple[Array, Array]:
         """Count questions about some rows and draw who flips and who skips."""
-        outside = (rows < 0) | (rows >= len(self))
-        if outside.any():
-            raise InvalidArgument("row", f"from 0 to {len(self) - 1}", int(rows[outside][0]))
-        times = self._times[rows] if self._resample else self._first_time(rows)
+        self.check(rows)
+        times = self._times[rows]
         if self._resample:  # the same row may come several times within a block
             order = np.argsort(rows, kind="stable")
             fresh = np.concatenate([[True], np.diff(rows[order]) > 0])
@@ -95,13 +108,6 @@ class Oracle(Respondent):
         self.questions += len(rows)
         self.skips += int(skipped.sum())
         return flips, skipped
-
-    def _first_time(self, rows: Array) -> Array:
-        times = self._times[rows]
-        if times.any() or len(set(rows.tolist())) < len(rows):
-            again = rows[times > 0] if times.any() else rows[:1]
-            raise AlreadyAsked(f"row {again[0]} had its one question; Oracle(..., resample=True) allows several")
-        return times
 
     def _chance(self, rows: Array, times: Array, purpose: int) -> Array:
         rate = self._flip if purpose == draws.FLIP else self._skip

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from askone import kernels
 from askone.errors import InvalidAnswer, InvalidArgument, InvalidFile
-from askone.inputs import as_label
+from askone.inputs import as_label, as_labels, as_number
 from askone.spaces import Real, Wording
 
 Array = NDArray[Any]
@@ -69,7 +69,8 @@ class HalfSpace(Question):
 
     ``direction`` is a unit vector; ``density`` is the density the threshold was drawn with, which
     an importance-weighted gradient divides by (1 where nothing was drawn); ``number`` says which
-    ask it came from; ``purpose`` is "range" for a question spent on location and scale.
+    ask it came from; ``purpose`` is "range" for a question spent on location and scale; ``learnt``
+    is how many answers the asker had learnt from, so that a late answer is known for one.
 
     >>> q = HalfSpace((1.0,), 21.4, wording=Wording(unit="°C"))
     >>> str(q), q.holds(25), q.holds(21.4)
@@ -87,14 +88,15 @@ class HalfSpace(Question):
     number: int | None = None
     wording: Wording = Wording()
     purpose: str = ""
+    learnt: int | None = None
     kind: ClassVar[str] = "half-space"
 
     def __post_init__(self) -> None:
         direction = self.direction
         if type(self.threshold) is not float or type(direction) is not tuple or not all(map(_is_float, direction)):
-            direction = tuple(float(u) for u in np.asarray(self.direction, dtype=np.float64).reshape(-1))
+            direction = tuple(as_labels([self.direction], argument="direction")[0].tolist())
             object.__setattr__(self, "direction", direction)
-            object.__setattr__(self, "threshold", float(self.threshold))
+            object.__setattr__(self, "threshold", as_number(self.threshold, "threshold"))
         square = sum([u * u for u in direction])
         if not abs(square - 1.0) <= 2 * _UNIT_TOLERANCE:
             raise InvalidArgument("direction", "a unit vector", f"{direction} of length {math.sqrt(square):.6g}")
@@ -134,6 +136,7 @@ class HalfSpace(Question):
             "unit": self.wording.unit,
             "wording": self.wording.template,
             "purpose": self.purpose,
+            "learnt": self.learnt,
         }
 
     @classmethod
@@ -141,7 +144,7 @@ class HalfSpace(Question):
         """See ``question_from_json``."""
         wording = Wording(tuple(record["names"]), record["unit"], record["wording"])
         threshold, density, number = record["threshold"], record["density"], record["number"]
-        return cls(tuple(record["direction"]), threshold, density, number, wording, record["purpose"])
+        return cls(tuple(record["direction"]), threshold, density, number, wording, record["purpose"], record["learnt"])
 
     def numbered(self, number: int) -> HalfSpace:
         """See ``Question.numbered``."""
@@ -194,7 +197,7 @@ def yes_or_no(answer: object) -> bool:
         return answer
     if isinstance(answer, np.bool_):
         return bool(answer)
-    raise InvalidAnswer("answer", "True or False", answer)
+    raise InvalidAnswer("answer", "True or False", repr(answer))
 
 
 # Families defined in later layers enter themselves here.
@@ -208,7 +211,12 @@ def question_from_json(record: Record | str) -> Question:
     Traceback (most recent call last):
     askone.errors.InvalidFile: a question of kind 'riddle', format None cannot be read; ...
     """
-    fields = json.loads(record) if isinstance(record, str) else record
+    try:
+        fields = json.loads(record) if isinstance(record, str) else record
+    except ValueError as error:
+        raise InvalidFile(f"a question must be JSON: {error}") from error
+    if not isinstance(fields, dict):
+        raise InvalidFile(f"a question must be a JSON object; got {type(fields).__name__}")
     family = FAMILIES.get(str(fields.get("kind")))
     if family is None or fields.get("format") != FORMAT:
         known = f"known: {', '.join(FAMILIES)}, format {FORMAT}"
@@ -217,11 +225,11 @@ def question_from_json(record: Record | str) -> Question:
         )
     try:
         return family.from_json(fields)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise InvalidFile(f"a question of kind {fields['kind']!r} lacks or misstates a field: {error!r}") from error
 
 
-def half_space(space: Real, u: Sequence[float], c: float, density: float = 1.0) -> HalfSpace:
+def half_space(space: Real, u: Sequence[float], c: float, density: float = 1.0, learnt: int | None = None) -> HalfSpace:
     """The question <unit label, u> > c in the user's units, its threshold rounded as shown.
 
     With y = center + scale * z: <z, u> > c  iff  <y, u/scale> > c + <center, u/scale>.
@@ -239,7 +247,7 @@ def half_space(space: Real, u: Sequence[float], c: float, density: float = 1.0) 
     if not math.isfinite(threshold):
         raise InvalidArgument("threshold", "a finite number (the model has diverged: try a smaller step)", threshold)
     fields = {"direction": direction, "threshold": threshold, "density": density, "number": None}
-    return _trusted({**fields, "wording": space.words, "purpose": ""})
+    return _trusted({**fields, "wording": space.words, "purpose": "", "learnt": learnt})
 
 
 def _trusted(fields: dict[str, Any]) -> HalfSpace:

@@ -40,7 +40,7 @@ class Recipe:
     low: float | Sequence[float] | None
     high: float | Sequence[float] | None
     unit: str
-    names: Sequence[str]
+    names: Sequence[str] | None
     wording: str
     decimals: int | str | None
     loss: str | Loss
@@ -61,7 +61,13 @@ class Recipe:
     @property
     def outputs(self) -> int:
         """How many outputs the range and the names speak of."""
-        return max(*(1 if end is None else np.size(end) for end in (self.low, self.high)), len(self.names), 1)
+        return max(*(1 if end is None else np.size(end) for end in (self.low, self.high)), len(self._names), 1)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        if self.names is not None and (isinstance(self.names, str) or not np.iterable(self.names)):
+            raise InvalidArgument("names", "a list of texts, one per output", repr(self.names))
+        return tuple(self.names or ())
 
     @property
     def ranged(self) -> bool:
@@ -74,22 +80,39 @@ class Recipe:
         """The label space; without a declared range [-1, 1] stands for it."""
         low, high = (self.low, self.high) if self.ranged else (-1.0, 1.0)
         ends = [_per_output(low, "low", outputs), _per_output(high, "high", outputs)]
-        space = Real(ends[0], ends[1], tuple(self.names), self.unit, None, self.wording)
+        space = Real(ends[0], ends[1], self._names, self.unit, None, self.wording)
         return replace(space, decimals=self._decimals(space))
 
-    def learner(self, rows: Array | None, columns: int, outputs: int, horizon: int | None) -> Learner[Any]:
+    def learner(
+        self, rows: Array | None, columns: int, outputs: int, horizon: int | None, seed: int = 0
+    ) -> Learner[Any]:
         """The learner for rows of so many columns, some of which may be shown, and so many questions."""
-        space, model, step = self.space(outputs), self._model(rows, columns), self._step(horizon)
+        self._refuse_idle_arguments()
+        space, model, step = self.space(outputs), self._model(rows, columns, seed), self._step(horizon)
         loss = self._loss(space)
         as_choice(self.questions, "questions", QUESTIONS)
         if self.questions == "generic":
             return self._generic(space, model, loss, step)
         learner = SGD(space, model, self._gradient(loss, space), step, self._average(), self.ridge)
-        if self.ranged or self.questions == "full":
+        if self.ranged:
             return learner
         wanted = as_count(self.calibration, "calibration", 1) * space.m
-        spent = wanted if horizon is None else max(space.m, min(wanted, horizon // 4))
-        return Calibrated(learner, spent, rounds=self.decimals is not None)
+        if horizon is None:
+            return Calibrated(learner, wanted, self.decimals)
+        quarter = max(space.m, horizon // 4)
+        return Calibrated(learner, min(wanted, quarter), self.decimals, min(4 * wanted, quarter))
+
+    def _refuse_idle_arguments(self) -> None:
+        """An argument that nothing would read is more likely a mistake than a wish."""
+        as_count(self.calibration, "calibration", 1)
+        name = self.loss if isinstance(self.loss, str) else None
+        if self.quantile != 0.5 and name != "quantile":
+            raise InvalidArgument("quantile", "0.5, its default, unless loss='quantile'", self.quantile)
+        if self.delta is not None and name not in ("huber", "logcosh"):
+            raise InvalidArgument("delta", "None unless loss='huber' or 'logcosh'", self.delta)
+        scaled = self.delta is not None or self.limit is not None or isinstance(self.loss, Huber | LogCosh)
+        if scaled and not self.ranged:
+            raise InvalidArgument("low", "given: delta and limit are in the labels' units", None)
 
     def _decimals(self, space: Real) -> int | None:
         if self.decimals is None or not self.ranged:
@@ -104,15 +127,17 @@ class Recipe:
             raise incompatible("model", str(self.model), "generic questions", ["linear", "nystroem", "fourier"])
         if not self.ranged:
             raise InvalidArgument("low", "given: generic questions need a range", None)
+        if self.ridge or not isinstance(self._average(), schedules.Uniform):
+            raise InvalidArgument("ridge" if self.ridge else "average", "left alone: generic questions", "another")
         return GenericSGD(space, model, loss, step)
 
-    def _model(self, rows: Array | None, columns: int) -> Model[Any]:
+    def _model(self, rows: Array | None, columns: int, seed: int) -> Model[Any]:
         if isinstance(self.model, Model):
             return self.model
         choice = as_choice(self.model, "model", MODELS)
         if choice == "auto":
-            choice = "kernel" if rows is None or self.questions == "generic" else "nystroem"
-            choice = "linear" if self.questions == "generic" else choice
+            by_rows = "kernel" if rows is None else "nystroem"
+            choice = "linear" if self.questions == "generic" else by_rows
         size = as_count(self.n_components, "n_components", 1)
         # Stand-ins for rows that nobody has shown: a step from the origin along each axis.
         shown = rows if rows is not None else np.vstack([-np.eye(columns), np.eye(columns)])
@@ -123,7 +148,7 @@ class Recipe:
             bandwidth = median_distance(scaler(shown), self.kernel) if self.bandwidth is None else self.bandwidth
             return KernelExpansion(kernel_named(self.kernel, bandwidth), scaler)
         maker = Nystroem if choice == "nystroem" else Fourier
-        return FeatureModel(maker.from_rows(shown, size, self.kernel, self.bandwidth, scaler=scaler))
+        return FeatureModel(maker.from_rows(shown, size, self.kernel, self.bandwidth, scaler=scaler, seed=seed))
 
     def _step(self, horizon: int | None) -> schedules.StepRule:
         if isinstance(self.step, schedules.StepRule):
@@ -148,12 +173,18 @@ class Recipe:
         # The generic scheme alone keeps the loss in the user's units.
         unit = 1.0 if self.questions == "generic" else float(space.scale.max())
         loss = self.loss if isinstance(self.loss, Loss) else self._named_loss(space)
+        if isinstance(loss, Huber | LogCosh) and self.questions != "generic" and np.ptp(space.scale) > 0:
+            raise InvalidArgument(
+                "loss", f"another than {loss.name!r}, whose delta needs one range for all outputs", loss
+            )
         if isinstance(loss, Huber):
             return Huber(loss.delta / unit)
         return LogCosh(loss.scale / unit) if isinstance(loss, LogCosh) else loss
 
     def _named_loss(self, space: Real) -> Loss:
         name = as_choice(self.loss, "loss", LOSSES)
+        if name == "quantile":
+            as_number(self.quantile, "quantile", 0.0, 1.0, strict=True)
         delta = 0.1 * float(space.scale.max())
         if self.delta is not None:
             delta = as_number(self.delta, "delta", 0.0, strict=True)

@@ -7,14 +7,24 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from askone.errors import InvalidFile
-from askone.events import Answered, Asked, Event, Retracted
+from askone.errors import InvalidArgument, InvalidFile
+from askone.events import Answered, Asked, Event, Key, Retracted
 from askone.learners.base import Learner
 
 
-def fold(learner: Learner[Any], rows: Mapping[str, ArrayLike], events: Iterable[Event]) -> Any:
+def fold(learner: Learner[Any], rows: Mapping[Key, ArrayLike], events: Iterable[Event]) -> Any:
     """The state after all answers of a log that were not taken back, in the log's order."""
     log = list(events)
+    for event in log:
+        if not isinstance(event, Event):
+            raise InvalidArgument("events", "events (event_from_json reads them)", type(event).__name__)
+    answered = [event.id for event in log if isinstance(event, Answered)]
+    stray = [e.answered for e in log if isinstance(e, Retracted) and e.answered not in answered]
+    told = [event.asked for event in log if isinstance(event, Answered)]
+    if stray:
+        raise InvalidFile(f"the log takes back answers that it does not hold: {stray}")
+    if len(set(answered)) < len(answered) or len(set(told)) < len(told):
+        raise InvalidFile("the log answers a question twice")
     gone = {event.answered for event in log if isinstance(event, Retracted)}
     asked = {event.id: event for event in log if isinstance(event, Asked)}
     state = learner.init()

@@ -198,7 +198,7 @@ class Polynomial(Average):
     code: ClassVar[int] = kernels.POLYNOMIAL
 
     def __post_init__(self) -> None:
-        as_number(self.eta, "eta", 0.0)
+        as_number(self.eta, "eta", 0.0, 30.0)  # weights grow as t^eta: beyond, they overflow
 
 
 @final
@@ -233,7 +233,7 @@ def packed(rule: StepRule, average: Average, bound: float, ridge: float) -> Arra
 def start(rule: StepRule) -> Array:
     """The vector S of ``kernels`` before any answer."""
     S = np.zeros(kernels.STATE_SIZE)
-    S[kernels.SCALE] = 1.0
+    S[kernels.SCALE] = S[kernels.LATE] = 1.0
     if rule.code == kernels.COIN:
         S[kernels.WEALTH] = S[kernels.SCALE] = rule.first
     return S

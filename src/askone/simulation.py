@@ -13,7 +13,7 @@ from threadpoolctl import ThreadpoolController
 
 from askone import draws
 from askone.errors import InvalidArgument
-from askone.inputs import as_count, as_rows
+from askone.inputs import as_count, as_rows, as_seed
 from askone.learners.base import Block, Learner, Task
 from askone.oracles import Oracle
 
@@ -69,23 +69,34 @@ def simulate(
 
     ``order`` lists the rows to ask about (default: each row of X once, in order; see ``resampled``).
     ``evaluate`` turns predictions on the rows ``test`` into an error, at the numbers of questions
-    ``at`` (default: logarithmically spaced).  ``progress`` is called with questions asked so far.
+    ``at`` (default: logarithmically spaced; those never reached are ignored).  ``progress`` is called
+    with questions asked so far.
     ``keep`` keeps every question and answer.
     """
+    if not isinstance(learner, Learner):
+        raise InvalidArgument("learner", "a Learner (an estimator's is stream_.learner)", type(learner).__name__)
+    if not isinstance(oracle, Oracle):
+        raise InvalidArgument("oracle", "an Oracle, which hides the labels", type(oracle).__name__)
     rows = as_rows(X, learner.columns)
+    if oracle.outputs != learner.space.m:
+        raise InvalidArgument("oracle", f"one with {learner.space.m} output(s)", f"{oracle.outputs} output(s)")
     if len(rows) > len(oracle):
         raise InvalidArgument("X", f"at most {len(oracle)} rows, as the oracle has labels", f"{len(rows)} rows")
     if evaluate is not None and test is None:
         raise InvalidArgument("test", "rows to evaluate on", None)
     held_out = None if test is None else as_rows(test, learner.columns, "test")
     numbers = _order(order, len(rows))
-    stops = sorted({*(at if at is not None else checkpoints(len(numbers))), len(numbers)})
+    oracle.check(numbers)
+    wanted = checkpoints(len(numbers)) if at is None else [as_count(n, "at", 1) for n in at]
+    stops = sorted({*(n for n in wanted if n <= len(numbers)), len(numbers)})
     blocks: list[Block] = []
-    task = Task(numbers, oracle, partial(_uniforms, seed, learner.width), listen=blocks.append if keep else None)
+    task = Task(
+        numbers, oracle, partial(_uniforms, as_seed(seed), learner.width), listen=blocks.append if keep else None
+    )
     now, done, curve = learner.init() if state is None else state, 0, []
     # A stream is many small matrix products: threads would slow them down, and change their last digits.
     with _libraries().limit(limits=1, user_api="blas"):
-        for stop in (s for s in stops if 0 < s <= len(numbers)):
+        for stop in stops:
             part = rows[done:stop] if order is None else rows[numbers[done:stop]]
             now, done = learner.stream(now, part, task.part(done, stop)), stop
             if evaluate is not None and held_out is not None:

@@ -29,7 +29,8 @@ from askone.spaces import number_text
 class Slope(Question):
     """Is <weights, gradient of the loss at ``at``> at least ``level``?  All in the user's units.
 
-    ``direction`` is U, the direction in parameter space that a yes is a step against.
+    ``direction`` is U, the direction in parameter space that a yes is a step against; ``bound`` is B,
+    what the level was drawn below.
 
     >>> from askone.losses import Median
     >>> q = Slope(Median(), at=(0.0,), weights=(1.0,), level=0.5, direction=(1.0,))
@@ -42,11 +43,13 @@ class Slope(Question):
     weights: tuple[float, ...]
     level: float
     direction: tuple[float, ...]
+    bound: float = 1.0
     number: int | None = None
     kind: ClassVar[str] = "slope"
 
     def __post_init__(self) -> None:
         as_number(self.level, "level")
+        as_number(self.bound, "bound", 0.0, strict=True)
         if len(self.at) != len(self.weights) or not np.isfinite([*self.at, *self.weights]).all():
             raise InvalidArgument("weights", "finite, one per output", self.weights)
         if not abs(float(np.linalg.norm(self.direction)) - 1.0) <= 1e-6:
@@ -73,9 +76,12 @@ class Slope(Question):
 
     def to_json(self) -> Record:
         """See ``Question.to_json``."""
+        if type(self.loss) is not LOSSES.get(self.loss.name):
+            raise InvalidArgument("loss", f"one of {', '.join(LOSSES)}, to be written as JSON", self.loss.name)
         fields: Record = {"format": FORMAT, "kind": self.kind, "loss": {"name": self.loss.name, **asdict(self.loss)}}  # type: ignore[call-overload]  # every loss is a dataclass
         vectors: dict[str, Any] = {"at": self.at, "weights": self.weights, "direction": self.direction}
-        return fields | {k: list(v) for k, v in vectors.items()} | {"level": self.level, "number": self.number}
+        numbers = {"level": self.level, "bound": self.bound, "number": self.number}
+        return fields | {k: list(v) for k, v in vectors.items()} | numbers
 
     @classmethod
     def from_json(cls, record: Record) -> Slope:
@@ -85,11 +91,11 @@ class Slope(Question):
         if name not in LOSSES:
             raise InvalidFile(f"loss {name!r} is unknown; known: {', '.join(LOSSES)}; in {json.dumps(record)[:80]}")
         at, weights, direction = (tuple(record[k]) for k in ("at", "weights", "direction"))
-        return cls(LOSSES[name](**loss), at, weights, record["level"], direction, record["number"])
+        return cls(LOSSES[name](**loss), at, weights, record["level"], direction, record["bound"], record["number"])
 
     def numbered(self, number: int) -> Slope:
         """See ``Question.numbered``."""
-        return Slope(self.loss, self.at, self.weights, self.level, self.direction, number)
+        return Slope(self.loss, self.at, self.weights, self.level, self.direction, self.bound, number)
 
 
 FAMILIES[Slope.kind] = Slope

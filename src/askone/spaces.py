@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askone.errors import InvalidArgument
-from askone.inputs import as_number
+from askone.inputs import as_count, as_number, as_text
 
 Array = NDArray[Any]
 Numbers = float | Sequence[float]
@@ -29,7 +29,9 @@ class Wording:
     """How a half-space reads: names of the outputs, their unit, and a template for the sentence.
 
     The template may use ``{threshold}`` (rounded number with unit), ``{amount}`` (the output, or
-    the weighted sum of them) and ``{side}`` ("above" or "below").
+    the weighted sum of them) and ``{side}`` ("above" or "below").  A template without ``{side}`` can
+    only say "above": where a question asks "below", the usual sentence stands in for it, or the
+    amount is shown with its signs.
     """
 
     names: tuple[str, ...] = ()
@@ -37,31 +39,42 @@ class Wording:
     template: str = ""
 
     def __post_init__(self) -> None:
-        allowed = {"threshold", "amount", "side"}
+        as_text(self.unit, "unit")
+        template = as_text(self.template, "wording")
+        if not all(isinstance(name, str) for name in self.names):
+            raise InvalidArgument("names", "texts", list(self.names))
         try:
-            used = {field for _, field, _, _ in string.Formatter().parse(self.template) if field is not None}
+            parts = [part[1:] for part in string.Formatter().parse(template) if part[1] is not None]
         except ValueError as error:
+            raise InvalidArgument("wording", "a text with named placeholders", repr(template)) from error
+        plain = all(name in ("threshold", "amount", "side") and not (spec or turned) for name, spec, turned in parts)
+        if not plain or (template and "threshold" not in {name for name, *_ in parts}):
             raise InvalidArgument(
-                "wording", "a text with named placeholders", f"{self.template!r} ({error})"
-            ) from error
-        if not used <= allowed:
-            raise InvalidArgument("wording", "a text with only {threshold}, {amount}, {side}", self.template)
+                "wording", "a text with {threshold} and, if you like, {amount}, {side}", repr(template)
+            )
 
     def sentence(self, direction: tuple[float, ...], threshold: float) -> str:
         """The question <y, direction> > threshold for a person."""
-        below = len(direction) == 1 and direction[0] < 0
-        shown = number_text(-threshold if below else threshold) + (f" {self.unit}" if self.unit else "")
+        template = self.template
+        below = all(w <= 0 for w in direction) and ("{side}" in template or "{amount}" not in template)
+        if below:  # "is -0.6 a - 0.8 b above -3?" reads better turned round, where it can be said
+            direction, threshold = tuple(-w for w in direction), -threshold
+            template = template if "{side}" in template else ""
+        shown = number_text(threshold) + (f" {self.unit}" if self.unit else "")
         parts = {"threshold": shown, "amount": self.amount(direction), "side": "below" if below else "above"}
-        return (self.template or "Is {amount} {side} {threshold}?").format(**parts)
+        return (template or "Is {amount} {side} {threshold}?").format(**parts)
 
     def amount(self, direction: tuple[float, ...]) -> str:
-        """What is compared: "the value", or "0.6 apples + 0.8 pears"."""
+        """What is compared: "the value", "pears", or "0.6 apples + 0.8 pears" (three digits)."""
         if len(direction) == 1:
-            return f"the {self.names[0]}" if self.names else "the value"
+            name = f"the {self.names[0]}" if self.names else "the value"
+            return name if direction[0] > 0 else f"minus {name}"
         names = self.names or tuple(f"y{j + 1}" for j in range(len(direction)))
-        terms = [(w, name) for w, name in zip(direction, names, strict=True) if round(abs(w), 2) > 0]
-        text = " ".join(f"{'-' if w < 0 else '+'} {number_text(round(abs(w), 2))} {name}" for w, name in terms)
-        return text.removeprefix("+ ").replace("- ", "-", 1) if text.startswith("- ") else text.removeprefix("+ ")
+        terms = [(float(f"{w:.3g}"), name) for w, name in zip(direction, names, strict=True) if w != 0]
+        if len(terms) == 1 and terms[0][0] == 1.0:
+            return terms[0][1]
+        text = " ".join(f"{'-' if w < 0 else '+'} {number_text(abs(w))} {name}" for w, name in terms)
+        return text.removeprefix("+ ") if text.startswith("+ ") else text.replace("- ", "-", 1)
 
 
 def number_text(value: float) -> str:
@@ -88,7 +101,7 @@ class Real:
     (1, [[0.0]], [[45.0]])
     >>> Real(5, 5)
     Traceback (most recent call last):
-    askone.errors.InvalidArgument: high must be above low (5.0); got 5.0
+    askone.errors.InvalidArgument: high must be above low (5.0), at a finite distance; got 5.0
     """
 
     low: Numbers = -1.0
@@ -103,12 +116,12 @@ class Real:
         low, high = _same_length(low, high)
         for a, b in zip(low, high, strict=True):
             if not b > a or not math.isfinite(b - a):
-                raise InvalidArgument("high", f"above low ({a})", b)
-        names = tuple(str(name) for name in self.names)
+                raise InvalidArgument("high", f"above low ({a}), at a finite distance", b)
+        names = tuple(self.names)
         if names and (len(names) != len(low) or len(set(names)) != len(names)):
             raise InvalidArgument("names", f"{len(low)} different name(s), one per output", names)
-        if self.decimals is not None and not (isinstance(self.decimals, int) and abs(self.decimals) <= 15):
-            raise InvalidArgument("decimals", "None or a whole number from -15 to 15", self.decimals)
+        if self.decimals is not None:
+            as_count(self.decimals, "decimals", -15, 15)
         for field, value in (("low", low), ("high", high), ("names", names)):
             object.__setattr__(self, field, value)
         _ = self.words  # a wording with unknown placeholders is refused here
@@ -169,7 +182,8 @@ def sensible_decimals(low: Numbers, high: Numbers) -> int:
     (1, 3, -3)
     """
     ranges = np.subtract(_vector(high, "high"), _vector(low, "low"))
-    return int(-math.ceil(math.log10(float(ranges.min()) / 1000) - 1e-9))
+    steps = int(-math.ceil(math.log10(float(ranges.min()) / 1000) - 1e-9))
+    return max(-15, min(15, steps))
 
 
 def _vector(values: Numbers, argument: str) -> tuple[float, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from askone import draws
 from askone.errors import AlreadyAnswered, AlreadyAsked, BudgetSpent, InvalidArgument, UnknownQuestion
-from askone.events import Answered, Asked, Event, Skipped
-from askone.inputs import as_count, as_row, as_rows
+from askone.events import Answered, Asked, Event, Key, Skipped
+from askone.inputs import as_count, as_flag, as_row, as_rows, as_seed
 from askone.learners.base import Learner
 from askone.questions import Question
 
 Array = NDArray[Any]
+_AUTOMATIC = "~"  # what the log calls a row without a key: ~17
 
 
 @final
@@ -31,9 +32,9 @@ class Budget:
     askone.errors.BudgetSpent: 2 more question(s) wanted, 1 of 2 left
     """
 
-    def __init__(self, questions: int) -> None:
+    def __init__(self, questions: int, spent: int = 0) -> None:
         self.questions = as_count(questions, "budget", 1)
-        self.spent = 0
+        self.spent = as_count(spent, "spent", 0, self.questions)
 
     def __repr__(self) -> str:
         return f"Budget({self.questions}, spent={self.spent})"
@@ -43,11 +44,20 @@ class Budget:
         """Questions that may still be asked."""
         return self.questions - self.spent
 
-    def spend(self, questions: int = 1) -> None:
-        """Take questions out, all or none."""
+    def require(self, questions: int) -> None:
+        """Raise if fewer are left."""
         if questions > self.left:
             raise BudgetSpent(f"{questions} more question(s) wanted, {self.left} of {self.questions} left")
+
+    def spend(self, questions: int = 1) -> None:
+        """Take questions out, all or none."""
+        self.require(questions)
         self.spent += questions
+
+
+def as_budget(budget: Budget | int | None) -> Budget | None:
+    """A budget, given as one or as a number of questions."""
+    return budget if budget is None or isinstance(budget, Budget) else Budget(budget)
 
 
 @final
@@ -77,17 +87,21 @@ class Stream:
         learner: Learner[Any],
         *,
         seed: int = 0,
-        budget: Budget | None = None,
+        budget: Budget | int | None = None,
         resample: bool = False,
         log: Callable[[Event], None] | None = None,
         state: Any = None,
         asked: int = 0,
     ) -> None:
-        self.learner, self.budget, self.resample = learner, budget, resample
-        self.seed, self.asked = as_count(seed, "seed"), as_count(asked, "asked")
+        if not isinstance(learner, Learner):
+            raise InvalidArgument("learner", "a Learner", type(learner).__name__)
+        if log is not None and not callable(log):
+            raise InvalidArgument("log", "a function of one event, such as a list's append", type(log).__name__)
+        self.learner, self.budget, self.resample = learner, as_budget(budget), as_flag(resample, "resample")
+        self.seed, self.asked = as_seed(seed), as_count(asked, "asked")
         self.state = learner.init() if state is None else state
         self._log = log
-        self._keys: set[Hashable] = set()
+        self.keys: set[Key] = set()
         self._open: dict[int, tuple[Array, Question]] = {}
 
     @property
@@ -100,60 +114,80 @@ class Stream:
         """Answers learnt from."""
         return self.learner.count(self.state)
 
-    def ask(self, x: ArrayLike, key: Hashable = None) -> Question:
+    def ask(self, x: ArrayLike, key: Key | None = None) -> Question:
         """One question about one row."""
-        row = as_row(x, self.learner.columns)[0]
-        return self._put(row[None, :], [key], lambda u: [self.learner.ask(self.state, row, u[0])])[0]
+        row = as_row(x, self.learner.columns)
+        self._check(1, [key])
+        uniform = draws.uniforms(self.seed, self.asked, 1, self.learner.width)
+        return self._put(row[0], key, self.learner.ask(self.state, row[0], uniform[0]))
 
-    def ask_many(self, X: ArrayLike, keys: Sequence[Hashable] | None = None) -> list[Question]:
+    def ask_many(self, X: ArrayLike, keys: Sequence[Key] | None = None) -> list[Question]:
         """A question for each row, all from the present state."""
         rows = as_rows(X, self.learner.columns)
-        names = list(keys) if keys is not None else [None] * len(rows)
+        names: list[Key | None] = [None] * len(rows)
+        if keys is not None:
+            names = list(keys) if not isinstance(keys, str | int) else []
         if len(names) != len(rows):
-            raise InvalidArgument("keys", f"{len(rows)} keys, one per row", f"{len(names)} keys")
-        return self._put(rows, names, lambda u: self.learner.ask_many(self.state, rows, u))
+            raise InvalidArgument("key", f"a list of {len(rows)} keys, one per row", repr(keys))
+        self._check(len(rows), names)
+        uniform = draws.uniforms(self.seed, self.asked, len(rows), self.learner.width)
+        questions = self.learner.ask_many(self.state, rows, uniform)
+        return [self._put(row, key, q) for row, key, q in zip(rows, names, questions, strict=True)]
 
     def tell(self, question: Question | int, answer: object) -> None:
         """Learn from the answer to an open question, or to its number."""
         number, row, asked = self._find(question)
         accepted = asked.accept(answer)
-        self.state = self.learner.tell(self.state, row, asked, accepted)
-        del self._open[number]
+        state = self.learner.tell(self.state, row, asked, accepted)
         if self._log is not None:
             self._log(Answered(f"answer-{number}", f"ask-{number}", accepted))
+        self.state = state
+        del self._open[number]
 
     def skip(self, question: Question | int) -> None:
         """Close an open question without an answer; it stays counted."""
         number, _, _ = self._find(question)
-        del self._open[number]
         if self._log is not None:
             self._log(Skipped(f"skip-{number}", f"ask-{number}"))
+        del self._open[number]
+
+    def reopen(self, number: int, x: ArrayLike, question: Question) -> None:
+        """Take up an open question of an earlier stream (see ``OneBitRegressor.save``)."""
+        row = as_row(x, self.learner.columns)[0]
+        self._open[as_count(number, "number", 0, self.asked - 1)] = (row, question)
+
+    def open_questions(self) -> list[tuple[int, Array, Question]]:
+        """Number, row and question of all that is open."""
+        return [(number, row, question) for number, (row, question) in self._open.items()]
 
     def predict(self, X: ArrayLike) -> Array:
         """Predictions at the present state, n x m."""
         return self.learner.predict(self.state, X)
 
-    def _put(self, rows: Array, keys: Sequence[Hashable], ask: Callable[[Array], list[Question]]) -> list[Question]:
-        self._check_keys([key for key in keys if key is not None])
-        uniform = draws.uniforms(self.seed, self.asked, len(rows), self.learner.width)
-        questions = [q.numbered(self.asked + i) for i, q in enumerate(ask(uniform))]
+    def _put(self, row: Array, key: Key | None, question: Question) -> Question:
+        """Log first, then remember: what the log has not taken has not happened."""
+        asked = question.numbered(self.asked)
+        if self._log is not None:
+            name = f"{_AUTOMATIC}{self.asked}" if key is None else key
+            self._log(Asked(f"ask-{self.asked}", name, asked, self.answered))
         if self.budget is not None:
-            self.budget.spend(len(questions))
-        for row, key, question in zip(rows, keys, questions, strict=True):
-            self._open[self.asked] = (row, question)
-            if self._log is not None:
-                name = f"row-{self.asked}" if key is None else str(key)
-                self._log(Asked(f"ask-{self.asked}", name, question, self.answered))
-            self.asked += 1
-        self._keys.update(key for key in keys if key is not None)
-        return questions
+            self.budget.spend()
+        if key is not None:
+            self.keys.add(key)
+        self._open[self.asked] = (row.copy(), asked)  # the caller may reuse the array
+        self.asked += 1
+        return asked
 
-    def _check_keys(self, keys: list[Hashable]) -> None:
-        if self.resample:
-            return
-        seen: set[Hashable] = set()
+    def _check(self, questions: int, keys: Sequence[Key | None]) -> None:
+        if self.budget is not None:
+            self.budget.require(questions)
+        seen: set[Key] = set()
         for key in keys:
-            if key in self._keys or key in seen:
+            if key is None:
+                continue
+            if type(key) not in (str, int) or (isinstance(key, str) and key.startswith(_AUTOMATIC)):
+                raise InvalidArgument("key", f"a text (not beginning with {_AUTOMATIC!r}) or a whole number", repr(key))
+            if not self.resample and (key in self.keys or key in seen):
                 raise AlreadyAsked(f"row {key!r} had its one question; resample=True allows several")
             seen.add(key)
 

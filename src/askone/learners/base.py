@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar, final
+from typing import Any, ClassVar, Generic, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -97,6 +97,8 @@ class Learner(ABC, Generic[S]):
     """A frozen configuration; S is the type of its states."""
 
     space: Real
+    spreads_batches: ClassVar[bool] = False
+    """Whether questions of one batch are told apart by their place in it, beside their draw."""
 
     @property
     @abstractmethod

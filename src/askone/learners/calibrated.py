@@ -1,10 +1,12 @@
 """A learner without a declared range: its first questions find location and scale, counted.
 
 For one output at a time it asks "is the value above c?", which row it is being of no matter: first
-outwards by powers of ten until the answers differ, then around the middle and the quartiles by a
-staircase.  A logistic law fitted to all bits gives the range:
+outwards by powers of ten until labels lie within, then at thresholds drawn from what is plausible
+still.  The bits are fitted by a logistic law with a few wrong answers allowed for,
 
-    P(Y > c) = 1 / (1 + exp((c - mu) / s)),     range = mu -+ 4 s.
+    P(Y > c) = .03 + .94 / (1 + exp((c - mu) / s)),     range = mu -+ 4 s,
+
+whose posterior on a grid also says when it is known well enough.
 """
 
 from __future__ import annotations
@@ -12,12 +14,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 
-from askone.inputs import as_count, as_row, as_rows
+from askone.errors import InvalidArgument
+from askone.inputs import as_choice, as_count, as_row, as_rows
 from askone.learners.base import Learner, Task, wrong_family
 from askone.learners.sgd import SGD, SGDState
 from askone.questions import Answer, HalfSpace, Question
@@ -25,8 +29,8 @@ from askone.spaces import Real, sensible_decimals
 
 Array = NDArray[Any]
 _SCALES = 4.0
-_RATE = 0.5
-_PRIOR = 1.5
+_LAPSE = 0.03
+_REACHES = [10.0**k for k in range(16)]
 PURPOSE = "range"
 
 
@@ -43,18 +47,23 @@ class CalibratedState:
 @final
 @dataclass(frozen=True, eq=False)
 class Calibrated(Learner[CalibratedState]):
-    """SGD whose range is found by the first ``questions`` answers.
+    """SGD whose range is found by the first ``questions`` answers, or ``at_most`` (four times as many).
 
     ``template`` is the learner to start then; of its space only names, unit and number of outputs
-    count.  With ``rounds`` its thresholds are rounded to suit the range.
+    count.  ``decimals`` rounds its thresholds; "auto" to suit the range.
     """
 
     template: SGD
     questions: int = 60
-    rounds: bool = True
+    decimals: int | str | None = "auto"
+    at_most: int | None = None
 
     def __post_init__(self) -> None:
         as_count(self.questions, "calibration", self.template.space.m)
+        if isinstance(self.decimals, str):
+            as_choice(self.decimals, "decimals", ("auto",))
+
+    spreads_batches: ClassVar[bool] = True
 
     @property
     def space(self) -> Real:  # type: ignore[override]  # the range is not known yet
@@ -68,8 +77,8 @@ class Calibrated(Learner[CalibratedState]):
 
     @cached_property
     def width(self) -> int:
-        """Uniforms per question."""
-        return self.template.width
+        """Uniforms per question: two while the range is sought."""
+        return max(self.template.width, 2)
 
     def init(self) -> CalibratedState:
         """No bit yet."""
@@ -79,16 +88,17 @@ class Calibrated(Learner[CalibratedState]):
         """A question about the range, or the inner learner's."""
         learner, inner = self._inner(state)
         if inner is not None:
-            return learner.ask(inner, x, uniform)
+            return learner.ask(inner, x, uniform[: learner.width])
         as_row(x, self.columns)
-        return self._range_question(state)
+        return self._range_question(state, uniform, 0)
 
     def ask_many(self, state: CalibratedState, X: ArrayLike, uniform: Array) -> list[Question]:
         """See ``Learner.ask_many``."""
         learner, inner = self._inner(state)
         if inner is not None:
-            return learner.ask_many(inner, X, uniform)
-        return [self._range_question(state)] * len(as_rows(X, self.columns))
+            return learner.ask_many(inner, X, uniform[:, : learner.width])
+        rows = as_rows(X, self.columns)
+        return [self._range_question(state, uniform[i], i) for i in range(len(rows))]
 
     def tell(self, state: CalibratedState, x: ArrayLike, question: Question, answer: Answer) -> CalibratedState:
         """One more bit about the range, or one more step; a late bit about the range is let go."""
@@ -96,6 +106,8 @@ class Calibrated(Learner[CalibratedState]):
         if isinstance(question, HalfSpace) and question.purpose == PURPOSE:
             bit = question.accept(answer)
             as_row(x, self.columns)
+            if len(question.direction) != self.space.m or max(question.direction) != 1.0:
+                raise InvalidArgument("question", f"about one of {self.space.m} output(s)", question.direction)
             return state if inner is not None else self._with_bit(state, question, bit)
         if inner is None:
             raise wrong_family(HalfSpace, question)
@@ -107,7 +119,7 @@ class Calibrated(Learner[CalibratedState]):
         if inner is not None:
             return learner.predict(inner, X)
         rows = as_rows(X, self.columns)
-        centers = [locate(*_bits_of(state, j))[0] for j in range(self.space.m)]
+        centers = [locate(*_bits_of(state.bits, j))[0] for j in range(self.space.m)]
         return np.tile(centers, (len(rows), 1))
 
     def count(self, state: CalibratedState) -> int:
@@ -132,16 +144,19 @@ class Calibrated(Learner[CalibratedState]):
             state = Learner.stream(self, state, X[done : done + 1], task.part(done, done + 1))
             done += 1
         learner, inner = self._inner(state)
-        return state if inner is None else replace(state, inner=learner.stream(inner, X[done:], task.part(done)))
+        if inner is None:
+            return state
+        narrow = replace(task.part(done), draw=lambda first, count: task.draw(first, count)[:, : learner.width])
+        return replace(state, inner=learner.stream(inner, X[done:], narrow))
 
     def _inner(self, state: CalibratedState) -> tuple[SGD, SGDState | None]:
         return (self.template if state.space is None else replace(self.template, space=state.space)), state.inner
 
-    def _range_question(self, state: CalibratedState) -> HalfSpace:
-        asked = state.bits[:, 0]
-        j = int(np.argmin([np.sum(asked == k) for k in range(self.space.m)]))
+    def _range_question(self, state: CalibratedState, uniform: Array, place: int) -> HalfSpace:
+        asked = np.bincount(state.bits[:, 0].astype(int), minlength=self.space.m)
+        j = int(np.argsort(asked, kind="stable")[place % self.space.m])
         direction = tuple(float(k == j) for k in range(self.space.m))
-        threshold = next_threshold(*_bits_of(state, j))
+        threshold = next_threshold(*_bits_of(state.bits, j), uniform, place // self.space.m)
         return HalfSpace(direction, threshold, wording=self.space.words, purpose=PURPOSE)
 
     def _with_bit(self, state: CalibratedState, question: HalfSpace, bit: bool) -> CalibratedState:
@@ -149,100 +164,121 @@ class Calibrated(Learner[CalibratedState]):
         return self._finished(np.vstack([state.bits, row]))
 
     def _finished(self, bits: Array) -> CalibratedState:
-        state = CalibratedState(bits, None, None)
-        if len(bits) < self.questions:
-            return state
-        found = np.array([locate(*_bits_of(state, j)) for j in range(self.space.m)])
-        low, high = found[:, 0] - _SCALES * found[:, 1], found[:, 0] + _SCALES * found[:, 1]
-        decimals = sensible_decimals(low.tolist(), high.tolist()) if self.rounds else None
-        space = replace(self.space, low=low.tolist(), high=high.tolist(), decimals=_clipped(decimals))
+        outputs = [_bits_of(bits, j) for j in range(self.space.m)]
+        at_most = 4 * self.questions if self.at_most is None else self.at_most
+        wait = len(bits) < self.questions
+        if wait or (len(bits) < at_most and not all(known(*output) for output in outputs)):
+            return CalibratedState(bits, None, None)
+        found = np.array([locate(*output) for output in outputs])
+        reach = np.maximum(_SCALES * found[:, 1], 1e-9 * np.abs(found[:, 0]) + 1e-300)
+        low, high = (found[:, 0] - reach).tolist(), (found[:, 0] + reach).tolist()
+        decimals = sensible_decimals(low, high) if isinstance(self.decimals, str) else self.decimals
+        space = replace(self.space, low=low, high=high, decimals=decimals)
         return CalibratedState(bits, space, replace(self.template, space=space).init())
 
 
-def _clipped(decimals: int | None) -> int | None:
-    return None if decimals is None else max(-15, min(15, decimals))
-
-
-def _bits_of(state: CalibratedState, output: int) -> tuple[Array, Array]:
-    mine = state.bits[state.bits[:, 0] == output]
+def _bits_of(bits: Array, output: int) -> tuple[Array, Array]:
+    mine = bits[bits[:, 0] == output]
     return mine[:, 1], mine[:, 2] > 0
 
 
-def next_threshold(thresholds: Array, answers: Array) -> float:
-    """Where to ask next, from thresholds asked and answers ("above") so far; three digits.
+def next_threshold(thresholds: Array, answers: Array, uniform: Array, place: int = 0) -> float:
+    """Where to ask next, from thresholds asked and answers ("above") so far; four digits.
 
-    >>> next_threshold(np.array([]), np.array([], bool)), next_threshold(np.array([0.0]), np.array([True]))
-    (0.0, 1.0)
+    First at -+1, -+10, ... until two labels lie within on either side (``place`` is the question's
+    place in a batch); then at mu + s logit(V) for the median of mu and a scale s drawn from the
+    upper half of its posterior: what might still be far is asked about.  Bisection would not do, as
+    no answer inside the bracket that it leaves can contradict an earlier one.
+
+    >>> none = np.array([]), np.array([], bool)
+    >>> next_threshold(*none, np.full(2, 0.5)), next_threshold(np.ones(1), np.ones(1, bool), np.full(2, 0.5))
+    (1.0, 10.0)
     """
-    if len(thresholds) == 0:
-        return 0.0
-    if answers.all() or not answers.any():
-        side = 1.0 if answers.all() else -1.0
-        return side * max(1.0, 10.0 * float(np.abs(thresholds).max()))
-    mu, d, turn, _ = _staircase(thresholds, answers)
-    value = mu + (0.0, d, -d)[turn]
-    return float(round(value, max(-300, min(300, 2 - math.floor(math.log10(d))))))
+    if _reach(thresholds, answers) is None:
+        return _outwards(thresholds, answers, place)
+    mu, log_s, posterior = _posterior(thresholds, answers)
+    middle, large = _quantile(posterior.sum(axis=1), 0.5), _quantile(posterior.sum(axis=0), 0.5 + 0.5 * uniform[0])
+    s = math.exp(log_s[large])
+    return float(f"{mu[middle] + s * math.log(uniform[1] / (1 - uniform[1])):.4g}")
 
 
-def _staircase(thresholds: Array, answers: Array) -> tuple[float, float, int, float]:
-    """Centre, distance, whose turn it is (centre, upper, lower), and the mean of late distances.
+def _beyond(thresholds: Array, answers: Array, reach: float) -> tuple[Array, Array]:
+    """Whether labels lay above ``reach``, and below -``reach``, as far as was asked."""
+    return answers[thresholds >= reach], ~answers[thresholds <= -reach]
 
-    An answer beyond mu + d or mu - d triples the logarithmic step that an answer within takes off
-    d, so d settles where one in four lies beyond.  It forgets, hence it never collapses: bisection
-    would, as no answer inside the bracket that it leaves can contradict an earlier one.
-    """
-    changed = int(np.flatnonzero(answers != answers[0])[0])
-    outer, inner = thresholds[changed], thresholds[changed - 1] if changed else 0.0
-    mu, d, turn = (outer + inner) / 2, max(abs(outer - inner) / 2, 1e-3), 0
-    recent = [math.log(d)]
-    for above in answers[changed + 1 :]:
-        if turn == 0:
-            mu += d if above else -d
-        else:
-            beyond = above if turn == 1 else not above
-            d *= math.exp(3 * _RATE if beyond else -_RATE)
-            recent.append(math.log(d))
-        turn = (turn + 1) % 3
-    return float(mu), float(d), turn, math.exp(float(np.mean(recent[-8:])))
+
+def _within(beyond: Array) -> bool:
+    outside = int(beyond.sum())
+    return len(beyond) - outside >= 2 and len(beyond) > 3 * outside
+
+
+def _reach(thresholds: Array, answers: Array) -> float | None:
+    """The least power of ten within which labels lie, by at least two answers on either side."""
+    for reach in _REACHES:
+        if all(_within(side) for side in _beyond(thresholds, answers, reach)):
+            return reach
+    return None
+
+
+def _outwards(thresholds: Array, answers: Array, place: int) -> float:
+    for reach in _REACHES:
+        up, down = _beyond(thresholds, answers, reach)
+        if not any(side.any() and not _within(side) for side in (up, down)):
+            break
+    side = 1.0 if (len(up) + place) % 2 == len(down) % 2 else -1.0
+    return side * min(reach * 10.0 ** (place // 4 % 6), _REACHES[-1])
 
 
 def locate(thresholds: Array, answers: Array) -> tuple[float, float]:
-    """The posterior median of mu and geometric mean of s, on a grid around the bits.
+    """The posterior median of mu, and an s that is not exceeded with 85 % of the posterior.
 
-    The grid is the prior: mu evenly inside the bracket that the answers leave and logarithmically
-    outside it, s logarithmically from a thousandth of the bracket to all that was ever asked.
+    Too narrow a range costs more than one a little too wide.
 
     >>> mu, s = locate(np.array([0.0, 4.0, 8.0, 12.0]), np.array([True, True, False, False]))
-    >>> 4 < mu < 8 and s < 4
+    >>> 0 < mu < 12
     True
     """
-    if len(thresholds) == 0:
-        return 0.0, 1.0
-    if answers.all() or not answers.any():
-        return float(thresholds[np.abs(thresholds).argmax()]), max(1.0, float(np.abs(thresholds).max()))
-    return _posterior(thresholds, answers)
+    if _unanimous(answers):
+        return 0.0, max(1.0, float(np.abs(thresholds).max(initial=0.0)))
+    mu, log_s, posterior = _posterior(thresholds, answers)
+    middle, large = _quantile(posterior.sum(axis=1), 0.5), _quantile(posterior.sum(axis=0), 0.85)
+    return float(mu[middle]), math.exp(float(log_s[large]))
 
 
-def _posterior(thresholds: Array, answers: Array) -> tuple[float, float]:
-    reach = max(1.0, float(np.abs(thresholds).max()))
-    mu, log_s = _grid(thresholds, answers, reach)
-    sign = np.where(answers, 1.0, -1.0)
-    z = sign * (mu[:, None, None] - thresholds) / np.exp(log_s)[None, :, None]
-    # A lapse of one in a hundred keeps a single odd row from dragging the law along.
-    log_likelihood = np.log(0.01 + 0.98 / (1.0 + np.exp(-np.clip(z, -500, 500)))).sum(axis=2)
-    # By luck a step function may fit all bits; the staircase knows how far out it had to look.
-    usual = math.log(_staircase(thresholds, answers)[3] / math.log(3))
-    log_posterior = log_likelihood - 0.5 * ((log_s - usual) / _PRIOR) ** 2
-    posterior = np.exp(log_posterior - log_posterior.max())
-    of_mu, of_s = posterior.sum(axis=1) / posterior.sum(), posterior.sum(axis=0) / posterior.sum()
-    median = float(mu[np.searchsorted(np.cumsum(of_mu), 0.5)])
-    return median, math.exp(float(of_s @ log_s))
+def _quantile(weights: Array, level: float) -> int:
+    return min(int(np.searchsorted(np.cumsum(weights), level)), len(weights) - 1)
 
 
-def _grid(thresholds: Array, answers: Array, reach: float) -> tuple[Array, Array]:
+def known(thresholds: Array, answers: Array) -> bool:
+    """Whether the posterior pins location and scale down to about a factor of two."""
+    if _unanimous(answers) or _reach(thresholds, answers) is None:
+        return False
+    mu, log_s, posterior = _posterior(thresholds, answers)
+    of_mu, of_s = posterior.sum(axis=1), posterior.sum(axis=0)
+    spread = math.sqrt(max(float(of_s @ log_s**2) - float(of_s @ log_s) ** 2, 0.0))
+    deviation = math.sqrt(max(float(of_mu @ mu**2) - float(of_mu @ mu) ** 2, 0.0))
+    return spread < 0.8 and deviation < 2 * math.exp(float(of_s @ log_s))
+
+
+def _posterior(thresholds: Array, answers: Array) -> tuple[Array, Array, Array]:
+    """A grid of mu and log s around the bits, and the posterior on it (mu x s).
+
+    The prior is 1/(|mu| + reach/1000) in mu, so that a point weighs what its cell is wide: a
+    bracket that chance has narrowed is no more plausible for being finely looked at.
+    """
+    reach = _reach(thresholds, answers) or max(1.0, float(np.abs(thresholds).max()))
     ends = thresholds[answers].max(), thresholds[~answers].min()
     a, b = min(ends), max(ends)
     width = max(b - a, 1e-9 * reach)
-    outside = np.geomspace(0.05 * width, 2 * reach, 40)
-    mu = np.concatenate([a - outside[::-1], np.linspace(a, b, 61), b + outside])
-    return mu, np.log(np.geomspace(1e-3 * width, 2 * reach, 49))
+    outside = np.geomspace(0.02 * width, 2 * reach + width, 31)
+    mu = np.concatenate([a - outside[::-1], np.linspace(a, b, 41), b + outside])
+    log_s = np.linspace(math.log(1e-3 * width), math.log(2 * reach), 31)
+    prior = np.log(np.maximum(np.gradient(mu), 1e-12 * reach)) - np.log(np.abs(mu) + 1e-3 * reach)
+    z = np.where(answers, 1.0, -1.0) * (mu[:, None, None] - thresholds) / np.exp(log_s)[None, :, None]
+    log_posterior = np.log(_LAPSE + (1 - 2 * _LAPSE) * expit(z)).sum(axis=2) + prior[:, None]
+    posterior = np.exp(log_posterior - log_posterior.max())
+    return mu, log_s, posterior / posterior.sum()
+
+
+def _unanimous(answers: Array) -> bool:
+    return bool(answers.all() or not answers.any())

@@ -8,6 +8,7 @@ A proof of concept: the step is 2 B d long where Algorithm 1's is 1/c2 ~ sqrt(m)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -41,7 +42,9 @@ class GenericState:
 @final
 @dataclass(frozen=True, eq=False)
 class GenericSGD(Learner[GenericState]):
-    """SGD by slope questions, with the uniform average; ``radius`` bounds |phi(x)|.
+    """SGD by slope questions, with the uniform average.
+
+    B depends on the row: Lipschitz constant x |phi(x)| x half the range bounds |grad_theta l|.
 
     >>> from askone.features import Linear, Scaler
     >>> learner = GenericSGD(Real(0, 100), FeatureModel(Linear(Scaler.identity(1))))
@@ -54,7 +57,6 @@ class GenericSGD(Learner[GenericState]):
     model: FeatureModel
     loss: Loss = Median()
     step: StepRule = InverseSqrt()
-    radius: float = 1.0
 
     def __post_init__(self) -> None:
         if self.loss.lipschitz(self.space.m) is None:
@@ -80,10 +82,10 @@ class GenericSGD(Learner[GenericState]):
         """A direction in R^d and a level."""
         return self.dimension + 1
 
-    @property
-    def bound(self) -> float:
-        """B = Lipschitz constant x |phi| x half the range: |grad_theta l| in the user's units."""
-        return (self.loss.lipschitz(self.space.m) or 1.0) * self.radius * float(self.space.scale.max())
+    @cached_property
+    def _unit(self) -> float:
+        """B of a row with |phi| = 1: what step sizes are measured in."""
+        return (self.loss.lipschitz(self.space.m) or 1.0) * float(self.space.scale.max())
 
     def init(self) -> GenericState:
         """Zeros."""
@@ -93,13 +95,15 @@ class GenericSGD(Learner[GenericState]):
     def ask(self, state: GenericState, x: ArrayLike, uniform: Array) -> Slope:
         """Is <U, grad_theta l> at least V?"""
         phi = self.model.features(as_row(x, self.columns))[0]
+        uniform = np.asarray(uniform)
         if uniform.shape != (self.width,):
             raise InvalidArgument("uniform", f"of shape {(self.width,)}", f"shape {uniform.shape}")
         U = sphere(uniform[None, :-1])[0]
         weights = self.space.scale * (U.reshape(self.space.m, -1) @ phi)
         at = self.space.from_unit(state.theta @ phi)
-        level = self.bound * float(uniform[-1])
-        return Slope(self.loss, tuple(at.tolist()), tuple(weights.tolist()), level, tuple(U.tolist()))
+        bound = self._unit * max(float(np.linalg.norm(phi)), 1e-12)
+        level = bound * float(uniform[-1])
+        return Slope(self.loss, tuple(at.tolist()), tuple(weights.tolist()), level, tuple(U.tolist()), bound)
 
     def ask_many(self, state: GenericState, X: ArrayLike, uniform: Array) -> list[Question]:
         """See ``Learner.ask_many``."""
@@ -113,14 +117,15 @@ class GenericSGD(Learner[GenericState]):
         if len(question.direction) != self.dimension:
             raise InvalidArgument("question", f"a direction in R^{self.dimension}", f"R^{len(question.direction)}")
         t = state.t + 1
-        # In Algorithm 1's units the gradient 2 B d U has length 1, so the step is gamma_t U.
-        gamma = self.step.gamma * t**-self.step.power * float(question.accept(answer))
+        # In Algorithm 1's units the gradient 2 B d U of a row with |phi| = 1 has length 1.
+        length = float(question.accept(answer)) * question.bound / self._unit
+        gamma = self.step.gamma * t**-self.step.power * length
         theta = state.theta - gamma * np.reshape(question.direction, state.theta.shape)
         return GenericState(theta, state.total + theta, t)
 
     def gradient(self, question: Slope, answer: bool) -> Array:
         """2 B d 1{yes} U: unbiased for the gradient in theta."""
-        return theory.generic_factor(self.dimension, self.bound) * answer * np.array(question.direction)
+        return theory.generic_factor(self.dimension, question.bound) * answer * np.array(question.direction)
 
     def predict(self, state: GenericState, X: ArrayLike) -> Array:
         """The average of the iterates, in the user's units."""

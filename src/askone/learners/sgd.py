@@ -141,8 +141,13 @@ class SGD(Learner[SGDState]):
         return small and not self.step.diagonal and self._asks_bits
 
     @cached_property
+    def _interpreted(self) -> bool:
+        """Whether labels are learnt through a loss that the compiled loop does not know."""
+        return not self._asks_bits and self.gradient.loss.code < 0
+
+    @cached_property
     def _block_rows(self) -> int:
-        if self.step.diagonal or not self.model.linear:
+        if self.step.diagonal or not self.model.linear or self._interpreted:
             return 1
         return _ROWS_DIRECT if self._direct else _ROWS_BLOCK
 
@@ -157,10 +162,10 @@ class SGD(Learner[SGDState]):
         """The question at the current iterate."""
         row = as_row(x, self.columns)
         if not self._plain:
-            return self._questions(state, row, uniform[None, :])[0]
+            return self._questions(state, row, np.asarray(uniform)[None])[0]
         # Most of live use, in plain floats.
         at = self.model.at(state.params, row).values(state.S.item(kernels.SCALE)).item()
-        return half_space(self.space, _UP, at)
+        return half_space(self.space, _UP, at, 1.0, self.count(state))
 
     def ask_many(self, state: SGDState, X: ArrayLike, uniform: Array) -> list[Question]:
         """See ``Learner.ask_many``."""
@@ -178,7 +183,9 @@ class SGD(Learner[SGDState]):
             raise wrong_family(HalfSpace, question)
         u, c = in_unit_labels(self.space, question)
         bit = question.accept(answer)
-        return self._learn(state, row, self._told(u, c, question.density, bit))
+        here = question.learnt is None or self._mode != kernels.AT_PREDICTION  # a slope taken now is not late
+        late = 0 if here else max(0, self.count(state) - cast(int, question.learnt))
+        return self._learn(state, row, self._told(u, c, question.density, bit), late)
 
     def predict(self, state: SGDState, X: ArrayLike) -> Array:
         """The averaged function, in the user's units."""
@@ -233,8 +240,9 @@ class SGD(Learner[SGDState]):
         if self._mode == kernels.AT_PREDICTION:
             z = self.model.at(state.params, rows).values(state.S[kernels.SCALE])
             c = (z * plan.directions).sum(axis=1) - c
+        learnt = self.count(state)
         asked = zip(plan.directions.tolist(), c.tolist(), plan.density.tolist(), strict=True)
-        return [half_space(self.space, u, threshold, density) for u, threshold, density in asked]
+        return [half_space(self.space, u, threshold, density, learnt) for u, threshold, density in asked]
 
     @cached_property
     def _plain_yes(self) -> _Asked:
@@ -272,9 +280,12 @@ class SGD(Learner[SGDState]):
 
     # -- steps ----------------------------------------------------------------------------------
 
-    def _learn(self, state: SGDState, rows: Array, asked: _Asked, owned: bool = False) -> SGDState:
+    def _learn(self, state: SGDState, rows: Array, asked: _Asked, late: int = 0, owned: bool = False) -> SGDState:
+        # A gradient taken k answers ago is one of about k at the same place: its step is shorter by
+        # sqrt(1 + k), as that of one row in a mini-batch of k + 1 is.
         point = self.model.at(state.params, rows)
         S = state.S.copy()
+        S[kernels.LATE] = (1 + late) ** -0.5
         decimals = _UNROUNDED if self.space.decimals is None else self.space.decimals
         if self._direct:
             assert type(point) is FeaturePoint
@@ -294,7 +305,7 @@ class SGD(Learner[SGDState]):
     def _learn_labels(self, state: SGDState, rows: Array, labels: Array, skipped: Array) -> SGDState:
         point = self.model.at(state.params, rows)
         S, loss = state.S.copy(), self.gradient.loss
-        if self.step.diagonal or not self.model.linear:
+        if self.step.diagonal or not self.model.linear or self._interpreted:
             return self._learn_one_label(state, rows, labels, skipped)
         steps, before = np.empty(labels.shape), np.empty(len(rows))
         base = point.values(S[kernels.SCALE]) / S[kernels.SCALE]
@@ -332,7 +343,7 @@ class SGD(Learner[SGDState]):
             return state
         g = kernels.slope(0, base, self._mode, asked.yes, asked.no, asked.thresholds, asked.answers)
         v = np.asarray(g * asked.U)
-        params = point.stepped_diagonally(v, S[kernels.SCALE], self.step.gamma, self._weights(before))
+        params = point.stepped_diagonally(v, S[kernels.SCALE], self.step.gamma * S[kernels.LATE], self._weights(before))
         return self._marked(SGDState(params, S))
 
     def _weights(self, before: Array) -> Array:

@@ -71,7 +71,7 @@ class Neural(Model[NeuralParams]):
     def init(self, outputs: int, copies: int, diagonal: bool = False) -> NeuralParams:
         """The module's own weights."""
         with torch.no_grad():
-            start = torch.nn.utils.parameters_to_vector(self.module.parameters()).detach().clone()
+            start = torch.nn.utils.parameters_to_vector(self._learnable().values()).detach().clone()
             width = self._call(start, np.zeros((1, self.columns))).shape
         if tuple(width) != (1, outputs):
             raise InvalidArgument("module", f"one that maps (1 x {self.columns}) to (1 x {outputs})", f"{tuple(width)}")
@@ -113,14 +113,22 @@ class Neural(Model[NeuralParams]):
     def from_arrays(self, arrays: dict[str, Array]) -> NeuralParams:
         """See ``Model.from_arrays``."""
         vectors, start = (self._tensor(arrays[name]) for name in ("vectors", "start"))
+        size = sum(p.numel() for p in self._learnable().values())
+        if len(start) != size:
+            raise InvalidArgument(
+                "model", f"a network with {len(start)} parameters, as was saved", f"{size} parameters"
+            )
         return NeuralParams(vectors, start, self._tensor(arrays["squares"]) if "squares" in arrays else None)
+
+    def _learnable(self) -> dict[str, torch.nn.Parameter]:
+        return {name: p for name, p in self.module.named_parameters() if p.requires_grad}
 
     def _tensor(self, array: Array) -> torch.Tensor:
         return torch.as_tensor(np.array(array), dtype=self.dtype, device=self.device)
 
     def _call(self, theta: torch.Tensor, X: Array) -> torch.Tensor:
         weights, used = {}, 0
-        for name, parameter in self.module.named_parameters():
+        for name, parameter in self._learnable().items():
             size = parameter.numel()
             weights[name] = theta[used : used + size].view_as(parameter)
             used += size

@@ -1,0 +1,7 @@
+"""python -m askone: the same as the command askone."""
+
+import sys
+
+from askone.cli import main
+
+sys.exit(main())
