@@ -437,3 +437,12 @@ def test_a_small_fit_keeps_most_rows_for_learning():
 def test_tell_before_ask():
     with pytest.raises(UnknownQuestion, match="no question"):
         askone.OneBitRegressor(0, 1).tell(0, True)
+
+
+def test_divergence_is_said_and_leaves_the_model_as_it_was():
+    model = askone.OneBitRegressor(-3, 3, random_state=0).fit(X, Y)
+    before = model.predict(X)
+    model.set_params(questions="full", loss="squared", step="constant", gamma=50.0, model="linear")
+    with pytest.raises(askone.errors.Diverged, match="shorter steps"):
+        model.fit(X, Y)
+    assert np.array_equal(model.predict(X), before)

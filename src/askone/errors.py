@@ -11,6 +11,7 @@
     ├── AlreadyAsked                           this row had its one question
     ├── AlreadyAnswered                        this question had its answer
     ├── BudgetSpent                            no question is left
+    ├── Diverged (also an ArithmeticError)     the steps were too long: the model's numbers mean nothing
     ├── InvalidFile (also a ValueError)        a saved model or a record that cannot be read
     └── MissingExtra (also an ImportError)     an optional library is not installed
 
@@ -80,6 +81,10 @@ class AlreadyAnswered(AskoneError):
 
 class BudgetSpent(AskoneError):
     """The budget holds no further question."""
+
+
+class Diverged(AskoneError, ArithmeticError):
+    """The steps were too long, and the model's numbers mean nothing any more."""
 
 
 class InvalidFile(AskoneError, ValueError):

@@ -261,11 +261,12 @@ class OneBitRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # s
         left = len(rows) if stream.budget is None else stream.budget.left
         if left == 0:
             raise BudgetSpent("the budget holds no question for fit")
-        order = resampled(len(rows), left, stream.seed) if self.resample else np.arange(min(left, len(rows)))
+        order = resampled(len(rows), left, stream.seed) if self.resample else None
+        rows = rows if self.resample else rows[:left]
         simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[], order=order)
-        stream.state, stream.asked = simulation.state, len(order)
+        stream.state, stream.asked = simulation.state, len(rows if order is None else order)
         if stream.budget is not None:
-            stream.budget.spend(len(order))
+            stream.budget.spend(stream.asked)
 
     # -- parts ------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askone import kernels
-from askone.errors import InvalidAnswer, InvalidArgument, InvalidFile
+from askone.errors import Diverged, InvalidAnswer, InvalidArgument, InvalidFile
 from askone.inputs import as_label, as_labels, as_number
 from askone.spaces import Real, Wording
 
@@ -245,7 +245,7 @@ def half_space(space: Real, u: Sequence[float], c: float, density: float = 1.0, 
     if space.decimals is not None:
         threshold = kernels.rounded(threshold, space.decimals)
     if not math.isfinite(threshold):
-        raise InvalidArgument("threshold", "a finite number (the model has diverged: try a smaller step)", threshold)
+        raise Diverged(f"the model predicts {threshold}: take shorter steps (gamma, or step='dog')")
     fields = {"direction": direction, "threshold": threshold, "density": density, "number": None}
     return _trusted({**fields, "wording": space.words, "purpose": "", "learnt": learnt})
 

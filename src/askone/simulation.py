@@ -70,29 +70,16 @@ def simulate(
     ``order`` lists the rows to ask about (default: each row of X once, in order; see ``resampled``).
     ``evaluate`` turns predictions on the rows ``test`` into an error, at the numbers of questions
     ``at`` (default: logarithmically spaced; those never reached are ignored).  ``progress`` is called
-    with questions asked so far.
-    ``keep`` keeps every question and answer.
+    with questions asked so far; ``keep`` keeps every question and answer.
     """
-    if not isinstance(learner, Learner):
-        raise InvalidArgument("learner", "a Learner (an estimator's is stream_.learner)", type(learner).__name__)
-    if not isinstance(oracle, Oracle):
-        raise InvalidArgument("oracle", "an Oracle, which hides the labels", type(oracle).__name__)
-    rows = as_rows(X, learner.columns)
-    if oracle.outputs != learner.space.m:
-        raise InvalidArgument("oracle", f"one with {learner.space.m} output(s)", f"{oracle.outputs} output(s)")
-    if len(rows) > len(oracle):
-        raise InvalidArgument("X", f"at most {len(oracle)} rows, as the oracle has labels", f"{len(rows)} rows")
-    if evaluate is not None and test is None:
-        raise InvalidArgument("test", "rows to evaluate on", None)
-    held_out = None if test is None else as_rows(test, learner.columns, "test")
+    rows, held_out = _checked(learner, X, oracle, evaluate, test)
     numbers = _order(order, len(rows))
     oracle.check(numbers)
     wanted = checkpoints(len(numbers)) if at is None else [as_count(n, "at", 1) for n in at]
     stops = sorted({*(n for n in wanted if n <= len(numbers)), len(numbers)})
     blocks: list[Block] = []
-    task = Task(
-        numbers, oracle, partial(_uniforms, as_seed(seed), learner.width), listen=blocks.append if keep else None
-    )
+    draw = partial(_uniforms, as_seed(seed), learner.width)
+    task = Task(numbers, oracle, draw, listen=blocks.append if keep else None)
     now, done, curve = learner.init() if state is None else state, 0, []
     # A stream is many small matrix products: threads would slow them down, and change their last digits.
     with _libraries().limit(limits=1, user_api="blas"):
@@ -104,6 +91,23 @@ def simulate(
             if progress is not None:
                 progress(done)
     return Simulation(now, curve, blocks)
+
+
+def _checked(
+    learner: Learner[Any], X: ArrayLike, oracle: Oracle, evaluate: object, test: ArrayLike | None
+) -> tuple[Array, Array | None]:
+    if not isinstance(learner, Learner):
+        raise InvalidArgument("learner", "a Learner (an estimator's is stream_.learner)", type(learner).__name__)
+    if not isinstance(oracle, Oracle):
+        raise InvalidArgument("oracle", "an Oracle, which hides the labels", type(oracle).__name__)
+    rows = as_rows(X, learner.columns)
+    if oracle.outputs != learner.space.m:
+        raise InvalidArgument("oracle", f"one with {learner.space.m} output(s)", f"{oracle.outputs} output(s)")
+    if len(rows) > len(oracle):
+        raise InvalidArgument("X", f"at most {len(oracle)} rows, as the oracle has labels", f"{len(rows)} rows")
+    if evaluate is not None and test is None:
+        raise InvalidArgument("test", "rows to evaluate on", None)
+    return rows, None if test is None else as_rows(test, learner.columns, "test")
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askone import kernels, schedules
-from askone.errors import InvalidArgument, incompatible
+from askone.errors import Diverged, InvalidArgument, incompatible
 from askone.gradients import Gradient, MedianSphere, WeakGradient
 from askone.inputs import as_number, as_row, as_rows
 from askone.learners.base import Block, Learner, Sealed, Task, wrong_family
@@ -28,9 +28,10 @@ from askone.spaces import Real
 Array = NDArray[Any]
 
 _DIRECT = 4096  # up to so many parameters a row at a time beats a block of rows
-_ROWS_DIRECT, _ROWS_BLOCK = 256, 64
+_ROWS_DIRECT, _ROWS_BLOCK = 512, 64
 _UNROUNDED = 99
 _UP = (1.0,)
+_FAR = 1e24  # |theta|^2 in unit labels: no function of interest is a million million ranges high
 
 # What the compiled loops read, and never write, about one answer that is known.
 _ZERO, _ONE, _OFF = np.zeros(1), np.ones(1), np.zeros(1, dtype=np.bool_)
@@ -209,18 +210,24 @@ class SGD(Learner[SGDState]):
         if self._direct:  # the loop below writes into the accumulators; this copy is its own
             state = SGDState(FeatureParams(state.params.arrays.copy(), None), state.S)
         done = 0
-        while done < len(X):
-            rows = X[done : done + self._rows_at_once(state)]
-            part = task.part(done, done + len(rows))
-            if self._asks_bits:
-                asked = self._planned(part)
-                state = self._learn(state, rows, asked, owned=self._direct)
-                if task.listen is not None:
-                    task.listen(self._heard(part.rows, asked))
-            else:
-                labels, skipped = task.respondent.reveal(part.rows)
-                state = self._learn_labels(state, rows, self.space.to_unit(labels), skipped)
-            done += len(rows)
+        with np.errstate(over="ignore", invalid="ignore"):  # said below, in words
+            while done < len(X):
+                rows = X[done : done + self._rows_at_once(state)]
+                state = self._learn_block(state, rows, task.part(done, done + len(rows)))
+                done += len(rows)
+                if not state.S[kernels.DIST2] < _FAR:
+                    answers = self.count(state)
+                    raise Diverged(f"the model grew out of bounds in {answers} answers: take shorter steps (gamma)")
+        return state
+
+    def _learn_block(self, state: SGDState, rows: Array, task: Task) -> SGDState:
+        if not self._asks_bits:
+            labels, skipped = task.respondent.reveal(task.rows)
+            return self._learn_labels(state, rows, self.space.to_unit(labels), skipped)
+        asked = self._planned(task)
+        state = self._learn(state, rows, asked, owned=self._direct)
+        if task.listen is not None:
+            task.listen(self._heard(task.rows, asked))
         return state
 
     # -- questions ------------------------------------------------------------------------------
