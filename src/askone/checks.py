@@ -45,7 +45,9 @@ def check_loss_gradient(loss: Loss, outputs: int = 2, seed: int = 0) -> None:
         _require(worst < 1e-5, f"{loss}: gradient off by {worst:.2g} from finite differences in output {j}")
     limit = loss.lipschitz(outputs)
     longest = np.linalg.norm(gradient, axis=1).max()
-    _require(limit is None or longest <= limit * (1 + 1e-12), f"{loss}: gradient of length {longest} over {limit}")
+    _require(
+        limit is None or bool(longest <= limit * (1 + 1e-12)), f"{loss}: gradient of length {longest} over {limit}"
+    )
 
 
 def check_gradient_unbiased(gradient: WeakGradient, outputs: int = 1, draws_: int = 400_000, seed: int = 0) -> None:
