@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from askone import draws
+from askone import draws, theory
 from askone.checks import check_learner
 from askone.errors import IncompatibleParts, InvalidArgument
 from askone.features import Gaussian, Linear, Scaler
@@ -19,7 +19,7 @@ from askone.models.expansion import KernelExpansion
 from askone.models.linear import FeatureModel
 from askone.oracles import Oracle
 from askone.questions import HalfSpace, Reveal
-from askone.schedules import AVERAGES, STEP_RULES, AdaGrad, InverseSqrt, NoAverage, Theorem
+from askone.schedules import AVERAGES, STEP_RULES, AdaGrad, InverseSqrt, NoAverage, Theorem, Uniform
 from askone.simulation import simulate
 from askone.spaces import Real
 from samples import models, small_labels, small_rows
@@ -133,6 +133,28 @@ def test_algorithm_1_learns_the_sine():
     assert errors[0] < 0.2
     assert errors[1] < 0.03
     assert errors[2] < 0.008
+
+
+@pytest.mark.parametrize("m", [1, 4])
+def test_theorem_1_holds(m):
+    """Mean excess risk over 40 streams, at the theorem's step and average, below its bound."""
+    T, M, trials = 400, 1.0, 40
+    rng = np.random.default_rng(m)
+    features = FeatureModel(Linear(Scaler.identity(2)))
+    theta = rng.normal(size=(m, 3))
+    theta *= M / np.linalg.norm(theta)
+    test = rng.choice([-1.0, 1.0], size=(4000, 2))  # |phi(x)| = 1 for every row: kappa = 1
+    signal, noise = features.features(test) @ theta.T, rng.normal(size=(4000, m))
+    learner = SGD(Real([-1] * m, 1), features, step=Theorem(T, M), average=Uniform(start=True))
+    excess = []
+    for seed in range(trials):
+        X = rng.choice([-1.0, 1.0], size=(T, 2))
+        y = features.features(X) @ theta.T + 0.5 * rng.normal(size=(T, m))
+        predicted = learner.predict(simulate(learner, X, Oracle(y), seed=seed, at=[]).state, test)
+        risks = [np.linalg.norm(f - signal - 0.5 * noise, axis=1).mean() for f in (predicted, signal)]
+        excess.append(risks[0] - risks[1])
+    upper = np.mean(excess) + 5 * np.std(excess) / np.sqrt(trials)
+    assert 0 < np.mean(excess) < upper < theory.bound(1.0, M, m, T)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

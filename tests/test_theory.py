@@ -36,6 +36,16 @@ def test_c1_by_monte_carlo(m, M):
     assert (np.abs(sample.mean(axis=0) - z) <= error).all()
 
 
+def test_thresholds_on_0_m_saturate():
+    """The appendix's V on [0, M] at m = 1, |z| = 1.9 M: 47 % too small; on [0, 2M] exact."""
+    M, z = 2.0, 3.8
+    for top, expected in ((M, M), (2 * M, z)):
+        v = (np.arange(100_000) + 0.5) / 100_000 * top
+        mean = np.mean([2 * top * np.mean(u * z >= v) * u for u in (1.0, -1.0)])
+        assert mean == pytest.approx(expected, rel=1e-4)
+    assert M / z - 1 == pytest.approx(-0.47, abs=0.005)
+
+
 def test_the_generic_factor_is_for_the_sphere_and_d_plus_2_for_the_ball():
     n, d, bound = 400_000, 4, 1.5
     uniform = draws.uniforms(9, 0, n, d + 2)
