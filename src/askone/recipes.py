@@ -100,7 +100,7 @@ class Recipe:
         if horizon is None:
             return Calibrated(learner, wanted, self.decimals)
         quarter = max(space.m, horizon // 4)
-        return Calibrated(learner, min(wanted, quarter), self.decimals, min(4 * wanted, quarter))
+        return Calibrated(learner, min(wanted, quarter), self.decimals, min(20 * wanted, quarter))
 
     def _refuse_idle_arguments(self) -> None:
         """An argument that nothing would read is more likely a mistake than a wish."""

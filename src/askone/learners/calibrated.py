@@ -47,7 +47,7 @@ class CalibratedState:
 @final
 @dataclass(frozen=True, eq=False)
 class Calibrated(Learner[CalibratedState]):
-    """SGD whose range is found by the first ``questions`` answers, or ``at_most`` (four times as many).
+    """SGD whose range is found by the first ``questions`` answers, or ``at_most`` (twenty times as many).
 
     ``template`` is the learner to start then; of its space only names, unit and number of outputs
     count.  ``decimals`` rounds its thresholds; "auto" to suit the range.
@@ -165,7 +165,7 @@ class Calibrated(Learner[CalibratedState]):
 
     def _finished(self, bits: Array) -> CalibratedState:
         outputs = [_bits_of(bits, j) for j in range(self.space.m)]
-        at_most = 4 * self.questions if self.at_most is None else self.at_most
+        at_most = 20 * self.questions if self.at_most is None else self.at_most
         wait = len(bits) < self.questions
         if wait or (len(bits) < at_most and not all(known(*output) for output in outputs)):
             return CalibratedState(bits, None, None)
