@@ -257,7 +257,8 @@ def known(thresholds: Array, answers: Array) -> bool:
     of_mu, of_s = posterior.sum(axis=1), posterior.sum(axis=0)
     spread = math.sqrt(max(float(of_s @ log_s**2) - float(of_s @ log_s) ** 2, 0.0))
     deviation = math.sqrt(max(float(of_mu @ mu**2) - float(of_mu @ mu) ** 2, 0.0))
-    return spread < 0.8 and deviation < 2 * math.exp(float(of_s @ log_s))
+    at_the_edge = posterior[:, -4:].sum() > 0.2  # the likeliest scales are the largest looked at
+    return not at_the_edge and spread < 0.8 and deviation < 2 * math.exp(float(of_s @ log_s))
 
 
 def _posterior(thresholds: Array, answers: Array) -> tuple[Array, Array, Array]:
