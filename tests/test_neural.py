@@ -1,23 +1,22 @@
 import numpy as np
 import pytest
 
+import askone
+from askone.checks import check_learner
+from askone.errors import IncompatibleParts, InvalidArgument
+from askone.features import Linear, Scaler
+from askone.gradients import pair
+from askone.learners.sgd import SGD
+from askone.losses import Median
+from askone.models.linear import FeatureModel
+from askone.oracles import Oracle
+from askone.schedules import AVERAGES, STEP_RULES, CoinBetting, Theorem
+from askone.simulation import simulate
+from askone.spaces import Real
+from samples import small_labels, small_rows
+
 torch = pytest.importorskip("torch", reason="neural models need torch (make test installs it; TORCH= leaves it out)")
-
-import askone  # noqa: E402
-from askone.checks import check_learner  # noqa: E402
-from askone.errors import IncompatibleParts, InvalidArgument  # noqa: E402
-from askone.features import Linear, Scaler  # noqa: E402
-from askone.gradients import pair  # noqa: E402
-from askone.learners.sgd import SGD  # noqa: E402
-from askone.losses import Median  # noqa: E402
-from askone.models.linear import FeatureModel  # noqa: E402
-from askone.models.neural import Neural  # noqa: E402
-from askone.oracles import Oracle  # noqa: E402
-from askone.schedules import AVERAGES, STEP_RULES, CoinBetting, Theorem  # noqa: E402
-from askone.simulation import simulate  # noqa: E402
-from askone.spaces import Real  # noqa: E402
-from samples import small_labels, small_rows  # noqa: E402
-
+Neural = pytest.importorskip("askone.models.neural").Neural
 X = small_rows()
 
 

@@ -347,9 +347,6 @@ class Fourier(FeatureMap):
         return np.asarray(math.sqrt(2 / self.size) * np.cos(angles))
 
 
-FEATURE_MAPS: dict[str, type[FeatureMap]] = {"linear": Linear, "nystroem": Nystroem, "fourier": Fourier}
-
-
 def kernel_named(name: str, bandwidth: float) -> Kernel:
     """The kernel of this name."""
     if name not in KERNELS:

@@ -235,13 +235,14 @@ def half_space(space: Real, u: Sequence[float], c: float, density: float = 1.0, 
     With y = center + scale * z: <z, u> > c  iff  <y, u/scale> > c + <center, u/scale>.
     """
     # Plain floats: for the few outputs that questions have they beat arrays several times over.
+    direction: tuple[float, ...]
     if space.m == 1:
         direction, threshold = (math.copysign(1.0, u[0]),), c * space.scales[0] + u[0] * space.centers[0]
     else:
         weights = [a / s for a, s in zip(u, space.scales, strict=True)]
         stretch = 1.0 / math.sqrt(sum([w * w for w in weights]))
         threshold = (c + sum([w * b for w, b in zip(weights, space.centers, strict=True)])) * stretch
-        direction = tuple([w * stretch for w in weights])  # type: ignore[assignment]  # longer than one
+        direction = tuple([w * stretch for w in weights])
     if space.decimals is not None:
         threshold = kernels.rounded(threshold, space.decimals)
     if not math.isfinite(threshold):
