@@ -54,6 +54,28 @@ def as_labels(y: ArrayLike, outputs: int | None = None, argument: str = "y") -> 
     return _finite(labels, argument)
 
 
+def as_hidden(y: ArrayLike, argument: str = "y") -> Array:
+    """Labels of any kind, n x entries: finite numbers, or an array of objects for names.
+
+    >>> as_hidden(["cat", "lion"]).tolist()
+    [['cat'], ['lion']]
+    """
+    try:
+        array = np.asarray(y)
+    except ValueError as error:
+        raise InvalidArgument(argument, "labels of equal length", str(error)) from error
+    if array.dtype.kind not in "USO":
+        return as_labels(y, argument=argument)
+    named = array.astype(object)
+    if named.ndim == 1:
+        named = named[:, None]
+    if named.ndim != 2:
+        raise InvalidArgument(argument, "a list of labels", f"shape {named.shape}")
+    if any(isinstance(name, float) and not math.isfinite(name) for name in named.flat):
+        raise InvalidArgument(argument, "labels without NaN", "a missing label")
+    return named
+
+
 def as_label(y: ArrayLike, outputs: int, argument: str = "label") -> Array:
     """One label as a finite vector of m numbers; one output may come as a number."""
     label = _floats(y, argument).reshape(-1)

@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from askone import draws
 from askone.errors import AlreadyAsked, InvalidArgument
-from askone.inputs import as_count, as_flag, as_labels, as_number, as_seed
+from askone.inputs import as_count, as_flag, as_hidden, as_number, as_seed
 from askone.learners.base import Respondent, Sealed
 from askone.questions import Answer, Question, Reveal
+from askone.spaces import Space
 
 Array = NDArray[Any]
 
@@ -42,7 +43,7 @@ class Oracle(Respondent):
     def __init__(
         self, labels: ArrayLike, *, flip: float = 0.0, skip: float = 0.0, seed: int = 0, resample: bool = False
     ) -> None:
-        self.__labels = as_labels(labels).copy()
+        self.__labels = as_hidden(labels).copy()
         if self.__labels.size == 0:
             raise InvalidArgument("y", "at least one label", f"shape {self.__labels.shape}")
         self._flip, self._skip = as_number(flip, "flip", 0.0, 0.5), as_number(skip, "skip", 0.0, 1.0)
@@ -58,8 +59,14 @@ class Oracle(Respondent):
 
     @property
     def outputs(self) -> int:
-        """Number of outputs m."""
+        """Numbers or names in one label."""
         return int(self.__labels.shape[1])
+
+    def fits(self, space: Space) -> None:
+        """Raise unless every label is one of the space's."""
+        if self.outputs != space.entries:
+            raise InvalidArgument("oracle", f"one with {space.entries} output(s)", f"{self.outputs} output(s)")
+        space.labels(self.__labels)
 
     def respond(self, row: int, question: Question) -> Answer | None:
         """See ``Respondent.respond``."""
@@ -82,7 +89,9 @@ class Oracle(Respondent):
         """See ``Respondent.reveal``."""
         _, skipped = self._admit(rows)
         self.labels_revealed += int(len(rows) - skipped.sum())
-        return np.where(skipped[:, None], np.nan, self.__labels[rows]), skipped
+        labels = self.__labels[rows]
+        labels[skipped] = None if labels.dtype == object else np.nan
+        return labels, skipped
 
     def check(self, rows: Array) -> None:
         """Raise if some of these rows may not be asked."""

@@ -101,8 +101,7 @@ def _checked(
     if not isinstance(oracle, Oracle):
         raise InvalidArgument("oracle", "an Oracle, which hides the labels", type(oracle).__name__)
     rows = as_rows(X, learner.columns)
-    if oracle.outputs != learner.space.m:
-        raise InvalidArgument("oracle", f"one with {learner.space.m} output(s)", f"{oracle.outputs} output(s)")
+    oracle.fits(learner.space)
     if len(rows) > len(oracle):
         raise InvalidArgument("X", f"at most {len(oracle)} rows, as the oracle has labels", f"{len(rows)} rows")
     if evaluate is not None and test is None:

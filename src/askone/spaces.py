@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import string
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,10 +18,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askone.errors import InvalidArgument
-from askone.inputs import as_count, as_number, as_text
+from askone.inputs import as_count, as_labels, as_number, as_text
 
 Array = NDArray[Any]
 Numbers = float | Sequence[float]
+
+
+class Space(ABC):
+    """What a label is."""
+
+    @property
+    @abstractmethod
+    def m(self) -> int:
+        """How many numbers a model predicts."""
+
+    @property
+    @abstractmethod
+    def entries(self) -> int:
+        """How many numbers or names one label has."""
+
+    @abstractmethod
+    def labels(self, y: ArrayLike, argument: str = "y") -> Array:
+        """Labels of this space, checked, n x entries."""
 
 
 @final
@@ -90,7 +109,7 @@ def number_text(value: float) -> str:
 
 @final
 @dataclass(frozen=True)
-class Real:
+class Real(Space):
     """Real vectors with m >= 1 outputs, each with a plausible range.
 
     ``decimals`` is how finely a threshold is shown and asked (None: not rounded); ``names`` and
@@ -135,6 +154,15 @@ class Real:
     def m(self) -> int:
         """Number of outputs."""
         return len(self.lows)
+
+    @property
+    def entries(self) -> int:
+        """The same as m."""
+        return self.m
+
+    def labels(self, y: ArrayLike, argument: str = "y") -> Array:
+        """Finite numbers, n x m."""
+        return as_labels(y, self.m, argument)
 
     @property
     def lows(self) -> tuple[float, ...]:

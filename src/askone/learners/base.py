@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from askone.errors import InvalidArgument
 from askone.questions import Answer, HalfSpace, Question
-from askone.spaces import Real
+from askone.spaces import Space
 
 Array = NDArray[Any]
 S = TypeVar("S")
@@ -96,7 +96,7 @@ class Task:
 class Learner(ABC, Generic[S]):
     """A frozen configuration; S is the type of its states."""
 
-    space: Real
+    space: Space
     spreads_batches: ClassVar[bool] = False
     """Whether questions of one batch are told apart by their place in it, beside their draw."""
 
@@ -128,7 +128,7 @@ class Learner(ABC, Generic[S]):
 
     @abstractmethod
     def predict(self, state: S, X: ArrayLike) -> Array:
-        """Predictions in the user's units, n x m."""
+        """Predictions, n x m: in the user's units, or scores that a discrete space decodes."""
 
     @abstractmethod
     def count(self, state: S) -> int:

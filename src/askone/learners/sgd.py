@@ -188,6 +188,22 @@ class SGD(Learner[SGDState]):
         late = 0 if here else max(0, self.count(state) - cast(int, question.learnt))
         return self._learn(state, row, self._told(u, c, question.density, bit), late)
 
+    def iterate(self, state: SGDState, rows: Array) -> Array:
+        """The present iterate at some rows (checked before), in unit labels: where questions are asked."""
+        return self.model.at(state.params, rows).values(state.S[kernels.SCALE])
+
+    def descend(self, state: SGDState, row: Array, gradient: Array, late: int = 0) -> SGDState:
+        """One step against a gradient in label space that is known: for surrogates that make their own."""
+        # A known gradient is a weak one whose direction is its own.
+        norm = float(np.linalg.norm(gradient))
+        u = gradient / norm if norm > 0 else np.eye(self.space.m)[0]
+        slope = np.array([norm])
+        asked = _Asked(u[None, :], _ZERO, slope, slope, _ZERO, _ONE, _ZERO, _OFF, _ZERO, _YES)
+        after = self._learn(state, row, asked, late)
+        if not after.S[kernels.DIST2] < _FAR:
+            raise Diverged(f"the model grew out of bounds in {self.count(after)} answers: take shorter steps (gamma)")
+        return after
+
     def predict(self, state: SGDState, X: ArrayLike) -> Array:
         """The averaged function, in the user's units."""
         mix = self.average.mix(state.S) if state.S[kernels.T] > 0 else self._mix_now(state)
@@ -322,16 +338,9 @@ class SGD(Learner[SGDState]):
         return self._stepped(point, steps, before, S)
 
     def _learn_one_label(self, state: SGDState, row: Array, label: Array, skipped: Array) -> SGDState:
-        # A known gradient is a weak one whose direction is its own.
         if skipped[0]:
             return state
-        z = self.model.at(state.params, row).values(state.S[kernels.SCALE])
-        gradient = self.gradient.loss.gradient(z, label)
-        norm = float(np.linalg.norm(gradient))
-        u = gradient[0] / norm if norm > 0 else np.eye(self.space.m)[0]
-        slope = np.array([norm])
-        asked = _Asked(u[None, :], _ZERO, slope, slope, _ZERO, _ONE, _ZERO, _OFF, _ZERO, _YES)
-        return self._learn(state, row, asked)
+        return self.descend(state, row, self.gradient.loss.gradient(self.iterate(state, row), label)[0])
 
     def _stepped(self, point: Point[Any], V: Array, before: Array, S: Array) -> SGDState:
         params = point.stepped(V, self._weights(before))

@@ -1,4 +1,4 @@
-"""Where a loss and a question family meet: what to ask at the prediction z, what the bit teaches.
+"""Real labels, half-space questions: what to ask at the prediction z, what the bit teaches.
 
 All weak gradients here have one shape, in unit labels: draw a direction u and an offset V, ask
 "is <Y, u> above c?", and take G = g u, where g is one of two numbers chosen by the answer:
@@ -22,7 +22,7 @@ F its target is F^{-1}(E F(Y)).  The family ``full`` reveals labels: the supervi
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
@@ -33,6 +33,7 @@ from scipy.special import ndtri
 from askone import kernels, theory
 from askone.draws import sphere
 from askone.errors import incompatible
+from askone.gradients.base import Gradient
 from askone.inputs import as_choice, as_number
 from askone.losses import LOSSES, Huber, LogCosh, Loss, Median, Quantile, Squared
 
@@ -47,19 +48,6 @@ class Plan:
     directions: Array
     offset: Array
     density: Array
-
-
-class Gradient(ABC):
-    """One (loss, family) pair."""
-
-    family: ClassVar[str]
-    unbiased: ClassVar[bool] = True
-    single_output: ClassVar[bool] = False
-    loss: Loss
-
-    @abstractmethod
-    def bound(self, m: int) -> float:
-        """B: a (typical, where there is none) bound on |g|; Algorithm 1's gamma is B times the true step."""
 
 
 class WeakGradient(Gradient):

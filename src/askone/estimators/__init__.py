@@ -1,0 +1,7 @@
+"""Estimators with scikit-learn's manners over the four pure functions."""
+
+from askone.estimators.base import InputScaleWarning
+from askone.estimators.loading import load
+from askone.estimators.regressor import OneBitRegressor
+
+__all__ = ["InputScaleWarning", "OneBitRegressor", "load"]

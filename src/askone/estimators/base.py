@@ -1,0 +1,261 @@
+"""What the estimators share: ask, tell, skip, fit against an oracle, save; all or nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from askone import saving
+from askone.errors import BudgetSpent, InvalidArgument, UnknownQuestion, WrongType
+from askone.inputs import dimensions
+from askone.learners.base import Learner
+from askone.models.base import Model
+from askone.oracles import Oracle
+from askone.questions import Question, question_from_json
+from askone.simulation import resampled, simulate
+from askone.spaces import Space
+from askone.streams import Budget, Stream, as_budget
+
+Array = NDArray[Any]
+
+
+class InputScaleWarning(UserWarning):
+    """A model was built without having seen any unlabelled rows."""
+
+
+class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+    """A learner with memory and scikit-learn's manners; subclasses say what labels are."""
+
+    budget: int | Budget | None
+    model: str | Model[Any]
+    resample: bool
+    random_state: Any
+
+    @abstractmethod
+    def _space(self) -> Space:
+        """The labels that were declared."""
+
+    @abstractmethod
+    def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
+        """The learner, for rows of which some may be shown."""
+
+    @abstractmethod
+    def _hidden(self, X: ArrayLike, y: Any) -> tuple[Array, Oracle, Space]:
+        """Rows, labels behind an oracle, and what labels they are."""
+
+    # -- live: ask and tell -----------------------------------------------------------------------
+
+    def start(self, X: ArrayLike) -> Self:
+        """Begin anew, with a look at unlabelled rows: their scale, the bandwidth, the representers."""
+        with self._all_or_nothing():
+            self._begin(self._validated(X), self._space(), None)
+        return self
+
+    def ask(self, x: ArrayLike, key: Any = None) -> Any:
+        """A question about a row (one dimension), or a list of them about rows (two), at one state.
+
+        ``key``, a text or a whole number, names the row (or lists one for each row): a named row is
+        asked only once.
+        """
+        with self._all_or_nothing():
+            stream = self._running(x)
+            if _is_series(x):
+                return stream.ask(self._validated(_as_frame(x), reset=False)[0], key)
+            if dimensions(x, "x") == 1:
+                return stream.ask(x, key)
+            return stream.ask_many(self._validated(x, reset=False), key)
+
+    def tell(self, question: Question | int, answer: Any) -> Self:
+        """Learn from the answer to a question (True or False), or to its number."""
+        self._started().tell(question, answer)
+        return self
+
+    def skip(self, question: Question | int) -> Self:
+        """Close a question that nobody will answer."""
+        self._started().skip(question)
+        return self
+
+    # -- simulation -------------------------------------------------------------------------------
+
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Simulate: y is hidden behind an oracle, which answers one question per row, in order.
+
+        y may be an ``Oracle`` itself: one that flips, or skips, or has counted before.
+        """
+        if y is None:
+            raise InvalidArgument("y", "labels or an Oracle (requires y to be passed, but the target y is None)", y)
+        with self._all_or_nothing():
+            self._simulate(X, y)
+        return self
+
+    def _simulate(self, X: ArrayLike, y: Any) -> None:
+        rows, oracle, space = self._hidden(X, y)
+        stream = self._begin(rows, space, len(rows))
+        left = len(rows) if stream.budget is None else stream.budget.left
+        if left == 0:
+            raise BudgetSpent("the budget holds no question for fit")
+        order = resampled(len(rows), left, stream.seed) if self.resample else None
+        rows = rows if self.resample else rows[:left]
+        simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[], order=order)
+        stream.state, stream.asked = simulation.state, len(rows if order is None else order)
+        if stream.budget is not None:
+            stream.budget.spend(stream.asked)
+
+    # -- on disk ----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all there is, without pickle: configuration, state, keys, budget, open questions.
+
+        ``askone.load`` reads it back.
+        """
+        stream = self._started()
+        arrays: dict[str, Array] = {}
+        seeded = self.random_state is None or isinstance(self.random_state, int | np.integer)
+        plain = {k: v for k, v in self.get_params(deep=False).items() if k != "budget"}
+        if not seeded:
+            plain["random_state"] = None  # a RandomState cannot be written; the stream keeps its seed
+        document = {
+            "estimator": type(self).__name__,
+            "params": {name: saving.encode(_plain(value), arrays) for name, value in plain.items()},
+            "learner": saving.encode(stream.learner, arrays),
+            "columns": int(self.n_features_in_),
+            "feature_names": [str(name) for name in self.__dict__.get("feature_names_in_", [])],
+            "seed": stream.seed,
+            "asked": stream.asked,
+            "keys": sorted(stream.keys, key=lambda key: (str(type(key)), key)),
+            "open": [[n, row.tolist(), question.to_json()] for n, row, question in stream.open_questions()],
+            "budget": None if stream.budget is None else [stream.budget.questions, stream.budget.spent],
+            **self._extras(),
+        }
+        state = stream.learner.to_arrays(stream.state)
+        saving.save(path, document, arrays | {f"state-{name}": array for name, array in state.items()})
+
+    def _extras(self) -> dict[str, Any]:
+        """What else a saved model keeps, as JSON values."""
+        return {}
+
+    def _restored(self, document: dict[str, Any], arrays: dict[str, Array], given: Model[Any] | None) -> Self:
+        learner: Learner[Any] = saving.decode(document["learner"], arrays, given)
+        state = {name[6:]: array for name, array in arrays.items() if name.startswith("state-")}
+        self.stream_ = Stream(
+            learner,
+            seed=document["seed"],
+            resample=bool(self.resample),
+            budget=None if document["budget"] is None else Budget(*document["budget"]),
+            state=learner.from_arrays(state),
+            asked=document["asked"],
+        )
+        self.budget = self.stream_.budget
+        self.stream_.keys.update(document["keys"])
+        for number, row, question in document["open"]:
+            self.stream_.reopen(number, np.array(row), question_from_json(question))
+        self.n_features_in_ = document["columns"]
+        if document["feature_names"]:
+            self.feature_names_in_ = np.array(document["feature_names"], dtype=object)
+        return self
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Whatever is refused inside leaves the model as it was."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _stream(self) -> Stream | None:
+        return self.__dict__.get("stream_")
+
+    def _started(self) -> Stream:
+        stream = self._stream()
+        if stream is None:
+            raise UnknownQuestion("no question was asked yet: call start, ask or fit first")
+        return stream
+
+    def _running(self, x: ArrayLike) -> Stream:
+        stream = self._stream()
+        if stream is not None:
+            return stream
+        shown = _as_frame(x) if _is_series(x) else np.asarray(x)[None] if dimensions(x, "x") == 1 else x
+        rows = self._validated(shown)
+        alone = len(rows) < 3
+        if alone and not isinstance(self.model, Model):
+            warnings.warn(
+                "no unlabelled rows were shown, so inputs are taken as they come, at scale 1: "
+                "call start(X) first, or ask about several rows at once",
+                InputScaleWarning,
+                stacklevel=3,
+            )
+        return self._begin(None if alone else rows, self._space(), None)
+
+    def _begin(self, rows: Array | None, space: Space, horizon: int | None) -> Stream:
+        budget = as_budget(self.budget)
+        if budget is not None:
+            horizon = budget.left if horizon is None or self.resample else min(horizon, budget.left)
+        try:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        except ValueError as error:
+            allowed = "None, a whole number or a RandomState"
+            raise InvalidArgument("random_state", allowed, repr(self.random_state)) from error
+        learner = self._learner(rows, space, horizon, seed)
+        self.stream_ = Stream(learner, seed=seed, budget=budget, resample=self.resample)
+        return self.stream_
+
+    def _scores(self, X: ArrayLike) -> Array:
+        """Predictions of the learner, or of an unbegun one, n x m."""
+        if self._stream() is None:
+            raise UnknownQuestion("no question was asked yet: call start, ask or fit first")
+        return self._started().predict(self._validated(X, reset=False))
+
+    # -- scikit-learn -----------------------------------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._stream() is not None
+
+    def _validated(self, X: ArrayLike, y: Any = "no_validation", reset: bool = True, **options: Any) -> Any:
+        try:
+            if isinstance(y, str):
+                return validate_data(self, X, reset=reset, dtype=np.float64)
+            return validate_data(self, X, y, reset=reset, dtype=np.float64, **options)
+        except (ValueError, TypeError) as error:
+            if isinstance(error, InvalidArgument):
+                raise
+            kind = WrongType if isinstance(error, TypeError) else InvalidArgument
+            raise kind("X" if isinstance(y, str) else "X and y", "rows of numbers that fit", str(error)) from error
+
+
+def _is_series(x: Any) -> bool:
+    pandas = sys.modules.get("pandas")  # nobody holds a Series who has not imported pandas
+    return pandas is not None and isinstance(x, pandas.Series)
+
+
+def _as_frame(series: Any) -> Any:
+    """One row of a table, with its column names, as a table of one row."""
+    return series.to_frame().T.astype(float)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays as Python's, also within a list."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,27 @@
+"""Models read back from disk."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from askone import saving
+from askone.errors import InvalidArgument, InvalidFile
+from askone.estimators.base import OneBitEstimator
+from askone.estimators.regressor import OneBitRegressor
+from askone.models.base import Model
+
+ESTIMATORS: dict[str, type[OneBitEstimator]] = {cls.__name__: cls for cls in (OneBitRegressor,)}
+
+
+def load(path: str | os.PathLike[str], model: Model[Any] | None = None) -> Any:
+    """A model saved by ``save``; a network is handed in again as ``model``."""
+    document, arrays = saving.read(path)
+    estimator = ESTIMATORS.get(str(document.get("estimator")))
+    if estimator is None:
+        raise InvalidArgument("path", f"a saved {' or '.join(ESTIMATORS)}", document.get("estimator"))
+    try:
+        params = {name: saving.decode(value, arrays, model) for name, value in document["params"].items()}
+        return estimator(**params)._restored(document, arrays, model)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise InvalidFile(f"{os.fspath(path)} is damaged: {error!r}") from error

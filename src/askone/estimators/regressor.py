@@ -1,0 +1,174 @@
+"""Regression from one yes/no answer per row."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+
+from askone import schedules
+from askone.estimators.base import OneBitEstimator
+from askone.inputs import as_rows
+from askone.learners.base import Learner
+from askone.learners.calibrated import Calibrated
+from askone.losses import Loss
+from askone.models.base import Model
+from askone.oracles import Oracle
+from askone.recipes import Recipe
+from askone.spaces import Real, Space
+from askone.streams import Budget
+
+Array = NDArray[Any]
+
+
+@final
+class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Regression from one yes/no answer per row.
+
+    Parameters
+    ----------
+    low, high : number, or one number per output, or None
+        A plausible range of the labels, instead of labels.  Without it the first ``calibration``
+        questions of each output find location and scale.
+    unit, names, wording : str, list of str, str
+        For the sentences: "°C"; names of the outputs; a template with {threshold}, {amount}, {side}.
+    decimals : "auto", int or None
+        How finely thresholds are shown and asked; "auto" cuts the range into 100 to 1000 steps.
+    loss : "median", "squared", "quantile", "huber", "logcosh", or a ``Loss``
+        What is learnt: the median, the mean, a quantile (``quantile``), or between median and mean
+        (``delta``, in the labels' units; default a tenth of half the range).
+    limit : number or None
+        For the squared loss: a bound on labels' distance from the middle of the range, which makes
+        its thresholds uniform; None weights them instead and needs no bound.
+    questions : "active", "passive", "full", "generic"
+        At the prediction (Algorithm 1), at random (the passive baseline), the label itself (full
+        supervision), or slopes in parameter space (appendix B).
+    model : "auto", "linear", "nystroem", "fourier", "kernel", or a ``Model``
+        "auto" is whitened Nyström features where unlabelled rows were shown, else "kernel", the
+        exact kernel expansion that grows with every answer.
+    kernel, bandwidth, n_components
+        Of the feature maps; the default bandwidth is the median distance of the scaled rows.
+    step : "sqrt", "constant", "theorem", "adagrad", "adagrad-diagonal", "dog", "coin", or a ``StepRule``
+        With ``gamma``, its size, where it has one (None: its default).
+    average : "uniform", "tail", "polynomial", "none", or an ``Average``
+    ridge : number
+        lambda of lambda |theta|^2, in true gradient units.
+    calibration : int
+        Questions per output spent on the range where none is declared.
+    budget : int, ``Budget`` or None
+        How many questions may be asked.
+    resample : bool
+        Whether a row may be asked more than once.
+    random_state : int, RandomState or None
+
+    Examples
+    --------
+    >>> model = OneBitRegressor(low=0, high=100, random_state=0)
+    >>> model = model.start([[0.0], [0.5], [1.0]])     # unlabelled rows, for the kernel's scale
+    >>> question = model.ask([0.5])
+    >>> str(question)
+    'Is the value above 50?'
+    >>> model = model.tell(question, True)
+    >>> bool(model.predict([[0.5]])[0] > 50)
+    True
+    """
+
+    def __init__(
+        self,
+        low: float | Sequence[float] | None = None,
+        high: float | Sequence[float] | None = None,
+        *,
+        unit: str = "",
+        names: Sequence[str] | None = None,
+        wording: str = "",
+        decimals: int | str | None = "auto",
+        loss: str | Loss = "median",
+        quantile: float = 0.5,
+        delta: float | None = None,
+        limit: float | None = None,
+        questions: str = "active",
+        model: str | Model[Any] = "auto",
+        kernel: str = "gaussian",
+        bandwidth: float | None = None,
+        n_components: int = 100,
+        step: str | schedules.StepRule = "sqrt",
+        gamma: float | None = None,
+        average: str | schedules.Average = "uniform",
+        ridge: float = 0.0,
+        calibration: int = 60,
+        budget: int | Budget | None = None,
+        resample: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.low = low
+        self.high = high
+        self.unit = unit
+        self.names = names
+        self.wording = wording
+        self.decimals = decimals
+        self.loss = loss
+        self.quantile = quantile
+        self.delta = delta
+        self.limit = limit
+        self.questions = questions
+        self.model = model
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.n_components = n_components
+        self.step = step
+        self.gamma = gamma
+        self.average = average
+        self.ridge = ridge
+        self.calibration = calibration
+        self.budget = budget
+        self.resample = resample
+        self.random_state = random_state
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Predictions in the labels' units: n numbers, or n x m for several outputs."""
+        before = self._stream() is None
+        predictions = np.tile(self._space().center, (len(as_rows(X)), 1)) if before else self._scores(X)
+        flat = predictions.shape[1] == 1 and self.__dict__.get("flat_", True)
+        return predictions[:, 0] if flat else predictions
+
+    @property
+    def range_(self) -> tuple[list[float], list[float]] | None:
+        """Lower and upper ends of the range in use, one per output; None while it is sought."""
+        stream = self._started()
+        space = stream.state.space if isinstance(stream.learner, Calibrated) else stream.learner.space
+        assert space is None or isinstance(space, Real)
+        return None if space is None else (list(space.lows), list(space.highs))
+
+    def _space(self) -> Real:
+        recipe = self._recipe()
+        return recipe.space(recipe.outputs)
+
+    def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
+        return self._recipe().learner(rows, int(self.n_features_in_), space.m, horizon, seed)
+
+    def _hidden(self, X: ArrayLike, y: Any) -> tuple[Array, Oracle, Space]:
+        if isinstance(y, Oracle):
+            rows, oracle, self.flat_ = self._validated(X), y, True
+        else:
+            rows, labels = self._validated(X, y, multi_output=True, y_numeric=True)
+            oracle, self.flat_ = Oracle(labels, resample=self.resample), labels.ndim == 1
+        return rows, oracle, self._recipe().space(oracle.outputs)
+
+    def _recipe(self) -> Recipe:
+        return Recipe(**{field.name: self.__dict__[field.name] for field in dataclasses.fields(Recipe)})
+
+    def _extras(self) -> dict[str, Any]:
+        return {"flat": self.__dict__.get("flat_", True)}
+
+    def _restored(self, document: dict[str, Any], arrays: dict[str, Array], given: Model[Any] | None) -> Self:
+        self.flat_ = document["flat"]
+        return super()._restored(document, arrays, given)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
