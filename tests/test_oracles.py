@@ -90,7 +90,12 @@ def test_labels_are_revealed_only_by_name():
 
 @pytest.mark.parametrize(
     ("arguments", "argument"),
-    [(([np.nan],), "y"), (([1.0], {"flip": 0.6}), "flip"), (([1.0], {"skip": -0.1}), "skip"), (([["a"], ["b", "c"]],), "y")],
+    [
+        (([np.nan],), "y"),
+        (([1.0], {"flip": 0.6}), "flip"),
+        (([1.0], {"skip": -0.1}), "skip"),
+        (([["a"], ["b", "c"]],), "y"),
+    ],
 )
 def test_bad_arguments(arguments, argument):
     with pytest.raises(InvalidArgument) as caught:
