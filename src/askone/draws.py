@@ -6,6 +6,7 @@ so a simulation that draws ten thousand rows at once and a server that draws one
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +17,7 @@ from scipy.special import ndtri
 Array = NDArray[Any]
 
 # What a draw is for; streams of different purposes never share numbers.
-ASK, FLIP, SKIP, DESIGN, ORDER = range(5)
+ASK, FLIP, SKIP, DESIGN, ORDER, TIES = range(6)
 _WORDS = 4  # a Philox counter yields four doubles
 _CHUNK = 1 << 14
 
@@ -49,6 +50,20 @@ def _table(seed: int, first: int, count: int, width: int, purpose: int) -> Array
     generator = np.random.Generator(np.random.Philox(key=key, counter=first * counters))
     table = generator.random((count, counters * _WORDS))[:, :width]
     return np.maximum(table, 2.0**-54)
+
+
+def by_content(rows: Array, width: int, seed: int = 0) -> Array:
+    """Uniforms that depend on the content of each row alone, n x width: to break ties of predictions.
+
+    A prediction must not depend on the company a row is in, nor may ties always fall to one side.
+
+    >>> rows = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> bool((by_content(rows, 2)[1] == by_content(rows[1:], 2)[0]).all())
+    True
+    """
+    keys = [hashlib.blake2b(row.tobytes(), digest_size=7).digest() for row in np.ascontiguousarray(rows + 0.0)]
+    numbers = [int.from_bytes(key, "little") for key in keys]
+    return np.array([_table(seed, number, 1, width, TIES)[0] for number in numbers]).reshape(len(rows), width)
 
 
 def sphere(uniform: Array) -> Array:

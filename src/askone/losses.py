@@ -14,6 +14,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
 
 from askone import kernels
 from askone.inputs import as_number
@@ -208,4 +209,33 @@ class LogCosh(Loss):
         return self.scale
 
 
+@final
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """log sum exp(z) - <z, y> for a class given as its one-hot vector y: a surrogate for classes.
+
+    Its minimiser has softmax(z) = p(y|x).
+
+    >>> round(Logistic().value(np.zeros((1, 4)), np.eye(4)[:1]).item(), 6)
+    1.386294
+    """
+
+    name: ClassVar[str] = "logistic"
+
+    def value(self, z: Array, y: Array) -> Array:
+        """log sum exp(z) - <z, y>."""
+        return np.asarray(logsumexp(z, axis=1) - np.sum(z * y, axis=1))
+
+    def gradient(self, z: Array, y: Array) -> Array:
+        """softmax(z) - y."""
+        return np.asarray(softmax(z, axis=1) - y)
+
+    def lipschitz(self, m: int) -> float:
+        """sqrt(2): the distance of two points of the simplex."""
+        return math.sqrt(2.0)
+
+
 LOSSES: dict[str, type[Loss]] = {loss.name: loss for loss in (Median, Squared, Quantile, Huber, LogCosh)}
+
+# What a discrete problem is turned into.
+SURROGATES: dict[str, type[Loss]] = {loss.name: loss for loss in (Median, Squared, Logistic)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
@@ -19,10 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 from askone import kernels
 from askone.errors import Diverged, InvalidAnswer, InvalidArgument, InvalidFile
 from askone.inputs import as_label, as_labels, as_number
-from askone.spaces import Real, Wording
+from askone.spaces import Name, Real, Wording
 
 Array = NDArray[Any]
-Answer = bool | tuple[float, ...]
+Answer = bool | tuple[Name, ...]
 Record = dict[str, Any]
 
 FORMAT = 1
@@ -60,6 +60,9 @@ class Question(ABC):
         """The same question, carrying the number it was asked under."""
 
     number: int | None
+    """Which ask it came from."""
+    learnt: int | None = None
+    """How many answers its asker had learnt from, where that matters."""
 
 
 @final
@@ -162,33 +165,55 @@ class Reveal(Question):
 
     outputs: int
     number: int | None = None
+    names: tuple[Name, ...] = ()
     kind: ClassVar[str] = "reveal"
 
     def __str__(self) -> str:
+        if self.names:
+            return "What is it?" if self.outputs == 1 else f"What is the order of {listed(self.names)}?"
         return "What is the value?" if self.outputs == 1 else f"What are the {self.outputs} values?"
 
-    def answer(self, label: ArrayLike) -> tuple[float, ...]:
+    def answer(self, label: ArrayLike) -> tuple[Name, ...]:
         """The label itself."""
+        if self.names:
+            return self.accept(label)
         return tuple(float(v) for v in as_label(label, self.outputs))
 
-    def accept(self, answer: object) -> tuple[float, ...]:
+    def accept(self, answer: object) -> tuple[Name, ...]:
         """A label."""
+        if self.names:
+            given = (answer,) if isinstance(answer, str) or not np.iterable(answer) else tuple(answer)
+            if len(given) != self.outputs or len(set(given)) < len(given) or not set(given) <= set(self.names):
+                raise InvalidAnswer("answer", f"{self.outputs} of: {listed(self.names)}", repr(answer))
+            return tuple(self.names[self.names.index(name)] for name in given)
         if isinstance(answer, bool | np.bool_ | str) or answer is None:
             raise InvalidAnswer("answer", f"a label with {self.outputs} output(s)", answer)
         return tuple(float(v) for v in as_label(answer, self.outputs, "answer"))  # type: ignore[arg-type]  # checked there
 
     def to_json(self) -> Record:
         """See ``Question.to_json``."""
-        return {"format": FORMAT, "kind": self.kind, "outputs": self.outputs, "number": self.number}
+        record = {"format": FORMAT, "kind": self.kind, "outputs": self.outputs, "number": self.number}
+        return record | ({"names": list(self.names)} if self.names else {})
 
     @classmethod
     def from_json(cls, record: Record) -> Reveal:
         """See ``question_from_json``."""
-        return cls(record["outputs"], record["number"])
+        return cls(record["outputs"], record["number"], tuple(record.get("names", ())))
 
     def numbered(self, number: int) -> Reveal:
         """See ``Question.numbered``."""
-        return Reveal(self.outputs, number)
+        return Reveal(self.outputs, number, self.names)
+
+
+def listed(names: Iterable[Name], most: int | None = None) -> str:
+    """Names in a row; one that holds a comma or a quote is quoted, so that no two lists read alike.
+
+    >>> listed(["cat", "salt, pepper", 7])
+    'cat, "salt, pepper", 7'
+    """
+    texts = [str(name) for name in names]
+    clear = [json.dumps(t, ensure_ascii=False) if set(t) & set(',"…') or t != t.strip() else t for t in texts]
+    return ", ".join(clear[:most])
 
 
 def yes_or_no(answer: object) -> bool:

@@ -22,6 +22,8 @@ from askone.inputs import as_count, as_labels, as_number, as_text
 
 Array = NDArray[Any]
 Numbers = float | Sequence[float]
+Name = str | int | float
+"""What a class or an item is called."""
 
 
 class Space(ABC):
@@ -40,6 +42,14 @@ class Space(ABC):
     @abstractmethod
     def labels(self, y: ArrayLike, argument: str = "y") -> Array:
         """Labels of this space, checked, n x entries."""
+
+
+class Discrete(Space):
+    """Labels that are names, or tuples of names; a model predicts scores, ``decode`` reads them."""
+
+    @abstractmethod
+    def decode(self, scores: Array, rows: Array, seed: int = 0) -> Array:
+        """The label (n x entries, objects) for each row of scores; ties at random, alike for equal rows."""
 
 
 @final
