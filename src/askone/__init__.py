@@ -1,8 +1,10 @@
 """askone learns a model by asking one yes/no question per example."""
 
 from askone import checks, theory
+from askone.choices import Subset
 from askone.errors import AskoneError
-from askone.estimators import InputScaleWarning, OneBitRegressor, load
+from askone.estimators import InputScaleWarning, OneBitClassifier, OneBitRegressor, load
+from askone.finite import Classes, Finite
 from askone.oracles import Oracle
 from askone.questions import HalfSpace, Reveal, question_from_json
 from askone.simulation import simulate
@@ -13,13 +15,17 @@ from askone.version import __version__
 __all__ = [
     "AskoneError",
     "Budget",
+    "Classes",
+    "Finite",
     "HalfSpace",
     "InputScaleWarning",
+    "OneBitClassifier",
     "OneBitRegressor",
     "Oracle",
     "Real",
     "Reveal",
     "Stream",
+    "Subset",
     "__version__",
     "checks",
     "load",

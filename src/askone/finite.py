@@ -65,6 +65,25 @@ class FiniteSpace(Discrete):
     """Labels with names, and which sets of them may be asked about."""
 
     names: tuple[Name, ...]
+    attributes: Sets = ()
+    sets: Sets = ()
+    max_set_size: int | None = None
+    wording: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", _names(self.names, "names"))
+        for field in ("attributes", "sets"):
+            object.__setattr__(self, field, self._listed(field))
+        if self.max_set_size is not None:
+            as_count(self.max_set_size, "max_set_size", 1, self.size - 1)
+            if self.attributes or self.sets:
+                allowed = "None where attributes or sets say what may be asked"
+                raise InvalidArgument("max_set_size", allowed, self.max_set_size)
+        check_wording(self.wording)
+        together = self._groups()
+        if together:
+            argument = "attributes" if self.attributes else "sets"
+            raise InvalidArgument(argument, "sets that tell all classes apart", f"none that tells {together}")
 
     @cached_property
     def size(self) -> int:
@@ -87,8 +106,30 @@ class FiniteSpace(Discrete):
 
     @cached_property
     def allowed(self) -> Allowed | None:
-        """The sets that may be asked about; None: all of them."""
-        return None
+        """The sets that may be asked about; None: all of them (or see ``drawn_size``)."""
+        listed: list[tuple[str, Sequence[Name]]] = [*self.attributes, *self.sets]
+        if self.max_set_size is not None and self.drawn_size is None:
+            listed = [("", chosen) for size in self._sizes for chosen in combinations(self.names, size)]
+            # A set and its complement are one question: of two halves the one with the first class stays.
+            listed = [(title, set_) for title, set_ in listed if 2 * len(set_) < self.size or self.names[0] in set_]
+        if not listed:
+            return None
+        inside = np.zeros((len(listed), self.size))
+        for row, (_, members) in zip(inside, listed, strict=True):
+            row[[self._index[name] for name in members]] = 1.0
+        return Allowed(inside, tuple(title for title, _ in listed))
+
+    @property
+    def drawn_size(self) -> int | None:
+        """max_set_size where its sets are too many to be listed."""
+        if self.max_set_size is None:
+            return None
+        count = sum(math.comb(self.size, size) for size in self._sizes)
+        return self.max_set_size if count > MOST_SETS else None
+
+    @property
+    def _sizes(self) -> range:
+        return range(1, min(self.max_set_size or self.size, self.size // 2) + 1)
 
     def index(self, name: Any, argument: str = "label") -> int:
         """Which label has this name."""
@@ -121,84 +162,6 @@ class FiniteSpace(Discrete):
             choice[tied] = lots.argmax(axis=1)
         return np.asarray(choice)
 
-
-@final
-@dataclass(frozen=True)
-class Classes(FiniteSpace):
-    """Classes, told by sets: "Is it one of: cat, lion, caracal?".
-
-    ``attributes`` (name: its classes), ``sets`` (a list of sets, or named ones) and
-    ``max_set_size`` restrict what may be asked; a name that ends in "?" is the sentence itself.
-    ``wording`` replaces "Is it one of: {set}?".
-
-    >>> known_by = {"feline": ["cat", "caracal"], "tufted ears": ["caracal", "owl"]}
-    >>> cats = Classes(("cat", "caracal", "owl"), attributes=known_by)
-    >>> cats.m, cats.allowed.titles, cats.allowed.spans
-    (3, ('feline', 'tufted ears'), True)
-    >>> Classes(("cat", "lion", "owl"), attributes={"feline": ["cat", "lion"]})
-    Traceback (most recent call last):
-    askone.errors.InvalidArgument: attributes must be sets that tell all classes apart; got ... 'cat' from 'lion'
-    """
-
-    attributes: Sets = ()
-    sets: Sets = ()
-    max_set_size: int | None = None
-    wording: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "names", _names(self.names, "names", "classes"))
-        for field in ("attributes", "sets"):
-            object.__setattr__(self, field, self._listed(field))
-        if self.max_set_size is not None:
-            as_count(self.max_set_size, "max_set_size", 1, self.size - 1)
-            if self.attributes or self.sets:
-                allowed = "None where attributes or sets say what may be asked"
-                raise InvalidArgument("max_set_size", allowed, self.max_set_size)
-        check_wording(self.wording)
-        together = self._groups()
-        if together:
-            argument = "attributes" if self.attributes else "sets"
-            raise InvalidArgument(argument, "sets that tell all classes apart", f"none that tells {together}")
-
-    @cached_property
-    def m(self) -> int:
-        """One score per class."""
-        return self.size
-
-    @cached_property
-    def embedding(self) -> Array:
-        """The simplex, e_y; if the allowed sets do not span, what they can tell of it."""
-        if self.allowed is None or self.allowed.spans:
-            return np.eye(self.size)
-        return np.asarray(self.allowed.span @ self.allowed.span.T)
-
-    @cached_property
-    def allowed(self) -> Allowed | None:
-        """See ``FiniteSpace.allowed``."""
-        listed: list[tuple[str, Sequence[Name]]] = [*self.attributes, *self.sets]
-        if self.max_set_size is not None and self.drawn_size is None:
-            sizes = range(1, self.max_set_size + 1)
-            listed = [("", chosen) for size in sizes for chosen in combinations(self.names, size)]
-        if not listed:
-            return None
-        inside = np.zeros((len(listed), self.size))
-        for row, (_, members) in zip(inside, listed, strict=True):
-            row[[self._index[name] for name in members]] = 1.0
-        return Allowed(inside, tuple(title for title, _ in listed))
-
-    @property
-    def drawn_size(self) -> int | None:
-        """max_set_size where its sets are too many to be listed."""
-        if self.max_set_size is None:
-            return None
-        count = sum(math.comb(self.size, size) for size in range(1, self.max_set_size + 1))
-        return self.max_set_size if count > MOST_SETS else None
-
-    def decode(self, scores: Array, rows: Array, seed: int = 0) -> Array:
-        """argmax_y z_y (the nearest embedding, if the allowed sets do not span)."""
-        merits = scores @ self.embedding.T - 0.5 * np.sum(self.embedding**2, axis=1)
-        return self.named(self.best(merits, rows, seed))
-
     def _listed(self, field: str) -> tuple[tuple[str, tuple[Name, ...]], ...]:
         given = getattr(self, field)
         pairs = list(given.items()) if isinstance(given, Mapping) else [_titled(one) for one in given]
@@ -223,6 +186,42 @@ class Classes(FiniteSpace):
 
 @final
 @dataclass(frozen=True)
+class Classes(FiniteSpace):
+    """Classes, told by sets: "Is it one of: cat, lion, caracal?".
+
+    ``attributes`` (name: its classes), ``sets`` (a list of sets, or named ones) and
+    ``max_set_size`` restrict what may be asked; a name that ends in "?" is the sentence itself.
+    ``wording`` replaces "Is it one of: {set}?".
+
+    >>> known_by = {"feline": ["cat", "caracal"], "tufted ears": ["caracal", "owl"]}
+    >>> cats = Classes(("cat", "caracal", "owl"), attributes=known_by)
+    >>> cats.m, cats.allowed.titles, cats.allowed.spans
+    (3, ('feline', 'tufted ears'), True)
+    >>> Classes(("cat", "lion", "owl"), attributes={"feline": ["cat", "lion"]})
+    Traceback (most recent call last):
+    askone.errors.InvalidArgument: attributes must be sets that tell all classes apart; got ... 'cat' from 'lion'
+    """
+
+    @cached_property
+    def m(self) -> int:
+        """One score per class."""
+        return self.size
+
+    @cached_property
+    def embedding(self) -> Array:
+        """The simplex, e_y; if the allowed sets do not span, what they can tell of it."""
+        if self.allowed is None or self.allowed.spans:
+            return np.eye(self.size)
+        return np.asarray(self.allowed.span @ self.allowed.span.T)
+
+    def decode(self, scores: Array, rows: Array, seed: int = 0) -> Array:
+        """argmax_y z_y (the nearest embedding, if the allowed sets do not span)."""
+        merits = scores @ self.embedding.T - 0.5 * np.sum(self.embedding**2, axis=1)
+        return self.named(self.best(merits, rows, seed))
+
+
+@final
+@dataclass(frozen=True)
 class Finite(FiniteSpace):
     """Any finite set of labels with a loss: loss[z][y] is the cost of predicting z where y is true.
 
@@ -236,10 +235,9 @@ class Finite(FiniteSpace):
     """
 
     loss: Any = ()
-    wording: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", _names(self.names, "labels", "labels"))
+        super().__post_init__()
         try:
             matrix = np.array(self.loss, dtype=np.float64)
         except (TypeError, ValueError):
@@ -250,7 +248,8 @@ class Finite(FiniteSpace):
         object.__setattr__(self, "loss", tuple(tuple(row) for row in matrix.tolist()))
         if np.ptp(matrix, axis=0).max() == 0:
             raise InvalidArgument("loss", "a matrix in which predictions differ", "equal rows")
-        check_wording(self.wording)
+        if self.allowed is not None and not self.allowed.spans:
+            raise InvalidArgument("sets", "sets that span, where there is a loss: expected losses need p(y|x)", "fewer")
 
     @cached_property
     def matrix(self) -> Array:
@@ -291,7 +290,7 @@ def check_wording(template: str) -> None:
         raise InvalidArgument("wording", "a text with {set}", repr(template))
 
 
-def _names(given: Any, argument: str, what: str) -> tuple[Name, ...]:
+def _names(given: Any, argument: str, what: str = "classes") -> tuple[Name, ...]:
     if isinstance(given, str) or not np.iterable(given):
         raise InvalidArgument(argument, f"a list of {what}", repr(given))
     names = tuple(name.item() if isinstance(name, np.generic) else name for name in given)

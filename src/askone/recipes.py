@@ -173,10 +173,12 @@ def make_model(
     columns: int,
     seed: int,
     generic: bool = False,
+    nearer: float = 1.0,
 ) -> Model[Any]:
     """The model of that name for rows of so many columns, some of which may be shown.
 
-    ``generic`` questions need fixed features: "auto" is linear for them.
+    ``generic`` questions need fixed features: "auto" is linear for them.  ``nearer`` is the part of
+    the median distance that is the bandwidth where none is given.
     """
     if isinstance(model, Model):
         return model
@@ -190,11 +192,11 @@ def make_model(
     scaler = Scaler.identity(columns) if rows is None else Scaler.from_rows(rows)
     if choice == "linear":
         return FeatureModel(Linear(scaler))
+    width = nearer * median_distance(scaler(shown), kernel) if bandwidth is None else bandwidth
     if choice == "kernel":
-        width = median_distance(scaler(shown), kernel) if bandwidth is None else bandwidth
         return KernelExpansion(kernel_named(kernel, width), scaler)
     maker = Nystroem if choice == "nystroem" else Fourier
-    return FeatureModel(maker.from_rows(shown, size, kernel, bandwidth, scaler=scaler, seed=seed))
+    return FeatureModel(maker.from_rows(shown, size, kernel, width, scaler=scaler, seed=seed))
 
 
 def make_step(step: str | schedules.StepRule, gamma: float | None, horizon: int | None) -> schedules.StepRule:

@@ -18,11 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askone import features, gradients, losses, schedules
+from askone import features, finite, gradients, losses, schedules
 from askone.errors import InvalidArgument, InvalidFile
+from askone.gradients.subsets import SET_PAIRS
 from askone.learners.calibrated import Calibrated
+from askone.learners.game import Game
 from askone.learners.generic import GenericSGD
 from askone.learners.sgd import SGD
+from askone.learners.surrogate import Surrogate
 from askone.models.base import Model
 from askone.models.expansion import KernelExpansion
 from askone.models.linear import FeatureModel
@@ -33,15 +36,17 @@ Array = NDArray[Any]
 FORMAT = 1
 _DOCUMENT = "askone.json"
 _SMALL = (features.Scaler, features.Linear, features.Nystroem, features.Fourier)
-_MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Calibrated, Real)
+_MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Calibrated, Surrogate, Game)
+_SPACES = (Real, finite.Classes, finite.Finite)
 _PARTS = (
-    *losses.LOSSES.values(),
+    *(losses.LOSSES | losses.SURROGATES).values(),
+    *dict.fromkeys(SET_PAIRS.values()),
     *dict.fromkeys(gradients.PAIRS.values()),
     *schedules.STEP_RULES.values(),
     *schedules.AVERAGES.values(),
     *features.KERNELS.values(),
 )
-SAVEABLE: dict[str, type] = {cls.__name__: cls for cls in (*_SMALL, *_MODELS, *_PARTS)}
+SAVEABLE: dict[str, type] = {cls.__name__: cls for cls in (*_SMALL, *_SPACES, *_MODELS, *_PARTS)}
 
 
 def save(path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, Array]) -> None:

@@ -1,7 +1,8 @@
 """Estimators with scikit-learn's manners over the four pure functions."""
 
 from askone.estimators.base import InputScaleWarning
+from askone.estimators.classifier import OneBitClassifier
 from askone.estimators.loading import load
 from askone.estimators.regressor import OneBitRegressor
 
-__all__ = ["InputScaleWarning", "OneBitRegressor", "load"]
+__all__ = ["InputScaleWarning", "OneBitClassifier", "OneBitRegressor", "load"]

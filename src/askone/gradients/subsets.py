@@ -90,7 +90,7 @@ class SetStrategy(Strategy):
         """The question about a set given by 0 and 1."""
         names = self.space.names
         members = tuple(names[i] for i in np.flatnonzero(inside))
-        return Subset(members, wording=cast(Classes, self.space).wording, **fields)
+        return Subset(members, wording=self.space.wording, **fields)
 
     def place(self, question: Subset) -> int:
         """Which class a question about one class is about."""
@@ -305,7 +305,7 @@ class Designed(SetStrategy):
 
     @cached_property
     def _drawn(self) -> int | None:
-        return self.space.drawn_size if isinstance(self.space, Classes) else None
+        return self.space.drawn_size
 
     def bound(self, m: int) -> float:
         """sqrt(K): typical of |G|, which has no bound."""
@@ -433,7 +433,7 @@ def set_strategy(space: FiniteSpace, loss: Loss, family: str) -> SetStrategy:
         raise incompatible(
             "loss", loss.name, f"{family!r} questions", [name for name, fam in SET_PAIRS if fam == family]
         )
-    restricted = space.allowed is not None or (isinstance(space, Classes) and space.drawn_size is not None)
+    restricted = space.allowed is not None or space.drawn_size is not None
     if restricted and family == "sphere":
         raise incompatible("questions", family, "only some sets may be asked", ["designed", "passive", "full"])
     return found(space=space, loss=loss)  # type: ignore[call-arg]  # every one is a dataclass with these

@@ -1,0 +1,229 @@
+"""Classification from one yes/no answer per row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self, cast, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+
+from askone import schedules
+from askone.errors import InvalidArgument, WrongType
+from askone.estimators.base import OneBitEstimator
+from askone.finite import Classes, Finite, FiniteSpace, Sets
+from askone.gradients.subsets import SET_FAMILIES, set_strategy
+from askone.inputs import as_choice, as_rows
+from askone.learners.base import Learner
+from askone.learners.game import Game
+from askone.learners.surrogate import Surrogate
+from askone.losses import SURROGATES, Loss
+from askone.models.base import Model
+from askone.oracles import Oracle
+from askone.recipes import make_average, make_model, make_step
+from askone.spaces import Name, Space
+from askone.streams import Budget
+
+Array = NDArray[Any]
+
+CLASS_QUESTIONS = ("auto", *SET_FAMILIES, "game")
+_READABLE = 3  # as many classes as a person takes in at a glance; larger sets teach no more
+_MEDIAN_ONLY = ("sphere", "coordinates", "passive")
+_NEARER = 0.4  # classes are told apart at a smaller scale than smooth functions vary on
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    return bool(estimator._loss().name != "median" and estimator.cost is None and estimator.questions != "game")
+
+
+@final
+class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Classification from one yes/no answer per row.
+
+    Parameters
+    ----------
+    classes : list of names, or None
+        What labels there are.  None: what ``fit`` finds in y; asking people needs them.
+    attributes : dict of lists, or None
+        Attributes and the classes that have them: then only these are asked, by their names.
+    sets : list of lists, or dict, or None
+        The only sets of classes that may be asked about.
+    max_set_size : int or None
+        The most classes in one question; None: 3 for questions that are designed, else no limit.
+    cost : matrix or None
+        cost[predicted][true] of each mistake, in the order of the classes; None: all alike.
+    wording : str
+        A sentence with {set} in place of "Is it one of: {set}?".
+    questions : "auto", "designed", "singletons", "sphere", "coordinates", "passive", "game", "full"
+        Which strategy: sets by the design of least variance ("auto" is this one), single classes by
+        importance, random half-spaces (Algorithm 1), a random class (the paper's, not consistent),
+        balanced random sets with the infimum loss, the min-max game, or the label itself.
+    loss : "auto", "squared", "logistic", "median", or one of these losses
+        The surrogate.  "auto" is "squared" where it fits, else "median".
+    model, kernel, bandwidth, n_components, step, gamma, average, ridge
+        As for ``OneBitRegressor``.  Without a bandwidth it is 0.4 times the median distance.
+    budget, resample, random_state
+        As for ``OneBitRegressor``.
+
+    Examples
+    --------
+    >>> model = OneBitClassifier(["cat", "lion", "caracal", "owl"], random_state=1)
+    >>> model = model.start([[0.0], [0.5], [1.0]])     # unlabelled rows, for the kernel's scale
+    >>> question = model.ask([0.5])
+    >>> str(question)
+    'Is it one of: cat, lion?'
+    >>> model = model.tell(question, False)
+    >>> model.predict([[0.5]]).tolist()
+    ['caracal']
+    """
+
+    def __init__(
+        self,
+        classes: Sequence[Name] | None = None,
+        *,
+        attributes: Mapping[str, Sequence[Name]] | None = None,
+        sets: Sets | None = None,
+        max_set_size: int | None = None,
+        cost: Any = None,
+        wording: str = "",
+        questions: str = "auto",
+        loss: str | Loss = "auto",
+        model: str | Model[Any] = "auto",
+        kernel: str = "gaussian",
+        bandwidth: float | None = None,
+        n_components: int = 500,
+        step: str | schedules.StepRule = "dog",
+        gamma: float | None = None,
+        average: str | schedules.Average = "polynomial",
+        ridge: float = 0.0,
+        budget: int | Budget | None = None,
+        resample: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.classes = classes
+        self.attributes = attributes
+        self.sets = sets
+        self.max_set_size = max_set_size
+        self.cost = cost
+        self.wording = wording
+        self.questions = questions
+        self.loss = loss
+        self.model = model
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.n_components = n_components
+        self.step = step
+        self.gamma = gamma
+        self.average = average
+        self.ridge = ridge
+        self.budget = budget
+        self.resample = resample
+        self.random_state = random_state
+
+    # -- prediction -------------------------------------------------------------------------------
+
+    def predict(self, X: ArrayLike) -> Array:
+        """The class of each row; ties are broken at random, alike for equal rows."""
+        rows, space, scores = self._scored(X)
+        places = [space.index(name) for name in space.decode(scores, rows)[:, 0]]
+        return np.asarray(self._class_array(space)[places])
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Scores of the classes, n x K; for two classes how far the second is ahead."""
+        _, space, scores = self._scored(X)
+        merits = -space.expected(scores) if isinstance(space, Finite) else scores @ space.embedding.T
+        return np.asarray(merits[:, 1] - merits[:, 0]) if space.size == 2 else np.asarray(merits)
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Estimates of p(y|x), n x K: for the losses "squared" and "logistic"."""
+        _, space, scores = self._scored(X)
+        strategy = set_strategy(space, self._loss(), self._questions())
+        probabilities = strategy.probabilities(scores)
+        if probabilities is None:
+            raise InvalidArgument("attributes", "sets that span, for p(y|x) to follow from them", "fewer")
+        return probabilities
+
+    def _scored(self, X: ArrayLike) -> tuple[Array, FiniteSpace, Array]:
+        if self._stream() is not None:
+            space = cast(FiniteSpace, self._started().learner.space)
+            rows = self._validated(X, reset=False)
+            return rows, space, self._started().predict(rows)
+        rows, space = as_rows(X), self._space()
+        strategy = set_strategy(space, self._loss(), "full")
+        return rows, space, np.tile(strategy.origin, (len(rows), 1))
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    def _space(self) -> FiniteSpace:
+        if self.classes is None:
+            raise InvalidArgument("classes", "a list of class names (fit alone can find them in y)", None)
+        return self._space_of(self.classes)
+
+    def _space_of(self, names: Any) -> FiniteSpace:
+        given = tuple(names) if isinstance(names, np.ndarray) else names
+        most = self.max_set_size
+        if most is None and self._questions() == "designed" and not (self.attributes or self.sets):
+            most = min(_READABLE, max(1, len(given) - 1))
+        limits: dict[str, Any] = {"attributes": self.attributes or (), "sets": self.sets or (), "max_set_size": most}
+        options = {**limits, "wording": self.wording}
+        return Classes(given, **options) if self.cost is None else Finite(given, **options, loss=self.cost)
+
+    def _questions(self) -> str:
+        name = as_choice(self.questions, "questions", CLASS_QUESTIONS)
+        return "designed" if name == "auto" else name
+
+    def _loss(self) -> Loss:
+        if isinstance(self.loss, Loss):
+            return self.loss
+        name = as_choice(self.loss, "loss", ("auto", *SURROGATES))
+        if name == "auto":
+            name = "median" if self.questions in _MEDIAN_ONLY else "squared"
+        return SURROGATES[name]()
+
+    def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
+        space = cast(FiniteSpace, space)
+        self.classes_ = self._class_array(space)
+        shape = (self.kernel, self.bandwidth, self.n_components)
+        model = make_model(self.model, *shape, rows, int(self.n_features_in_), seed, nearer=_NEARER)
+        step = make_step(self.step, self.gamma, horizon)
+        if self.step == "dog":  # scores live in a simplex of size 1, and start a step away from its corners
+            step = replace(cast(schedules.DoG, step), first=1.0)
+        parts = (model, step, make_average(self.average), self.ridge)
+        if self._questions() == "game":
+            self._refuse_for_game()
+            return Game(cast(Classes, space), *parts)
+        return Surrogate(set_strategy(space, self._loss(), self._questions()), *parts)
+
+    def _refuse_for_game(self) -> None:
+        if self.loss != "auto" or self.cost is not None:
+            argument = "loss" if self.loss != "auto" else "cost"
+            raise InvalidArgument(argument, "left alone: the game has its own", getattr(self, argument))
+
+    def _hidden(self, X: ArrayLike, y: Any) -> tuple[Array, Oracle, Space]:
+        if isinstance(y, Oracle):
+            return self._validated(X), y, self._space()
+        rows, labels = self._validated(X, y)
+        try:
+            check_classification_targets(labels)
+        except ValueError as error:
+            raise InvalidArgument("y", "classes", str(error)) from error
+        try:
+            space = self._space() if self.classes is not None else self._space_of(np.unique(labels).tolist())
+        except TypeError as error:
+            raise WrongType("y", "classes that can be sorted", str(error)) from error
+        return rows, Oracle(space.labels(labels), resample=self.resample), space
+
+    def _class_array(self, space: FiniteSpace) -> Array:
+        names = np.array(space.names)
+        mixed = len({type(name) for name in space.names}) > 1
+        return np.array(space.names, dtype=object) if mixed else names
+
+    def _restored(self, document: dict[str, Any], arrays: dict[str, Array], given: Model[Any] | None) -> Self:
+        super()._restored(document, arrays, given)
+        self.classes_ = self._class_array(cast(FiniteSpace, self.stream_.learner.space))
+        return self
