@@ -12,7 +12,8 @@
     ├── AlreadyAnswered                        this question had its answer
     ├── BudgetSpent                            no question is left
     ├── Diverged (also an ArithmeticError)     the steps were too long: the model's numbers mean nothing
-    ├── InvalidFile (also a ValueError)        a saved model or a record that cannot be read
+    ├── InvalidFile (also a ValueError)        a saved model, a record or data that cannot be read
+    ├── DownloadFailed (also an OSError)       data that could not be fetched, and how to fetch it by hand
     └── MissingExtra (also an ImportError)     an optional library is not installed
 
 Whoever raises one of these has not changed any state.
@@ -88,7 +89,11 @@ class Diverged(AskoneError, ArithmeticError):
 
 
 class InvalidFile(AskoneError, ValueError):
-    """A saved model, question or event cannot be read."""
+    """A saved model, question, event or data file cannot be read."""
+
+
+class DownloadFailed(AskoneError, OSError):
+    """Data could not be fetched."""
 
 
 class MissingExtra(AskoneError, ImportError):
