@@ -26,3 +26,8 @@ def models() -> dict[str, object]:
         "kernel": KernelExpansion(Gaussian(1.0), Scaler.identity(2)),
         "laplacian": KernelExpansion(Laplacian(2.0), Scaler.from_rows(X)),
     }
+
+
+def constant_model() -> FeatureModel:
+    """For rows (0,): no context, phi = (1, 0) / sqrt(2)."""
+    return FeatureModel(Linear(Scaler.identity(1)))

@@ -57,7 +57,7 @@ class Allowed:
         """Groups of labels that no set tells apart, if any."""
         _, group = np.unique(self.inside, axis=1, return_inverse=True)
         groups = [np.flatnonzero(group.ravel() == g).tolist() for g in range(int(group.max()) + 1)]
-        return [members for members in groups if len(members) > 1]
+        return sorted(members for members in groups if len(members) > 1)
 
 
 @dataclass(frozen=True)

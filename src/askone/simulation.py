@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 from askone import draws
 from askone.errors import InvalidArgument
 from askone.inputs import as_count, as_rows, as_seed
-from askone.learners.base import Block, Learner, Task
+from askone.learners.base import Block, Exchange, Learner, Task
 from askone.oracles import Oracle
 
 Array = NDArray[Any]
@@ -27,7 +27,7 @@ class Simulation:
 
     state: Any
     curve: list[tuple[int, float]] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[Block | Exchange] = field(default_factory=list)
 
 
 def checkpoints(questions: int, per_decade: int = 10) -> list[int]:
@@ -77,7 +77,7 @@ def simulate(
     oracle.check(numbers)
     wanted = checkpoints(len(numbers)) if at is None else [as_count(n, "at", 1) for n in at]
     stops = sorted({*(n for n in wanted if n <= len(numbers)), len(numbers)})
-    blocks: list[Block] = []
+    blocks: list[Block | Exchange] = []
     draw = partial(_uniforms, as_seed(seed), learner.width)
     task = Task(numbers, oracle, draw, listen=blocks.append if keep else None)
     now, done, curve = learner.init() if state is None else state, 0, []

@@ -74,7 +74,17 @@ class Block:
     answers: Array
 
 
-Listener = Callable[[Block], None]
+@final
+@dataclass(frozen=True, eq=False)
+class Exchange:
+    """One question of a stream that is not a half-space, and its answer (None: skipped)."""
+
+    row: int
+    question: Question
+    answer: Answer | None
+
+
+Listener = Callable[[Block | Exchange], None]
 
 
 @final
@@ -149,12 +159,14 @@ class Learner(ABC, Generic[S]):
             answer = task.respondent.respond(int(task.rows[i]), question)
             if answer is not None:
                 state = self.tell(state, x, question, answer)
-            if task.listen is not None and isinstance(question, HalfSpace):
-                task.listen(_single(int(task.rows[i]), question, answer))
+            if task.listen is not None:
+                task.listen(_heard(int(task.rows[i]), question, answer))
         return state
 
 
-def _single(row: int, question: HalfSpace, answer: Answer | None) -> Block:
+def _heard(row: int, question: Question, answer: Answer | None) -> Block | Exchange:
+    if not isinstance(question, HalfSpace):
+        return Exchange(row, question, answer)
     code = 2 if answer is None else int(bool(answer))
     return Block(np.array([row]), np.array([question.direction]), np.array([question.threshold]), np.array([code]))
 
