@@ -103,6 +103,11 @@ class Oracle(Respondent):
             again = rows[times > 0] if times.any() else rows[:1]
             raise AlreadyAsked(f"row {again[0]} had its one question; Oracle(..., resample=True) allows several")
 
+    def require_resampling(self) -> None:
+        """Raise unless rows may be asked more than once."""
+        if not self._resample:
+            raise AlreadyAsked("each row has one question here; Oracle(..., resample=True) allows several")
+
     def _admit(self, rows: Array) -> tuple[Array, Array]:
         """Count questions about some rows and draw who flips and who skips."""
         self.check(rows)

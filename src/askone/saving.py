@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 from askone import features, finite, gradients, losses, schedules
 from askone.errors import InvalidArgument, InvalidFile
 from askone.gradients.subsets import SET_PAIRS
+from askone.learners.bisection import BisectedClasses, BisectedReal
 from askone.learners.calibrated import Calibrated
 from askone.learners.game import Game
 from askone.learners.generic import GenericSGD
+from askone.learners.memory import RememberedClasses, RememberedReal
 from askone.learners.sgd import SGD
 from askone.learners.surrogate import Surrogate
 from askone.models.base import Model
@@ -37,6 +39,7 @@ FORMAT = 1
 _DOCUMENT = "askone.json"
 _SMALL = (features.Scaler, features.Linear, features.Nystroem, features.Fourier)
 _MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Calibrated, Surrogate, Game)
+_ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SPACES = (Real, finite.Classes, finite.Finite)
 _PARTS = (
     *(losses.LOSSES | losses.SURROGATES).values(),
@@ -46,7 +49,7 @@ _PARTS = (
     *schedules.AVERAGES.values(),
     *features.KERNELS.values(),
 )
-SAVEABLE: dict[str, type] = {cls.__name__: cls for cls in (*_SMALL, *_SPACES, *_MODELS, *_PARTS)}
+SAVEABLE: dict[str, type] = {cls.__name__: cls for cls in (*_SMALL, *_SPACES, *_MODELS, *_ROWS, *_PARTS)}
 
 
 def save(path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, Array]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -14,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 from askone import draws
 from askone.errors import InvalidArgument
 from askone.inputs import as_count, as_rows, as_seed
-from askone.learners.base import Block, Exchange, Learner, Task
+from askone.learners.base import Block, Exchange, Learner, Task, heard
 from askone.oracles import Oracle
 
 Array = NDArray[Any]
@@ -23,11 +24,12 @@ Array = NDArray[Any]
 @final
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """What came out: the last state, a curve (questions asked, error) and, if kept, the questions."""
+    """What came out: the last state, a curve (questions asked, error), if kept the questions, their number."""
 
     state: Any
     curve: list[tuple[int, float]] = field(default_factory=list)
     blocks: list[Block | Exchange] = field(default_factory=list)
+    asked: int = 0
 
 
 def checkpoints(questions: int, per_decade: int = 10) -> list[int]:
@@ -63,6 +65,7 @@ def simulate(
     test: ArrayLike | None = None,
     at: Sequence[int] | None = None,
     keep: bool = False,
+    questions: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Simulation:
     """One question after the other, answered by the oracle.
@@ -70,11 +73,20 @@ def simulate(
     ``order`` lists the rows to ask about (default: each row of X once, in order; see ``resampled``).
     ``evaluate`` turns predictions on the rows ``test`` into an error, at the numbers of questions
     ``at`` (default: logarithmically spaced; those never reached are ignored).  ``progress`` is called
-    with questions asked so far; ``keep`` keeps every question and answer.
+    with questions asked so far; ``keep`` keeps every question and answer.  ``questions`` is the most
+    that may be asked: of use for learners that ask several about a row, which go on with a row until it
+    is known (or, if they are not patient, when it comes again).
     """
     rows, held_out = _checked(learner, X, oracle, evaluate, test)
     numbers = _order(order, len(rows))
     oracle.check(numbers)
+    most = len(numbers) if questions is None else as_count(questions, "questions", 1)
+    if learner.several:
+        wanted = checkpoints(most) if at is None else [as_count(n, "at", 1) for n in at]
+        limit = None if questions is None else most
+        run = _Run(as_seed(seed), numbers.tolist(), limit, evaluate, held_out, wanted, progress, keep)
+        return _several(learner, rows, oracle, state, run)
+    numbers = numbers[:most]
     wanted = checkpoints(len(numbers)) if at is None else [as_count(n, "at", 1) for n in at]
     stops = sorted({*(n for n in wanted if n <= len(numbers)), len(numbers)})
     blocks: list[Block | Exchange] = []
@@ -90,7 +102,53 @@ def simulate(
                 curve.append((done, evaluate(learner.predict(now, held_out))))
             if progress is not None:
                 progress(done)
-    return Simulation(now, curve, blocks)
+    return Simulation(now, curve, blocks, done)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """Which rows, how many questions at most, and what to look at on the way."""
+
+    seed: int
+    order: list[int]
+    most: int | None
+    evaluate: Callable[[Array], float] | None
+    test: Array | None
+    at: list[int]
+    progress: Callable[[int], None] | None
+    keep: bool
+
+
+def _several(learner: Learner[Any], rows: Array, oracle: Oracle, state: Any, run: _Run) -> Simulation:
+    """The same for learners that may ask about a row again."""
+    oracle.require_resampling()
+    now, asked = learner.init() if state is None else state, 0
+    most = math.inf if run.most is None else run.most
+    curve: list[tuple[int, float]] = []
+    kept: list[Block | Exchange] = []
+    for number in run.order:
+        again = True
+        while again and asked < most and learner.wants(now, rows[number]):
+            question = learner.ask(now, rows[number], draws.uniforms(run.seed, asked, 1, learner.width)[0])
+            answer = oracle.respond(number, question)
+            now = now if answer is None else learner.tell(now, rows[number], question, answer)
+            asked, again = asked + 1, learner.patient and answer is not None
+            kept += [heard(number, question, answer)] if run.keep else []
+            curve += _looked(learner, now, asked, run) if asked in run.at else []
+        if asked >= most:
+            break
+    if not curve or curve[-1][0] < asked:
+        curve += _looked(learner, now, asked, run)
+    return Simulation(now, curve, kept, asked)
+
+
+def _looked(learner: Learner[Any], state: Any, asked: int, run: _Run) -> list[tuple[int, float]]:
+    if run.progress is not None:
+        run.progress(asked)
+    if run.evaluate is None or run.test is None:
+        return []
+    return [(asked, run.evaluate(learner.predict(state, run.test)))]
 
 
 def _checked(

@@ -18,7 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from askone import saving
 from askone.errors import BudgetSpent, InvalidArgument, UnknownQuestion, WrongType
-from askone.inputs import dimensions
+from askone.inputs import as_flag, dimensions
 from askone.learners.base import Learner
 from askone.models.base import Model
 from askone.oracles import Oracle
@@ -28,6 +28,7 @@ from askone.spaces import Space
 from askone.streams import Budget, Stream, as_budget
 
 Array = NDArray[Any]
+_PASSES = 8
 
 
 class InputScaleWarning(UserWarning):
@@ -39,7 +40,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     budget: int | Budget | None
     model: str | Model[Any]
-    resample: bool
+    resample: bool | str
     random_state: Any
 
     @abstractmethod
@@ -81,6 +82,10 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         self._started().tell(question, answer)
         return self
 
+    def wants(self, x: ArrayLike) -> bool:
+        """Whether another question about a row is of use: with memory or bisection, until its label is known."""
+        return self._started().learner.wants(self._started().state, x)
+
     def skip(self, question: Question | int) -> Self:
         """Close a question that nobody will answer."""
         self._started().skip(question)
@@ -102,15 +107,20 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def _simulate(self, X: ArrayLike, y: Any) -> None:
         rows, oracle, space = self._hidden(X, y)
         stream = self._begin(rows, space, len(rows))
-        left = len(rows) if stream.budget is None else stream.budget.left
+        left = None if stream.budget is None else stream.budget.left
         if left == 0:
             raise BudgetSpent("the budget holds no question for fit")
-        order = resampled(len(rows), left, stream.seed) if self.resample else None
-        rows = rows if self.resample else rows[:left]
-        simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[], order=order)
-        stream.state, stream.asked = simulation.state, len(rows if order is None else order)
+        # A learner that is patient stays with a row until it is known, at no matter how many questions.
+        most = left if stream.learner.patient else left or len(rows)
+        order = resampled(len(rows), self._draws(most), stream.seed) if self.resample and most else None
+        simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[], order=order, questions=most)
+        stream.state, stream.asked = simulation.state, simulation.asked
         if stream.budget is not None:
             stream.budget.spend(stream.asked)
+
+    def _draws(self, questions: int) -> int:
+        # Rows that are known already are passed over: draw more of them than there are questions.
+        return _PASSES * questions if self.resample == "memory" else questions
 
     # -- on disk ----------------------------------------------------------------------------------
 
@@ -151,7 +161,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         self.stream_ = Stream(
             learner,
             seed=document["seed"],
-            resample=bool(self.resample),
+            resample=learner.several or bool(self.resample),
             budget=None if document["budget"] is None else Budget(*document["budget"]),
             state=learner.from_arrays(state),
             asked=document["asked"],
@@ -213,7 +223,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             allowed = "None, a whole number or a RandomState"
             raise InvalidArgument("random_state", allowed, repr(self.random_state)) from error
         learner = self._learner(rows, space, horizon, seed)
-        self.stream_ = Stream(learner, seed=seed, budget=budget, resample=self.resample)
+        again = learner.several or as_flag(self.resample, "resample")
+        self.stream_ = Stream(learner, seed=seed, budget=budget, resample=again)
         return self.stream_
 
     def _scores(self, X: ArrayLike) -> Array:

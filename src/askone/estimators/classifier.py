@@ -19,7 +19,9 @@ from askone.finite import Classes, Finite, FiniteSpace, Sets
 from askone.gradients.subsets import SET_FAMILIES, set_strategy
 from askone.inputs import as_choice, as_rows
 from askone.learners.base import Learner
+from askone.learners.bisection import BisectedClasses
 from askone.learners.game import Game
+from askone.learners.memory import RememberedClasses
 from askone.learners.surrogate import Surrogate
 from askone.losses import SURROGATES, Loss
 from askone.models.base import Model
@@ -30,7 +32,7 @@ from askone.streams import Budget
 
 Array = NDArray[Any]
 
-CLASS_QUESTIONS = ("auto", *SET_FAMILIES, "game")
+CLASS_QUESTIONS = ("auto", *SET_FAMILIES, "game", "bisection")
 _READABLE = 3  # as many classes as a person takes in at a glance; larger sets teach no more
 _MEDIAN_ONLY = ("sphere", "coordinates", "passive")
 _NEARER = 0.4  # classes are told apart at a smaller scale than smooth functions vary on
@@ -58,15 +60,20 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         cost[predicted][true] of each mistake, in the order of the classes; None: all alike.
     wording : str
         A sentence with {set} in place of "Is it one of: {set}?".
-    questions : "auto", "designed", "singletons", "sphere", "coordinates", "passive", "game", "full"
+    questions : "auto", "designed", "singletons", "sphere", "coordinates", "passive", "game",
+        "bisection", "full"
         Which strategy: sets by the design of least variance ("auto" is this one), single classes by
         importance, random half-spaces (Algorithm 1), a random class (the paper's, not consistent),
-        balanced random sets with the infimum loss, the min-max game, or the label itself.
+        balanced random sets with the infimum loss, the min-max game, several questions until the label
+        is known (Huffman), or the label itself.
     loss : "auto", "squared", "logistic", "median", or one of these losses
         The surrogate.  "auto" is "squared" where it fits, else "median".
     model, kernel, bandwidth, n_components, step, gamma, average, ridge
         As for ``OneBitRegressor``.  Without a bandwidth it is 0.4 times the median distance.
-    budget, resample, random_state
+    resample : False, True or "memory"
+        Whether rows may be asked again; "memory" never asks what earlier answers imply (it goes with
+        the questions "sphere", to which "auto" then turns).
+    budget, random_state
         As for ``OneBitRegressor``.
 
     Examples
@@ -101,7 +108,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         average: str | schedules.Average = "polynomial",
         ridge: float = 0.0,
         budget: int | Budget | None = None,
-        resample: bool = False,
+        resample: bool | str = False,
         random_state: Any = None,
     ) -> None:
         self.classes = classes
@@ -142,8 +149,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Estimates of p(y|x), n x K: for the losses "squared" and "logistic"."""
         _, space, scores = self._scored(X)
-        strategy = set_strategy(space, self._loss(), self._questions())
-        probabilities = strategy.probabilities(scores)
+        probabilities = set_strategy(space, self._loss(), "full").probabilities(scores)
         if probabilities is None:
             raise InvalidArgument("attributes", "sets that span, for p(y|x) to follow from them", "fewer")
         return probabilities
@@ -175,14 +181,15 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
 
     def _questions(self) -> str:
         name = as_choice(self.questions, "questions", CLASS_QUESTIONS)
-        return "designed" if name == "auto" else name
+        auto = "sphere" if self.resample == "memory" else "designed"
+        return auto if name == "auto" else name
 
     def _loss(self) -> Loss:
         if isinstance(self.loss, Loss):
             return self.loss
         name = as_choice(self.loss, "loss", ("auto", *SURROGATES))
         if name == "auto":
-            name = "median" if self.questions in _MEDIAN_ONLY else "squared"
+            name = "median" if self._questions() in _MEDIAN_ONLY else "squared"
         return SURROGATES[name]()
 
     def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
@@ -197,7 +204,12 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         if self._questions() == "game":
             self._refuse_for_game()
             return Game(cast(Classes, space), *parts)
-        return Surrogate(set_strategy(space, self._loss(), self._questions()), *parts)
+        bisecting = self._questions() == "bisection"
+        strategy = set_strategy(space, self._loss(), "full" if bisecting else self._questions())
+        learner = Surrogate(strategy, *parts)
+        if bisecting:
+            return BisectedClasses(learner)
+        return RememberedClasses(learner) if self.resample == "memory" else learner
 
     def _refuse_for_game(self) -> None:
         if self.loss != "auto" or self.cost is not None:
@@ -216,7 +228,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
             space = self._space() if self.classes is not None else self._space_of(np.unique(labels).tolist())
         except TypeError as error:
             raise WrongType("y", "classes that can be sorted", str(error)) from error
-        return rows, Oracle(space.labels(labels), resample=self.resample), space
+        again = bool(self.resample) or self._questions() == "bisection"
+        return rows, Oracle(space.labels(labels), resample=again), space
 
     def _class_array(self, space: FiniteSpace) -> Array:
         names = np.array(space.names)

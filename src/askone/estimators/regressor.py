@@ -155,7 +155,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
             rows, oracle, self.flat_ = self._validated(X), y, True
         else:
             rows, labels = self._validated(X, y, multi_output=True, y_numeric=True)
-            oracle, self.flat_ = Oracle(labels, resample=self.resample), labels.ndim == 1
+            oracle, self.flat_ = Oracle(labels, resample=bool(self.resample)), labels.ndim == 1
         return rows, oracle, self._recipe().space(oracle.outputs)
 
     def _recipe(self) -> Recipe:

@@ -152,21 +152,26 @@ class Sphere(SetStrategy):
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Subset:
         """See the class."""
+        return self.ask_among(z, uniform, learnt, np.ones(self.space.size, dtype=np.bool_))
+
+    def ask_among(self, z: Array, uniform: Array, learnt: int, left: Array) -> Subset:
+        """The same for a row whose label is known to be among those ``left``."""
         normals = ndtri(uniform[:-1].reshape(self.directions, -1)) @ self._projector
         U = normals / np.linalg.norm(normals, axis=1, keepdims=True) / self._c2
-        above = (self.space.embedding - z) @ U.T > 0
+        above = ((self.space.embedding - z) @ U.T > 0) & left[:, None]
         count = above.sum(axis=0)
-        known = (count == 0) | (count == self.space.size)
+        known = (count == 0) | (count == left.sum())
         drift = np.where(count == 0, 1.0, -1.0)[known] @ U[known] / self.directions
         open_ = np.flatnonzero(~known)
         if len(open_) == 0:  # all is known at z: the answer is heard and changes nothing
-            return self._put(np.eye(self.space.size)[0] > 0, drift, np.zeros_like(drift), learnt)
+            first = np.arange(self.space.size) == left.argmax()
+            return self._put(first, left, drift, np.zeros_like(drift), learnt)
         chosen = open_[int(uniform[-1] * len(open_))]
-        return self._put(above[:, chosen], drift, U[chosen] * (len(open_) / self.directions), learnt)
+        return self._put(above[:, chosen], left, drift, U[chosen] * (len(open_) / self.directions), learnt)
 
-    def _put(self, inside: Array, drift: Array, step: Array, learnt: int) -> Subset:
-        if 2 * inside.sum() > self.space.size:  # the smaller side is the one to read
-            inside, step = ~inside, -step
+    def _put(self, inside: Array, left: Array, drift: Array, step: Array, learnt: int) -> Subset:
+        if 2 * inside.sum() > left.sum():  # the smaller side is the one to read
+            inside, step = left & ~inside, -step
         yes, no = tuple((drift - step).tolist()), tuple((drift + step).tolist())
         return self.about(inside, yes=yes, no=no, learnt=learnt)
 

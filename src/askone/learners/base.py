@@ -109,6 +109,10 @@ class Learner(ABC, Generic[S]):
     space: Space
     spreads_batches: ClassVar[bool] = False
     """Whether questions of one batch are told apart by their place in it, beside their draw."""
+    several: ClassVar[bool] = False
+    """Whether it may ask several questions about a row, until it ``wants`` no more."""
+    patient: ClassVar[bool] = False
+    """Whether the questions about a row should follow each other."""
 
     @property
     @abstractmethod
@@ -152,6 +156,10 @@ class Learner(ABC, Generic[S]):
     def from_arrays(self, arrays: dict[str, Array]) -> S:
         """The inverse of ``to_arrays``."""
 
+    def wants(self, state: S, x: ArrayLike) -> bool:
+        """Whether another question about a row is of use (for learners that ask ``several``)."""
+        return True
+
     def stream(self, state: S, X: Array, task: Task) -> S:
         """Ask and tell about rows X, one after the other."""
         for i, x in enumerate(X):
@@ -160,11 +168,12 @@ class Learner(ABC, Generic[S]):
             if answer is not None:
                 state = self.tell(state, x, question, answer)
             if task.listen is not None:
-                task.listen(_heard(int(task.rows[i]), question, answer))
+                task.listen(heard(int(task.rows[i]), question, answer))
         return state
 
 
-def _heard(row: int, question: Question, answer: Answer | None) -> Block | Exchange:
+def heard(row: int, question: Question, answer: Answer | None) -> Block | Exchange:
+    """One question and its answer, as a listener gets them."""
     if not isinstance(question, HalfSpace):
         return Exchange(row, question, answer)
     code = 2 if answer is None else int(bool(answer))

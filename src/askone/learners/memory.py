@@ -1,0 +1,157 @@
+"""Algorithm 1 with memory: rows come again, and nothing is asked that earlier answers imply.
+
+What is known of a row only ever narrows.  A direction (or threshold) whose bit follows from it gives
+its gradient for free; the question goes to one whose bit does not, so every answer is news.  Given the
+row's label the gradient is as unbiased as without memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askone.choices import Subset
+from askone.errors import InvalidArgument, incompatible
+from askone.finite import FiniteSpace
+from askone.gradients.half_spaces import WeakGradient
+from askone.gradients.subsets import Sphere
+from askone.inputs import as_number, as_row
+from askone.learners.base import wrong_family
+from askone.learners.rows import Known, RowLearner, RowsState
+from askone.learners.sgd import SGD, SGDState
+from askone.learners.surrogate import Surrogate
+from askone.questions import HalfSpace, Question, half_space, in_unit_labels
+from askone.spaces import Real
+
+Array = NDArray[Any]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RememberedReal(RowLearner):
+    """One real output: an interval for each row; asked at the prediction while that lies within it.
+
+    Where the prediction has left the interval its sign is known: the step is taken, and the middle of
+    the interval is asked, to know more the next time.
+    """
+
+    inner: SGD
+    precision: float = 0.01
+
+    def __post_init__(self) -> None:
+        as_number(self.precision, "precision", 0.0, 1.0, strict=True)
+        gradient = self.inner.gradient
+        plain = isinstance(gradient, WeakGradient) and gradient.family == "active" and gradient.width(1) == 0
+        if not plain or self.space.m > 1:
+            raise incompatible("loss", gradient.loss.name, "memory of one output", ["median", "quantile"])
+
+    @property
+    def space(self) -> Real:  # type: ignore[override]  # the inner learner's
+        """The inner learner's space."""
+        return self.inner.space
+
+    @property
+    def width(self) -> int:
+        """Nothing is drawn."""
+        return 0
+
+    @property
+    def nothing(self) -> Known:
+        """A label may lie far outside the range, in unit labels."""
+        return (-1e6, 1e6)
+
+    @cached_property
+    def _grain(self) -> float:
+        decimals = self.space.decimals
+        return 0.0 if decimals is None else 10.0**-decimals / self.space.scales[0]
+
+    def open(self, known: Known) -> bool:
+        """Whether the interval is wider than the precision, and than thresholds are rounded."""
+        return known[1] - known[0] > max(2 * self.precision, 2 * self._grain)
+
+    def ask(self, state: RowsState, x: ArrayLike, uniform: Array) -> HalfSpace:
+        """At the prediction, or within the interval where that is not."""
+        row = as_row(x, self.columns)
+        low, high = self.known(state, row)
+        z = float(self.inner.iterate(state.inner, row)[0, 0])
+        margin = min(self._grain, (high - low) / 4)
+        c = z if low + margin < z < high - margin else self._middle(low, high)
+        return half_space(self.space, (1.0,), c, 1.0, state.answers)
+
+    def _middle(self, low: float, high: float) -> float:
+        """The middle; of a half-open interval, as far on again as the range is wide."""
+        if low <= -1e6:
+            return min(high - 2.0, 0.0)
+        return max(low + 2.0, 0.0) if high >= 1e6 else (low + high) / 2
+
+    def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
+        """One end moves to the threshold."""
+        if not isinstance(question, HalfSpace):
+            raise wrong_family(HalfSpace, question)
+        u, c = in_unit_labels(self.space, question)
+        if u[0] < 0:
+            c, bit = -c, not bit
+        low, high = known
+        return (min(max(low, c), high), high) if bit else (low, max(min(high, c), low))
+
+    def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
+        """The slope at the present prediction, if it is known on which side the label lies; else at the question."""
+        z = float(self.inner.iterate(state.inner, row)[0, 0])
+        above = known[0] >= z if known[0] >= z or known[1] <= z else bit
+        yes, no = cast(WeakGradient, self.inner.gradient).values(1, np.ones(1))
+        return self.inner.descend(state.inner, row, yes if above else no)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RememberedClasses(RowLearner):
+    """Classes: the set of labels a row may still have; half-spaces cut that set, see ``Sphere``."""
+
+    inner: Surrogate
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.inner.strategy, Sphere):
+            raise incompatible("questions", self.inner.strategy.family, "memory of sets", ["sphere"])
+
+    @property
+    def space(self) -> FiniteSpace:  # type: ignore[override]  # the inner learner's
+        """The inner learner's space."""
+        return cast(FiniteSpace, self.inner.space)
+
+    @property
+    def width(self) -> int:
+        """As for ``Sphere``."""
+        return self.inner.width
+
+    @cached_property
+    def nothing(self) -> Known:
+        """1 for each class that the label may be."""
+        return (1.0,) * self.space.size
+
+    def open(self, known: Known) -> bool:
+        """Whether more than one class is left."""
+        return sum(known) > 1
+
+    def ask(self, state: RowsState, x: ArrayLike, uniform: Array) -> Subset:
+        """A half-space that cuts what is left."""
+        row = as_row(x, self.columns)
+        strategy, left = cast(Sphere, self.inner.strategy), np.array(self.known(state, row)) > 0
+        if left.sum() < 2:
+            raise InvalidArgument("x", "a row whose label is not known yet", "one that is")
+        return strategy.ask_among(self.inner.scores(state.inner, row)[0], np.asarray(uniform), state.answers, left)
+
+    def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
+        """The classes that fit the answer; an answer that none fits changes nothing."""
+        if not isinstance(question, Subset):
+            raise wrong_family(Subset, question)
+        members = {self.space.index(name, "question") for name in question.members}
+        left = tuple(float(k > 0 and (i in members) == bit) for i, k in enumerate(known))
+        return left if any(left) else known
+
+    def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
+        """The gradient that the question carries."""
+        return self.inner.tell(state.inner, row[0], question, bit)

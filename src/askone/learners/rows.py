@@ -1,0 +1,117 @@
+"""Learners that may ask about a row again: what they know of each row's label, beside the model.
+
+A row is known by its content: two rows with the same features share what was learnt about them.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+import numpy as np
+from immutables import Map
+from numpy.typing import ArrayLike, NDArray
+
+from askone.inputs import as_row, as_rows
+from askone.learners.base import Learner
+from askone.learners.sgd import SGD, SGDState
+from askone.learners.surrogate import Surrogate
+from askone.questions import Answer, Question
+
+Array = NDArray[Any]
+Known = tuple[float, ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RowsState:
+    """The model's state, what is known of each row (by its bytes), and how many answers were told."""
+
+    inner: SGDState
+    known: Map[bytes, Known]
+    answers: int
+
+
+class RowLearner(Learner[RowsState]):
+    """A learner around another, which learns from rows as they become known."""
+
+    several: ClassVar[bool] = True
+    inner: SGD | Surrogate
+
+    @property
+    @abstractmethod
+    def nothing(self) -> Known:
+        """What is known of a row before its first question."""
+
+    @abstractmethod
+    def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
+        """What is known after an answer."""
+
+    @abstractmethod
+    def open(self, known: Known) -> bool:
+        """Whether there is more to know."""
+
+    @abstractmethod
+    def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
+        """The model after an answer about a row of which now so much is known."""
+
+    @property
+    def columns(self) -> int:
+        """Width of a row."""
+        return self.inner.columns
+
+    def init(self) -> RowsState:
+        """No row is known."""
+        return RowsState(self.inner.init(), Map(), 0)
+
+    def known(self, state: RowsState, row: Array) -> Known:
+        """What is known of one row (1 x columns)."""
+        return state.known.get(_key(row), self.nothing)
+
+    def wants(self, state: RowsState, x: ArrayLike) -> bool:
+        """Whether the row is not known yet."""
+        return self.open(self.known(state, as_row(x, self.columns)))
+
+    def ask_many(self, state: RowsState, X: ArrayLike, uniform: Array) -> list[Question]:
+        """See ``Learner.ask_many``."""
+        return [self.ask(state, x, u) for x, u in zip(as_rows(X, self.columns), uniform, strict=True)]
+
+    def tell(self, state: RowsState, x: ArrayLike, question: Question, answer: Answer) -> RowsState:
+        """Narrow what is known of the row, and learn from it."""
+        row, bit = as_row(x, self.columns), bool(question.accept(answer))
+        before = self.known(state, row)
+        after = self.narrowed(before, question, bit)
+        inner = self.learnt(state, row, after, question, bit) if self.open(before) else state.inner
+        return RowsState(inner, state.known.set(_key(row), after), state.answers + 1)
+
+    def predict(self, state: RowsState, X: ArrayLike) -> Array:
+        """The model's prediction."""
+        return self.inner.predict(state.inner, X)
+
+    def count(self, state: RowsState) -> int:
+        """Answers told."""
+        return state.answers
+
+    def rows_known(self, state: RowsState) -> int:
+        """How many rows have no question left."""
+        return sum(not self.open(known) for known in state.known.values())
+
+    def to_arrays(self, state: RowsState) -> dict[str, Array]:
+        """See ``Learner.to_arrays``."""
+        keys = sorted(state.known)
+        rows = np.frombuffer(b"".join(keys), dtype=np.float64).reshape(len(keys), self.columns)
+        known = np.array([state.known[key] for key in keys]).reshape(len(keys), len(self.nothing))
+        inner = {f"inner-{name}": array for name, array in self.inner.to_arrays(state.inner).items()}
+        return {"rows": rows, "known": known, "answers": np.array(state.answers), **inner}
+
+    def from_arrays(self, arrays: dict[str, Array]) -> RowsState:
+        """See ``Learner.from_arrays``."""
+        inner = {name[6:]: array for name, array in arrays.items() if name.startswith("inner-")}
+        pairs = zip(arrays["rows"], arrays["known"].tolist(), strict=True)
+        known: Map[bytes, Known] = Map({_key(row): tuple(values) for row, values in pairs})
+        return RowsState(self.inner.from_arrays(inner), known, int(arrays["answers"]))
+
+
+def _key(row: Array) -> bytes:
+    return bytes((row + 0.0).tobytes())  # -0.0 is 0.0
