@@ -203,4 +203,6 @@ def huffman_split(p: Array) -> list[int]:
     while len(heap) > 2:
         first, second = heapq.heappop(heap), heapq.heappop(heap)
         heapq.heappush(heap, (first[0] + second[0], len(p) + first[1], first[2] + second[2]))
-    return sorted(min([entry[2] for entry in heap], key=len))
+    branches: list[list[int]] = [entry[2] for entry in heap]
+    fewer: list[int] = min(branches, key=len)
+    return sorted(fewer)
