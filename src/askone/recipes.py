@@ -18,6 +18,7 @@ from askone.features import Fourier, Linear, Nystroem, Scaler, kernel_named, med
 from askone.inputs import as_choice, as_count, as_number
 from askone.learners.base import Learner
 from askone.learners.calibrated import Calibrated
+from askone.learners.ellipsoid import Ellipsoid
 from askone.learners.generic import GenericSGD
 from askone.learners.sgd import SGD
 from askone.losses import LOSSES, Huber, LogCosh, Loss
@@ -29,7 +30,7 @@ from askone.spaces import Real, sensible_decimals
 Array = NDArray[Any]
 
 MODELS = ("auto", "linear", "nystroem", "fourier", "kernel")
-QUESTIONS = (*gradients.FAMILY_NAMES, "generic")
+QUESTIONS = (*gradients.FAMILY_NAMES, "generic", "ellipsoid")
 
 
 @final
@@ -42,6 +43,8 @@ class Recipe:
     unit: str
     names: Sequence[str] | None
     wording: str
+    answers: Sequence[str]
+    bundles: Sequence[Sequence[float]] | None
     decimals: int | str | None
     loss: str | Loss
     quantile: float
@@ -60,8 +63,15 @@ class Recipe:
 
     @property
     def outputs(self) -> int:
-        """How many outputs the range and the names speak of."""
-        return max(*(1 if end is None else np.size(end) for end in (self.low, self.high)), len(self._names), 1)
+        """How many outputs the range, the names and the bundles speak of."""
+        widest = max((np.size(bundle) for bundle in self._bundles), default=1)
+        return max(*(1 if end is None else np.size(end) for end in (self.low, self.high)), len(self._names), widest)
+
+    @property
+    def _bundles(self) -> Sequence[Any]:
+        if self.bundles is not None and not np.iterable(self.bundles):
+            raise InvalidArgument("bundles", "a list of bundles, each a quantity per output", repr(self.bundles))
+        return () if self.bundles is None else tuple(self.bundles)
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -80,7 +90,8 @@ class Recipe:
         """The label space; without a declared range [-1, 1] stands for it."""
         low, high = (self.low, self.high) if self.ranged else (-1.0, 1.0)
         ends = [_per_output(low, "low", outputs), _per_output(high, "high", outputs)]
-        space = Real(ends[0], ends[1], self._names, self.unit, None, self.wording)
+        words: dict[str, Any] = {"wording": self.wording, "answers": self.answers}
+        space = Real(ends[0], ends[1], self._names, self.unit, None, **words, bundles=tuple(self._bundles))
         return replace(space, decimals=self._decimals(space))
 
     def learner(
@@ -91,6 +102,8 @@ class Recipe:
         space, model, step = self.space(outputs), self._model(rows, columns, seed), self._step(horizon)
         loss = self._loss(space)
         as_choice(self.questions, "questions", QUESTIONS)
+        if self.questions == "ellipsoid":
+            return self._ellipsoid(space, model)
         if self.questions == "generic":
             return self._generic(space, model, loss, step)
         learner = SGD(space, model, self._gradient(loss, space), step, self._average(), self.ridge)
@@ -113,6 +126,10 @@ class Recipe:
         scaled = self.delta is not None or self.limit is not None or isinstance(self.loss, Huber | LogCosh)
         if scaled and not self.ranged:
             raise InvalidArgument("low", "given: delta and limit are in the labels' units", None)
+        if self._bundles and not self.ranged:
+            raise InvalidArgument("low", "given: a range cannot be sought through bundles", None)
+        if self._bundles and self.questions not in ("active", "full"):
+            raise incompatible("questions", self.questions, "bundles", ["active", "full"])
 
     def _decimals(self, space: Real) -> int | None:
         if self.decimals is None or not self.ranged:
@@ -131,13 +148,26 @@ class Recipe:
             raise InvalidArgument("ridge" if self.ridge else "average", "left alone: generic questions", "another")
         return GenericSGD(space, model, loss, step)
 
+    def _ellipsoid(self, space: Real, model: Model[Any]) -> Ellipsoid:
+        if not isinstance(model, FeatureModel):
+            raise incompatible("model", str(self.model), "ellipsoid pricing", ["linear", "nystroem", "fourier"])
+        if not self.ranged:
+            raise InvalidArgument("low", "given: ellipsoid pricing needs a range", None)
+        for argument, value, default in (
+            ("loss", self.loss, "median"), ("limit", self.limit, None), ("step", self.step, "sqrt"),
+            ("gamma", self.gamma, None), ("average", self.average, "uniform"), ("ridge", self.ridge, 0.0),
+        ):  # fmt: skip
+            if value != default:
+                raise InvalidArgument(argument, f"{default!r}, its default: an ellipsoid takes no such steps", value)
+        return Ellipsoid(space, model.features)
+
     def _model(self, rows: Array | None, columns: int, seed: int) -> Model[Any]:
         if isinstance(self.model, Model):
             return self.model
         choice = as_choice(self.model, "model", MODELS)
         if choice == "auto":
             by_rows = "kernel" if rows is None else "nystroem"
-            choice = "linear" if self.questions == "generic" else by_rows
+            choice = "linear" if self.questions in ("generic", "ellipsoid") else by_rows
         size = as_count(self.n_components, "n_components", 1)
         # Stand-ins for rows that nobody has shown: a step from the origin along each axis.
         shown = rows if rows is not None else np.vstack([-np.eye(columns), np.eye(columns)])
@@ -192,12 +222,15 @@ class Recipe:
         return LOSSES[name](*options.get(name, ()))
 
     def _gradient(self, loss: Loss, space: Real) -> gradients.Gradient:
+        family, options = self.questions, {}
+        if space.bundles and family == "active":
+            family, options = "bundles", {"bundles": space.unit_bundles}
         if self.limit is None:
-            return gradients.pair(loss, self.questions, space.m)
+            return gradients.pair(loss, family, space.m, **options)
         if (loss.name, self.questions) != ("squared", "active"):
             raise incompatible("limit", self.limit, f"loss {loss.name!r}, {self.questions!r} questions", [None])
         limit = as_number(self.limit, "limit", 0.0, strict=True) / float(space.scale.min())
-        return gradients.pair(loss, self.questions, space.m, limit=limit)
+        return gradients.pair(loss, family, space.m, limit=limit, **options)
 
 
 def _per_output(value: Any, argument: str, outputs: int) -> tuple[float, ...]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from askone import features, gradients, losses, schedules
 from askone.errors import InvalidArgument, InvalidFile
 from askone.learners.calibrated import Calibrated
+from askone.learners.ellipsoid import Ellipsoid
 from askone.learners.generic import GenericSGD
 from askone.learners.sgd import SGD
 from askone.models.base import Model
@@ -33,7 +34,7 @@ Array = NDArray[Any]
 FORMAT = 1
 _DOCUMENT = "askone.json"
 _SMALL = (features.Scaler, features.Linear, features.Nystroem, features.Fourier)
-_MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Calibrated, Real)
+_MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Ellipsoid, Calibrated, Real)
 _PARTS = (
     *losses.LOSSES.values(),
     *dict.fromkeys(gradients.PAIRS.values()),
