@@ -57,6 +57,10 @@ class EllipsoidState:
 class Ellipsoid(Learner[EllipsoidState]):
     """Prices that halve what is possible.  Not for noisy answers: each is taken at its word.
 
+    A wrong answer is noticed only if it says what was no longer possible; the price in the middle
+    always leaves both possible, so it shows late, as refused safe prices and prices rounded off.
+    Then ``contradictions`` in the state counts it.
+
     ``radius`` bounds |theta| in half ranges; the default, 2 sqrt(d) for d features, suits rows scaled
     to variance 1 and a range that the values keep to.  Once a value is known to within ``margin`` (in
     the labels' units), the lower end of what is possible is asked: a price that sells for sure.
@@ -103,9 +107,10 @@ class Ellipsoid(Learner[EllipsoidState]):
         return self.features.size
 
     @cached_property
-    def _safe_step(self) -> float:
-        """Half a step of the prices shown, in half ranges: rounding a price that much lower rounds it down."""
-        return 0.0 if self.space.decimals is None else 0.5 * 10.0**-self.space.decimals / self.space.scales[0]
+    def _below(self) -> float:
+        """How far below the lower end a price is safe, in half ranges: rounding it then rounds it down."""
+        step = 0.0 if self.space.decimals is None else 10.0**-self.space.decimals / self.space.scales[0]
+        return 2 * _FINEST + step / 2
 
     def init(self) -> EllipsoidState:
         """A ball."""
@@ -116,7 +121,7 @@ class Ellipsoid(Learner[EllipsoidState]):
         """The price in the middle, or the safe one."""
         middle, half = (float(v[0]) for v in self._reach(state, as_row(x, self.columns)))
         known = self.margin is not None and 2 * half * self.space.scales[0] < self.margin
-        price = middle - half - self._safe_step if known else middle
+        price = middle - half - self._below if known else middle
         return half_space(self.space, _UP, price, 1.0, state.count)
 
     def ask_many(self, state: EllipsoidState, X: ArrayLike, uniform: Array) -> list[Question]:
