@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -149,13 +150,18 @@ def _integrated(gradient: WeakGradient, z: Array, y: Array, atoms: Array) -> Arr
 
 
 def _over_v(gradient: WeakGradient, z: Array, y: Array, lead: Array) -> Array:
-    nodes, weights = np.polynomial.legendre.leggauss(400)
+    nodes, weights = _quadrature()
     jump, total = _jump(gradient, z, y, lead), np.zeros(len(z))
     for a, b in ((0.0, jump), (jump, 1.0)):
         v = a + (b - a) * (nodes + 1) / 2
         uniform = np.column_stack([np.tile(lead, (len(v), 1)), v])
         total += (b - a) / 2 * weights @ draws_of(gradient, z, y, uniform)
     return total
+
+
+@lru_cache(maxsize=1)
+def _quadrature() -> tuple[Array, Array]:
+    return np.polynomial.legendre.leggauss(400)  # a tenth of a second each time
 
 
 def _jump(gradient: WeakGradient, z: Array, y: Array, lead: Array) -> float:
