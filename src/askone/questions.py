@@ -72,9 +72,10 @@ class HalfSpace(Question):
     """Is <y, direction> above the threshold?
 
     ``direction`` is a unit vector; ``density`` is the density the threshold was drawn with, which
-    an importance-weighted gradient divides by (1 where nothing was drawn); ``number`` says which
-    ask it came from; ``purpose`` is "range" for a question spent on location and scale; ``learnt``
-    is how many answers the asker had learnt from, so that a late answer is known for one.
+    an importance-weighted gradient divides by (1 where nothing was drawn; for a bundle, over its
+    weight in the loss); ``number`` says which ask it came from; ``purpose`` is "range" for a question
+    spent on location and scale; ``learnt`` is how many answers the asker had learnt from, so that a
+    late answer is known for one.
 
     ``quantities``, where given, are what is shown and compared: a bundle that somebody chose, along
     the direction.  Then <y, quantities> is compared with ``shown``, the threshold times their length.
@@ -122,7 +123,7 @@ class HalfSpace(Question):
             raise InvalidArgument("density", "a finite number above 0", self.density)
         if self.wording.names and len(self.wording.names) != len(direction):
             raise InvalidArgument("names", f"{len(direction)} name(s)", self.wording.names)
-        as_flag(self.turned, "turned")
+        object.__setattr__(self, "turned", as_flag(self.turned, "turned"))
         object.__setattr__(self, "quantities", self._along_the_direction())
 
     def _along_the_direction(self) -> tuple[float, ...]:

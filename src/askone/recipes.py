@@ -158,7 +158,7 @@ class Recipe:
             ("gamma", self.gamma, None), ("average", self.average, "uniform"), ("ridge", self.ridge, 0.0),
         ):  # fmt: skip
             if value != default:
-                raise InvalidArgument(argument, f"{default!r}, its default: an ellipsoid takes no such steps", value)
+                raise incompatible(argument, value, "ellipsoid pricing", [default])
         return Ellipsoid(space, model.features)
 
     def _model(self, rows: Array | None, columns: int, seed: int) -> Model[Any]:
