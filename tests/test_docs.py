@@ -9,9 +9,8 @@ from contextlib import redirect_stdout
 import pytest
 
 from askone import checks
-from askone.gradients import FAMILY_NAMES
 from askone.losses import LOSSES
-from askone.recipes import MODELS
+from askone.recipes import MODELS, QUESTIONS
 from askone.schedules import AVERAGES, STEP_RULES
 from conftest import ROOT
 
@@ -51,7 +50,7 @@ def test_links_lead_somewhere(path):
 
 def test_every_choice_is_in_the_guide_and_the_readme():
     guide, readme = (ROOT / "docs" / "guide.md").read_text(), (ROOT / "README.md").read_text()
-    for name in (*LOSSES, *FAMILY_NAMES, "generic", *MODELS, *STEP_RULES, *AVERAGES):
+    for name in (*LOSSES, *QUESTIONS, *MODELS, *STEP_RULES, *AVERAGES):
         assert f'"{name}"' in readme, name
         assert f'"{name}"' in guide, name
     for name in ("check_loss_gradient", "check_gradient_unbiased", "check_learner"):

@@ -8,6 +8,7 @@ from askone.estimators import OneBitRegressor
 from askone.events import Answered, Asked
 from askone.gradients import PAIRS, WeakGradient, pair
 from askone.learners.calibrated import Calibrated
+from askone.learners.ellipsoid import Ellipsoid
 from askone.learners.generic import GenericSGD
 from askone.learners.sgd import SGD
 from askone.losses import LOSSES
@@ -55,6 +56,26 @@ def test_labels_that_answer_alike_teach_alike(loss, family, m, model):
     assert same_arrays(learner, first.state, second.state)
 
 
+@pytest.mark.parametrize("decimals", [None, 1])
+@pytest.mark.parametrize("loss", ["median", "squared"])
+def test_bundles_that_answer_alike_teach_alike(loss, decimals):
+    X, y = small_rows(120), small_labels(2, 120)
+    space = Real([-2, -4], 2, decimals=decimals, bundles=((1, 0), (2, 1), (0.5, 3)))
+    learner = SGD(space, MODELS["nystroem"], pair(LOSSES[loss](), "bundles", 2, bundles=space.unit_bundles))
+    first = simulate(learner, X, Oracle(y), at=[], keep=True)
+    replaced = other_labels(first.blocks, np.random.default_rng(0))
+    assert np.abs(replaced - y).mean() > 50
+    assert same_arrays(learner, first.state, simulate(learner, X, Oracle(replaced), at=[]).state)
+
+
+def test_the_ellipsoid_sees_bits_only():
+    X, y = small_rows(120), small_labels(1, 120)
+    learner = Ellipsoid(Real(-2, 2, decimals=1), MODELS["linear"].features)
+    first = simulate(learner, X, Oracle(y), at=[], keep=True)
+    second = simulate(learner, X, Oracle(other_labels(first.blocks, np.random.default_rng(0))), at=[])
+    assert same_arrays(learner, first.state, second.state)
+
+
 def test_the_search_for_a_range_sees_bits_only():
     X, y = small_rows(120), small_labels(1, 120)
     learner = Calibrated(SGD(Real(-1, 1), MODELS["nystroem"]), 40)
@@ -66,6 +87,7 @@ def test_the_search_for_a_range_sees_bits_only():
 @pytest.mark.parametrize(
     "learner",
     [SGD(Real([-2, -2], 2), MODELS["kernel"]), GenericSGD(Real(-2, 2), MODELS["linear"]),
+     Ellipsoid(Real(-2, 2), MODELS["linear"].features),
      Calibrated(SGD(Real(-1, 1), MODELS["linear"]), 20)],
     ids=lambda learner: type(learner).__name__,
 )  # fmt: skip

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,9 @@ def check_loss_gradient(loss: Loss, outputs: int = 2, seed: int = 0) -> None:
 
 
 def check_gradient_unbiased(gradient: WeakGradient, outputs: int = 1, draws_: int = 400_000, seed: int = 0) -> None:
-    """E[G | Y = y] is the loss's gradient at y: exactly for one output, else by Monte Carlo.
+    """E[G | Y = y] is the loss's gradient at y: exactly for one output or bundles, else by Monte Carlo.
 
-    One output: the draw of V is integrated exactly, up to 1e-9.  More: seeded draws, and the mean
+    One output, or bundles: V is integrated exactly, up to 1e-9.  More: seeded draws, and the mean
     must lie within five standard errors, which must themselves be below a tenth of the gradient's
     scale, so that the check has power.
     """
@@ -66,9 +67,10 @@ def check_gradient_unbiased(gradient: WeakGradient, outputs: int = 1, draws_: in
         raise InvalidArgument("gradient", "one that claims to be unbiased", type(gradient).__name__)
     points = 1.6 * draws.uniforms(seed, 0, 12, outputs, draws.DESIGN) - 0.8
     for z, y in zip(points[::2], points[1::2], strict=True):
-        target = gradient.loss.gradient(z[None, :], y[None, :])[0]
-        if outputs == 1:
-            mean, error = _integrated(gradient, z, y), np.full(1, 1e-9)
+        target = gradient.declared(outputs).gradient(z[None, :], y[None, :])[0]
+        atoms = gradient.atoms(outputs)
+        if atoms is not None:
+            mean, error = _integrated(gradient, z, y, atoms), np.full(outputs, 1e-9)
         else:
             sample = draws_of(gradient, z, y, draws.uniforms(seed, 1, draws_, gradient.width(outputs)))
             mean, error = sample.mean(axis=0), _SIGMAS * sample.std(axis=0) / np.sqrt(draws_)
@@ -141,38 +143,42 @@ def _refuses(learner: Learner[Any], state: Any, x: Array, question: Question) ->
             raise AssertionError(f"tell took the answer {answer!r} about the row {bad_row}")
 
 
-def _integrated(gradient: WeakGradient, z: Array, y: Array) -> Array:
-    """E[G] for one output: both signs of u, and V by quadrature on each side of the bit's jump."""
-    width = gradient.width(1)
-    if width == 0:
-        return np.asarray(draws_of(gradient, z, y, np.empty((1, 0)))[0])
-    nodes, weights = np.polynomial.legendre.leggauss(400)
-    total = np.zeros(1)
-    for sign in [[]] if width == 1 else [[0.25], [0.75]]:
-        jump = _jump(gradient, z, y, sign)
-        for a, b in ((0.0, jump), (jump, 1.0)):
-            v = a + (b - a) * (nodes + 1) / 2
-            uniform = np.column_stack([np.tile(sign, (len(v), 1)), v])
-            total += (b - a) / 2 * weights @ draws_of(gradient, z, y, uniform) / (1 if width == 1 else 2)
+def _integrated(gradient: WeakGradient, z: Array, y: Array, atoms: Array) -> Array:
+    """E[G]: every discrete draw in turn, and V by quadrature on each side of the bit's jump."""
+    if atoms.shape[1] == gradient.width(len(z)):
+        return np.asarray(draws_of(gradient, z, y, atoms).mean(axis=0))
+    return np.asarray(np.mean([_over_v(gradient, z, y, lead) for lead in atoms], axis=0))
+
+
+def _over_v(gradient: WeakGradient, z: Array, y: Array, lead: Array) -> Array:
+    nodes, weights = _quadrature()
+    jump, total = _jump(gradient, z, y, lead), np.zeros(len(z))
+    for a, b in ((0.0, jump), (jump, 1.0)):
+        v = a + (b - a) * (nodes + 1) / 2
+        uniform = np.column_stack([np.tile(lead, (len(v), 1)), v])
+        total += (b - a) / 2 * weights @ draws_of(gradient, z, y, uniform)
     return total
 
 
-def _jump(gradient: WeakGradient, z: Array, y: Array, sign: list[float]) -> float:
+@lru_cache(maxsize=1)
+def _quadrature() -> tuple[Array, Array]:
+    return np.polynomial.legendre.leggauss(400)  # a tenth of a second each time
+
+
+def _jump(gradient: WeakGradient, z: Array, y: Array, lead: Array) -> float:
     """The v in (0, 1) where the answer changes, by bisection (an end where it does not)."""
 
-    def value(v: float) -> bool:
-        return bool(draws_of(gradient, z, y, np.array([[*sign, v]]))[0, 0] == 0.0) if sign else _bit(v)
-
-    def _bit(v: float) -> bool:
-        return bool(draws_of(gradient, z, y, np.array([[v]]))[0, 0] < 0.0)
+    def bit(v: float) -> bool:
+        plan = gradient.plan(len(z), np.array([[*lead, v]]))
+        return bool(((y - z) @ plan.directions[0] > -plan.offset[0]) != (plan.turned is not None and plan.turned[0]))
 
     low, high = 1e-15, 1 - 1e-15
-    if value(low) == value(high):
-        return 1.0 if not value(low) else 0.0
-    first = value(low)
+    if bit(low) == bit(high):
+        return 0.0 if bit(low) else 1.0
+    first = bit(low)
     for _ in range(200):
         middle = (low + high) / 2
-        low, high = (middle, high) if value(middle) == first else (low, middle)
+        low, high = (middle, high) if bit(middle) == first else (low, middle)
     return high
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
 from askone import kernels
-from askone.inputs import as_number
+from askone.inputs import as_count, as_number
 
 Array = NDArray[Any]
 
@@ -233,6 +233,37 @@ class Logistic(Loss):
     def lipschitz(self, m: int) -> float:
         """sqrt(2): the distance of two points of the simplex."""
         return math.sqrt(2.0)
+
+
+@final
+@dataclass(frozen=True)
+class Bundled(Loss):
+    """mean_k |<z - y, B_k>|^power / power over bundles B_k: what questions about bundles tell.
+
+    >>> Bundled(((1.0, 0.0), (2.0, 1.0)), 1).value(np.array([[3.0, 4.0]]), np.zeros((1, 2))).item()
+    6.5
+    """
+
+    bundles: tuple[tuple[float, ...], ...]
+    power: int = 1
+    name: ClassVar[str] = "bundled"
+
+    def __post_init__(self) -> None:
+        as_count(self.power, "power", 1, 2)
+
+    def value(self, z: Array, y: Array) -> Array:
+        """The mean over bundles."""
+        return np.asarray(np.mean(np.abs((z - y) @ np.array(self.bundles).T) ** self.power, axis=1) / self.power)
+
+    def gradient(self, z: Array, y: Array) -> Array:
+        """mean_k sign(<z - y, B_k>) B_k, or mean_k <z - y, B_k> B_k."""
+        vectors = np.array(self.bundles)
+        r = (z - y) @ vectors.T
+        return np.asarray((np.sign(r) if self.power == 1 else r) @ vectors / len(vectors))
+
+    def lipschitz(self, m: int) -> float | None:
+        """The mean length of the bundles; the squared one is unbounded."""
+        return float(np.mean(np.linalg.norm(self.bundles, axis=1))) if self.power == 1 else None
 
 
 LOSSES: dict[str, type[Loss]] = {loss.name: loss for loss in (Median, Squared, Quantile, Huber, LogCosh)}

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from askone import kernels
 from askone.errors import Diverged, InvalidAnswer, InvalidArgument, InvalidFile
-from askone.inputs import as_label, as_labels, as_number
-from askone.spaces import Name, Real, Wording
+from askone.inputs import as_flag, as_label, as_labels, as_number
+from askone.spaces import YES_NO, Name, Real, Wording
 
 Array = NDArray[Any]
 Answer = bool | tuple[Name, ...]
@@ -31,6 +31,10 @@ _UNIT_TOLERANCE = 1e-6
 
 def _is_float(value: object) -> bool:
     return type(value) is float
+
+
+def _length(vector: Sequence[float]) -> float:
+    return math.sqrt(sum([v * v for v in vector]))
 
 
 class Question(ABC):
@@ -71,9 +75,15 @@ class HalfSpace(Question):
     """Is <y, direction> above the threshold?
 
     ``direction`` is a unit vector; ``density`` is the density the threshold was drawn with, which
-    an importance-weighted gradient divides by (1 where nothing was drawn); ``number`` says which
-    ask it came from; ``purpose`` is "range" for a question spent on location and scale; ``learnt``
-    is how many answers the asker had learnt from, so that a late answer is known for one.
+    an importance-weighted gradient divides by (1 where nothing was drawn; for a bundle, over its
+    weight in the loss); ``number`` says which ask it came from; ``purpose`` is "range" for a question
+    spent on location and scale; ``learnt`` is how many answers the asker had learnt from, so that a
+    late answer is known for one.
+
+    ``quantities``, where given, are what is shown and compared: a bundle that somebody chose, along
+    the direction.  Then <y, quantities> is compared with ``shown``, the threshold times their length.
+    ``turned`` says that the question stands for its mirror image, along -direction from the other
+    side: quantities are never negative (see ``gradients``).
 
     >>> q = HalfSpace((1.0,), 21.4, wording=Wording(unit="°C"))
     >>> str(q), q.holds(25), q.holds(21.4)
@@ -82,6 +92,11 @@ class HalfSpace(Question):
     >>> str(basket), basket.holds([30, 30])
     ('Is 0.6 apples + 0.8 pears above 37?', True)
     >>> question_from_json(basket.to_json()) == basket
+    True
+    >>> bundle = HalfSpace((0.6, 0.8), 7.4, wording=Wording(("apples", "pears")), quantities=(3, 4))
+    >>> str(bundle), bundle.shown, bundle.holds([8, 3.5])
+    ('Is 3 apples + 4 pears above 37?', 37.0, True)
+    >>> HalfSpace((1.0,), 37, wording=Wording(answers=("bought", "did not buy"))).accept("bought")
     True
     """
 
@@ -92,6 +107,8 @@ class HalfSpace(Question):
     wording: Wording = Wording()
     purpose: str = ""
     learnt: int | None = None
+    quantities: tuple[float, ...] = ()
+    turned: bool = False
     kind: ClassVar[str] = "half-space"
 
     def __post_init__(self) -> None:
@@ -109,22 +126,55 @@ class HalfSpace(Question):
             raise InvalidArgument("density", "a finite number above 0", self.density)
         if self.wording.names and len(self.wording.names) != len(direction):
             raise InvalidArgument("names", f"{len(direction)} name(s)", self.wording.names)
+        object.__setattr__(self, "turned", as_flag(self.turned, "turned"))
+        object.__setattr__(self, "quantities", self._along_the_direction())
+
+    def _along_the_direction(self) -> tuple[float, ...]:
+        if not len(self.quantities):
+            return ()
+        quantities = as_label(self.quantities, len(self.direction), "quantities")
+        length = float(np.linalg.norm(quantities))
+        if not length > 0 or not np.allclose(quantities / length, self.direction, rtol=0, atol=_UNIT_TOLERANCE):
+            raise InvalidArgument("quantities", f"along the direction {self.direction}", self.quantities)
+        return tuple(quantities.tolist())
 
     def __str__(self) -> str:
-        return self.wording.sentence(self.direction, self.threshold)
+        return self.wording.sentence(self.weights, self.shown, exact=bool(self.quantities))
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """What is multiplied with a label to be compared: the quantities, or the direction."""
+        return self.quantities or self.direction
+
+    @property
+    def shown(self) -> float:
+        """What <y, weights> is compared with, as it is shown."""
+        if not self.quantities:
+            return self.threshold
+        # A decimal of up to 15 digits survives the division by the length and this product.
+        return float(f"{self.threshold * _length(self.quantities):.15g}")
+
+    @property
+    def answers(self) -> tuple[str, str]:
+        """The words for yes and for no."""
+        return self.wording.answers
 
     def holds(self, label: ArrayLike) -> bool:
         """Whether the label lies in the half-space (strictly)."""
         y = as_label(label, len(self.direction))
-        return bool(np.dot(self.direction, y) > self.threshold)
+        return bool(np.dot(self.weights, y) > self.shown)
 
     def answer(self, label: ArrayLike) -> bool:
         """The same as ``holds``."""
         return self.holds(label)
 
     def accept(self, answer: object) -> bool:
-        """A bool, and nothing else."""
-        return yes_or_no(answer)
+        """A bool, or one of the words for it where they are not plain yes and no."""
+        if not isinstance(answer, str) or self.answers == YES_NO:
+            return yes_or_no(answer)
+        if answer not in self.answers:
+            raise InvalidAnswer("answer", f"{self.answers[0]!r}, {self.answers[1]!r}, True or False", repr(answer))
+        return answer == self.answers[0]
 
     def to_json(self) -> Record:
         """See ``Question.to_json``."""
@@ -138,16 +188,22 @@ class HalfSpace(Question):
             "names": list(self.wording.names),
             "unit": self.wording.unit,
             "wording": self.wording.template,
+            "answers": list(self.answers),
             "purpose": self.purpose,
             "learnt": self.learnt,
+            "quantities": list(self.quantities),
+            "turned": self.turned,
         }
 
     @classmethod
     def from_json(cls, record: Record) -> HalfSpace:
-        """See ``question_from_json``."""
-        wording = Wording(tuple(record["names"]), record["unit"], record["wording"])
+        """See ``question_from_json``; records of before there were bundles lack the last fields."""
+        names, answers = tuple(record["names"]), tuple(record.get("answers", YES_NO))
+        wording = Wording(names, record["unit"], record["wording"], answers)
         threshold, density, number = record["threshold"], record["density"], record["number"]
-        return cls(tuple(record["direction"]), threshold, density, number, wording, record["purpose"], record["learnt"])
+        fields: Record = {"wording": wording, "purpose": record["purpose"], "learnt": record["learnt"]}
+        later: Record = {"quantities": tuple(record.get("quantities", ())), "turned": record.get("turned", False)}
+        return cls(tuple(record["direction"]), threshold, density, number, **fields, **later)
 
     def numbered(self, number: int) -> HalfSpace:
         """See ``Question.numbered``."""
@@ -254,7 +310,9 @@ def question_from_json(record: Record | str) -> Question:
         raise InvalidFile(f"a question of kind {fields['kind']!r} lacks or misstates a field: {error!r}") from error
 
 
-def half_space(space: Real, u: Sequence[float], c: float, density: float = 1.0, learnt: int | None = None) -> HalfSpace:
+def half_space(
+    space: Real, u: Sequence[float], c: float, density: float = 1.0, learnt: int | None = None, turned: bool = False
+) -> HalfSpace:
     """The question <unit label, u> > c in the user's units, its threshold rounded as shown.
 
     With y = center + scale * z: <z, u> > c  iff  <y, u/scale> > c + <center, u/scale>.
@@ -265,15 +323,39 @@ def half_space(space: Real, u: Sequence[float], c: float, density: float = 1.0, 
         direction, threshold = (math.copysign(1.0, u[0]),), c * space.scales[0] + u[0] * space.centers[0]
     else:
         weights = [a / s for a, s in zip(u, space.scales, strict=True)]
-        stretch = 1.0 / math.sqrt(sum([w * w for w in weights]))
+        stretch = 1.0 / _length(weights)
         threshold = (c + sum([w * b for w, b in zip(weights, space.centers, strict=True)])) * stretch
         direction = tuple([w * stretch for w in weights])
     if space.decimals is not None:
         threshold = kernels.rounded(threshold, space.decimals)
+    return _put(space, direction, threshold, density, learnt, turned=turned)
+
+
+def bundle_question(
+    space: Real, k: int, c: float, density: float = 1.0, learnt: int | None = None, turned: bool = False
+) -> HalfSpace:
+    """The question <unit label, u> > c for u along bundle k of the space, rounded as shown.
+
+    With B = b scale and u = B/|B|: <z, u> > c  iff  <y, b> > (c + <center, b>/|B|) |B|.
+    """
+    bundle = space.askable[k]
+    stretch = _length([q * s for q, s in zip(bundle, space.scales, strict=True)])
+    shown = (c + sum([q * b for q, b in zip(bundle, space.centers, strict=True)]) / stretch) * stretch
+    if space.decimals is not None:
+        shown = kernels.rounded(shown, space.decimals)
+    size = _length(bundle)
+    return _put(space, tuple([q / size for q in bundle]), shown / size, density, learnt, bundle, turned)
+
+
+def _put(
+    space: Real, direction: tuple[float, ...], threshold: float, density: float, learnt: int | None,
+    quantities: tuple[float, ...] = (), turned: bool = False,
+) -> HalfSpace:  # fmt: skip
     if not math.isfinite(threshold):
         raise Diverged(f"the model predicts {threshold}: take shorter steps (gamma, or step='dog')")
     fields = {"direction": direction, "threshold": threshold, "density": density, "number": None}
-    return _trusted({**fields, "wording": space.words, "purpose": "", "learnt": learnt})
+    extras = {"wording": space.words, "purpose": "", "quantities": quantities, "turned": turned}
+    return _trusted({**fields, **extras, "learnt": learnt})
 
 
 def _trusted(fields: dict[str, Any]) -> HalfSpace:

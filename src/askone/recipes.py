@@ -18,6 +18,7 @@ from askone.features import Fourier, Linear, Nystroem, Scaler, kernel_named, med
 from askone.inputs import as_choice, as_count, as_number
 from askone.learners.base import Learner
 from askone.learners.calibrated import Calibrated
+from askone.learners.ellipsoid import Ellipsoid
 from askone.learners.generic import GenericSGD
 from askone.learners.sgd import SGD
 from askone.losses import LOSSES, Huber, LogCosh, Loss
@@ -29,7 +30,7 @@ from askone.spaces import Real, sensible_decimals
 Array = NDArray[Any]
 
 MODELS = ("auto", "linear", "nystroem", "fourier", "kernel")
-QUESTIONS = (*gradients.FAMILY_NAMES, "generic")
+QUESTIONS = (*gradients.FAMILY_NAMES, "generic", "ellipsoid")
 
 
 @final
@@ -42,6 +43,8 @@ class Recipe:
     unit: str
     names: Sequence[str] | None
     wording: str
+    answers: Sequence[str]
+    bundles: Sequence[Sequence[float]] | None
     decimals: int | str | None
     loss: str | Loss
     quantile: float
@@ -60,8 +63,15 @@ class Recipe:
 
     @property
     def outputs(self) -> int:
-        """How many outputs the range and the names speak of."""
-        return max(*(1 if end is None else np.size(end) for end in (self.low, self.high)), len(self._names), 1)
+        """How many outputs the range, the names and the bundles speak of."""
+        widest = max((np.size(bundle) for bundle in self._bundles), default=1)
+        return max(*(1 if end is None else np.size(end) for end in (self.low, self.high)), len(self._names), widest)
+
+    @property
+    def _bundles(self) -> Sequence[Any]:
+        if self.bundles is not None and not np.iterable(self.bundles):
+            raise InvalidArgument("bundles", "a list of bundles, each a quantity per output", repr(self.bundles))
+        return () if self.bundles is None else tuple(self.bundles)
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -80,7 +90,8 @@ class Recipe:
         """The label space; without a declared range [-1, 1] stands for it."""
         low, high = (self.low, self.high) if self.ranged else (-1.0, 1.0)
         ends = [_per_output(low, "low", outputs), _per_output(high, "high", outputs)]
-        space = Real(ends[0], ends[1], self._names, self.unit, None, self.wording)
+        words: dict[str, Any] = {"wording": self.wording, "answers": self.answers}
+        space = Real(ends[0], ends[1], self._names, self.unit, None, **words, bundles=tuple(self._bundles))
         return replace(space, decimals=self._decimals(space))
 
     def learner(
@@ -88,12 +99,14 @@ class Recipe:
     ) -> Learner[Any]:
         """The learner for rows of so many columns, some of which may be shown, and so many questions."""
         self._refuse_idle_arguments()
-        generic = as_choice(self.questions, "questions", QUESTIONS) == "generic"
+        fixed = as_choice(self.questions, "questions", QUESTIONS) in ("generic", "ellipsoid")
         parts = (self.model, self.kernel, self.bandwidth, self.n_components)
-        model = make_model(*parts, rows, columns, seed, generic=generic)
+        model = make_model(*parts, rows, columns, seed, generic=fixed)
         space, step = self.space(outputs), make_step(self.step, self.gamma, horizon)
         loss = self._loss(space)
-        if generic:
+        if self.questions == "ellipsoid":
+            return self._ellipsoid(space, model)
+        if self.questions == "generic":
             return self._generic(space, model, loss, step)
         learner = SGD(space, model, self._gradient(loss, space), step, make_average(self.average), self.ridge)
         if self.ranged:
@@ -115,6 +128,10 @@ class Recipe:
         scaled = self.delta is not None or self.limit is not None or isinstance(self.loss, Huber | LogCosh)
         if scaled and not self.ranged:
             raise InvalidArgument("low", "given: delta and limit are in the labels' units", None)
+        if self._bundles and not self.ranged:
+            raise InvalidArgument("low", "given: a range cannot be sought through bundles", None)
+        if self._bundles and self.questions not in ("active", "full"):
+            raise incompatible("questions", self.questions, "bundles", ["active", "full"])
 
     def _decimals(self, space: Real) -> int | None:
         if self.decimals is None or not self.ranged:
@@ -132,6 +149,19 @@ class Recipe:
         if self.ridge or not isinstance(make_average(self.average), schedules.Uniform):
             raise InvalidArgument("ridge" if self.ridge else "average", "left alone: generic questions", "another")
         return GenericSGD(space, model, loss, step)
+
+    def _ellipsoid(self, space: Real, model: Model[Any]) -> Ellipsoid:
+        if not isinstance(model, FeatureModel):
+            raise incompatible("model", str(self.model), "ellipsoid pricing", ["linear", "nystroem", "fourier"])
+        if not self.ranged:
+            raise InvalidArgument("low", "given: ellipsoid pricing needs a range", None)
+        for argument, value, default in (
+            ("loss", self.loss, "median"), ("limit", self.limit, None), ("step", self.step, "sqrt"),
+            ("gamma", self.gamma, None), ("average", self.average, "uniform"), ("ridge", self.ridge, 0.0),
+        ):  # fmt: skip
+            if value != default:
+                raise incompatible(argument, value, "ellipsoid pricing", [default])
+        return Ellipsoid(space, model.features)
 
     def _loss(self, space: Real) -> Loss:
         # The generic scheme alone keeps the loss in the user's units.
@@ -156,12 +186,15 @@ class Recipe:
         return LOSSES[name](*options.get(name, ()))
 
     def _gradient(self, loss: Loss, space: Real) -> gradients.Gradient:
+        family, options = self.questions, {}
+        if space.bundles and family == "active":
+            family, options = "bundles", {"bundles": space.unit_bundles}
         if self.limit is None:
-            return gradients.pair(loss, self.questions, space.m)
+            return gradients.pair(loss, family, space.m, **options)
         if (loss.name, self.questions) != ("squared", "active"):
             raise incompatible("limit", self.limit, f"loss {loss.name!r}, {self.questions!r} questions", [None])
         limit = as_number(self.limit, "limit", 0.0, strict=True) / float(space.scale.min())
-        return gradients.pair(loss, self.questions, space.m, limit=limit)
+        return gradients.pair(loss, family, space.m, limit=limit, **options)
 
 
 def make_model(
@@ -177,7 +210,7 @@ def make_model(
 ) -> Model[Any]:
     """The model of that name for rows of so many columns, some of which may be shown.
 
-    ``generic`` questions need fixed features: "auto" is linear for them.  ``nearer`` is the part of
+    ``generic`` questions and the like need fixed features: "auto" is linear for them.  ``nearer`` is the part of
     the median distance that is the bandwidth where none is given.
     """
     if isinstance(model, Model):

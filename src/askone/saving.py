@@ -23,6 +23,7 @@ from askone.errors import InvalidArgument, InvalidFile
 from askone.gradients.subsets import SET_PAIRS
 from askone.learners.bisection import BisectedClasses, BisectedReal
 from askone.learners.calibrated import Calibrated
+from askone.learners.ellipsoid import Ellipsoid
 from askone.learners.game import Game
 from askone.learners.generic import GenericSGD
 from askone.learners.memory import RememberedClasses, RememberedReal
@@ -38,7 +39,7 @@ Array = NDArray[Any]
 FORMAT = 1
 _DOCUMENT = "askone.json"
 _SMALL = (features.Scaler, features.Linear, features.Nystroem, features.Fourier)
-_MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Calibrated, Surrogate, Game)
+_MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Ellipsoid, Calibrated, Surrogate, Game)
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SPACES = (Real, finite.Classes, finite.Finite)
 _PARTS = (

@@ -36,6 +36,11 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         questions of each output find location and scale.
     unit, names, wording : str, list of str, str
         For the sentences: "°C"; names of the outputs; a template with {threshold}, {amount}, {side}.
+    answers : two words
+        For yes and no, such as ("bought", "did not buy"); ``tell`` takes them as well as True and False.
+    bundles : list of bundles, or None
+        What alone may be asked about: quantities of each output, such as [(1, 0), (2, 1), (0, 1)].
+        Enough of them to tell every output; for the median and the squared loss.
     decimals : "auto", int or None
         How finely thresholds are shown and asked; "auto" cuts the range into 100 to 1000 steps.
     loss : "median", "squared", "quantile", "huber", "logcosh", or a ``Loss``
@@ -44,9 +49,10 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     limit : number or None
         For the squared loss: a bound on labels' distance from the middle of the range, which makes
         its thresholds uniform; None weights them instead and needs no bound.
-    questions : "active", "passive", "full", "generic"
+    questions : "active", "passive", "full", "generic", "ellipsoid"
         At the prediction (Algorithm 1), at random (the passive baseline), the label itself (full
-        supervision), or slopes in parameter space (appendix B).
+        supervision), slopes in parameter space (appendix B), or prices that halve what is possible
+        for answers without noise (see ``askone.learners.ellipsoid``).
     model : "auto", "linear", "nystroem", "fourier", "kernel", or a ``Model``
         "auto" is whitened Nyström features where unlabelled rows were shown, else "kernel", the
         exact kernel expansion that grows with every answer.
@@ -85,6 +91,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         unit: str = "",
         names: Sequence[str] | None = None,
         wording: str = "",
+        answers: Sequence[str] = ("yes", "no"),
+        bundles: Sequence[Sequence[float]] | None = None,
         decimals: int | str | None = "auto",
         loss: str | Loss = "median",
         quantile: float = 0.5,
@@ -109,6 +117,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         self.unit = unit
         self.names = names
         self.wording = wording
+        self.answers = answers
+        self.bundles = bundles
         self.decimals = decimals
         self.loss = loss
         self.quantile = quantile

@@ -1,9 +1,11 @@
 """Where a loss and a question family meet: what to ask at the prediction z, what the bit teaches.
 
-``half_spaces`` for real labels; each pair is a class, ``pair`` finds it by name.
+``half_spaces`` for real labels, ``bundles`` where only some bundles of outputs may be asked about;
+each pair is a class, ``pair`` finds it by name.
 """
 
 from askone.gradients.base import Gradient
+from askone.gradients.bundles import BundleGradient, BundleSign, BundleThreshold
 from askone.gradients.half_spaces import (
     FAMILY_NAMES,
     PAIRS,
@@ -22,6 +24,9 @@ from askone.gradients.half_spaces import (
 __all__ = [
     "FAMILY_NAMES",
     "PAIRS",
+    "BundleGradient",
+    "BundleSign",
+    "BundleThreshold",
     "DitheredSign",
     "FullGradient",
     "Gradient",

@@ -17,7 +17,8 @@ squared    passive   V                   distance if outside      that of the in
 
 ``passive`` thresholds do not look at z.  Their infimum loss, the distance from z to the half-space
 that the answer leaves, is *not* unbiased for the loss itself: with noise and thresholds drawn from
-F its target is F^{-1}(E F(Y)).  The family ``full`` reveals labels: the supervised baseline.
+F its target is F^{-1}(E F(Y)).  The family ``full`` reveals labels: the supervised baseline.  The
+family ``bundles`` is in ``bundles.py``.
 """
 
 from __future__ import annotations
@@ -43,11 +44,17 @@ Array = NDArray[Any]
 @final
 @dataclass(frozen=True)
 class Plan:
-    """Directions (n x m), offsets and densities of n questions, before any prediction is known."""
+    """Directions (n x m), offsets and densities of n questions, before any prediction is known.
+
+    ``turned`` marks questions that stand for their mirror image: asked along u, where u must not be
+    negative, for one along -u.  ``bundle`` numbers the bundle that each direction lies along.
+    """
 
     directions: Array
     offset: Array
     density: Array
+    turned: Array | None = None
+    bundle: Array | None = None
 
 
 class WeakGradient(Gradient):
@@ -66,6 +73,23 @@ class WeakGradient(Gradient):
     @abstractmethod
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
         """g for the answer yes, and for no."""
+
+    def slopes(self, m: int, density: Array, turned: Array | None = None) -> tuple[Array, Array]:
+        """The same where some questions are turned: yes along u is no along -u, and g u = -g (-u)."""
+        yes, no = self.values(m, density)
+        if turned is None:
+            return yes, no
+        return np.where(turned, -no, yes), np.where(turned, -yes, no)
+
+    def declared(self, m: int) -> Loss:
+        """The loss whose gradient E[G] is: the pair's own, but for bundles."""
+        return self.loss
+
+    def atoms(self, m: int) -> Array | None:
+        """Leading uniforms, equally likely, that stand for all that is drawn but V; None if too many."""
+        if m > 1:
+            return None
+        return np.array([[0.25], [0.75]]) if self.width(m) == 2 else np.empty((1, 0))
 
 
 @final
@@ -127,13 +151,12 @@ class SquaredThreshold(WeakGradient):
         return m + 1
 
     def plan(self, m: int, uniform: Array) -> Plan:
-        """u on the sphere (plus or minus one for one output), V from its law."""
-        v = uniform[:, m]
+        """u on the sphere, V from its law; for one output always "above", half of them turned."""
         directions = sphere(uniform[:, :m])
-        if self.limit is not None:
-            return Plan(directions, 2 * self.limit * v, np.full(len(v), 0.5 / self.limit))
-        offset = self.spread * v / (1 - v)
-        return Plan(directions, offset, self.spread / (self.spread + offset) ** 2)
+        offset, density = cut_law(uniform[:, m], self.limit, self.spread)
+        if m > 1:
+            return Plan(directions, offset, density)
+        return Plan(np.ones((len(offset), 1)), directions[:, 0] * offset, density, directions[:, 0] < 0)
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
         """0 and 2m/q."""
@@ -289,6 +312,7 @@ PAIRS: dict[tuple[str, str], type[Gradient]] = {
     **{(name, "full"): FullGradient for name in LOSSES},
 }
 FAMILY_NAMES = tuple(dict.fromkeys(family for _, family in PAIRS))
+"""What users type; the family of bundles goes with a space that lists some."""
 
 
 def pair(loss: Loss, family: str, outputs: int = 1, **options: Any) -> Gradient:
@@ -300,7 +324,8 @@ def pair(loss: Loss, family: str, outputs: int = 1, **options: Any) -> Gradient:
     Traceback (most recent call last):
     askone.errors.IncompatibleParts: loss must be one of: 'median', 'squared' ...
     """
-    as_choice(family, "questions", FAMILY_NAMES)
+    if all(family != known for _, known in PAIRS):
+        as_choice(family, "questions", FAMILY_NAMES)
     if family == "full":
         return FullGradient(loss)
     found = PAIRS.get((loss.name, family))
@@ -309,6 +334,14 @@ def pair(loss: Loss, family: str, outputs: int = 1, **options: Any) -> Gradient:
         plural = "" if outputs == 1 else "s"
         raise incompatible("loss", loss.name, f"{family!r} questions about {outputs} output{plural}", fits)
     return found(loss=loss, **options)  # type: ignore[call-arg]  # every pair is a dataclass with a loss
+
+
+def cut_law(uniform: Array, limit: float | None, spread: float) -> tuple[Array, Array]:
+    """V > 0 and its density: uniform on [0, 2 limit], or s/(s+v)^2 without a limit."""
+    if limit is not None:
+        return 2 * limit * uniform, np.full(len(uniform), 0.5 / limit)
+    v = spread * uniform / (1 - uniform)
+    return v, spread / (spread + v) ** 2
 
 
 def _directions(m: int, uniform: Array) -> Array:
@@ -320,6 +353,6 @@ def draws_of(gradient: WeakGradient, z: Array, y: Array, uniform: Array) -> Arra
     m = len(z)
     plan = gradient.plan(m, uniform)
     c = plan.directions @ z - plan.offset if gradient.mode == kernels.AT_PREDICTION else plan.offset
-    yes, no = gradient.values(m, plan.density)
+    yes, no = gradient.slopes(m, plan.density, plan.turned)
     g = np.where(plan.directions @ y > c, yes, no)
     return np.asarray(g[:, None] * plan.directions)

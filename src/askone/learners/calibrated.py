@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from askone.errors import InvalidArgument
+from askone.errors import IncompatibleParts, InvalidArgument
 from askone.inputs import as_choice, as_count, as_row, as_rows
 from askone.learners.base import Learner, Task, wrong_family
 from askone.learners.sgd import SGD, SGDState
@@ -60,6 +60,8 @@ class Calibrated(Learner[CalibratedState]):
 
     def __post_init__(self) -> None:
         as_count(self.questions, "calibration", self.template.space.m)
+        if self.template.space.bundles:
+            raise IncompatibleParts("bundles", "left out where the range is sought, output by output", "some")
         if isinstance(self.decimals, str):
             as_choice(self.decimals, "decimals", ("auto",))
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from askone import kernels, theory
 from askone.draws import sphere
-from askone.errors import InvalidArgument, incompatible
+from askone.errors import IncompatibleParts, InvalidArgument, incompatible
 from askone.inputs import as_row, as_rows
 from askone.learners.base import Learner, wrong_family
 from askone.losses import LOSSES, Loss, Median
@@ -64,6 +64,8 @@ class GenericSGD(Learner[GenericState]):
             raise incompatible("loss", self.loss.name, "the generic scheme needs a bounded gradient", fits)
         if self.step.code != kernels.SCHEDULE:
             raise incompatible("step", self.step.name, "generic questions", ["sqrt", "constant", "theorem"])
+        if self.space.bundles:
+            raise IncompatibleParts("bundles", "left out: slopes are not questions about bundles", self.space.bundles)
         if not isinstance(self.model, FeatureModel):
             raise InvalidArgument("model", "one with a fixed number of coordinates", type(self.model).__name__)
 

@@ -7,6 +7,7 @@ for any model, loss, family, step rule and average that fit together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast, final
@@ -15,13 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askone import kernels, schedules
-from askone.errors import Diverged, InvalidArgument, incompatible
-from askone.gradients import Gradient, MedianSphere, WeakGradient
+from askone.errors import Diverged, IncompatibleParts, InvalidArgument, incompatible
+from askone.gradients import BundleGradient, Gradient, MedianSphere, Plan, WeakGradient
 from askone.inputs import as_number, as_row, as_rows
 from askone.learners.base import Block, Learner, Sealed, Task, wrong_family
 from askone.models.base import Model, Point
 from askone.models.linear import FeatureModel, FeatureParams, FeaturePoint
-from askone.questions import Answer, HalfSpace, Question, Reveal, half_space, in_unit_labels
+from askone.questions import Answer, HalfSpace, Question, Reveal, bundle_question, half_space, in_unit_labels
 from askone.schedules import STEP_RULES, Average, InverseSqrt, StepRule, Uniform
 from askone.spaces import Real
 
@@ -88,6 +89,7 @@ class SGD(Learner[SGDState]):
 
     def __post_init__(self) -> None:
         as_number(self.ridge, "ridge", 0.0)
+        self._match_bundles()
         if self.gradient.single_output and self.space.m > 1:
             raise incompatible("gradient", type(self.gradient).__name__, f"{self.space.m} outputs", ["MedianSphere"])
         if self.step.diagonal and not self.model.has_coordinates:
@@ -99,6 +101,17 @@ class SGD(Learner[SGDState]):
         if self.ridge > 0 and not self.step.takes_ridge:
             fits = [name for name, rule in STEP_RULES.items() if rule.takes_ridge]
             raise incompatible("step", self.step.name, "with a ridge", fits)
+
+    def _match_bundles(self) -> None:
+        """Where a space lists bundles nothing else is asked, and of a gradient's they are the space's."""
+        gradient = self.gradient
+        if not isinstance(gradient, BundleGradient):
+            if self.space.bundles and isinstance(gradient, WeakGradient):
+                fits = ["BundleSign", "BundleThreshold", "FullGradient"]
+                raise incompatible("gradient", type(gradient).__name__, "a space that lists bundles", fits)
+        elif gradient.bundles != self.space.unit_bundles:
+            allowed = "one of the space's bundles, in unit labels: space.unit_bundles"
+            raise IncompatibleParts("gradient", allowed, gradient.bundles)
 
     # -- configuration, laid out once ---------------------------------------------------------
 
@@ -186,7 +199,7 @@ class SGD(Learner[SGDState]):
         bit = question.accept(answer)
         here = question.learnt is None or self._mode != kernels.AT_PREDICTION  # a slope taken now is not late
         late = 0 if here else max(0, self.count(state) - cast(int, question.learnt))
-        return self._learn(state, row, self._told(u, c, question.density, bit), late)
+        return self._learn(state, row, self._told(u, c, question, bit), late)
 
     def iterate(self, state: SGDState, rows: Array) -> Array:
         """The present iterate at some rows (checked before), in unit labels: where questions are asked."""
@@ -264,8 +277,11 @@ class SGD(Learner[SGDState]):
             z = self.model.at(state.params, rows).values(state.S[kernels.SCALE])
             c = (z * plan.directions).sum(axis=1) - c
         learnt = self.count(state)
-        asked = zip(plan.directions.tolist(), c.tolist(), plan.density.tolist(), strict=True)
-        return [half_space(self.space, u, threshold, density, learnt) for u, threshold, density in asked]
+        turned = np.zeros(len(rows), dtype=np.bool_) if plan.turned is None else plan.turned
+        along = plan.directions if plan.bundle is None else plan.bundle
+        build: Callable[..., Question] = half_space if plan.bundle is None else bundle_question
+        asked = zip(along.tolist(), c.tolist(), plan.density.tolist(), turned.tolist(), strict=True)
+        return [build(self.space, u, threshold, density, learnt, mirror) for u, threshold, density, mirror in asked]
 
     @cached_property
     def _plain_yes(self) -> _Asked:
@@ -279,27 +295,39 @@ class SGD(Learner[SGDState]):
     def _unweighted(self) -> tuple[Array, Array]:
         return self._weak.values(self.space.m, _ONE)
 
-    def _told(self, u: list[float], c: float, density: float, bit: bool) -> _Asked:
-        if self._plain and density == 1.0 and u[0] == 1.0:
+    def _told(self, u: list[float], c: float, question: HalfSpace, bit: bool) -> _Asked:
+        density = question.density
+        if self._plain and density == 1.0 and u[0] == 1.0 and not question.turned:
             return self._plain_yes if bit else self._plain_no
-        weighted = density != 1.0
-        yes, no = self._weak.values(self.space.m, np.array([density])) if weighted else self._unweighted
+        weighted = density != 1.0 or question.turned
+        turned = np.array([question.turned])
+        yes, no = self._weak.slopes(self.space.m, np.array([density]), turned) if weighted else self._unweighted
         return _Asked(np.array([u]), _ZERO, yes, no, _ZERO, _ONE, _ZERO, _OFF, np.array([c]), _YES if bit else _NO)
 
     def _planned(self, task: Task) -> _Asked:
         plan = self._weak.plan(self.space.m, task.draw(task.first, len(task.rows)))
-        yes, no = self._weak.values(self.space.m, plan.density)
-        weights = plan.directions / self.space.scale
-        stretch = 1.0 / np.sqrt(np.einsum("ij,ij->i", weights, weights))
-        shift = weights @ self.space.center
-        sealed: Sealed = task.respondent.seal(task.rows, weights * stretch[:, None])
+        yes, no = self._weak.slopes(self.space.m, plan.density, plan.turned)
+        weights, shift, stretch = self._shown(plan)
+        sealed: Sealed = task.respondent.seal(task.rows, weights)
         answers = np.where(sealed.skipped, kernels.SKIPPED, kernels.UNKNOWN).astype(np.int8)
         return _Asked(plan.directions, plan.offset, yes, no, shift, stretch,
                       sealed.projections, sealed.flips, np.zeros(len(answers)), answers)  # fmt: skip
 
+    def _shown(self, plan: Plan) -> tuple[Array, Array, Array]:
+        """(w, shift, stretch): <unit label, u> > c is <y, w> > (c + shift) stretch, which is what is shown."""
+        if plan.bundle is None:
+            weights = plan.directions / self.space.scale
+            stretch = 1.0 / _lengths(weights)
+            return weights * stretch[:, None], weights @ self.space.center, stretch
+        weights = np.array(self.space.askable)[plan.bundle]
+        stretch = _lengths(weights * self.space.scale)
+        return weights, weights @ self.space.center / stretch, stretch
+
     def _heard(self, rows: Array, asked: _Asked) -> Block:
-        directions = asked.U / self.space.scale * asked.stretch[:, None]
-        return Block(rows, directions, (asked.thresholds + asked.shift) * asked.stretch, asked.answers)
+        directions = asked.U / self.space.scale
+        length = _lengths(directions)
+        thresholds = (asked.thresholds + asked.shift) / length
+        return Block(rows, directions / length[:, None], thresholds, asked.answers)
 
     # -- steps ----------------------------------------------------------------------------------
 
@@ -398,3 +426,7 @@ class SGD(Learner[SGDState]):
         S[kernels.MARK_OLD], S[kernels.MARK_NEW] = S[kernels.MARK_NEW], S[kernels.WSUM]
         mix = np.array([S[kernels.CUM], -1.0, 0.0, 0.0])
         return SGDState(self.model.marked(state.params, mix), S)
+
+
+def _lengths(vectors: Array) -> Array:
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)))
