@@ -17,9 +17,11 @@ from askone.errors import InvalidArgument, incompatible
 from askone.features import Fourier, Linear, Nystroem, Scaler, kernel_named, median_distance
 from askone.inputs import as_choice, as_count, as_number
 from askone.learners.base import Learner
+from askone.learners.bisection import BisectedReal
 from askone.learners.calibrated import Calibrated
 from askone.learners.ellipsoid import Ellipsoid
 from askone.learners.generic import GenericSGD
+from askone.learners.memory import RememberedReal
 from askone.learners.sgd import SGD
 from askone.losses import LOSSES, Huber, LogCosh, Loss
 from askone.models.base import Model
@@ -30,7 +32,7 @@ from askone.spaces import Real, sensible_decimals
 Array = NDArray[Any]
 
 MODELS = ("auto", "linear", "nystroem", "fourier", "kernel")
-QUESTIONS = (*gradients.FAMILY_NAMES, "generic", "ellipsoid")
+QUESTIONS = (*gradients.FAMILY_NAMES, "generic", "ellipsoid", "bisection")
 
 
 @final
@@ -60,6 +62,8 @@ class Recipe:
     average: str | schedules.Average
     ridge: float
     calibration: int
+    precision: float | None
+    resample: bool | str
 
     @property
     def outputs(self) -> int:
@@ -109,6 +113,8 @@ class Recipe:
         if self.questions == "generic":
             return self._generic(space, model, loss, step)
         learner = SGD(space, model, self._gradient(loss, space), step, make_average(self.average), self.ridge)
+        if self.questions == "bisection" or self.resample == "memory":
+            return self._again(learner)
         if self.ranged:
             return learner
         wanted = as_count(self.calibration, "calibration", 1) * space.m
@@ -128,6 +134,9 @@ class Recipe:
         scaled = self.delta is not None or self.limit is not None or isinstance(self.loss, Huber | LogCosh)
         if scaled and not self.ranged:
             raise InvalidArgument("low", "given: delta and limit are in the labels' units", None)
+        again = self.questions == "bisection" or self.resample == "memory"
+        if self.precision is not None and not again:
+            raise InvalidArgument("precision", "None unless questions='bisection' or resample='memory'", self.precision)
         if self._bundles and not self.ranged:
             raise InvalidArgument("low", "given: a range cannot be sought through bundles", None)
         if self._bundles and self.questions not in ("active", "full"):
@@ -140,6 +149,15 @@ class Recipe:
             return self.decimals
         as_choice(self.decimals, "decimals", ("auto",))
         return sensible_decimals(space.lows, space.highs)
+
+    def _again(self, learner: SGD) -> BisectedReal | RememberedReal:
+        """The learner that asks about a row until it knows its label to the precision."""
+        if not self.ranged:
+            raise InvalidArgument("low", "given: labels are sought within a range", None)
+        kind = BisectedReal if self.questions == "bisection" else RememberedReal
+        if self.precision is None:
+            return kind(learner)
+        return kind(learner, as_number(self.precision, "precision", 0.0, strict=True) / max(learner.space.scales))
 
     def _generic(self, space: Real, model: Model[Any], loss: Loss, step: schedules.StepRule) -> GenericSGD:
         if not isinstance(model, FeatureModel):
@@ -186,7 +204,7 @@ class Recipe:
         return LOSSES[name](*options.get(name, ()))
 
     def _gradient(self, loss: Loss, space: Real) -> gradients.Gradient:
-        family, options = self.questions, {}
+        family, options = "full" if self.questions == "bisection" else self.questions, {}
         if space.bundles and family == "active":
             family, options = "bundles", {"bundles": space.unit_bundles}
         if self.limit is None:

@@ -90,6 +90,8 @@ def encode(value: Any, arrays: dict[str, Array]) -> Any:
         return {"array": name}
     if isinstance(value, tuple | list):
         return [encode(item, arrays) for item in value]
+    if isinstance(value, dict):
+        return {"mapping": [[encode(key, arrays), encode(item, arrays)] for key, item in value.items()]}
     if type(value).__name__ in SAVEABLE and SAVEABLE[type(value).__name__] is type(value):
         names = [f.name for f in fields(value)]  # type: ignore[arg-type]  # SAVEABLE holds dataclasses
         parts = {name: encode(getattr(value, name), arrays) for name in names}
@@ -107,6 +109,8 @@ def decode(value: Any, arrays: dict[str, Array], given: Model[Any] | None) -> An
         return value
     if "array" in value:
         return arrays[value["array"]]
+    if "mapping" in value:
+        return {key: decode(item, arrays, given) for key, item in value["mapping"]}
     if value.get("type") == "given":
         if given is None:
             raise InvalidArgument("model", "the network this model was saved with, as Neural(net, columns)", None)

@@ -78,14 +78,14 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
 
     Examples
     --------
-    >>> model = OneBitClassifier(["cat", "lion", "caracal", "owl"], random_state=1)
+    >>> model = OneBitClassifier(["cat", "lion", "caracal", "owl"], random_state=0)
     >>> model = model.start([[0.0], [0.5], [1.0]])     # unlabelled rows, for the kernel's scale
     >>> question = model.ask([0.5])
     >>> str(question)
-    'Is it one of: cat, lion?'
-    >>> model = model.tell(question, False)
-    >>> model.predict([[0.5]]).tolist()
-    ['caracal']
+    'Is it one of: cat, owl?'
+    >>> model = model.tell(question, True)
+    >>> model.predict_proba([[0.5]]).round(3).tolist()
+    [[0.5, 0.0, 0.0, 0.5]]
     """
 
     def __init__(

@@ -49,10 +49,11 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     limit : number or None
         For the squared loss: a bound on labels' distance from the middle of the range, which makes
         its thresholds uniform; None weights them instead and needs no bound.
-    questions : "active", "passive", "full", "generic", "ellipsoid"
+    questions : "active", "passive", "full", "generic", "ellipsoid", "bisection"
         At the prediction (Algorithm 1), at random (the passive baseline), the label itself (full
-        supervision), slopes in parameter space (appendix B), or prices that halve what is possible
-        for answers without noise (see ``askone.learners.ellipsoid``).
+        supervision), slopes in parameter space (appendix B), prices that halve what is possible
+        for answers without noise (see ``askone.learners.ellipsoid``), or several questions about a
+        row until its label is known to the ``precision``.
     model : "auto", "linear", "nystroem", "fourier", "kernel", or a ``Model``
         "auto" is whitened Nyström features where unlabelled rows were shown, else "kernel", the
         exact kernel expansion that grows with every answer.
@@ -67,8 +68,11 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         Questions per output spent on the range where none is declared.
     budget : int, ``Budget`` or None
         How many questions may be asked.
-    resample : bool
-        Whether a row may be asked more than once.
+    precision : number or None
+        How well a label is to be known, in its units: for ``questions="bisection"`` (None: within a
+        fortieth of the range) and ``resample="memory"`` (a two-hundredth).
+    resample : False, True or "memory"
+        Whether a row may be asked more than once; "memory" never asks what earlier answers imply.
     random_state : int, RandomState or None
 
     Examples
@@ -108,8 +112,9 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         average: str | schedules.Average = "uniform",
         ridge: float = 0.0,
         calibration: int = 60,
+        precision: float | None = None,
         budget: int | Budget | None = None,
-        resample: bool = False,
+        resample: bool | str = False,
         random_state: Any = None,
     ) -> None:
         self.low = low
@@ -134,6 +139,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         self.average = average
         self.ridge = ridge
         self.calibration = calibration
+        self.precision = precision
         self.budget = budget
         self.resample = resample
         self.random_state = random_state
@@ -164,8 +170,9 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         if isinstance(y, Oracle):
             rows, oracle, self.flat_ = self._validated(X), y, True
         else:
+            again = bool(self.resample) or self.questions == "bisection"
             rows, labels = self._validated(X, y, multi_output=True, y_numeric=True)
-            oracle, self.flat_ = Oracle(labels, resample=bool(self.resample)), labels.ndim == 1
+            oracle, self.flat_ = Oracle(labels, resample=again), labels.ndim == 1
         return rows, oracle, self._recipe().space(oracle.outputs)
 
     def _recipe(self) -> Recipe:
