@@ -5,7 +5,7 @@ VENV ?= .venv
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
 
-.PHONY: run test check lint bench clean
+.PHONY: run test check lint bench strategies clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo
@@ -20,6 +20,9 @@ check: lint
 lint: $(VENV)/.tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+strategies: $(VENV)/.tested
+	$(BIN)/askone strategies --out docs/results
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/stream.py

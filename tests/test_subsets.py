@@ -236,7 +236,7 @@ def test_the_updates_lead_to_the_best_design():
     few = best_design(inside, p, G, np.eye(6)).second_moment(G)
     many = best_design(inside, p, G, np.eye(6), updates=2000, spread=0.0).second_moment(G)
     assert many == pytest.approx(best, rel=1e-3)
-    assert few < best + 0.25 * (uniform - best)
+    assert few < best + 0.5 * (uniform - best)
 
 
 # -- the surrogates' minimisers ---------------------------------------------------------------------

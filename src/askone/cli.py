@@ -5,16 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from scipy.special import ndtri
 
 from askone import draws
+from askone.comparisons import CONTENDERS, SOURCES, Outcome, Rows, as_markdown, compared, rows_of, write
+from askone.errors import AskoneError
 from askone.features import Nystroem
 from askone.gradients import pair
 from askone.inputs import as_count, as_number, as_seed
@@ -48,10 +52,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo.add_argument("--repeats", type=int, default=100, help="campaigns to average over (default: 100)")
     demo.add_argument("--noise", type=float, default=1.0, help="standard deviation of a reading in °C (default: 1)")
     demo.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
+    table = commands.add_parser("strategies", help="compare every strategy for classes and write the table")
+    table.add_argument("--data", default="pendigits", help=f"one of {', '.join(SOURCES)} (default: pendigits)")
+    table.add_argument("--directory", default=None, help="where its files lie (default: ASKONE_DATA, or a download)")
+    table.add_argument("--repeats", type=int, default=3, help="runs to average over (default: 3)")
+    table.add_argument("--questions", type=int, default=None, help="questions in one run (default: one per row)")
+    table.add_argument("--out", default=".", help="directory for strategies.md and strategies.csv (default: here)")
     chosen = parser.parse_args(arguments)
     try:
+        if chosen.command == "strategies":
+            rows = rows_of(chosen.data, chosen.directory)
+            return run_strategies(rows, chosen.data, chosen.repeats, chosen.questions, Path(chosen.out))
         return run_demo(chosen.questions, chosen.repeats, chosen.noise, chosen.seed)
-    except ValueError as error:
+    except (ValueError, AskoneError, OSError) as error:
         print(f"askone: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -84,6 +97,26 @@ def run_demo(questions: int, repeats: int, noise: float, seed: int, console: Con
     console.print(
         "For one output the median's gradient is a sign: one bit at the right place is all of the label it uses."
     )
+    return 0
+
+
+def run_strategies(
+    rows: Rows, data: str, repeats: int, questions: int | None, out: Path, console: Console | None = None
+) -> int:
+    """All strategies for classes on one data set; the tables grow with each, so stopping loses nothing."""
+    console = console or Console()
+    console.print(f"{len(rows.X)} rows of {data}; one question each unless it says otherwise; {repeats} repeats.")
+    title = f"Test error in percent on {data} against the number of questions, {repeats} repeat(s)"
+    outcomes: list[Outcome] = []
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task("strategies", total=len(CONTENDERS))
+        for outcome in compared(rows, repeats, questions):
+            outcomes.append(outcome)
+            paths = write(outcomes, title, out)
+            progress.advance(bar)
+    console.print(Markdown(as_markdown(outcomes, title)))
+    console.print("written: " + ", ".join(map(str, paths)), soft_wrap=True)
     return 0
 
 

@@ -1,0 +1,37 @@
+"""All ways of asking about classes, side by side: one argument chooses.
+
+On the digits that come with scikit-learn, one question per image (the last two ask several, or for the
+label itself).  The same on other data, with repeats and more questions: askone strategies --help.
+Run it: python examples/strategies.py
+"""
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+import askone
+from askone.games import equilibrium
+
+X, y = load_digits(return_X_y=True)
+train, test = slice(0, 1200), slice(1200, None)
+
+print(f"{'strategy':12s} {'surrogate':10s} questions  right")
+for questions, loss in (
+    ("designed", "squared"),
+    ("singletons", "squared"),
+    ("singletons", "logistic"),
+    ("singletons", "median"),
+    ("sphere", "median"),
+    ("coordinates", "median"),
+    ("passive", "median"),
+    ("game", "auto"),
+    ("bisection", "squared"),
+    ("full", "squared"),
+):
+    model = askone.OneBitClassifier(questions=questions, loss=loss, budget=1200, random_state=0)
+    model.fit(X[train], y[train])
+    print(f"{questions:12s} {loss:10s} {model.stream_.asked:9d}  {model.score(X[test], y[test]):.1%}")
+
+# The min-max game of proposition 3 where all is known: the paper's counter-example.
+solved = equilibrium([0.4, 0.3, 0.3], np.eye(3))
+print(f"\np = (.4, .3, .3), single classes asked: value {solved.value:.3f}, ask with {solved.mu.round(3)},")
+print(f"predict with {solved.v.round(3)}: without a majority the likeliest class is not the favourite")
