@@ -88,12 +88,14 @@ class Recipe:
     ) -> Learner[Any]:
         """The learner for rows of so many columns, some of which may be shown, and so many questions."""
         self._refuse_idle_arguments()
-        space, model, step = self.space(outputs), self._model(rows, columns, seed), self._step(horizon)
+        generic = as_choice(self.questions, "questions", QUESTIONS) == "generic"
+        parts = (self.model, self.kernel, self.bandwidth, self.n_components)
+        model = make_model(*parts, rows, columns, seed, generic=generic)
+        space, step = self.space(outputs), make_step(self.step, self.gamma, horizon)
         loss = self._loss(space)
-        as_choice(self.questions, "questions", QUESTIONS)
-        if self.questions == "generic":
+        if generic:
             return self._generic(space, model, loss, step)
-        learner = SGD(space, model, self._gradient(loss, space), step, self._average(), self.ridge)
+        learner = SGD(space, model, self._gradient(loss, space), step, make_average(self.average), self.ridge)
         if self.ranged:
             return learner
         wanted = as_count(self.calibration, "calibration", 1) * space.m
@@ -127,47 +129,9 @@ class Recipe:
             raise incompatible("model", str(self.model), "generic questions", ["linear", "nystroem", "fourier"])
         if not self.ranged:
             raise InvalidArgument("low", "given: generic questions need a range", None)
-        if self.ridge or not isinstance(self._average(), schedules.Uniform):
+        if self.ridge or not isinstance(make_average(self.average), schedules.Uniform):
             raise InvalidArgument("ridge" if self.ridge else "average", "left alone: generic questions", "another")
         return GenericSGD(space, model, loss, step)
-
-    def _model(self, rows: Array | None, columns: int, seed: int) -> Model[Any]:
-        if isinstance(self.model, Model):
-            return self.model
-        choice = as_choice(self.model, "model", MODELS)
-        if choice == "auto":
-            by_rows = "kernel" if rows is None else "nystroem"
-            choice = "linear" if self.questions == "generic" else by_rows
-        size = as_count(self.n_components, "n_components", 1)
-        # Stand-ins for rows that nobody has shown: a step from the origin along each axis.
-        shown = rows if rows is not None else np.vstack([-np.eye(columns), np.eye(columns)])
-        scaler = Scaler.identity(columns) if rows is None else Scaler.from_rows(rows)
-        if choice == "linear":
-            return FeatureModel(Linear(scaler))
-        if choice == "kernel":
-            bandwidth = median_distance(scaler(shown), self.kernel) if self.bandwidth is None else self.bandwidth
-            return KernelExpansion(kernel_named(self.kernel, bandwidth), scaler)
-        maker = Nystroem if choice == "nystroem" else Fourier
-        return FeatureModel(maker.from_rows(shown, size, self.kernel, self.bandwidth, scaler=scaler, seed=seed))
-
-    def _step(self, horizon: int | None) -> schedules.StepRule:
-        if isinstance(self.step, schedules.StepRule):
-            return self.step
-        name = as_choice(self.step, "step", schedules.STEP_RULES)
-        if name == "theorem":
-            if horizon is None:
-                raise InvalidArgument("budget", "given: step='theorem' needs to know how many questions come", None)
-            return schedules.Theorem(horizon, 1.0 if self.gamma is None else self.gamma)
-        if self.gamma is None:
-            return schedules.STEP_RULES[name]()
-        if name in ("dog", "coin"):
-            raise InvalidArgument("gamma", f"None: step={name!r} has none", self.gamma)
-        return schedules.STEP_RULES[name](gamma=self.gamma)  # type: ignore[call-arg]  # those have one
-
-    def _average(self) -> schedules.Average:
-        if isinstance(self.average, schedules.Average):
-            return self.average
-        return schedules.AVERAGES[as_choice(self.average, "average", schedules.AVERAGES)]()
 
     def _loss(self, space: Real) -> Loss:
         # The generic scheme alone keeps the loss in the user's units.
@@ -198,6 +162,62 @@ class Recipe:
             raise incompatible("limit", self.limit, f"loss {loss.name!r}, {self.questions!r} questions", [None])
         limit = as_number(self.limit, "limit", 0.0, strict=True) / float(space.scale.min())
         return gradients.pair(loss, self.questions, space.m, limit=limit)
+
+
+def make_model(
+    model: str | Model[Any],
+    kernel: str,
+    bandwidth: float | None,
+    n_components: int,
+    rows: Array | None,
+    columns: int,
+    seed: int,
+    generic: bool = False,
+) -> Model[Any]:
+    """The model of that name for rows of so many columns, some of which may be shown.
+
+    ``generic`` questions need fixed features: "auto" is linear for them.
+    """
+    if isinstance(model, Model):
+        return model
+    choice = as_choice(model, "model", MODELS)
+    if choice == "auto":
+        by_rows = "kernel" if rows is None else "nystroem"
+        choice = "linear" if generic else by_rows
+    size = as_count(n_components, "n_components", 1)
+    # Stand-ins for rows that nobody has shown: a step from the origin along each axis.
+    shown = rows if rows is not None else np.vstack([-np.eye(columns), np.eye(columns)])
+    scaler = Scaler.identity(columns) if rows is None else Scaler.from_rows(rows)
+    if choice == "linear":
+        return FeatureModel(Linear(scaler))
+    if choice == "kernel":
+        width = median_distance(scaler(shown), kernel) if bandwidth is None else bandwidth
+        return KernelExpansion(kernel_named(kernel, width), scaler)
+    maker = Nystroem if choice == "nystroem" else Fourier
+    return FeatureModel(maker.from_rows(shown, size, kernel, bandwidth, scaler=scaler, seed=seed))
+
+
+def make_step(step: str | schedules.StepRule, gamma: float | None, horizon: int | None) -> schedules.StepRule:
+    """The step rule of that name and size, for so many questions where that is known."""
+    if isinstance(step, schedules.StepRule):
+        return step
+    name = as_choice(step, "step", schedules.STEP_RULES)
+    if name == "theorem":
+        if horizon is None:
+            raise InvalidArgument("budget", "given: step='theorem' needs to know how many questions come", None)
+        return schedules.Theorem(horizon, 1.0 if gamma is None else gamma)
+    if gamma is None:
+        return schedules.STEP_RULES[name]()
+    if name in ("dog", "coin"):
+        raise InvalidArgument("gamma", f"None: step={name!r} has none", gamma)
+    return schedules.STEP_RULES[name](gamma=gamma)  # type: ignore[call-arg]  # those have one
+
+
+def make_average(average: str | schedules.Average) -> schedules.Average:
+    """The average of that name."""
+    if isinstance(average, schedules.Average):
+        return average
+    return schedules.AVERAGES[as_choice(average, "average", schedules.AVERAGES)]()
 
 
 def _per_output(value: Any, argument: str, outputs: int) -> tuple[float, ...]:
