@@ -2,9 +2,10 @@
 
 from askone import checks, theory
 from askone.errors import AskoneError
-from askone.estimators import InputScaleWarning, OneBitRegressor, load
+from askone.estimators import InputScaleWarning, OneBitRanker, OneBitRegressor, load
 from askone.oracles import Oracle
 from askone.questions import HalfSpace, Reveal, question_from_json
+from askone.rankings import Ranking
 from askone.simulation import simulate
 from askone.spaces import Real
 from askone.streams import Budget, Stream
@@ -15,8 +16,10 @@ __all__ = [
     "Budget",
     "HalfSpace",
     "InputScaleWarning",
+    "OneBitRanker",
     "OneBitRegressor",
     "Oracle",
+    "Ranking",
     "Real",
     "Reveal",
     "Stream",

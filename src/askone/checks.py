@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from askone import draws
 from askone.errors import InvalidArgument
 from askone.gradients import WeakGradient, draws_of
-from askone.inputs import as_count, as_labels, as_rows
+from askone.inputs import as_count, as_rows
 from askone.learners.base import Learner
 from askone.losses import Loss
 from askone.oracles import Oracle
@@ -84,11 +84,11 @@ def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int =
     and says the same of every label; tell is pure; a wrong answer or row is refused; the state
     survives a trip through arrays; many rows at once are the same as one after the other.
     """
-    rows, labels = as_rows(X, learner.columns), as_labels(y, learner.space.m)
+    rows, labels = as_rows(X, learner.columns), learner.space.labels(y)
     as_count(len(rows), "number of rows", 1)
     state = learner.init()
-    shape = learner.predict(state, rows).shape
-    _require(shape == labels.shape, f"predictions before any answer have shape {shape}, not {labels.shape}")
+    shape, wanted = learner.predict(state, rows).shape, (len(labels), learner.space.m)
+    _require(shape == wanted, f"predictions before any answer have shape {shape}, not {wanted}")
     oracle = Oracle(labels)
     for i, x in enumerate(rows):
         uniform = draws.uniforms(seed, i, 1, learner.width)[0]

@@ -28,9 +28,8 @@ _LONGEST, _SHOWN = 12, 6  # more pairs than the first are not read in a sentence
 class Prefer(Question):
     """Do you prefer ``first`` or ``second``?  True: the first.
 
-    ``probability`` is the one the pair was drawn with; ``weight`` is what its gradient counts (less
-    than 1 for one of several comparisons that a single answer implies); ``yes`` and ``no`` are what
-    each answer teaches, where that was fixed when it was asked.
+    ``probability`` is the one the pair was drawn with; ``yes`` and ``no`` are what each answer
+    teaches, where that was fixed when it was asked.
 
     >>> question = Prefer("tea", "coffee")
     >>> str(question), question.answer(["milk", "coffee", "tea"]), question.answers
@@ -43,7 +42,6 @@ class Prefer(Question):
     first: Name
     second: Name
     probability: float = 1.0
-    weight: float = 1.0
     yes: float | None = None
     no: float | None = None
     number: int | None = None
@@ -54,10 +52,7 @@ class Prefer(Question):
     def __post_init__(self) -> None:
         if self.first == self.second or str(self.first) == str(self.second):
             raise InvalidArgument("second", "another item than the first", repr(self.second))
-        as_number(self.probability, "probability", 0.0, 1.0)
-        as_number(self.weight, "weight", 0.0)
-        if self.probability == 0.0:
-            raise InvalidArgument("probability", "a number above 0", self.probability)
+        as_probability(self.probability)
         if (self.yes is None) != (self.no is None):
             raise InvalidArgument("no", "given where yes is", self.no)
         for lesson in (self.yes, self.no):
@@ -102,11 +97,13 @@ class Prefer(Question):
 class BestOf(Question):
     """Which of these do you like best?  One answer that implies k - 1 comparisons.
 
-    Which comparisons it implies depends on the answer, so they are not unbiased as drawn pairs are.
-    Under Luce's axiom (each item is chosen in proportion to its own weight, whatever the company)
-    every comparison of the winner is a fair draw from its pair, given that one of the two won: so
-    Bradley-Terry and the logistic loss of pairs learn the right odds, and Borda scores come out skewed
-    towards the better items, which are compared more often.
+    ``probability`` is what each of them is taken to be drawn with (1/P for P pairs).  Which ones it
+    implies depends on the answer, so they are not unbiased as drawn pairs are.  Under Luce's axiom (an
+    item is chosen in proportion to a weight of its own, whatever the company) every comparison of the
+    winner is a fair draw from its pair, given that one of the two won: so Bradley-Terry and the
+    logistic loss of pairs still learn the right odds.  Borda scores come out skewed towards the better
+    items, which are compared more often.  And whoever never wavers never compares the k - 1 items he
+    likes least with each other: mix in pairs.
 
     >>> question = BestOf(("tea", "coffee", "milk"))
     >>> str(question), question.accept("milk")
@@ -123,7 +120,7 @@ class BestOf(Question):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "items", as_names(self.items, "items", "items"))
-        as_number(self.probability, "probability", 0.0, strict=True)
+        as_probability(self.probability)
 
     def __str__(self) -> str:
         return f"Which of these do you like best: {listed(self.items)}?"
@@ -147,10 +144,9 @@ class BestOf(Question):
         return (self.items[self.items.index(alone[0])],)
 
     def comparisons(self, winner: object) -> list[tuple[Prefer, bool]]:
-        """The pairs that the answer decides, listed as the items are; each counts 1 / (k - 1)."""
+        """The pairs that the answer decides, listed as the items are; each counts as one answer."""
         won = self.items.index(self.accept(winner)[0])
-        share = {"probability": self.probability, "weight": 1.0 / (len(self.items) - 1)}
-        carried: dict[str, Any] = {**share, "number": self.number, "learnt": self.learnt}
+        carried: dict[str, Any] = {"probability": self.probability, "number": self.number, "learnt": self.learnt}
         pairs = [(min(won, other), max(won, other)) for other in range(len(self.items)) if other != won]
         return [(Prefer(self.items[a], self.items[b], **carried), a == won) for a, b in pairs]
 
@@ -239,6 +235,12 @@ class PairSum(Question):
     def numbered(self, number: int) -> PairSum:
         """See ``Question.numbered``."""
         return replace(self, number=number)
+
+
+def as_probability(value: object) -> None:
+    """A number above 0, at most 1."""
+    if as_number(value, "probability", 0.0, 1.0) == 0.0:
+        raise InvalidArgument("probability", "a number above 0", value)
 
 
 def order_of(label: ArrayLike) -> list[Any]:

@@ -175,11 +175,12 @@ class Ranking(Discrete):
         given = as_hidden(y, argument)
         if given.shape[1] != self.size:
             raise InvalidArgument(argument, f"orders of all {self.size} items", f"{given.shape[1]} per row")
-        indices = np.array([[self.index(name, argument) for name in row] for row in given.tolist()], dtype=np.int64)
+        flat = [self.index(name, argument) for row in given.tolist() for name in row]
+        indices = np.array(flat, dtype=np.int64).reshape(given.shape)
         twice = np.flatnonzero((np.sort(indices, axis=1) != np.arange(self.size)).any(axis=1))
         if len(twice):
             raise InvalidArgument(argument, "orders with every item once", given[twice[0]].tolist())
-        return indices.reshape(len(given), self.size)
+        return indices
 
     def _ranks(self, labels: ArrayLike) -> Array:
         return np.argsort(self._indices(labels, "labels"), axis=1)

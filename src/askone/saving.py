@@ -20,12 +20,15 @@ from numpy.typing import NDArray
 
 from askone import features, gradients, losses, schedules
 from askone.errors import InvalidArgument, InvalidFile
+from askone.gradients.pairs import RANK_PAIRS
 from askone.learners.calibrated import Calibrated
 from askone.learners.generic import GenericSGD
 from askone.learners.sgd import SGD
+from askone.learners.surrogate import Surrogate
 from askone.models.base import Model
 from askone.models.expansion import KernelExpansion
 from askone.models.linear import FeatureModel
+from askone.rankings import Ranking
 from askone.spaces import Real
 
 Array = NDArray[Any]
@@ -33,10 +36,12 @@ Array = NDArray[Any]
 FORMAT = 1
 _DOCUMENT = "askone.json"
 _SMALL = (features.Scaler, features.Linear, features.Nystroem, features.Fourier)
-_MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Calibrated, Real)
-_PARTS = (
+_MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Calibrated, Real, Surrogate, Ranking)
+_PARTS: tuple[type, ...] = (
     *losses.LOSSES.values(),
+    losses.SignLogistic,
     *dict.fromkeys(gradients.PAIRS.values()),
+    *dict.fromkeys(RANK_PAIRS.values()),
     *schedules.STEP_RULES.values(),
     *schedules.AVERAGES.values(),
     *features.KERNELS.values(),

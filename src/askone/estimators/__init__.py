@@ -2,6 +2,7 @@
 
 from askone.estimators.base import InputScaleWarning
 from askone.estimators.loading import load
+from askone.estimators.ranker import OneBitRanker
 from askone.estimators.regressor import OneBitRegressor
 
-__all__ = ["InputScaleWarning", "OneBitRegressor", "load"]
+__all__ = ["InputScaleWarning", "OneBitRanker", "OneBitRegressor", "load"]

@@ -8,10 +8,11 @@ from typing import Any
 from askone import saving
 from askone.errors import InvalidArgument, InvalidFile
 from askone.estimators.base import OneBitEstimator
+from askone.estimators.ranker import OneBitRanker
 from askone.estimators.regressor import OneBitRegressor
 from askone.models.base import Model
 
-ESTIMATORS: dict[str, type[OneBitEstimator]] = {cls.__name__: cls for cls in (OneBitRegressor,)}
+ESTIMATORS: dict[str, type[OneBitEstimator]] = {cls.__name__: cls for cls in (OneBitRanker, OneBitRegressor)}
 
 
 def load(path: str | os.PathLike[str], model: Model[Any] | None = None) -> Any:
