@@ -46,16 +46,14 @@ class RankStrategy(Strategy):
         """Zero."""
         return np.zeros(self.space.m)
 
-    def draw(self, uniform: Array, learnt: int, **fields: Any) -> Prefer:
+    def draw(self, uniform: Array, learnt: int) -> Prefer:
         """A pair, all alike, from one uniform; which of the two is named first, from another."""
         pair = int(uniform[0] * self.space.P)
         first, second = (int(places[pair]) for places in self.space.pairs)
         if uniform[1] < 0.5:
             first, second = second, first
-        names, words = self.space.items, self.space.wording
-        return Prefer(
-            names[first], names[second], probability=1.0 / self.space.P, learnt=learnt, wording=words, **fields
-        )
+        names = self.space.items[first], self.space.items[second]
+        return Prefer(*names, probability=1.0 / self.space.P, learnt=learnt, wording=self.space.wording)
 
 
 class PairStrategy(RankStrategy):
