@@ -565,6 +565,19 @@ def test_scikit_learns_manners():
         model.predict()
 
 
+def test_tables_keep_their_names():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(small_rows(40), columns=["age", "hunger"])
+    model = OneBitRanker(ITEMS, random_state=0).fit(table, small_orders(40))
+    assert model.predict(table).shape == (40, 4)
+    assert isinstance(model.ask(table.iloc[0]), Prefer)
+    assert isinstance(model.ask_best(table.iloc[1]), BestOf)
+    with pytest.raises(InvalidArgument, match="feature names"):
+        model.predict(table[["hunger", "age"]])
+    with pytest.raises(InvalidArgument, match="40 orders, as X has rows"):
+        model.score(table, small_orders(39))
+
+
 @pytest.mark.parametrize(
     ("options", "X", "y", "message"),
     [

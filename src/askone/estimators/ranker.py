@@ -12,7 +12,7 @@ from askone import draws, schedules
 from askone.errors import InvalidArgument, incompatible
 from askone.estimators.base import OneBitEstimator
 from askone.gradients.pairs import RANK_LOSSES, RANK_PAIRS, rank_strategy
-from askone.inputs import as_choice, as_count, as_rows
+from askone.inputs import as_choice, as_count
 from askone.learners.base import Learner
 from askone.learners.surrogate import Surrogate
 from askone.losses import Loss
@@ -137,19 +137,19 @@ class OneBitRanker(OneBitEstimator):
 
     def predict(self, X: ArrayLike | None = None) -> Array:
         """Orders, best first: n x items, or one of them where there are no rows."""
-        rows = self._predictable(X)
-        space: Ranking = self._started().learner.space  # type: ignore[assignment]  # a Surrogate's
-        orders = space.decode(self._scores(rows), rows, self._started().seed)
+        stream, rows = self._started(), self._predictable(X)
+        space: Ranking = stream.learner.space  # type: ignore[assignment]  # a Surrogate's
+        orders = space.decode(stream.predict(rows), rows, stream.seed)
         return orders[0] if X is None else orders
 
     def decision_function(self, X: ArrayLike | None = None) -> Array:
         """Scores of the items, or of the pairs (see ``Ranking.pairs``), n x m."""
-        return self._scores(self._predictable(X))
+        return self._started().predict(self._predictable(X))
 
     def score(self, X: ArrayLike | None, y: ArrayLike) -> float:
         """Kendall's tau between predicted and true orders, mean over the rows of y: from -1 to 1."""
         space = self._space()
-        truth = space.embed(y)
+        truth = space.embed(space.labels(y))
         predicted = space.embed(np.atleast_2d(self.predict(X)))
         if X is not None and len(predicted) != len(truth):
             raise InvalidArgument("y", f"{len(predicted)} orders, as X has rows", f"{len(truth)}")
@@ -196,8 +196,7 @@ class OneBitRanker(OneBitEstimator):
         return _NOWHERE if live else _NOWHERE[None, :]
 
     def _predictable(self, X: ArrayLike | None) -> Array:
-        self._started()
-        return as_rows(self._validated(self._given(X), reset=False))
+        return np.asarray(self._validated(self._given(X), reset=False))
 
     def _running(self, x: ArrayLike) -> Stream:
         stream = self._stream()
