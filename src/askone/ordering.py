@@ -25,7 +25,7 @@ from scipy.sparse import csr_array
 Array = NDArray[Any]
 
 MOST_BY_SUBSETS = 13
-MOST_BY_PROGRAM = 30
+MOST_BY_PROGRAM = 20  # a tenth of a second at worst; at 30 it can be many seconds
 _NODES = 20  # of branch and bound; a clock would give another order on a slower machine
 _TIE = 1e-12
 
