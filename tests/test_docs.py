@@ -9,6 +9,7 @@ from contextlib import redirect_stdout
 import pytest
 
 from askone import checks
+from askone.gradients.pairs import RANK_FAMILIES
 from askone.losses import LOSSES
 from askone.recipes import MODELS, QUESTIONS
 from askone.schedules import AVERAGES, STEP_RULES
@@ -52,6 +53,8 @@ def test_every_choice_is_in_the_guide_and_the_readme():
     guide, readme = (ROOT / "docs" / "guide.md").read_text(), (ROOT / "README.md").read_text()
     for name in (*LOSSES, *QUESTIONS, *MODELS, *STEP_RULES, *AVERAGES):
         assert f'"{name}"' in readme, name
+        assert f'"{name}"' in guide, name
+    for name in RANK_FAMILIES:
         assert f'"{name}"' in guide, name
     for name in ("check_loss_gradient", "check_gradient_unbiased", "check_learner"):
         assert name in guide

@@ -3,10 +3,11 @@
 from askone import checks, theory
 from askone.choices import Subset
 from askone.errors import AskoneError
-from askone.estimators import InputScaleWarning, OneBitClassifier, OneBitRegressor, load
+from askone.estimators import InputScaleWarning, OneBitClassifier, OneBitRanker, OneBitRegressor, load
 from askone.finite import Classes, Finite
 from askone.oracles import Oracle
 from askone.questions import HalfSpace, Reveal, question_from_json
+from askone.rankings import Ranking
 from askone.simulation import simulate
 from askone.spaces import Real
 from askone.streams import Budget, Stream
@@ -20,8 +21,10 @@ __all__ = [
     "HalfSpace",
     "InputScaleWarning",
     "OneBitClassifier",
+    "OneBitRanker",
     "OneBitRegressor",
     "Oracle",
+    "Ranking",
     "Real",
     "Reveal",
     "Stream",

@@ -17,7 +17,6 @@ from rich.table import Table
 from scipy.special import ndtri
 
 from askone import draws
-from askone.comparisons import CONTENDERS, SOURCES, Outcome, Rows, as_markdown, compared, rows_of, write
 from askone.errors import AskoneError
 from askone.features import Nystroem
 from askone.gradients import pair
@@ -29,6 +28,7 @@ from askone.oracles import Oracle
 from askone.schedules import InverseSqrt
 from askone.simulation import checkpoints, simulate
 from askone.spaces import Real
+from askone.strategies import CONTENDERS, SOURCES, Outcome, Rows, as_markdown, compared, rows_of, write
 from askone.version import __version__
 
 Array = NDArray[Any]

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from askone import draws
 from askone.errors import InvalidArgument
 from askone.inputs import as_count, as_hidden, as_text
-from askone.spaces import Discrete, Name
+from askone.spaces import Discrete, Name, as_names, place_of
 
 Array = NDArray[Any]
 Sets = Mapping[str, Sequence[Name]] | Sequence[Sequence[Name]] | Sequence[tuple[str, Sequence[Name]]]
@@ -71,7 +71,7 @@ class FiniteSpace(Discrete):
     wording: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", _names(self.names, "names"))
+        object.__setattr__(self, "names", as_names(self.names, "names", "classes"))
         for field in ("attributes", "sets"):
             object.__setattr__(self, field, self._listed(field))
         if self.max_set_size is not None:
@@ -133,11 +133,7 @@ class FiniteSpace(Discrete):
 
     def index(self, name: Any, argument: str = "label") -> int:
         """Which label has this name."""
-        try:
-            return self._index[name.item() if isinstance(name, np.generic) else name]
-        except (KeyError, TypeError):
-            known = ", ".join(map(repr, self.names[:10])) + (", …" if self.size > 10 else "")
-            raise InvalidArgument(argument, f"one of: {known}", repr(name)) from None
+        return place_of(name, self._index, argument)
 
     def labels(self, y: ArrayLike, argument: str = "y") -> Array:
         """Names, n x 1."""
@@ -288,20 +284,6 @@ def check_wording(template: str) -> None:
     """A template for a set question has the place {set} and no other."""
     if as_text(template, "wording") and (template.count("{set}") != 1 or template.count("{") != 1):
         raise InvalidArgument("wording", "a text with {set}", repr(template))
-
-
-def _names(given: Any, argument: str, what: str = "classes") -> tuple[Name, ...]:
-    if isinstance(given, str) or not np.iterable(given):
-        raise InvalidArgument(argument, f"a list of {what}", repr(given))
-    names = tuple(name.item() if isinstance(name, np.generic) else name for name in given)
-    if not all(isinstance(name, str | int | float) and str(name).strip() for name in names):
-        raise InvalidArgument(argument, "texts or numbers, none of them blank", list(names))
-    if len({str(name) for name in names}) < len(names):
-        twice = sorted({str(name) for name in names if [str(n) for n in names].count(str(name)) > 1})
-        raise InvalidArgument(argument, f"different {what}", f"{', '.join(map(repr, twice))} twice")
-    if len(names) < 2:
-        raise InvalidArgument(argument, f"at least two {what} (one class needs no question)", list(names))
-    return names
 
 
 def _titled(one: Any) -> tuple[str, Sequence[Name]]:

@@ -266,6 +266,32 @@ class Bundled(Loss):
         return float(np.mean(np.linalg.norm(self.bundles, axis=1))) if self.power == 1 else None
 
 
+@final
+@dataclass(frozen=True)
+class SignLogistic(Loss):
+    """log(1 + exp(-2 y z)), summed over outputs, for labels of -1 and +1: a surrogate for signs.
+
+    Its minimiser has tanh(z) = E[Y | x].
+
+    >>> round(SignLogistic().value(np.zeros((1, 3)), np.ones((1, 3))).item(), 6)
+    2.079442
+    """
+
+    name: ClassVar[str] = "logistic"
+
+    def value(self, z: Array, y: Array) -> Array:
+        """log(1 + exp(-2 y z)), without overflow."""
+        return np.asarray(np.sum(np.logaddexp(0.0, -2 * y * z), axis=1))
+
+    def gradient(self, z: Array, y: Array) -> Array:
+        """-2 y / (1 + exp(2 y z)), which is tanh(z) - y for y = -1, +1."""
+        return np.asarray(np.tanh(z) - y)
+
+    def lipschitz(self, m: int) -> float:
+        """2 in each output."""
+        return 2.0 * math.sqrt(m)
+
+
 LOSSES: dict[str, type[Loss]] = {loss.name: loss for loss in (Median, Squared, Quantile, Huber, LogCosh)}
 
 # What a discrete problem is turned into.

@@ -72,13 +72,15 @@ class Oracle(Respondent):
         """See ``Respondent.respond``."""
         rows = np.array([as_count(row, "row", 0, len(self) - 1)])
         answer = question.answer(self.__labels[rows[0]])  # before it counts: a question may not fit
+        if self._flip > 0 and not isinstance(answer, bool) and not isinstance(question, Reveal):
+            raise InvalidArgument("question", "one about a bit: no other answer can be flipped", str(question))
         flips, skipped = self._admit(rows)
         if skipped[0]:
             return None
         if isinstance(question, Reveal):
             self.labels_revealed += 1
             return answer
-        return answer != bool(flips[0])
+        return answer != bool(flips[0]) if isinstance(answer, bool) else answer
 
     def seal(self, rows: Array, directions: Array) -> Sealed:
         """See ``Respondent.seal``."""

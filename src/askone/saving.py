@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from askone import features, finite, gradients, losses, schedules
 from askone.errors import InvalidArgument, InvalidFile
+from askone.gradients.pairs import RANK_PAIRS
 from askone.gradients.subsets import SET_PAIRS
 from askone.learners.bisection import BisectedClasses, BisectedReal
 from askone.learners.calibrated import Calibrated
@@ -32,6 +33,7 @@ from askone.learners.surrogate import Surrogate
 from askone.models.base import Model
 from askone.models.expansion import KernelExpansion
 from askone.models.linear import FeatureModel
+from askone.rankings import Ranking
 from askone.spaces import Real
 
 Array = NDArray[Any]
@@ -41,11 +43,13 @@ _DOCUMENT = "askone.json"
 _SMALL = (features.Scaler, features.Linear, features.Nystroem, features.Fourier)
 _MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Ellipsoid, Calibrated, Surrogate, Game)
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
-_SPACES = (Real, finite.Classes, finite.Finite)
-_PARTS = (
+_SPACES = (Real, finite.Classes, finite.Finite, Ranking)
+_PARTS: tuple[type, ...] = (
     *(losses.LOSSES | losses.SURROGATES).values(),
+    losses.SignLogistic,
     *dict.fromkeys(SET_PAIRS.values()),
     *dict.fromkeys(gradients.PAIRS.values()),
+    *dict.fromkeys(RANK_PAIRS.values()),
     *schedules.STEP_RULES.values(),
     *schedules.AVERAGES.values(),
     *features.KERNELS.values(),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import string
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -304,6 +304,35 @@ def _quantities(bundles: object, m: int) -> Bundles:
     if len(set(checked)) < len(checked):
         raise InvalidArgument("bundles", "different from each other", checked)
     return tuple(checked)
+
+
+def as_names(given: Any, argument: str, what: str) -> tuple[Name, ...]:
+    """Names of classes or items: at least two, all different, none blank.
+
+    >>> as_names(["cat", "cat"], "items", "items")
+    Traceback (most recent call last):
+    askone.errors.InvalidArgument: items must be different items; got 'cat' twice
+    """
+    if isinstance(given, str) or not np.iterable(given):
+        raise InvalidArgument(argument, f"a list of {what}", repr(given))
+    names = tuple(name.item() if isinstance(name, np.generic) else name for name in given)
+    if not all(isinstance(name, str | int | float) and str(name).strip() for name in names):
+        raise InvalidArgument(argument, "texts or numbers, none of them blank", list(names))
+    if len({str(name) for name in names}) < len(names):
+        twice = sorted({str(name) for name in names if [str(n) for n in names].count(str(name)) > 1})
+        raise InvalidArgument(argument, f"different {what}", f"{', '.join(map(repr, twice))} twice")
+    if len(names) < 2:
+        raise InvalidArgument(argument, f"at least two {what} (else there is nothing to ask)", list(names))
+    return names
+
+
+def place_of(name: Any, places: Mapping[Name, int], argument: str) -> int:
+    """Which place a name has among some."""
+    try:
+        return places[name.item() if isinstance(name, np.generic) else name]
+    except (KeyError, TypeError):
+        known = ", ".join(map(repr, list(places)[:10])) + (", …" if len(places) > 10 else "")
+        raise InvalidArgument(argument, f"one of: {known}", repr(name)) from None
 
 
 def _vector(values: Numbers, argument: str) -> tuple[float, ...]:

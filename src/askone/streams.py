@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from askone.errors import AlreadyAnswered, AlreadyAsked, BudgetSpent, InvalidArg
 from askone.events import Answered, Asked, Event, Key, Skipped
 from askone.inputs import as_count, as_flag, as_row, as_rows, as_seed
 from askone.learners.base import Learner
+from askone.preferences import BestOf, Prefer
 from askone.questions import Question
 
 Array = NDArray[Any]
@@ -61,6 +62,15 @@ def as_budget(budget: Budget | int | None) -> Budget | None:
 
 
 @final
+class _Open(NamedTuple):
+    """A question without an answer, its row, and what the log calls the row."""
+
+    row: Array
+    question: Question
+    name: Key
+
+
+@final
 class Stream:
     """Ask and tell with memory: which rows were asked, which questions are open, what is left.
 
@@ -102,7 +112,7 @@ class Stream:
         self.state = learner.init() if state is None else state
         self._log = log
         self.keys: set[Key] = set()
-        self._open: dict[int, tuple[Array, Question]] = {}
+        self._open: dict[int, _Open] = {}
 
     @property
     def open(self) -> list[int]:
@@ -134,31 +144,54 @@ class Stream:
         questions = self.learner.ask_many(self.state, rows, uniform)
         return [self._put(row, key, q) for row, key, q in zip(rows, names, questions, strict=True)]
 
+    def put(self, x: ArrayLike, question: Question, key: Key | None = None) -> Question:
+        """A question of the caller's own about one row, numbered, counted and logged like any other."""
+        row = as_row(x, self.learner.columns)
+        if not isinstance(question, Question):
+            raise InvalidArgument("question", "a Question", type(question).__name__)
+        self._check(1, [key])
+        return self._put(row[0], key, question)
+
     def tell(self, question: Question | int, answer: object) -> None:
         """Learn from the answer to an open question, or to its number."""
-        number, row, asked = self._find(question)
+        number, (row, asked, name) = self._find(question)
+        if isinstance(asked, BestOf):
+            self._tell_comparisons(number, name, row, asked.comparisons(answer))
+            return
         accepted = asked.accept(answer)
         state = self.learner.tell(self.state, row, asked, accepted)
-        if self._log is not None:
-            self._log(Answered(f"answer-{number}", f"ask-{number}", accepted))
+        self._note(Answered(f"answer-{number}", f"ask-{number}", accepted))
         self.state = state
         del self._open[number]
 
+    def _tell_comparisons(self, number: int, name: Key, row: Array, told: list[tuple[Prefer, bool]]) -> None:
+        """Each comparison is an event pair of its own (ask-5.1, answer-5.1): then a log is folded as ever.
+
+        If the log fails halfway, what it has taken has happened, and the question is closed.
+        """
+        states = [self.state]
+        for pair, answer in told:  # whatever is refused is refused here, before anything is logged
+            states.append(self.learner.tell(states[-1], row, pair, answer))
+        for i, (pair, answer) in enumerate(told, start=1):
+            self._note(Asked(f"ask-{number}.{i}", name, pair, self.answered))
+            self._note(Answered(f"answer-{number}.{i}", f"ask-{number}.{i}", answer))
+            self.state = states[i]
+            self._open.pop(number, None)
+
     def skip(self, question: Question | int) -> None:
         """Close an open question without an answer; it stays counted."""
-        number, _, _ = self._find(question)
-        if self._log is not None:
-            self._log(Skipped(f"skip-{number}", f"ask-{number}"))
+        number, _ = self._find(question)
+        self._note(Skipped(f"skip-{number}", f"ask-{number}"))
         del self._open[number]
 
     def reopen(self, number: int, x: ArrayLike, question: Question) -> None:
         """Take up an open question of an earlier stream (see ``OneBitRegressor.save``)."""
         row = as_row(x, self.learner.columns)[0]
-        self._open[as_count(number, "number", 0, self.asked - 1)] = (row, question)
+        self._open[as_count(number, "number", 0, self.asked - 1)] = _Open(row, question, f"{_AUTOMATIC}{number}")
 
     def open_questions(self) -> list[tuple[int, Array, Question]]:
         """Number, row and question of all that is open."""
-        return [(number, row, question) for number, (row, question) in self._open.items()]
+        return [(number, row, question) for number, (row, question, _) in self._open.items()]
 
     def predict(self, X: ArrayLike) -> Array:
         """Predictions at the present state, n x m."""
@@ -167,16 +200,19 @@ class Stream:
     def _put(self, row: Array, key: Key | None, question: Question) -> Question:
         """Log first, then remember: what the log has not taken has not happened."""
         asked = question.numbered(self.asked)
-        if self._log is not None:
-            name = f"{_AUTOMATIC}{self.asked}" if key is None else key
-            self._log(Asked(f"ask-{self.asked}", name, asked, self.answered))
+        name = f"{_AUTOMATIC}{self.asked}" if key is None else key
+        self._note(Asked(f"ask-{self.asked}", name, asked, self.answered))
         if self.budget is not None:
             self.budget.spend()
         if key is not None:
             self.keys.add(key)
-        self._open[self.asked] = (row.copy(), asked)  # the caller may reuse the array
+        self._open[self.asked] = _Open(row.copy(), asked, name)  # the caller may reuse the array
         self.asked += 1
         return asked
+
+    def _note(self, event: Event) -> None:
+        if self._log is not None:
+            self._log(event)
 
     def _check(self, questions: int, keys: Sequence[Key | None]) -> None:
         if self.budget is not None:
@@ -191,13 +227,13 @@ class Stream:
                 raise AlreadyAsked(f"row {key!r} had its one question; resample=True allows several")
             seen.add(key)
 
-    def _find(self, question: Question | int) -> tuple[int, Array, Question]:
+    def _find(self, question: Question | int) -> tuple[int, _Open]:
         number = question.number if isinstance(question, Question) else question
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < self.asked:
             raise UnknownQuestion(f"question {number!r} was never asked here; {self.asked} question(s) were")
         if number not in self._open:
             raise AlreadyAnswered(f"question {number} is closed: it was answered or skipped")
-        row, asked = self._open[int(number)]
-        if question is not asked and isinstance(question, Question) and question != asked:
-            raise UnknownQuestion(f"question {number} was asked here, but not with these words: {asked}")
-        return int(number), row, asked
+        found = self._open[int(number)]
+        if question is not found.question and isinstance(question, Question) and question != found.question:
+            raise UnknownQuestion(f"question {number} was asked here, but not with these words: {found.question}")
+        return int(number), found

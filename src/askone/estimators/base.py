@@ -71,10 +71,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         """
         with self._all_or_nothing():
             stream = self._running(x)
-            if _is_series(x):
-                return stream.ask(self._validated(_as_frame(x), reset=False)[0], key)
-            if dimensions(x, "x") == 1:
-                return stream.ask(x, key)
+            if _is_series(x) or dimensions(x, "x") == 1:
+                return stream.ask(self._row(x), key)
             return stream.ask_many(self._validated(x, reset=False), key)
 
     def tell(self, question: Question | int, answer: Any) -> Self:
@@ -196,6 +194,10 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         if stream is None:
             raise UnknownQuestion("no question was asked yet: call start, ask or fit first")
         return stream
+
+    def _row(self, x: Any) -> Any:
+        """One row; a row of a table is checked for its names."""
+        return self._validated(_as_frame(x), reset=False)[0] if _is_series(x) else x
 
     def _running(self, x: ArrayLike) -> Stream:
         stream = self._stream()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Self, cast, final
 
 import numpy as np
@@ -69,7 +68,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     loss : "auto", "squared", "logistic", "median", or one of these losses
         The surrogate.  "auto" is "squared" where it fits, else "median".
     model, kernel, bandwidth, n_components, step, gamma, average, ridge
-        As for ``OneBitRegressor``.  Without a bandwidth it is 0.4 times the median distance.
+        As for ``OneBitRegressor``.  Without a bandwidth it is 0.4 times the median distance; the
+        step "auto" is "dog" starting at distance 1, and for the game "sqrt" with gamma 10.
     resample : False, True or "memory"
         Whether rows may be asked again; "memory" never asks what earlier answers imply (it goes with
         the questions "sphere", to which "auto" then turns).
@@ -103,7 +103,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         kernel: str = "gaussian",
         bandwidth: float | None = None,
         n_components: int = 500,
-        step: str | schedules.StepRule = "dog",
+        step: str | schedules.StepRule = "auto",
         gamma: float | None = None,
         average: str | schedules.Average = "polynomial",
         ridge: float = 0.0,
@@ -197,10 +197,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         self.classes_ = self._class_array(space)
         shape = (self.kernel, self.bandwidth, self.n_components)
         model = make_model(self.model, *shape, rows, int(self.n_features_in_), seed, nearer=_NEARER)
-        step = make_step(self.step, self.gamma, horizon)
-        if self.step == "dog":  # scores live in a simplex of size 1, and start a step away from its corners
-            step = replace(cast(schedules.DoG, step), first=1.0)
-        parts = (model, step, make_average(self.average), self.ridge)
+        parts = (model, self._step(horizon), make_average(self.average), self.ridge)
         if self._questions() == "game":
             self._refuse_for_game()
             return Game(cast(Classes, space), *parts)
@@ -210,6 +207,14 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         if bisecting:
             return BisectedClasses(learner)
         return RememberedClasses(learner) if self.resample == "memory" else learner
+
+    def _step(self, horizon: int | None) -> schedules.StepRule:
+        if self.step != "auto":
+            return make_step(self.step, self.gamma, horizon)
+        if self.gamma is not None:
+            raise InvalidArgument("gamma", "None: step='auto' has none", self.gamma)
+        # Scores live in a simplex of size 1: that is the distance to go.
+        return schedules.InverseSqrt(10.0) if self._questions() == "game" else schedules.DoG(1.0)
 
     def _refuse_for_game(self) -> None:
         if self.loss != "auto" or self.cost is not None:

@@ -9,10 +9,13 @@ from askone import saving
 from askone.errors import InvalidArgument, InvalidFile
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.classifier import OneBitClassifier
+from askone.estimators.ranker import OneBitRanker
 from askone.estimators.regressor import OneBitRegressor
 from askone.models.base import Model
 
-ESTIMATORS: dict[str, type[OneBitEstimator]] = {cls.__name__: cls for cls in (OneBitRegressor, OneBitClassifier)}
+ESTIMATORS: dict[str, type[OneBitEstimator]] = {
+    cls.__name__: cls for cls in (OneBitRegressor, OneBitClassifier, OneBitRanker)
+}
 
 
 def load(path: str | os.PathLike[str], model: Model[Any] | None = None) -> Any:

@@ -38,7 +38,7 @@ DIGIT_ATTRIBUTES = {
     "Is it even?": (0, 2, 4, 6, 8),
     "Is it above four?": (5, 6, 7, 8, 9),
     "straight strokes only": (1, 4, 7),
-    "Is it 0, 2, 3 or 5?": (0, 2, 3, 5),
+    "Does it look the same upside down?": (0, 1, 8),
 }
 
 
@@ -53,7 +53,6 @@ class Contender:
 
 
 _ONE, _SEVERAL, _LABEL = "one bit", "bits until known", "the label"
-_TEN, _THIRTY = {"step": "sqrt", "gamma": 10.0}, {"step": "sqrt", "gamma": 30.0}
 CONTENDERS = (
     Contender("designed sets, squared (default)", _ONE, {"questions": "designed"}),
     Contender("designed sets, median", _ONE, {"questions": "designed", "loss": "median"}),

@@ -1,0 +1,213 @@
+"""Rankings from one comparison per row, or per person where there are no rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askone import draws, schedules
+from askone.errors import InvalidArgument, incompatible
+from askone.estimators.base import OneBitEstimator
+from askone.gradients.pairs import RANK_LOSSES, RANK_PAIRS, rank_strategy
+from askone.inputs import as_choice, as_count, as_flag
+from askone.learners.base import Learner
+from askone.learners.surrogate import Surrogate
+from askone.losses import Loss
+from askone.models.base import Model
+from askone.oracles import Oracle
+from askone.preferences import BestOf
+from askone.rankings import Ranking
+from askone.recipes import make_average, make_model, make_step
+from askone.spaces import Name, Space
+from askone.streams import Budget, Stream
+
+Array = NDArray[Any]
+
+_NOWHERE = np.zeros(1)  # the row of whoever has none
+
+
+@final
+class OneBitRanker(OneBitEstimator):
+    """Rankings from one comparison per row: "Do you prefer tea or coffee?".
+
+    Rows say who is asked, or in which situation.  Without rows (``ask()``, ``fit(None, y)``,
+    ``predict()``) one order is learnt for all.
+
+    Parameters
+    ----------
+    items : list of names
+        What is ranked: at least two.
+    questions : "borda", "bradley-terry", "pairs", "thresholded", "sphere", "full"
+        "borda" and "bradley-terry" score items and ask pairs; "pairs" scores pairs; "thresholded"
+        is the paper's version of it; "sphere" asks weighted pairs (Algorithm 1, simulations only);
+        "full" asks for whole orders.
+    loss : "auto", "squared", "logistic", "median", or a ``Loss``
+        "auto" is least squares; "logistic" for "bradley-terry" (or "pairs", "full"), "median" for
+        "sphere".
+    model, kernel, bandwidth, n_components, step, gamma, average, ridge
+        As for ``OneBitRegressor``; without rows, "auto" is one constant per score.
+    wording : str
+        A template with {first} and {second}, in place of "Do you prefer {first} or {second}?".
+    budget : int, ``Budget`` or None
+        How many questions may be asked.
+    resample : bool
+        Whether a row may be asked more than once.
+    random_state : int, RandomState or None
+
+    Examples
+    --------
+    >>> model = OneBitRanker(["tea", "coffee", "milk"], random_state=0)
+    >>> question = model.ask()
+    >>> str(question), question.answers
+    ('Do you prefer milk or coffee?', ('milk', 'coffee'))
+    >>> model = model.tell(question, False)           # coffee
+    >>> model.predict().tolist()
+    ['coffee', 'tea', 'milk']
+    """
+
+    context_: bool
+
+    def __init__(
+        self,
+        items: Sequence[Name],
+        *,
+        questions: str = "borda",
+        loss: str | Loss = "auto",
+        model: str | Model[Any] = "auto",
+        kernel: str = "gaussian",
+        bandwidth: float | None = None,
+        n_components: int = 100,
+        step: str | schedules.StepRule = "sqrt",
+        gamma: float | None = None,
+        average: str | schedules.Average = "polynomial",
+        ridge: float = 0.0,
+        wording: str = "",
+        budget: int | Budget | None = None,
+        resample: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.items = items
+        self.questions = questions
+        self.loss = loss
+        self.model = model
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.n_components = n_components
+        self.step = step
+        self.gamma = gamma
+        self.average = average
+        self.ridge = ridge
+        self.wording = wording
+        self.budget = budget
+        self.resample = resample
+        self.random_state = random_state
+
+    # -- live -------------------------------------------------------------------------------------
+
+    def start(self, X: ArrayLike | None = None) -> Self:
+        """Begin anew, with a look at unlabelled rows, or for one order without any."""
+        with self._all_or_nothing():
+            self.__dict__.pop("stream_", None)
+            return super().start(self._given(X))
+
+    def ask(self, x: ArrayLike | None = None, key: Any = None) -> Any:
+        """A question about a row, a list of them about rows, or one about no row in particular."""
+        with self._all_or_nothing():
+            return super().ask(self._given(x, live=True), key)
+
+    def ask_best(self, x: ArrayLike | None = None, k: int = 3, key: Any = None) -> BestOf:
+        """Which of k items, drawn and listed by lot, is liked best?  Tell the name of one."""
+        with self._all_or_nothing():
+            given = self._given(x, live=True)
+            stream = self._running(given)
+            space, strategy = self._space(), stream.learner.strategy  # type: ignore[attr-defined]  # a Surrogate
+            if not strategy.compares:
+                fits = [family for (_, family), one in RANK_PAIRS.items() if one.compares]
+                raise incompatible("questions", strategy.family, "the best of several", dict.fromkeys(fits))
+            lots = draws.uniforms(stream.seed, stream.asked, 1, space.size, draws.CHOICE)[0]
+            listed = np.argsort(lots)[: as_count(k, "k", 2, space.size)]
+            chosen = tuple(space.items[i] for i in listed)
+            question = BestOf(chosen, 1.0 / space.P, learnt=stream.answered)
+            return stream.put(self._row(given), question, key)  # type: ignore[return-value]  # numbered, the same
+
+    # -- predictions ------------------------------------------------------------------------------
+
+    def predict(self, X: ArrayLike | None = None) -> Array:
+        """Orders, best first: n x items, or one of them where there are no rows."""
+        stream, rows = self._started(), self._predictable(X)
+        space: Ranking = stream.learner.space  # type: ignore[assignment]  # a Surrogate's
+        orders = space.decode(stream.predict(rows), rows, stream.seed)
+        return orders[0] if X is None else orders
+
+    def decision_function(self, X: ArrayLike | None = None) -> Array:
+        """Scores of the items, or of the pairs (see ``Ranking.pairs``), n x m."""
+        return self._started().predict(self._predictable(X))
+
+    def score(self, X: ArrayLike | None, y: ArrayLike) -> float:
+        """Kendall's tau between predicted and true orders, mean over the rows of y: from -1 to 1."""
+        space = self._space()
+        truth = space.embed(space.labels(y))
+        predicted = space.embed(np.atleast_2d(self.predict(X)))
+        if X is not None and len(predicted) != len(truth):
+            raise InvalidArgument("y", f"{len(predicted)} orders, as X has rows", f"{len(truth)}")
+        return float(np.mean(predicted * truth))
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    def _space(self) -> Ranking:
+        return Ranking(tuple(self.items) if np.iterable(self.items) else self.items, self.wording)
+
+    def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
+        assert isinstance(space, Ranking)
+        strategy = rank_strategy(space, self._loss(), self.questions)
+        alone = not self.context_ and isinstance(self.model, str) and self.model == "auto"
+        parts = ("linear" if alone else self.model, self.kernel, self.bandwidth, self.n_components)
+        model = make_model(*parts, rows if self.context_ else None, int(self.n_features_in_), seed)
+        step, average = make_step(self.step, self.gamma, horizon), make_average(self.average)
+        return Surrogate(strategy, model, step, average, self.ridge)
+
+    def _loss(self) -> Loss | None:
+        if isinstance(self.loss, Loss):
+            return self.loss
+        name = as_choice(self.loss, "loss", ("auto", *RANK_LOSSES))
+        return None if name == "auto" else RANK_LOSSES[name]()
+
+    def _hidden(self, X: ArrayLike | None, y: Any) -> tuple[Array, Oracle, Space]:
+        space = self._space()
+        oracle = y if isinstance(y, Oracle) else Oracle(space.labels(y), resample=as_flag(self.resample, "resample"))
+        self.__dict__.pop("stream_", None)
+        given = self._given(X)
+        rows = self._validated(np.repeat(given, len(oracle), axis=0) if X is None else given)
+        if len(rows) != len(oracle) and not isinstance(y, Oracle):
+            raise InvalidArgument("y", f"{len(rows)} orders, as X has rows", f"{len(oracle)}")
+        return rows, oracle, space
+
+    def _given(self, X: ArrayLike | None, live: bool = False) -> Any:
+        """X, or a constant row where there are none; all calls must agree on whether there are."""
+        if self._stream() is not None and self.context_ != (X is not None):
+            allowed = "given: this model ranks by rows" if self.context_ else "None: this model has no rows"
+            raise InvalidArgument("x" if live else "X", allowed, None if X is None else "rows")
+        self.context_ = X is not None
+        if X is not None:
+            return X
+        return _NOWHERE if live else _NOWHERE[None, :]
+
+    def _predictable(self, X: ArrayLike | None) -> Array:
+        return np.asarray(self._validated(self._given(X), reset=False))
+
+    def _running(self, x: ArrayLike) -> Stream:
+        stream = self._stream()
+        if stream is None and not self.context_:
+            self._validated(_NOWHERE[None, :])
+            return self._begin(None, self._space(), None)
+        return super()._running(x)
+
+    def _extras(self) -> dict[str, Any]:
+        return {"context": self.context_}
+
+    def _restored(self, document: dict[str, Any], arrays: dict[str, Array], given: Model[Any] | None) -> Self:
+        self.context_ = bool(document["context"])
+        return super()._restored(document, arrays, given)
