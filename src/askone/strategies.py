@@ -129,8 +129,9 @@ def compared(rows: Rows, repeats: int, questions: int | None = None) -> Iterator
     """The outcome of every contender, one after the other."""
     most = min(as_count(questions or STOPS[-1], "questions", 10), len(rows.X))
     stops = (*(stop for stop in STOPS if stop < most), most)
+    as_count(repeats, "repeats", 1)
     for contender in CONTENDERS:
-        runs = (measured(contender, rows, stops, repeat) for repeat in range(as_count(repeats, "repeats", 1)))
+        runs = (measured(contender, rows, stops, repeat) for repeat in range(repeats))
         yield Outcome(contender, stops, tuple(runs))
 
 
