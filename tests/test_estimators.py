@@ -270,7 +270,7 @@ def test_several_outputs_with_names_and_wording():
 def test_every_loss_and_family_by_name(loss, questions):
     model = askone.OneBitRegressor(-3, 3, loss=loss, questions=questions, model="linear", random_state=0)
     fits = (loss, questions) in PAIRS or (questions == "generic" and loss != "squared")
-    fits = fits or (loss, questions) == ("median", "ellipsoid")
+    fits = fits or questions == "bisection" or (loss, questions) == ("median", "ellipsoid")
     if not fits:
         with pytest.raises(IncompatibleParts, match="loss must be one of"):
             model.fit(X, Y)
@@ -447,3 +447,53 @@ def test_divergence_is_said_and_leaves_the_model_as_it_was():
     with pytest.raises(askone.errors.Diverged, match="shorter steps"):
         model.fit(X, Y)
     assert np.array_equal(model.predict(X), before)
+
+
+# -- several questions per row ------------------------------------------------------------------------
+
+
+def test_bisection_finds_labels_to_the_precision_and_counts():
+    X, y = small_rows(60), small_labels(1, 60)[:, 0]
+    model = askone.OneBitRegressor(-2, 2, questions="bisection", precision=0.25, decimals=None, random_state=0)
+    assert model.fit(X, y).stream_.asked == 60 * 3  # 4 / 2^3 = 2 x 0.25
+    assert model.score(X, y) > 0.3
+    short = askone.OneBitRegressor(-2, 2, questions="bisection", budget=100, random_state=0).fit(X, y)
+    assert short.stream_.asked == short.stream_.budget.spent == 100
+
+
+def test_memory_for_numbers(tmp_path):
+    X, y = small_rows(50), small_labels(1, 50)[:, 0]
+    model = askone.OneBitRegressor(-2, 2, resample="memory", budget=300, random_state=0).fit(X, y)
+    again = askone.OneBitRegressor(-2, 2, resample=True, budget=300, random_state=0).fit(X, y)
+    assert 250 < model.stream_.asked <= 300  # it stops when all rows are known
+    assert model.score(X, y) > again.score(X, y) - 0.1
+    model.save(tmp_path / "m")
+    back = askone.load(tmp_path / "m")
+    assert np.array_equal(back.predict(X), model.predict(X))
+    assert back.wants(X[0]) == model.wants(X[0])
+    known = next(x for x in X if not back.wants(x))
+    with pytest.raises(InvalidArgument, match="x must be a row whose label is not known yet"):
+        back.ask(known)
+    fresh = small_rows(51)[50]
+    question = back.ask(fresh, key="fresh")
+    back.tell(question, True)
+    assert back.ask(fresh, key="fresh").threshold > question.threshold
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"precision": 0.1}, "precision must be None unless"),
+        ({"questions": "bisection", "precision": 0}, "precision must be a number above 0"),
+        ({"questions": "bisection", "low": None, "high": None}, "low must be given"),
+        ({"resample": "memory", "loss": "squared"}, "'median', 'quantile'"),
+        ({"resample": "memory", "questions": "full"}, "'median', 'quantile'"),
+        ({"resample": "sometimes"}, "resample must be"),
+        ({"questions": "bisection", "bundles": [(1.0,)]}, "questions must be one of"),
+    ],
+)
+def test_what_several_questions_refuse(options, message):
+    model = askone.OneBitRegressor(**{"low": -2, "high": 2} | options)
+    with pytest.raises(InvalidArgument, match=message):
+        model.fit(small_rows(20), small_labels(1, 20)[:, 0])
+    assert "stream_" not in model.__dict__

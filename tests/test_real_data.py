@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import askone
+from askone.strategies import CONTENDERS, measured, rows_of
 
 
 @pytest.fixture(scope="module")
@@ -52,3 +53,11 @@ def test_calcofi_half_a_million_rows(calcofi):
     X, y = calcofi
     model = askone.OneBitRegressor(0, 120, unit="%", random_state=0).fit(X[:500_000], y[:500_000])
     assert error(model, X[500_000:], y[500_000:]) < 0.15
+
+
+@pytest.mark.parametrize("contender", CONTENDERS, ids=lambda contender: contender.name)
+def test_every_strategy_learns_pendigits(data_directory, contender):
+    """After 600 questions: far below the nine in ten of guessing (the full table is in docs/strategies.md)."""
+    (error,) = measured(contender, rows_of("pendigits", str(data_directory)), (600,), 0)
+    weak = contender.options.get("questions") in ("game", "passive", "coordinates")
+    assert error < (0.7 if weak else 0.35)

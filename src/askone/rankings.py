@@ -41,7 +41,7 @@ class Ranking(Discrete):
     [[0.0, 1.0, -1.0]]
     >>> Ranking(("tea",))
     Traceback (most recent call last):
-    askone.errors.InvalidArgument: items must be at least two items (else there is nothing to ask); got ['tea']
+    askone.errors.InvalidArgument: items must be at least two items (one class or item needs no question); got ['tea']
     """
 
     items: tuple[Name, ...]

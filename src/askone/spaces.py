@@ -322,7 +322,7 @@ def as_names(given: Any, argument: str, what: str) -> tuple[Name, ...]:
         twice = sorted({str(name) for name in names if [str(n) for n in names].count(str(name)) > 1})
         raise InvalidArgument(argument, f"different {what}", f"{', '.join(map(repr, twice))} twice")
     if len(names) < 2:
-        raise InvalidArgument(argument, f"at least two {what} (else there is nothing to ask)", list(names))
+        raise InvalidArgument(argument, f"at least two {what} (one class or item needs no question)", list(names))
     return names
 
 

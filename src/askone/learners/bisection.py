@@ -13,14 +13,14 @@ from functools import cached_property
 from typing import Any, ClassVar, cast, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from askone.choices import Subset
 from askone.errors import InvalidArgument, incompatible
 from askone.finite import FiniteSpace
 from askone.gradients.half_spaces import FullGradient
 from askone.gradients.subsets import FullLabel
-from askone.inputs import as_number, as_row
+from askone.inputs import as_number
 from askone.learners.base import wrong_family
 from askone.learners.rows import Known, RowLearner, RowsState
 from askone.learners.sgd import SGD, SGDState
@@ -88,10 +88,9 @@ class BisectedReal(RowLearner):
         m = self.space.m
         return [high - low for low, high in zip(known[:m], known[m:], strict=True)]
 
-    def ask(self, state: RowsState, x: ArrayLike, uniform: Array) -> HalfSpace:
+    def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> HalfSpace:
         """Is the least known output above the middle of what is left?"""
-        known, m = self.known(state, as_row(x, self.columns)), self.space.m
-        widths = self._widths(known)
+        m, widths = self.space.m, self._widths(known)
         j = widths.index(max(widths))
         direction = [float(i == j) for i in range(m)]
         return half_space(self.space, direction, (known[j] + known[m + j]) / 2, 1.0, state.answers)
@@ -160,14 +159,13 @@ class BisectedClasses(RowLearner):
         """Whether more than one class is left."""
         return sum(known) > 1
 
-    def ask(self, state: RowsState, x: ArrayLike, uniform: Array) -> Subset:
+    def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Subset:
         """The next split of the code."""
-        row = as_row(x, self.columns)
-        left = np.flatnonzero(self.known(state, row))
+        left = np.flatnonzero(known)
         strategy = cast(FullLabel, self.inner.strategy)
         p = strategy.working_model(self.inner.scores(state.inner, row)[0])
         allowed = self.space.allowed
-        if allowed is None or len(left) < 2:
+        if allowed is None:
             inside = np.zeros(self.space.size)
             inside[[left[i] for i in huffman_split(p[left])]] = 1.0
             return strategy.about(inside, learnt=state.answers)

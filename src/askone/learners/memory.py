@@ -12,14 +12,14 @@ from functools import cached_property
 from typing import Any, cast, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from askone.choices import Subset
-from askone.errors import InvalidArgument, incompatible
+from askone.errors import incompatible
 from askone.finite import FiniteSpace
 from askone.gradients.half_spaces import WeakGradient
 from askone.gradients.subsets import Sphere
-from askone.inputs import as_number, as_row
+from askone.inputs import as_number
 from askone.learners.base import wrong_family
 from askone.learners.rows import Known, RowLearner, RowsState
 from askone.learners.sgd import SGD, SGDState
@@ -73,10 +73,9 @@ class RememberedReal(RowLearner):
         """Whether the interval is wider than the precision, and than thresholds are rounded."""
         return known[1] - known[0] > max(2 * self.precision, 2 * self._grain)
 
-    def ask(self, state: RowsState, x: ArrayLike, uniform: Array) -> HalfSpace:
+    def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> HalfSpace:
         """At the prediction, or within the interval where that is not."""
-        row = as_row(x, self.columns)
-        low, high = self.known(state, row)
+        low, high = known
         z = float(self.inner.iterate(state.inner, row)[0, 0])
         margin = min(self._grain, (high - low) / 4)
         c = z if low + margin < z < high - margin else self._middle(low, high)
@@ -136,13 +135,10 @@ class RememberedClasses(RowLearner):
         """Whether more than one class is left."""
         return sum(known) > 1
 
-    def ask(self, state: RowsState, x: ArrayLike, uniform: Array) -> Subset:
+    def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Subset:
         """A half-space that cuts what is left."""
-        row = as_row(x, self.columns)
-        strategy, left = cast(Sphere, self.inner.strategy), np.array(self.known(state, row)) > 0
-        if left.sum() < 2:
-            raise InvalidArgument("x", "a row whose label is not known yet", "one that is")
-        return strategy.ask_among(self.inner.scores(state.inner, row)[0], np.asarray(uniform), state.answers, left)
+        strategy, left = cast(Sphere, self.inner.strategy), np.array(known) > 0
+        return strategy.ask_among(self.inner.scores(state.inner, row)[0], uniform, state.answers, left)
 
     def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
         """The classes that fit the answer; an answer that none fits changes nothing."""

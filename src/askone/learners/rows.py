@@ -13,6 +13,7 @@ import numpy as np
 from immutables import Map
 from numpy.typing import ArrayLike, NDArray
 
+from askone.errors import InvalidArgument
 from askone.inputs import as_row, as_rows
 from askone.learners.base import Learner
 from askone.learners.sgd import SGD, SGDState
@@ -45,6 +46,10 @@ class RowLearner(Learner[RowsState]):
         """What is known of a row before its first question."""
 
     @abstractmethod
+    def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Question:
+        """What to ask about a row (1 x columns) of which so much is known."""
+
+    @abstractmethod
     def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
         """What is known after an answer."""
 
@@ -72,6 +77,14 @@ class RowLearner(Learner[RowsState]):
     def wants(self, state: RowsState, x: ArrayLike) -> bool:
         """Whether the row is not known yet."""
         return self.open(self.known(state, as_row(x, self.columns)))
+
+    def ask(self, state: RowsState, x: ArrayLike, uniform: Array) -> Question:
+        """The next question about a row; a row that is known has none."""
+        row = as_row(x, self.columns)
+        known = self.known(state, row)
+        if not self.open(known):
+            raise InvalidArgument("x", "a row whose label is not known yet (wants tells)", "one that is known")
+        return self.question(state, row, known, np.asarray(uniform))
 
     def ask_many(self, state: RowsState, X: ArrayLike, uniform: Array) -> list[Question]:
         """See ``Learner.ask_many``."""

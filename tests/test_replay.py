@@ -1,0 +1,54 @@
+"""State is a fold over the log: for every learner, with all that was logged taken through JSON."""
+
+import json
+
+import numpy as np
+import pytest
+
+from askone import Ranking, Real, Stream
+from askone.events import event_from_json
+from askone.gradients.pairs import RANK_LOSSES, RANK_PAIRS, rank_strategy
+from askone.learners.surrogate import Surrogate
+from askone.oracles import Oracle
+from askone.replay import fold
+from samples import models, small_labels, small_rows
+from test_classifier import ALL as FOR_CLASSES
+from test_rows import LEARNERS as FOR_ROWS
+
+ITEMS = ("tea", "coffee", "milk", "water")
+MODEL = models()["linear"]
+FOR_ORDERS = {
+    f"orders: {loss} {family}": Surrogate(rank_strategy(Ranking(ITEMS), RANK_LOSSES[loss](), family), MODEL)
+    for loss, family in RANK_PAIRS
+}
+ALL = FOR_CLASSES | FOR_ROWS | FOR_ORDERS
+
+
+def labels(learner, n):
+    if isinstance(learner.space, Real):
+        return small_labels(learner.space.m, n)
+    if isinstance(learner.space, Ranking):
+        return np.array([np.random.default_rng(i).permutation(ITEMS) for i in range(n)])
+    return np.array(learner.space.names)[np.arange(n) % learner.space.size]
+
+
+@pytest.mark.parametrize("learner", ALL.values(), ids=ALL)
+def test_the_log_is_the_only_truth(learner):
+    X, log = small_rows(24), []
+    oracle = Oracle(labels(learner, 24), resample=True)
+    stream = Stream(learner, seed=4, resample=True, log=log.append)
+    waiting = []
+    for i in (*range(24), *range(0, 24, 2)):  # half of the rows come again; answers come late and out of order
+        if not learner.wants(stream.state, X[i]):
+            continue
+        waiting.append((i, stream.ask(X[i], key=i)))
+        if len(waiting) == 3:
+            for row, question in waiting[::-1]:
+                stream.tell(question, oracle.respond(row, question))
+            waiting = []
+    events = [event_from_json(json.loads(json.dumps(event.to_json(), allow_nan=False))) for event in log]
+    replayed = fold(learner, dict(enumerate(X)), events)
+    live, again = learner.to_arrays(stream.state), learner.to_arrays(replayed)
+    assert live.keys() == again.keys()
+    assert all(np.array_equal(live[name], again[name]) for name in live)
+    assert learner.count(replayed) == learner.count(stream.state) > 20
