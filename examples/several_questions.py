@@ -17,7 +17,7 @@ train, test = slice(0, 1200), slice(1200, None)
 def one_image() -> None:
     """Twenty questions, live."""
     model = askone.OneBitClassifier(range(10), questions="bisection", random_state=0).start(X[train])
-    while model.wants(X[0]):
+    while model.wants(X[0], "first image"):
         question = model.ask(X[0], key="first image")
         answer = question.holds(y[0])
         print("  ", question, "yes" if answer else "no")

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import askone
@@ -184,7 +185,7 @@ def test_saving_keeps_everything(options, tmp_path):
     back = askone.load(tmp_path / "m")
     assert (back.predict(X) == model.predict(X)).all()
     draw = np.random.default_rng(0).uniform(size=model.stream_.learner.width)
-    row = next(x for x in five(50, 5)[0] if model.wants(x))
+    row = five(50, 5)[0][0]
     assert back.stream_.learner.ask(back.stream_.state, row, draw) == model.stream_.learner.ask(
         model.stream_.state, row, draw
     )
@@ -199,7 +200,7 @@ def test_several_questions_per_row_are_counted():
     assert 200 < everything.stream_.asked < 200 * np.log2(5) + 200
     live = OneBitClassifier(NAMES, questions="bisection", random_state=0).start(X)
     count = 0
-    while live.wants(X[0]):
+    while live.wants(X[0], "first"):
         question = live.ask(X[0], key="first")
         live.tell(question, question.answer("owl"))
         count += 1
@@ -210,7 +211,8 @@ def test_memory_asks_each_row_no_more_than_needed():
     X, y = five(40)
     model = OneBitClassifier(NAMES, resample="memory", budget=2000, random_state=0).fit(X, y)
     assert model.stream_.asked < 40 * 4
-    assert not any(model.wants(x) for x in X)
+    learner, state = model.stream_.learner, model.stream_.state
+    assert not any(learner.wants(state, x, i) for i, x in enumerate(X))
 
 
 def test_classes_are_found_in_y_or_given():
@@ -275,3 +277,80 @@ def test_a_wrong_tell_changes_nothing():
     assert model.stream_.state is before
     with pytest.raises(IncompatibleParts):
         OneBitClassifier(NAMES, attributes=KNOWN_BY, questions="singletons").start(X)
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"classes": 5}, "classes"),
+        ({"classes": "abc"}, "classes"),
+        ({"classes": {"a", "b"}}, "classes"),
+        ({"classes": ["a"]}, "classes"),
+        ({"cost": [[0, 1], [1, 0]]}, "cost"),
+        ({"cost": 1 - np.eye(5), "loss": "median"}, "loss"),
+        ({"cost": 1 - np.eye(5), "questions": "sphere"}, "loss"),
+        ({"cost": 1 - np.eye(5), "questions": "passive"}, "loss"),
+        ({"attributes": KNOWN_BY, "loss": "logistic", "questions": "full"}, "loss"),
+        ({"attributes": KNOWN_BY, "questions": "game"}, "questions"),
+        ({"attributes": KNOWN_BY, "resample": "memory"}, "resample"),
+        ({"questions": "bisection", "resample": "memory"}, "resample"),
+        ({"questions": "game", "resample": "memory"}, "resample"),
+        ({"sets": []}, "sets"),
+        ({"gamma": 1.0}, "gamma"),
+    ],
+)
+def test_the_right_argument_is_named(options, argument):
+    model = OneBitClassifier(**{"classes": NAMES} | options)
+    with pytest.raises(InvalidArgument) as refused:
+        model.start(five(30)[0])
+    assert refused.value.argument == argument
+
+
+def test_starting_does_not_forget_what_was_paid_for(tmp_path):
+    X, _ = five(30)
+    model = OneBitClassifier(NAMES, random_state=0).start(X).start(X)  # nothing to lose yet
+    model.tell(model.ask(X[0]), True)
+    with pytest.raises(askone.AskoneError, match="learnt from 1 answer"):
+        model.start(X)
+    assert model.stream_.answered == 1
+    assert clone(model).start(X).stream_.answered == 0
+
+
+def test_keys_of_other_libraries_are_taken():
+    X, _ = five(30)
+    model = OneBitClassifier(NAMES, random_state=0).start(X)
+    model.ask(X[0], key=np.int64(7))
+    model.ask(X[1:3], key=np.array(["a", "b"]))
+    model.ask(X[3:4], key="solo")
+    assert model.stream_.keys == {7, "a", "b", "solo"}
+    for key in (1.5, None, ["x"]):
+        with pytest.raises(InvalidArgument, match="key"):
+            model.ask(X[4:6], key=key) if key is not None else model.ask(X[4:6], key=[None, 2.5])
+
+
+def test_a_row_with_an_open_question_waits_and_a_skip_ends_it():
+    X, _ = five(30)
+    model = OneBitClassifier(NAMES, questions="bisection", budget=10, random_state=0).start(X)
+    question = model.ask(X[0], key="first")
+    with pytest.raises(askone.AskoneError, match="open question"):
+        model.ask(X[0], key="first")
+    model.skip(question)
+    assert not model.wants(X[0], "first")
+    assert model.wants(X[1], "second")
+    for i in range(2, 11):
+        model.ask(X[i], key=i)
+    assert not model.wants(X[1], "second")  # the budget is spent
+
+
+@pytest.mark.parametrize(
+    "options", [{"classes": range(5)}, {"attributes": {"x": [np.int64(0)], "y": {1, 2}, "z": [1, 3]}}]
+)
+def test_what_can_be_used_can_be_saved(options, tmp_path):
+    X, _ = five(30)
+    model = OneBitClassifier(**{"classes": range(5)} | options, random_state=0).start(X)
+    model.tell(model.ask(X[0]), True)
+    model.save(tmp_path / "m")
+    assert (askone.load(tmp_path / "m").predict(X) == model.predict(X)).all()
+    for wrong in (tmp_path, None):
+        with pytest.raises(InvalidArgument, match="path"):
+            model.save(wrong)

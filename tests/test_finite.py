@@ -39,6 +39,16 @@ def test_attributes_are_asked_by_their_names():
         ({"max_set_size": 0}, "max_set_size must be a whole number from 1 to 4"),
         ({"max_set_size": 5}, "max_set_size must be a whole number from 1 to 4"),
         ({"max_set_size": 2, "attributes": KNOWN_BY}, "None where attributes or sets"),
+        ({"sets": [["cat"], ["lion", "cat"], ["cat", "lion"]]}, "different sets"),
+        ({"sets": [["cat"], ["lion", "caracal", "owl", "chicken"]]}, "complements"),
+        ({"attributes": {"feline": ["cat"], "Is it feline?": ["lion"]}}, "different sentences"),
+        ({"attributes": {" ": ["cat"]}}, "none of them blank"),
+        ({"attributes": 5}, "attributes must be a list of sets"),
+        ({"sets": "cat"}, "sets must be a list of sets"),
+        ({"names": {"cat", "lion"}}, "names must be a list of classes"),
+        ({"names": [1, 1.0]}, "'1.0' twice"),
+        ({"names": [1, float("nan")]}, "finite numbers"),
+        ({"wording": "Is it {set}}?"}, r"a text with \{set\}"),
         ({"wording": "Is it so?"}, r"a text with \{set\}"),
         ({"wording": "{set} {who}"}, r"a text with \{set\}"),
     ],
@@ -206,3 +216,13 @@ def test_json_and_answers():
 def test_bad_sets(fields):
     with pytest.raises(InvalidArgument):
         Subset(**fields)
+
+
+def test_ties_are_relative_to_the_scale_of_the_loss():
+    space = Finite(("a", "b"), loss=[[0, 1e-13], [1e-13, 0]])
+    point = np.array([0.9, 0.1]) @ space.embedding
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    assert set(space.decode(np.tile(point, (20, 1)), rows)[:, 0]) == {"a"}
+    same = Finite(("a", "b", "c"), loss=[[0.1] * 3, [0.7] * 3, [0.3] * 3])  # one prediction is always the best
+    assert np.abs(same.embedding).max() < 10
+    assert same.decode(same.embedding[:1], rows[:1])[0, 0] == "a"

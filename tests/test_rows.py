@@ -1,11 +1,14 @@
 """Several questions per row: bisection until the label is known, and Algorithm 1 with memory."""
 
+import json
+
 import numpy as np
 import pytest
 
-from askone import Classes, draws
+from askone import Classes, OneBitClassifier, OneBitRegressor, Stream, draws
 from askone.checks import check_learner
 from askone.errors import AlreadyAsked, IncompatibleParts, InvalidArgument
+from askone.events import event_from_json
 from askone.finite import Finite
 from askone.gradients import FullGradient, MedianSphere, QuantileThreshold, SquaredThreshold
 from askone.gradients.subsets import FullLabel, Singletons, Sphere
@@ -16,9 +19,11 @@ from askone.learners.surrogate import Surrogate
 from askone.losses import Logistic, Median, Quantile, Squared
 from askone.oracles import Oracle
 from askone.questions import HalfSpace
+from askone.replay import fold
+from askone.schedules import InverseSqrt, Polynomial
 from askone.simulation import resampled, simulate
 from askone.spaces import Real
-from samples import models, small_labels, small_rows
+from samples import constant_model, models, small_labels, small_rows
 
 MODEL = models()["linear"]
 NAMES = tuple("abcdefg")
@@ -90,8 +95,8 @@ def test_reals_are_found_to_the_precision_by_a_counted_number_of_questions():
     assert outcome.asked == oracle.questions == 30 * 2 * 4  # log2(2 / (2/16)) = 4 for each of two outputs
     assert oracle.labels_revealed == 0
     assert learner.rows_known(outcome.state) == 30
-    for x, label in zip(X, y, strict=True):
-        known = np.array(learner.known(outcome.state, x[None])).reshape(2, 2)
+    for i, (x, label) in enumerate(zip(X, y, strict=True)):
+        known = np.array(learner.known(outcome.state, x, i)).reshape(2, 2)
         middle = learner.space.from_unit(known.mean(axis=0))
         assert (np.abs(middle - label) <= [2.0 + 1e-9, 5 / 16 + 1e-9]).all()
 
@@ -149,10 +154,11 @@ def test_memory_knows_rows_in_the_end_and_stops_asking():
     outcome = simulate(learner, X, oracle, order=resampled(10, 500), at=[])
     assert learner.rows_known(outcome.state) == 10
     assert outcome.asked == oracle.questions < 10 * 6  # never more than K - 1 each
-    for x, name in zip(X, y, strict=True):
-        known = learner.known(outcome.state, x[None])
-        assert [NAMES[i] for i in range(7) if known[i]] == [name]
-        assert not learner.wants(outcome.state, x)
+    for i, (x, name) in enumerate(zip(X, y, strict=True)):
+        known = learner.known(outcome.state, x, i)
+        assert [NAMES[k] for k in range(7) if known[k]] == [name]
+        assert not learner.wants(outcome.state, x, i)
+        assert learner.wants(outcome.state, x)  # without its key it is another row
 
 
 def test_given_memory_the_gradient_is_still_exactly_unbiased():
@@ -181,7 +187,7 @@ def test_memory_of_reals_takes_the_known_sign():
     question = learner.ask(state, x, np.empty(0))
     assert question.threshold > 0
     state = learner.tell(state, x, question, False)
-    assert learner.known(state, x[None])[0] == 0.0
+    assert learner.known(state, x)[0] == 0.0
     assert learner.predict(state, [x]) != before
 
 
@@ -240,3 +246,70 @@ def test_draws_are_those_of_the_questions():
         question = learner.ask(state, X[one.row], draws.uniforms(9, i, 1, learner.width)[0])
         assert question == one.question
         state = learner.tell(state, X[one.row], question, one.answer)
+
+
+def test_equal_rows_keep_their_own_labels():
+    """Two contexts, four labels in five alike: rows are told apart by their number, not by their content."""
+    rng = np.random.default_rng(0)
+    X = rng.choice([0.0, 1.0], size=(400, 1))
+    y = np.where(rng.uniform(size=400) < 0.8, "a", "b")
+    model = OneBitClassifier(["a", "b"], questions="bisection", model="linear", step="sqrt", random_state=0).fit(X, y)
+    assert model.stream_.asked == 400
+    share = np.mean(y[X[:, 0] == 0] == "a")
+    assert model.predict_proba([[0.0]])[0, 0] == pytest.approx(share, abs=0.1)
+    numbers = np.where(y == "a", 30.0, 70.0)
+    halved = OneBitRegressor(0, 100, questions="bisection", decimals=None, random_state=0).fit(X, numbers)
+    assert halved.stream_.asked == 400 * 5
+
+
+def test_every_row_counts_alike_with_memory():
+    """Rows whose labels are soon known are revisited: the geometric median is found as without memory."""
+    p, names = [0.55, 0.15, 0.15, 0.15], list("abcd")
+    strategy = Sphere(Classes(tuple(names)))
+    found = []
+    for seed in range(3):
+        y = np.random.default_rng(seed).choice(names, p=p, size=300)
+        learner = RememberedClasses(Surrogate(strategy, constant_model(), InverseSqrt(1.0), Polynomial()))
+        order = resampled(300, 1500, seed)
+        state = simulate(learner, np.zeros((300, 1)), Oracle(y, resample=True), order=order, seed=seed, at=[]).state
+        found.append(learner.predict(state, [[0.0]])[0])
+    # The target is the vertex (1, 0, 0, 0); without revisits it was (.73, .09, .09, .09).
+    assert np.mean(found, axis=0)[0] > 0.87
+
+
+def test_rounded_thresholds_never_turn_a_step_round():
+    """A step goes towards the label, or the label lies within the rounding."""
+    learner = RememberedReal(SGD(Real(0, 100, decimals=0), MODEL))
+    X, y = small_rows(30), 50 + 20 * small_labels(1, 30)
+    state, grain = learner.init(), 1 / 50
+    for i in resampled(30, 600).tolist():
+        if not learner.wants(state, X[i], i):
+            continue
+        z = float(learner.inner.iterate(state.inner, X[i : i + 1])[0, 0])
+        question = learner.ask_row(state, X[i], np.empty(0), i)
+        state = learner.tell_row(state, X[i], question, question.answer(y[i]), i)
+        moved = float(learner.inner.iterate(state.inner, X[i : i + 1])[0, 0]) - z
+        residual = learner.space.to_unit(y[i])[0] - z
+        assert moved * residual > 0 or abs(residual) <= 2 * grain
+
+
+@pytest.mark.parametrize("questions", ["passive", "bisection", "designed", "singletons"])
+def test_sets_too_many_to_list_keep_their_size(questions):
+    X, names = small_rows(30), [f"c{i}" for i in range(40)]
+    model = OneBitClassifier(names, max_set_size=3, questions=questions, random_state=0).start(X)
+    assert all(len(question.members) <= 3 for question in model.ask(X))
+
+
+def test_a_revisit_is_logged_and_replayed():
+    learner, log = LEARNERS["remembered classes"], []
+    stream = Stream(learner, resample=True, log=log.append)
+    x = small_rows(1)[0]
+    while stream.wants(x, "ann"):
+        question = stream.ask(x, key="ann")
+        stream.tell(question, question.answer("c"))
+    before = stream.predict([x])
+    stream.revisit(x, "ann")
+    assert not np.array_equal(stream.predict([x]), before)
+    events = [event_from_json(json.loads(json.dumps(event.to_json()))) for event in log]
+    replayed = fold(learner, {"ann": x}, events)
+    assert np.array_equal(learner.predict(replayed, [x]), stream.predict([x]))

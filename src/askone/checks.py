@@ -189,7 +189,7 @@ def _alike(a: Question, b: Question) -> bool:
     if isinstance(a, Subset) and isinstance(b, Subset):
         drawn = np.allclose([a.probability, *a.yes, *a.no], [b.probability, *b.yes, *b.no], rtol=1e-9, atol=1e-9)
         return bool(a.members == b.members and drawn)
-    return type(a) is type(b)
+    return a == b
 
 
 def _copied(learner: Learner[Any], state: Any) -> dict[str, Array]:

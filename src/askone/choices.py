@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from askone.errors import InvalidArgument
-from askone.finite import check_wording
+from askone.finite import attribute_sentence, check_wording
 from askone.inputs import as_number, as_text
 from askone.questions import FAMILIES, FORMAT, Question, Record, listed, yes_or_no
 from askone.spaces import Name
@@ -51,13 +51,16 @@ class Subset(Question):
         if not isinstance(self.members, tuple | list):
             raise InvalidArgument("members", "a list of classes", repr(self.members))
         object.__setattr__(self, "members", tuple(self.members))
+        if not all(isinstance(name, str | int | float) for name in self.members):
+            raise InvalidArgument("members", "names of classes", list(self.members))
         if not self.members or len(set(self.members)) < len(self.members):
             raise InvalidArgument("members", "at least one class, none twice", list(self.members))
         as_text(self.title, "title")
         check_wording(self.wording)
-        as_number(self.probability, "probability", 0.0, strict=True)
-        if not all(map(math.isfinite, (*self.yes, *self.no))):
-            raise InvalidArgument("yes", "finite numbers", "another")
+        as_number(self.probability, "probability", 0.0, 1.0 + 1e-9, strict=True)
+        for name, lesson in (("yes", self.yes), ("no", self.no)):
+            if not all(isinstance(number, float | int) and math.isfinite(number) for number in lesson):
+                raise InvalidArgument(name, "finite numbers", lesson)
 
     def __str__(self) -> str:
         if self.title:
@@ -105,18 +108,6 @@ class Subset(Question):
     def numbered(self, number: int) -> Subset:
         """See ``Question.numbered``."""
         return replace(self, number=number)
-
-
-def attribute_sentence(title: str) -> str:
-    """An attribute as a question: a sentence as it stands, "Is it feline?", "Does it have tufted ears?".
-
-    >>> attribute_sentence("Can it fly?"), attribute_sentence("whiskers")
-    ('Can it fly?', 'Does it have whiskers?')
-    """
-    if title.endswith("?"):
-        return title
-    noun = " " in title or title.endswith("s")
-    return f"Does it have {title}?" if noun else f"Is it {title}?"
 
 
 FAMILIES[Subset.kind] = Subset

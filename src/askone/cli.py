@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"askone: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("askone: stopped", file=sys.stderr)
+        print("askone: stopped; what was finished is written", file=sys.stderr)
         return 130
 
 
@@ -105,8 +105,9 @@ def run_strategies(
 ) -> int:
     """All strategies for classes on one data set; the tables grow with each, so stopping loses nothing."""
     console = console or Console()
-    console.print(f"{len(rows.X)} rows of {data}; one question each unless it says otherwise; {repeats} repeats.")
+    console.print(f"{len(rows.X)} rows of {data}; {repeats} repeat(s); tables grow in {out}", soft_wrap=True)
     title = f"Test error in percent on {data} against the number of questions, {repeats} repeat(s)"
+    out.mkdir(parents=True, exist_ok=True)  # what cannot be written should be known before the work
     outcomes: list[Outcome] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:

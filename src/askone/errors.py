@@ -10,6 +10,7 @@
     ├── UnknownQuestion (also a LookupError)   told a question that was never asked here
     ├── AlreadyAsked                           this row had its one question
     ├── AlreadyAnswered                        this question had its answer
+    ├── AlreadyStarted                         this model has answers that starting would forget
     ├── BudgetSpent                            no question is left
     ├── Diverged (also an ArithmeticError)     the steps were too long: the model's numbers mean nothing
     ├── InvalidFile (also a ValueError)        a saved model, a record or data that cannot be read
@@ -78,6 +79,10 @@ class AlreadyAsked(AskoneError):
 
 class AlreadyAnswered(AskoneError):
     """A question had its answer already."""
+
+
+class AlreadyStarted(AskoneError):
+    """A model has learnt from answers that starting anew would forget."""
 
 
 class BudgetSpent(AskoneError):

@@ -13,11 +13,22 @@ from typing import Any, ClassVar, final
 from askone.errors import InvalidFile
 from askone.questions import Answer, HalfSpace, Question, Record, question_from_json
 
-__all__ = ["Answered", "Asked", "Event", "HalfSpace", "Key", "Retracted", "Skipped", "event_from_json"]
+__all__ = ["Answered", "Asked", "Event", "HalfSpace", "Key", "Retracted", "Revisited", "Skipped", "event_from_json"]
 
 FORMAT = 1
 Key = str | int
 """What names a row."""
+AUTOMATIC = "~"
+"""How names begin that rows without a key have in the log: ~17."""
+
+
+def given_key(name: Key) -> Key | None:
+    """The key that a row was given, if it was.
+
+    >>> given_key("ann"), given_key("~17")
+    ('ann', None)
+    """
+    return None if isinstance(name, str) and name.startswith(AUTOMATIC) else name
 
 
 @final
@@ -81,12 +92,27 @@ class Retracted:
         return {"format": FORMAT, "kind": self.kind, "id": self.id, "answered": self.answered}
 
 
-Event = Asked | Answered | Skipped | Retracted
+@final
+@dataclass(frozen=True)
+class Revisited:
+    """A row whose label is known came again: nobody was asked, the model learnt from it once more."""
+
+    id: str
+    row: Key
+    kind: ClassVar[str] = "revisited"
+
+    def to_json(self) -> Record:
+        """Plain JSON values."""
+        return {"format": FORMAT, "kind": self.kind, "id": self.id, "row": self.row}
+
+
+Event = Asked | Answered | Skipped | Retracted | Revisited
+_KINDS = ("asked", "answered", "skipped", "retracted", "revisited")
 
 
 def event_from_json(record: Record) -> Event:
     """The inverse of each ``to_json``."""
-    if record.get("format") != FORMAT or record.get("kind") not in ("asked", "answered", "skipped", "retracted"):
+    if record.get("format") != FORMAT or record.get("kind") not in _KINDS:
         raise InvalidFile(f"an event of kind {record.get('kind')!r}, format {record.get('format')} cannot be read")
     try:
         return _read(record)
@@ -102,4 +128,6 @@ def _read(record: dict[str, Any]) -> Event:
         return Answered(record["id"], record["asked"], answer if isinstance(answer, bool) else tuple(answer))
     if record["kind"] == "skipped":
         return Skipped(record["id"], record["asked"])
+    if record["kind"] == "revisited":
+        return Revisited(record["id"], record["row"])
     return Retracted(record["id"], record["answered"])

@@ -7,6 +7,7 @@ reads the label off it.  Questions are sets of labels.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -80,6 +81,7 @@ class FiniteSpace(Discrete):
                 allowed = "None where attributes or sets say what may be asked"
                 raise InvalidArgument("max_set_size", allowed, self.max_set_size)
         check_wording(self.wording)
+        self._refuse_alike()
         together = self._groups()
         if together:
             argument = "attributes" if self.attributes else "sets"
@@ -99,10 +101,18 @@ class FiniteSpace(Discrete):
     def _index(self) -> dict[Name, int]:
         return {name: i for i, name in enumerate(self.names)}
 
-    @cached_property
+    @property
+    @abstractmethod
     def embedding(self) -> Array:
         """phi(y) of each label, K x m."""
-        return np.eye(self.size)
+
+    @abstractmethod
+    def merits(self, scores: Array) -> Array:
+        """How good each prediction is at these scores, n x K: the best is decoded."""
+
+    def decode(self, scores: Array, rows: Array, seed: int = 0) -> Array:
+        """The label of greatest merit."""
+        return self.named(self.best(self.merits(scores), rows, seed))
 
     @cached_property
     def allowed(self) -> Allowed | None:
@@ -150,7 +160,8 @@ class FiniteSpace(Discrete):
 
     def best(self, merits: Array, rows: Array, seed: int = 0) -> Array:
         """The place of the greatest merit in each row; ties at random (see ``draws.by_content``)."""
-        top = merits >= merits.max(axis=1, keepdims=True) - 1e-12
+        best, spread = merits.max(axis=1, keepdims=True), np.ptp(merits, axis=1, keepdims=True)
+        top = merits >= best - _TOLERANCE * spread
         choice = top.argmax(axis=1)
         tied = np.flatnonzero(top.sum(axis=1) > 1)
         if len(tied):
@@ -160,10 +171,11 @@ class FiniteSpace(Discrete):
 
     def _listed(self, field: str) -> tuple[tuple[str, tuple[Name, ...]], ...]:
         given = getattr(self, field)
+        if isinstance(given, str) or not np.iterable(given):
+            raise InvalidArgument(field, "a list of sets of classes, or a dictionary that names them", repr(given))
         pairs = list(given.items()) if isinstance(given, Mapping) else [_titled(one) for one in given]
-        titles = [title for title, _ in pairs if title]
-        if len(set(titles)) < len(titles):
-            raise InvalidArgument(field, "different names", titles)
+        if isinstance(given, Mapping) and not all(isinstance(title, str) and title.strip() for title, _ in pairs):
+            raise InvalidArgument(field, "named by texts, none of them blank", list(given))
         return tuple((as_text(title, field), self._members(title, members, field)) for title, members in pairs)
 
     def _members(self, title: str, members: Sequence[Name], field: str) -> tuple[Name, ...]:
@@ -174,6 +186,19 @@ class FiniteSpace(Discrete):
             reason = f"a set of 1 to {self.size - 1} different classes"
             raise InvalidArgument(f"{field}[{title!r}]" if title else field, reason, list(members))
         return tuple(self.names[i] for i in sorted(chosen))
+
+    def _refuse_alike(self) -> None:
+        """Two questions that ask the same, or read the same, are a mistake."""
+        listed: list[tuple[str, Sequence[Name]]] = [*self.attributes, *self.sets]
+        asked: dict[frozenset[Name], Sequence[Name]] = {}
+        for _, members in listed:
+            if frozenset(members) in asked:
+                raise InvalidArgument("sets", "different sets, also from each other's complements", list(members))
+            asked[frozenset(members)] = asked[frozenset(self.names) - frozenset(members)] = members
+        titles = [attribute_sentence(title) for title, _ in listed if title]
+        alone = [f"Is it {members[0]}?" for title, members in listed if not title and len(members) == 1]
+        if len({*titles, *alone}) < len(titles) + len(alone):
+            raise InvalidArgument("attributes", "names that make different sentences", sorted([*titles, *alone]))
 
     def _groups(self) -> str:
         groups = self.allowed.apart() if self.allowed is not None else []
@@ -210,10 +235,9 @@ class Classes(FiniteSpace):
             return np.eye(self.size)
         return np.asarray(self.allowed.span @ self.allowed.span.T)
 
-    def decode(self, scores: Array, rows: Array, seed: int = 0) -> Array:
-        """argmax_y z_y (the nearest embedding, if the allowed sets do not span)."""
-        merits = scores @ self.embedding.T - 0.5 * np.sum(self.embedding**2, axis=1)
-        return self.named(self.best(merits, rows, seed))
+    def merits(self, scores: Array) -> Array:
+        """z_y (nearness to each embedding, <z, phi_y> - |phi_y|^2 / 2, if the allowed sets do not span)."""
+        return np.asarray(scores @ self.embedding.T - 0.5 * np.sum(self.embedding**2, axis=1))
 
 
 @final
@@ -258,7 +282,9 @@ class Finite(FiniteSpace):
         left, singular, right = np.linalg.svd(self.matrix - self.matrix.mean(axis=0))
         rank = int((singular > _TOLERANCE * singular[0]).sum())
         points = (right[:rank] * singular[:rank, None]).T
-        stretch = float(np.linalg.norm(points - points.mean(axis=0), axis=1).max()) or 1.0
+        stretch = float(np.linalg.norm(points - points.mean(axis=0), axis=1).max())
+        if stretch <= _TOLERANCE * float(np.abs(points).max()):  # one prediction is the best for every label
+            stretch = 1.0
         return left[:, :rank] * stretch, points / stretch
 
     @cached_property
@@ -271,19 +297,30 @@ class Finite(FiniteSpace):
         """See the class."""
         return self._factors[1]
 
-    def expected(self, scores: Array) -> Array:
-        """The expected loss of each prediction (less a constant), n x K."""
-        return np.asarray(scores @ self._factors[0].T)
-
-    def decode(self, scores: Array, rows: Array, seed: int = 0) -> Array:
-        """argmin_z of the expected loss."""
-        return self.named(self.best(-self.expected(scores), rows, seed))
+    def merits(self, scores: Array) -> Array:
+        """Less the expected loss of each prediction, up to a constant."""
+        return np.asarray(-scores @ self._factors[0].T)
 
 
 def check_wording(template: str) -> None:
     """A template for a set question has the place {set} and no other."""
-    if as_text(template, "wording") and (template.count("{set}") != 1 or template.count("{") != 1):
+    rest = as_text(template, "wording").replace("{set}", "", 1)
+    if template and ("{set}" not in template or "{" in rest or "}" in rest):
         raise InvalidArgument("wording", "a text with {set}", repr(template))
+
+
+def attribute_sentence(title: str) -> str:
+    """An attribute as a question: a sentence as it stands, "Is it feline?", "Does it have tufted ears?".
+
+    One word that does not end in s is taken for an adjective.
+
+    >>> attribute_sentence("Can it fly?"), attribute_sentence("whiskers"), attribute_sentence("feline")
+    ('Can it fly?', 'Does it have whiskers?', 'Is it feline?')
+    """
+    if title.endswith("?"):
+        return title
+    noun = " " in title or title.endswith("s")
+    return f"Does it have {title}?" if noun else f"Is it {title}?"
 
 
 def _titled(one: Any) -> tuple[str, Sequence[Name]]:

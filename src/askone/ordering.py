@@ -47,13 +47,14 @@ def best_order(W: Array) -> Ordered:
     Ordered(order=[0, 1, 2], value=2.5, bound=2.5)
     """
     order: list[int] = []
-    lost = 0.0
-    for block in blocks(W):
-        found = _solved(W[np.ix_(block, block)])
+    lost, largest = 0.0, float(np.abs(W).max(initial=0.0)) or 1.0
+    unit = W / largest  # tolerances below, the solver's too, are for numbers around 1
+    for block in blocks(unit):
+        found = _solved(unit[np.ix_(block, block)])
         order += [int(block[i]) for i in found.order]
         lost += found.bound - found.value
     earned = value(W, order)
-    return Ordered(order, earned, earned + lost)
+    return Ordered(order, earned, earned + lost * largest)
 
 
 def value(W: Array, order: list[int] | Array) -> float:

@@ -74,8 +74,14 @@ class Prefer(Question):
         order = order_of(label)
         return place(order, self.first) < place(order, self.second)
 
+    def holds(self, label: ArrayLike) -> bool:
+        """Whether an order puts the first above the second."""
+        return self.answer(label)
+
     def accept(self, answer: object) -> bool:
-        """A bool, and nothing else."""
+        """A bool (True: the first), or the name of the preferred item."""
+        if isinstance(answer, str) and answer in (self.first, self.second):
+            return answer == self.first
         return yes_or_no(answer)
 
     def to_json(self) -> Record:

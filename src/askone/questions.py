@@ -239,7 +239,13 @@ class Reveal(Question):
         """A label."""
         if self.names:
             given = (answer,) if isinstance(answer, str) or not np.iterable(answer) else tuple(answer)
-            if len(given) != self.outputs or len(set(given)) < len(given) or not set(given) <= set(self.names):
+            named = all(isinstance(name, str | int | float | np.generic) for name in given)
+            if (
+                not named
+                or len(given) != self.outputs
+                or len(set(given)) < len(given)
+                or not set(given) <= set(self.names)
+            ):
                 raise InvalidAnswer("answer", f"{self.outputs} of: {listed(self.names)}", repr(answer))
             return tuple(self.names[self.names.index(name)] for name in given)
         if isinstance(answer, bool | np.bool_ | str) or answer is None:
@@ -268,7 +274,9 @@ def listed(names: Iterable[Name], most: int | None = None) -> str:
     'cat, "salt, pepper", 7'
     """
     texts = [str(name) for name in names]
-    clear = [json.dumps(t, ensure_ascii=False) if set(t) & set(',"…') or t != t.strip() else t for t in texts]
+    clear = [
+        json.dumps(t, ensure_ascii=False) if set(t) & set(',"…') or t != t.strip() or " or " in t else t for t in texts
+    ]
     return ", ".join(clear[:most])
 
 

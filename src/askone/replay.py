@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from askone.errors import InvalidArgument, InvalidFile
-from askone.events import Answered, Asked, Event, Key, Retracted
+from askone.events import Answered, Asked, Event, Key, Retracted, Revisited, given_key
 from askone.learners.base import Learner
 
 
@@ -29,10 +29,13 @@ def fold(learner: Learner[Any], rows: Mapping[Key, ArrayLike], events: Iterable[
     asked = {event.id: event for event in log if isinstance(event, Asked)}
     state = learner.init()
     for event in log:
+        if isinstance(event, Revisited) and event.row in rows:
+            state = learner.revisit(state, rows[event.row], event.row)
         if not isinstance(event, Answered) or event.id in gone:
             continue
         if event.asked not in asked or asked[event.asked].row not in rows:
             raise InvalidFile(f"event {event.id!r} answers {event.asked!r}, whose question or row is not here")
         question = asked[event.asked]
-        state = learner.tell(state, rows[question.row], question.question, event.answer)
+        x, key = rows[question.row], given_key(question.row)
+        state = learner.tell_row(state, x, question.question, event.answer, key)
     return state

@@ -59,6 +59,8 @@ SAVEABLE: dict[str, type] = {cls.__name__: cls for cls in (*_SMALL, *_SPACES, *_
 
 def save(path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, Array]) -> None:
     """Write a document (see ``encode``) and arrays; the file appears whole or not at all."""
+    if not isinstance(path, str | os.PathLike) or Path(path).is_dir():
+        raise InvalidArgument("path", "the name of a file", path)
     target = Path(path)
     partial = target.with_name(target.name + ".partial")
     with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:

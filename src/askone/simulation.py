@@ -85,7 +85,8 @@ def simulate(
         wanted = checkpoints(most) if at is None else [as_count(n, "at", 1) for n in at]
         limit = None if questions is None else most
         run = _Run(as_seed(seed), numbers.tolist(), limit, evaluate, held_out, wanted, progress, keep)
-        return _several(learner, rows, oracle, state, run)
+        with _libraries().limit(limits=1, user_api="blas"):
+            return _several(learner, rows, oracle, state, run)
     numbers = numbers[:most]
     wanted = checkpoints(len(numbers)) if at is None else [as_count(n, "at", 1) for n in at]
     stops = sorted({*(n for n in wanted if n <= len(numbers)), len(numbers)})
@@ -127,16 +128,20 @@ def _several(learner: Learner[Any], rows: Array, oracle: Oracle, state: Any, run
     most = math.inf if run.most is None else run.most
     curve: list[tuple[int, float]] = []
     kept: list[Block | Exchange] = []
+    open_rows = set(run.order)
     for number in run.order:
-        again = True
-        while again and asked < most and learner.wants(now, rows[number]):
-            question = learner.ask(now, rows[number], draws.uniforms(run.seed, asked, 1, learner.width)[0])
+        x, again = rows[number], True
+        if not learner.wants(now, x, number):
+            now = learner.revisit(now, x, number)
+            open_rows.discard(number)
+        while again and asked < most and learner.wants(now, x, number):
+            question = learner.ask_row(now, x, draws.uniforms(run.seed, asked, 1, learner.width)[0], number)
             answer = oracle.respond(number, question)
-            now = now if answer is None else learner.tell(now, rows[number], question, answer)
+            now = now if answer is None else learner.tell_row(now, x, question, answer, number)
             asked, again = asked + 1, learner.patient and answer is not None
             kept += [heard(number, question, answer)] if run.keep else []
             curve += _looked(learner, now, asked, run) if asked in run.at else []
-        if asked >= most:
+        if asked >= most or not open_rows:
             break
     if not curve or curve[-1][0] < asked:
         curve += _looked(learner, now, asked, run)
@@ -179,7 +184,10 @@ def _uniforms(seed: int, width: int, first: int, count: int) -> Array:
 def _order(order: ArrayLike | None, rows: int) -> Array:
     if order is None:
         return np.arange(rows)
-    numbers = np.asarray(order)
+    try:
+        numbers = np.asarray(order)
+    except ValueError as error:
+        raise InvalidArgument("order", "a list of row numbers", order) from error
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or len(numbers) == 0:
         raise InvalidArgument("order", "a list of row numbers", order)
     if numbers.min() < 0 or numbers.max() >= rows:

@@ -313,13 +313,15 @@ def as_names(given: Any, argument: str, what: str) -> tuple[Name, ...]:
     Traceback (most recent call last):
     askone.errors.InvalidArgument: items must be different items; got 'cat' twice
     """
-    if isinstance(given, str) or not np.iterable(given):
+    if isinstance(given, str | set | frozenset | Mapping) or not np.iterable(given):  # a set has no order to draw by
         raise InvalidArgument(argument, f"a list of {what}", repr(given))
     names = tuple(name.item() if isinstance(name, np.generic) else name for name in given)
     if not all(isinstance(name, str | int | float) and str(name).strip() for name in names):
         raise InvalidArgument(argument, "texts or numbers, none of them blank", list(names))
-    if len({str(name) for name in names}) < len(names):
-        twice = sorted({str(name) for name in names if [str(n) for n in names].count(str(name)) > 1})
+    if any(isinstance(name, float) and not math.isfinite(name) for name in names):
+        raise InvalidArgument(argument, "texts or finite numbers", list(names))
+    if min(len({str(name) for name in names}), len(set(names))) < len(names):
+        twice = sorted({str(a) for i, a in enumerate(names) for b in names[:i] if a == b or str(a) == str(b)})
         raise InvalidArgument(argument, f"different {what}", f"{', '.join(map(repr, twice))} twice")
     if len(names) < 2:
         raise InvalidArgument(argument, f"at least two {what} (one class or item needs no question)", list(names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from askone import draws
 from askone.errors import AlreadyAnswered, AlreadyAsked, BudgetSpent, InvalidArgument, UnknownQuestion
-from askone.events import Answered, Asked, Event, Key, Skipped
+from askone.events import AUTOMATIC, Answered, Asked, Event, Key, Revisited, Skipped, given_key
 from askone.inputs import as_count, as_flag, as_row, as_rows, as_seed
 from askone.learners.base import Learner
 from askone.preferences import BestOf, Prefer
 from askone.questions import Question
 
 Array = NDArray[Any]
-_AUTOMATIC = "~"  # what the log calls a row without a key: ~17
 
 
 @final
@@ -54,6 +53,11 @@ class Budget:
         """Take questions out, all or none."""
         self.require(questions)
         self.spent += questions
+
+
+def plain_key(key: Any) -> Any:
+    """A key as Python's own text or whole number, where it is NumPy's."""
+    return key.item() if isinstance(key, np.generic) else key
 
 
 def as_budget(budget: Budget | int | None) -> Budget | None:
@@ -112,6 +116,8 @@ class Stream:
         self.state = learner.init() if state is None else state
         self._log = log
         self.keys: set[Key] = set()
+        self.visits = 0
+        self._skipped: set[Key | bytes] = set()
         self._open: dict[int, _Open] = {}
 
     @property
@@ -126,27 +132,63 @@ class Stream:
 
     def ask(self, x: ArrayLike, key: Key | None = None) -> Question:
         """One question about one row."""
-        row = as_row(x, self.learner.columns)
+        row, key = as_row(x, self.learner.columns), plain_key(key)
         self._check(1, [key])
+        self._check_open(row, [key])
         uniform = draws.uniforms(self.seed, self.asked, 1, self.learner.width)
-        return self._put(row[0], key, self.learner.ask(self.state, row[0], uniform[0]))
+        return self._put(row[0], key, self.learner.ask_row(self.state, row[0], uniform[0], key))
 
     def ask_many(self, X: ArrayLike, keys: Sequence[Key] | None = None) -> list[Question]:
         """A question for each row, all from the present state."""
         rows = as_rows(X, self.learner.columns)
         names: list[Key | None] = [None] * len(rows)
         if keys is not None:
-            names = list(keys) if not isinstance(keys, str | int) else []
+            one = isinstance(keys, str) or not isinstance(keys, Iterable)
+            names = [plain_key(key) for key in ([keys] if one and len(rows) == 1 else [] if one else keys)]
         if len(names) != len(rows):
             raise InvalidArgument("key", f"a list of {len(rows)} keys, one per row", repr(keys))
         self._check(len(rows), names)
+        self._check_open(rows, names)
         uniform = draws.uniforms(self.seed, self.asked, len(rows), self.learner.width)
-        questions = self.learner.ask_many(self.state, rows, uniform)
+        questions = self._questions(rows, uniform, names)
         return [self._put(row, key, q) for row, key, q in zip(rows, names, questions, strict=True)]
+
+    def _questions(self, rows: Array, uniform: Array, keys: list[Key | None]) -> list[Question]:
+        if not self.learner.several:
+            return self.learner.ask_many(self.state, rows, uniform)
+        each = zip(rows, uniform, keys, strict=True)
+        return [self.learner.ask_row(self.state, row, u, key) for row, u, key in each]
+
+    def wants(self, x: ArrayLike, key: Key | None = None) -> bool:
+        """Whether there is another question about a row: there is none after a skip, nor when the budget is spent."""
+        row, key = as_row(x, self.learner.columns)[0], plain_key(key)
+        spent = self.budget is not None and self.budget.left == 0
+        return not spent and self._place(row, key) not in self._skipped and self.learner.wants(self.state, x, key)
+
+    def _place(self, row: Array, key: Key | None) -> Key | bytes:
+        return (row + 0.0).tobytes() if key is None else key
+
+    def _check_open(self, rows: Array, keys: Sequence[Key | None]) -> None:
+        """A learner that asks several questions about a row asks them one after the other."""
+        if not self.learner.several:
+            return
+        waiting = {self._place(found.row, given_key(found.name)) for found in self._open.values()}
+        for row, key in zip(rows, keys, strict=True):
+            if self._place(row, key) in waiting:
+                raise AlreadyAsked("this row has an open question: tell or skip that first")
+            waiting.add(self._place(row, key))
+
+    def revisit(self, x: ArrayLike, key: Key) -> None:
+        """A row that has no question left came again: a step that costs none."""
+        row, key = as_row(x, self.learner.columns), plain_key(key)
+        self._check_keys([key])
+        state = self.learner.revisit(self.state, row[0], key)
+        self._note(Revisited(f"visit-{self.visits}", key))
+        self.state, self.visits = state, self.visits + 1
 
     def put(self, x: ArrayLike, question: Question, key: Key | None = None) -> Question:
         """A question of the caller's own about one row, numbered, counted and logged like any other."""
-        row = as_row(x, self.learner.columns)
+        row, key = as_row(x, self.learner.columns), plain_key(key)
         if not isinstance(question, Question):
             raise InvalidArgument("question", "a Question", type(question).__name__)
         self._check(1, [key])
@@ -159,7 +201,7 @@ class Stream:
             self._tell_comparisons(number, name, row, asked.comparisons(answer))
             return
         accepted = asked.accept(answer)
-        state = self.learner.tell(self.state, row, asked, accepted)
+        state = self.learner.tell_row(self.state, row, asked, accepted, given_key(name))
         self._note(Answered(f"answer-{number}", f"ask-{number}", accepted))
         self.state = state
         del self._open[number]
@@ -171,7 +213,7 @@ class Stream:
         """
         states = [self.state]
         for pair, answer in told:  # whatever is refused is refused here, before anything is logged
-            states.append(self.learner.tell(states[-1], row, pair, answer))
+            states.append(self.learner.tell_row(states[-1], row, pair, answer, given_key(name)))
         for i, (pair, answer) in enumerate(told, start=1):
             self._note(Asked(f"ask-{number}.{i}", name, pair, self.answered))
             self._note(Answered(f"answer-{number}.{i}", f"ask-{number}.{i}", answer))
@@ -180,18 +222,21 @@ class Stream:
 
     def skip(self, question: Question | int) -> None:
         """Close an open question without an answer; it stays counted."""
-        number, _ = self._find(question)
+        number, found = self._find(question)
         self._note(Skipped(f"skip-{number}", f"ask-{number}"))
+        if self.learner.several:
+            self._skipped.add(self._place(found.row, given_key(found.name)))
         del self._open[number]
 
-    def reopen(self, number: int, x: ArrayLike, question: Question) -> None:
+    def reopen(self, number: int, x: ArrayLike, question: Question, name: Key | None = None) -> None:
         """Take up an open question of an earlier stream (see ``OneBitRegressor.save``)."""
         row = as_row(x, self.learner.columns)[0]
-        self._open[as_count(number, "number", 0, self.asked - 1)] = _Open(row, question, f"{_AUTOMATIC}{number}")
+        called = f"{AUTOMATIC}{number}" if name is None else name
+        self._open[as_count(number, "number", 0, self.asked - 1)] = _Open(row, question, called)
 
-    def open_questions(self) -> list[tuple[int, Array, Question]]:
-        """Number, row and question of all that is open."""
-        return [(number, row, question) for number, (row, question, _) in self._open.items()]
+    def open_questions(self) -> list[tuple[int, Array, Question, Key]]:
+        """Number, row, question and name of all that is open."""
+        return [(number, *found) for number, found in self._open.items()]
 
     def predict(self, X: ArrayLike) -> Array:
         """Predictions at the present state, n x m."""
@@ -200,7 +245,7 @@ class Stream:
     def _put(self, row: Array, key: Key | None, question: Question) -> Question:
         """Log first, then remember: what the log has not taken has not happened."""
         asked = question.numbered(self.asked)
-        name = f"{_AUTOMATIC}{self.asked}" if key is None else key
+        name = f"{AUTOMATIC}{self.asked}" if key is None else key
         self._note(Asked(f"ask-{self.asked}", name, asked, self.answered))
         if self.budget is not None:
             self.budget.spend()
@@ -214,15 +259,19 @@ class Stream:
         if self._log is not None:
             self._log(event)
 
+    def _check_keys(self, keys: Sequence[Key | None]) -> None:
+        for key in keys:
+            if key is not None and (type(key) not in (str, int) or given_key(key) is None):
+                raise InvalidArgument("key", f"a text (not beginning with {AUTOMATIC!r}) or a whole number", repr(key))
+
     def _check(self, questions: int, keys: Sequence[Key | None]) -> None:
         if self.budget is not None:
             self.budget.require(questions)
+        self._check_keys(keys)
         seen: set[Key] = set()
         for key in keys:
             if key is None:
                 continue
-            if type(key) not in (str, int) or (isinstance(key, str) and key.startswith(_AUTOMATIC)):
-                raise InvalidArgument("key", f"a text (not beginning with {_AUTOMATIC!r}) or a whole number", repr(key))
             if not self.resample and (key in self.keys or key in seen):
                 raise AlreadyAsked(f"row {key!r} had its one question; resample=True allows several")
             seen.add(key)

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from askone import saving
-from askone.errors import BudgetSpent, InvalidArgument, UnknownQuestion, WrongType
+from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType
 from askone.inputs import as_flag, dimensions
 from askone.learners.base import Learner
 from askone.models.base import Model
@@ -60,8 +60,18 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def start(self, X: ArrayLike) -> Self:
         """Begin anew, with a look at unlabelled rows: their scale, the bandwidth, the representers."""
         with self._all_or_nothing():
+            self._refuse_to_forget()
             self._begin(self._validated(X), self._space(), None)
         return self
+
+    def _refuse_to_forget(self) -> None:
+        """Answers were paid for: a call that would drop them is more likely a mistake than a wish."""
+        stream = self._stream()
+        if stream is not None and stream.answered > 0:
+            raise AlreadyStarted(
+                f"this model has learnt from {stream.answered} answer(s): go on with ask and tell, "
+                "or begin anew with sklearn.base.clone(model).start(X)"
+            )
 
     def ask(self, x: ArrayLike, key: Any = None) -> Any:
         """A question about a row (one dimension), or a list of them about rows (two), at one state.
@@ -80,9 +90,12 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         self._started().tell(question, answer)
         return self
 
-    def wants(self, x: ArrayLike) -> bool:
-        """Whether another question about a row is of use: with memory or bisection, until its label is known."""
-        return self._started().learner.wants(self._started().state, x)
+    def wants(self, x: ArrayLike, key: Any = None) -> bool:
+        """Whether another question about a row is of use: with memory or bisection, until its label is known.
+
+        A row is known by its ``key``, or by its content where it was asked without one.
+        """
+        return self._started().wants(x, key)
 
     def skip(self, question: Question | int) -> Self:
         """Close a question that nobody will answer."""
@@ -142,7 +155,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             "seed": stream.seed,
             "asked": stream.asked,
             "keys": sorted(stream.keys, key=lambda key: (str(type(key)), key)),
-            "open": [[n, row.tolist(), question.to_json()] for n, row, question in stream.open_questions()],
+            "open": [[n, row.tolist(), question.to_json(), name] for n, row, question, name in stream.open_questions()],
             "budget": None if stream.budget is None else [stream.budget.questions, stream.budget.spent],
             **self._extras(),
         }
@@ -166,8 +179,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         )
         self.budget = self.stream_.budget
         self.stream_.keys.update(document["keys"])
-        for number, row, question in document["open"]:
-            self.stream_.reopen(number, np.array(row), question_from_json(question))
+        for number, row, question, *name in document["open"]:
+            self.stream_.reopen(number, np.array(row), question_from_json(question), *name)
         self.n_features_in_ = document["columns"]
         if document["feature_names"]:
             self.feature_names_in_ = np.array(document["feature_names"], dtype=object)
@@ -225,7 +238,9 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             allowed = "None, a whole number or a RandomState"
             raise InvalidArgument("random_state", allowed, repr(self.random_state)) from error
         learner = self._learner(rows, space, horizon, seed)
-        again = learner.several or as_flag(self.resample, "resample")
+        if self.resample != "memory" or not learner.several:
+            as_flag(self.resample, "resample")
+        again = learner.several or bool(self.resample)
         self.stream_ = Stream(learner, seed=seed, budget=budget, resample=again)
         return self.stream_
 
@@ -268,7 +283,9 @@ def _as_frame(series: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as Python's, also within a list."""
+    """NumPy's numbers and arrays as Python's, also within a list, a range or a dictionary."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, dict):
+        return {_plain(key): _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple | range | set | frozenset) else value

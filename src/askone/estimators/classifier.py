@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any, Self, cast, final
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from askone import schedules
-from askone.errors import InvalidArgument, WrongType
+from askone.errors import InvalidArgument, WrongType, incompatible
 from askone.estimators.base import OneBitEstimator
 from askone.finite import Classes, Finite, FiniteSpace, Sets
 from askone.gradients.subsets import SET_FAMILIES, set_strategy
@@ -26,7 +26,7 @@ from askone.losses import SURROGATES, Loss
 from askone.models.base import Model
 from askone.oracles import Oracle
 from askone.recipes import make_average, make_model, make_step
-from askone.spaces import Name, Space
+from askone.spaces import Name, Space, as_names
 from askone.streams import Budget
 
 Array = NDArray[Any]
@@ -39,6 +39,23 @@ _NEARER = 0.4  # classes are told apart at a smaller scale than smooth functions
 
 def _has_probabilities(estimator: Any) -> bool:
     return bool(estimator._loss().name != "median" and estimator.cost is None and estimator.questions != "game")
+
+
+def _given(sets: Any) -> Any:
+    """Sets as given, none where nothing was; an empty list is more likely a mistake than a wish."""
+    if sets is None:
+        return ()
+    plain = sets.tolist() if isinstance(sets, np.ndarray) else sets
+    if isinstance(plain, Sized) and len(plain) == 0:
+        raise InvalidArgument("sets", "None, or at least one set", plain)
+    return plain
+
+
+def _found(labels: Array) -> list[Name]:
+    try:
+        return cast(list[Name], np.unique(labels).tolist())
+    except TypeError as error:
+        raise WrongType("y", "classes that can be sorted", str(error)) from error
 
 
 @final
@@ -142,7 +159,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     def decision_function(self, X: ArrayLike) -> Array:
         """Scores of the classes, n x K; for two classes how far the second is ahead."""
         _, space, scores = self._scored(X)
-        merits = -space.expected(scores) if isinstance(space, Finite) else scores @ space.embedding.T
+        merits = space.merits(scores)
         return np.asarray(merits[:, 1] - merits[:, 0]) if space.size == 2 else np.asarray(merits)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
@@ -171,13 +188,22 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         return self._space_of(self.classes)
 
     def _space_of(self, names: Any) -> FiniteSpace:
-        given = tuple(names) if isinstance(names, np.ndarray) else names
-        most = self.max_set_size
-        if most is None and self._questions() == "designed" and not (self.attributes or self.sets):
-            most = min(_READABLE, max(1, len(given) - 1))
-        limits: dict[str, Any] = {"attributes": self.attributes or (), "sets": self.sets or (), "max_set_size": most}
-        options = {**limits, "wording": self.wording}
-        return Classes(given, **options) if self.cost is None else Finite(given, **options, loss=self.cost)
+        given, most = as_names(names, "classes", "classes"), self.max_set_size
+        restricted = self.attributes is not None or self.sets is not None or most is not None
+        if self.resample == "memory" and restricted:
+            raise incompatible("resample", "memory", "only some sets may be asked", [False, True])
+        attributes, sets = _given(self.attributes), _given(self.sets)
+        if most is None and self._questions() == "designed" and not (len(attributes) or len(sets)):
+            most = min(_READABLE, len(given) - 1)
+        options: dict[str, Any] = {"attributes": attributes, "sets": sets, "max_set_size": most}
+        if self.cost is None:
+            return Classes(given, **options, wording=self.wording)
+        try:
+            return Finite(given, **options, wording=self.wording, loss=self.cost)
+        except InvalidArgument as error:  # the space calls it a loss, this class a cost
+            if error.argument != "loss":
+                raise
+            raise InvalidArgument("cost", error.allowed.replace("loss[", "cost["), error.got) from None
 
     def _questions(self) -> str:
         name = as_choice(self.questions, "questions", CLASS_QUESTIONS)
@@ -202,6 +228,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
             self._refuse_for_game()
             return Game(cast(Classes, space), *parts)
         bisecting = self._questions() == "bisection"
+        if bisecting and self.resample:
+            raise incompatible("resample", self.resample, "bisection asks again by itself", [False])
         strategy = set_strategy(space, self._loss(), "full" if bisecting else self._questions())
         learner = Surrogate(strategy, *parts)
         if bisecting:
@@ -217,6 +245,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         return schedules.InverseSqrt(10.0) if self._questions() == "game" else schedules.DoG(1.0)
 
     def _refuse_for_game(self) -> None:
+        if self.resample == "memory":
+            raise incompatible("resample", "memory", "the game", [False, True])
         if self.loss != "auto" or self.cost is not None:
             argument = "loss" if self.loss != "auto" else "cost"
             raise InvalidArgument(argument, "left alone: the game has its own", getattr(self, argument))
@@ -227,12 +257,9 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         rows, labels = self._validated(X, y)
         try:
             check_classification_targets(labels)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise InvalidArgument("y", "classes", str(error)) from error
-        try:
-            space = self._space() if self.classes is not None else self._space_of(np.unique(labels).tolist())
-        except TypeError as error:
-            raise WrongType("y", "classes that can be sorted", str(error)) from error
+        space = self._space() if self.classes is not None else self._space_of(_found(labels))
         again = bool(self.resample) or self._questions() == "bisection"
         return rows, Oracle(space.labels(labels), resample=again), space
 

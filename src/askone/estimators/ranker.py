@@ -12,7 +12,7 @@ from askone import draws, schedules
 from askone.errors import InvalidArgument, incompatible
 from askone.estimators.base import OneBitEstimator
 from askone.gradients.pairs import RANK_LOSSES, RANK_PAIRS, rank_strategy
-from askone.inputs import as_choice, as_count, as_flag
+from askone.inputs import as_choice, as_count, as_flag, as_rows
 from askone.learners.base import Learner
 from askone.learners.surrogate import Surrogate
 from askone.losses import Loss
@@ -110,6 +110,7 @@ class OneBitRanker(OneBitEstimator):
     def start(self, X: ArrayLike | None = None) -> Self:
         """Begin anew, with a look at unlabelled rows, or for one order without any."""
         with self._all_or_nothing():
+            self._refuse_to_forget()
             self.__dict__.pop("stream_", None)
             return super().start(self._given(X))
 
@@ -137,6 +138,10 @@ class OneBitRanker(OneBitEstimator):
 
     def predict(self, X: ArrayLike | None = None) -> Array:
         """Orders, best first: n x items, or one of them where there are no rows."""
+        if self._stream() is None:  # nothing is known: any order, alike for equal rows
+            rows = np.zeros((1, 1)) if X is None else as_rows(X)
+            orders = self._space().from_scores(np.zeros((len(rows), self._space().size)), rows)
+            return orders[0] if X is None else orders
         stream, rows = self._started(), self._predictable(X)
         space: Ranking = stream.learner.space  # type: ignore[assignment]  # a Surrogate's
         orders = space.decode(stream.predict(rows), rows, stream.seed)
@@ -158,7 +163,7 @@ class OneBitRanker(OneBitEstimator):
     # -- parts ------------------------------------------------------------------------------------
 
     def _space(self) -> Ranking:
-        return Ranking(tuple(self.items) if np.iterable(self.items) else self.items, self.wording)
+        return Ranking(self.items, self.wording)  # type: ignore[arg-type]  # checked there
 
     def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
         assert isinstance(space, Ranking)

@@ -32,7 +32,7 @@ from askone.errors import IncompatibleParts, InvalidArgument, incompatible
 from askone.finite import Allowed, Classes, FiniteSpace
 from askone.gradients.base import Strategy
 from askone.gradients.designs import best_design
-from askone.inputs import as_choice
+from askone.inputs import as_choice, as_count
 from askone.losses import Logistic, Loss, Median, Squared
 from askone.questions import Answer, Question, Reveal
 
@@ -42,6 +42,7 @@ _DIRECTIONS = 4
 _EXPLORE = 0.1
 _CANDIDATES = 32
 _SPREAD = 0.05
+_MANY = 30
 
 
 class SetStrategy(Strategy):
@@ -130,6 +131,10 @@ class Sphere(SetStrategy):
     family: ClassVar[str] = "sphere"
     late: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        _need_surrogate(self.loss, self.space)
+        as_count(self.directions, "directions", 1)
+
     @cached_property
     def _projector(self) -> Array:
         centred = self.space.embedding - self.space.embedding.mean(axis=0)
@@ -197,9 +202,8 @@ class Coordinates(SetStrategy):
     unbiased: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        _need_surrogate(self.loss, self.space)
         _need_singletons(self.space, self.family)
-        if not isinstance(self.space, Classes):
-            raise incompatible("questions", self.family, "labels that are not classes", ["singletons", "full"])
 
     @property
     def width(self) -> int:
@@ -298,10 +302,6 @@ class Designed(SetStrategy):
 
     def __post_init__(self) -> None:
         _need_surrogate(self.loss, self.space)
-        if not spanning(self.space) and not isinstance(self.loss, Squared):
-            K, r = self.space.size, cast(Allowed, self.space.allowed).span.shape[1]
-            reason = f"the allowed sets span {r} of {K} dimensions: p(y|x) does not follow from the answers"
-            raise incompatible("loss", self.loss.name, reason, ["squared"])
 
     @property
     def width(self) -> int:
@@ -320,7 +320,9 @@ class Designed(SetStrategy):
         """A set drawn from the design at z, with the pseudo-label of each answer."""
         p = self.working_model(z)
         sets = self._sets(p, uniform[:-1])
-        design = best_design(sets.inside, p, self.gradients(z), sets.span, spread=_SPREAD)
+        # An update costs K^3: for many classes one does nearly as well as several.
+        updates = 4 if self.space.size <= _MANY else 1
+        design = best_design(sets.inside, p, self.gradients(z), sets.span, updates, _SPREAD)
         which = min(int(np.searchsorted(np.cumsum(design.q), uniform[-1])), len(sets) - 1)
         yes, no = (tuple(w.tolist()) for w in design.pseudo_labels(which))
         drawn = {"probability": float(design.q[which]), "title": sets.titles[which], "learnt": learnt}
@@ -357,6 +359,9 @@ class Passive(SetStrategy):
     family: ClassVar[str] = "passive"
     unbiased: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        _need_surrogate(self.loss, self.space)
+
     @property
     def width(self) -> int:
         """A coin for each label, or which allowed set."""
@@ -369,6 +374,8 @@ class Passive(SetStrategy):
             which = int(uniform[0] * len(allowed))
             return self.about(allowed.inside[which], title=allowed.titles[which], learnt=learnt)
         inside = uniform[:-1] < 0.5
+        if self.space.drawn_size is not None:  # as many as may be asked, any of them
+            inside = np.argsort(np.argsort(uniform[:-1])) < self.space.drawn_size
         if inside.all() or not inside.any():  # trivial sets are never asked
             inside = np.arange(self.space.size) == int(uniform[-1] * self.space.size)
         return self.about(inside if 2 * inside.sum() <= self.space.size else ~inside, learnt=learnt)
@@ -455,6 +462,7 @@ def on_simplex(z: Array) -> Array:
     >>> on_simplex(np.array([0.9, 0.5, -3.0])).tolist()
     [0.7, 0.3, 0.0]
     """
+    z = z - z.max()  # the same point; keeps large scores exact
     ordered = np.sort(z)[::-1]
     excess = (np.cumsum(ordered) - 1.0) / np.arange(1, len(z) + 1)
     level = excess[np.flatnonzero(ordered > excess)[-1]]
@@ -481,7 +489,7 @@ def _candidates(p: Array, uniform: Array, most: int) -> Allowed:
 
 def _need_singletons(space: FiniteSpace, family: str) -> None:
     allowed = space.allowed
-    if allowed is None:
+    if allowed is None or space.max_set_size is not None:
         return
     alone = {int(row.argmax()) for row in allowed.inside if row.sum() == 1}
     missing = [space.names[k] for k in range(space.size) if k not in alone]
@@ -492,7 +500,15 @@ def _need_singletons(space: FiniteSpace, family: str) -> None:
 
 
 def _need_surrogate(loss: Loss, space: FiniteSpace) -> None:
-    if isinstance(loss, Logistic) and not isinstance(space, Classes):
-        raise incompatible("loss", loss.name, "a loss matrix", ["squared"])
+    if not isinstance(space, FiniteSpace):
+        raise InvalidArgument("space", "Classes or Finite", type(space).__name__)
     if not isinstance(loss, Median | Squared | Logistic):
-        raise IncompatibleParts("loss", "one of: 'median', 'squared', 'logistic' (classes)", loss.name)
+        raise IncompatibleParts("loss", "one of: 'median', 'squared', 'logistic' (classes)", loss)
+    if isinstance(loss, Squared):
+        return
+    if not isinstance(space, Classes):
+        raise incompatible("loss", loss.name, "a loss matrix", ["squared"])
+    if not spanning(space):
+        K, r = space.size, cast(Allowed, space.allowed).span.shape[1]
+        reason = f"the allowed sets span {r} of {K} dimensions: p(y|x) does not follow from the answers"
+        raise incompatible("loss", loss.name, reason, ["squared"])

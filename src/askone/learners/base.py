@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askone.errors import InvalidArgument
+from askone.events import Key
 from askone.questions import Answer, HalfSpace, Question
 from askone.spaces import Space
 
@@ -156,9 +157,21 @@ class Learner(ABC, Generic[S]):
     def from_arrays(self, arrays: dict[str, Array]) -> S:
         """The inverse of ``to_arrays``."""
 
-    def wants(self, state: S, x: ArrayLike) -> bool:
+    def ask_row(self, state: S, x: ArrayLike, uniform: Array, key: Key | None) -> Question:
+        """``ask`` for a row that is known by a key: for learners that ask ``several``."""
+        return self.ask(state, x, uniform)
+
+    def tell_row(self, state: S, x: ArrayLike, question: Question, answer: Answer, key: Key | None) -> S:
+        """``tell`` for a row that is known by a key."""
+        return self.tell(state, x, question, answer)
+
+    def wants(self, state: S, x: ArrayLike, key: Key | None = None) -> bool:
         """Whether another question about a row is of use (for learners that ask ``several``)."""
         return True
+
+    def revisit(self, state: S, x: ArrayLike, key: Key | None = None) -> S:
+        """The state after a row came again that has no question left: a step that costs none."""
+        return state
 
     def stream(self, state: S, X: Array, task: Task) -> S:
         """Ask and tell about rows X, one after the other."""

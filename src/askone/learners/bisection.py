@@ -22,7 +22,7 @@ from askone.gradients.half_spaces import FullGradient
 from askone.gradients.subsets import FullLabel
 from askone.inputs import as_number
 from askone.learners.base import wrong_family
-from askone.learners.rows import Known, RowLearner, RowsState
+from askone.learners.rows import Known, RowLearner, RowsState, left_by
 from askone.learners.sgd import SGD, SGDState
 from askone.learners.surrogate import Surrogate
 from askone.questions import HalfSpace, Question, Reveal, half_space, in_unit_labels
@@ -164,10 +164,11 @@ class BisectedClasses(RowLearner):
         left = np.flatnonzero(known)
         strategy = cast(FullLabel, self.inner.strategy)
         p = strategy.working_model(self.inner.scores(state.inner, row)[0])
-        allowed = self.space.allowed
+        allowed, most = self.space.allowed, self.space.drawn_size
         if allowed is None:
             inside = np.zeros(self.space.size)
-            inside[[left[i] for i in huffman_split(p[left])]] = 1.0
+            split = huffman_split(p[left]) if most is None else small_split(p[left], most)
+            inside[[left[i] for i in split]] = 1.0
             return strategy.about(inside, learnt=state.answers)
         halves = np.abs(allowed.inside[:, left] @ p[left] / p[left].sum() - 0.5)
         cut = allowed.inside[:, left].any(axis=1) & ~allowed.inside[:, left].all(axis=1)
@@ -175,12 +176,8 @@ class BisectedClasses(RowLearner):
         return strategy.about(allowed.inside[which], title=allowed.titles[which], learnt=state.answers)
 
     def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
-        """The classes that fit the answer; an answer that none fits changes nothing."""
-        if not isinstance(question, Subset):
-            raise wrong_family(Subset, question)
-        members = {self.space.index(name, "question") for name in question.members}
-        left = tuple(float(k > 0 and (i in members) == bit) for i, k in enumerate(known))
-        return left if any(left) else known
+        """The classes that fit the answer."""
+        return left_by(self.space, known, question, bit)
 
     def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
         """The label, once it is known."""
@@ -204,3 +201,14 @@ def huffman_split(p: Array) -> list[int]:
     branches: list[list[int]] = [entry[2] for entry in heap]
     fewer: list[int] = min(branches, key=len)
     return sorted(fewer)
+
+
+def small_split(p: Array, most: int) -> list[int]:
+    """At most so many of the likeliest symbols, as near to half of the probability as they come.
+
+    >>> small_split(np.array([0.1, 0.3, 0.2, 0.4]), 3)
+    [3]
+    """
+    order = np.argsort(-p, kind="stable")[: min(most, len(p) - 1)]
+    mass = np.cumsum(p[order]) / p.sum()
+    return sorted(order[: 1 + int(np.argmin(np.abs(mass - 0.5)))].tolist())

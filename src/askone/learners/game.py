@@ -82,6 +82,8 @@ class Game(Learner[GameState]):
         as_number(self.explore, "explore", 0.0, 1.0, strict=True)
         if not isinstance(self.space, Classes) or self.space.drawn_size is not None:
             raise incompatible("questions", "game", "sets that can be listed", ["designed", "singletons"])
+        if self.space.allowed is not None and not self.space.allowed.spans:
+            raise incompatible("questions", "game", "sets that do not span", ["designed", "bisection", "full"])
         _ = self._prediction, self._query
 
     @cached_property
@@ -129,6 +131,8 @@ class Game(Learner[GameState]):
         """A set drawn by the query player."""
         _, mu = self.players(state, as_row(x, self.columns))
         q = (1 - self.explore) * mu + self.explore / len(mu)
+        if np.shape(uniform) != (1,):
+            raise InvalidArgument("uniform", "of shape (1,)", f"shape {np.shape(uniform)}")
         which = min(int(np.searchsorted(np.cumsum(q), np.asarray(uniform)[0])), len(q) - 1)
         members = tuple(self.space.names[i] for i in np.flatnonzero(self.sets.inside[which]))
         drawn = {"probability": float(q[which]), "learnt": self.count(state), "wording": self.space.wording}

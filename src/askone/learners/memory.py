@@ -1,27 +1,30 @@
 """Algorithm 1 with memory: rows come again, and nothing is asked that earlier answers imply.
 
 What is known of a row only ever narrows.  A direction (or threshold) whose bit follows from it gives
-its gradient for free; the question goes to one whose bit does not, so every answer is news.  Given the
-row's label the gradient is as unbiased as without memory.
+its gradient for free; the question goes to one whose bit does not, so every answer is news.  A row that
+is known altogether and comes again gives its gradient without a question (``revisit``): without that,
+rows whose labels are soon known would count less than others.  So every visit of a row gives an unbiased
+gradient, as without memory.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from askone.choices import Subset
 from askone.errors import incompatible
+from askone.events import Key
 from askone.finite import FiniteSpace
 from askone.gradients.half_spaces import WeakGradient
 from askone.gradients.subsets import Sphere
-from askone.inputs import as_number
+from askone.inputs import as_number, as_row
 from askone.learners.base import wrong_family
-from askone.learners.rows import Known, RowLearner, RowsState
+from askone.learners.rows import Known, RowLearner, RowsState, left_by
 from askone.learners.sgd import SGD, SGDState
 from askone.learners.surrogate import Surrogate
 from askone.questions import HalfSpace, Question, half_space, in_unit_labels
@@ -77,9 +80,13 @@ class RememberedReal(RowLearner):
         """At the prediction, or within the interval where that is not."""
         low, high = known
         z = float(self.inner.iterate(state.inner, row)[0, 0])
-        margin = min(self._grain, (high - low) / 4)
+        margin = self._margin(low, high)
         c = z if low + margin < z < high - margin else self._middle(low, high)
-        return half_space(self.space, (1.0,), c, 1.0, state.answers)
+        return half_space(self.space, (1.0,), c, 1.0, self.inner.count(state.inner))
+
+    def _margin(self, low: float, high: float) -> float:
+        """So near to an end of the interval a rounded threshold may fall on it, or beyond."""
+        return min(self._grain, (high - low) / 4)
 
     def _middle(self, low: float, high: float) -> float:
         """The middle; of a half-open interval, as far on again as the range is wide."""
@@ -99,10 +106,26 @@ class RememberedReal(RowLearner):
 
     def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
         """The slope at the present prediction, if it is known on which side the label lies; else at the question."""
-        z = float(self.inner.iterate(state.inner, row)[0, 0])
-        above = known[0] >= z if known[0] >= z or known[1] <= z else bit
+        side = self._side(state, row, known)
+        late = 0 if side is not None else self.inner.count(state.inner) - (cast(HalfSpace, question).learnt or 0)
+        return self._stepped(state, row, bit if side is None else side, max(late, 0))
+
+    def revisit(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> RowsState:
+        """The known slope once more; none where the prediction lies within what is left."""
+        row = as_row(x, self.columns)
+        side = self._side(state, row, self.known(state, x, key))
+        return state if side is None else replace(state, inner=self._stepped(state, row, side, 0))
+
+    def _side(self, state: RowsState, row: Array, known: Known) -> bool | None:
+        """Whether the label lies above the prediction, where that is known (up to the rounding)."""
+        z, margin = float(self.inner.iterate(state.inner, row)[0, 0]), self._margin(*known)
+        if z <= known[0] + margin:
+            return True
+        return False if z >= known[1] - margin else None
+
+    def _stepped(self, state: RowsState, row: Array, above: bool, late: int) -> SGDState:
         yes, no = cast(WeakGradient, self.inner.gradient).values(1, np.ones(1))
-        return self.inner.descend(state.inner, row, yes if above else no)
+        return self.inner.descend(state.inner, row, yes if above else no, late)
 
 
 @final
@@ -138,16 +161,21 @@ class RememberedClasses(RowLearner):
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Subset:
         """A half-space that cuts what is left."""
         strategy, left = cast(Sphere, self.inner.strategy), np.array(known) > 0
-        return strategy.ask_among(self.inner.scores(state.inner, row)[0], uniform, state.answers, left)
+        return strategy.ask_among(self.inner.scores(state.inner, row)[0], uniform, self.inner.count(state.inner), left)
 
     def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
-        """The classes that fit the answer; an answer that none fits changes nothing."""
-        if not isinstance(question, Subset):
-            raise wrong_family(Subset, question)
-        members = {self.space.index(name, "question") for name in question.members}
-        left = tuple(float(k > 0 and (i in members) == bit) for i, k in enumerate(known))
-        return left if any(left) else known
+        """The classes that fit the answer."""
+        return left_by(self.space, known, question, bit)
 
     def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
         """The gradient that the question carries."""
         return self.inner.tell(state.inner, row[0], question, bit)
+
+    def revisit(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> RowsState:
+        """The gradient at the known label."""
+        row, known = as_row(x, self.columns), self.known(state, x, key)
+        if self.open(known):
+            return state
+        z = self.inner.scores(state.inner, row)[0]
+        gradient = cast(Sphere, self.inner.strategy).gradients(z)[known.index(1.0)]
+        return replace(state, inner=self.inner.descend(state.inner, row, gradient))

@@ -1,10 +1,11 @@
 """Learners that may ask about a row again: what they know of each row's label, beside the model.
 
-A row is known by its content: two rows with the same features share what was learnt about them.
+A row is known by its key; without one by its content, so that equal rows share what is known.
 """
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
@@ -13,9 +14,12 @@ import numpy as np
 from immutables import Map
 from numpy.typing import ArrayLike, NDArray
 
+from askone.choices import Subset
 from askone.errors import InvalidArgument
+from askone.events import Key
+from askone.finite import FiniteSpace
 from askone.inputs import as_row, as_rows
-from askone.learners.base import Learner
+from askone.learners.base import Learner, wrong_family
 from askone.learners.sgd import SGD, SGDState
 from askone.learners.surrogate import Surrogate
 from askone.questions import Answer, Question
@@ -27,10 +31,10 @@ Known = tuple[float, ...]
 @final
 @dataclass(frozen=True, eq=False)
 class RowsState:
-    """The model's state, what is known of each row (by its bytes), and how many answers were told."""
+    """The model's state, what is known of each row (by its name), and how many answers were told."""
 
     inner: SGDState
-    known: Map[bytes, Known]
+    known: Map[str, Known]
     answers: int
 
 
@@ -70,33 +74,42 @@ class RowLearner(Learner[RowsState]):
         """No row is known."""
         return RowsState(self.inner.init(), Map(), 0)
 
-    def known(self, state: RowsState, row: Array) -> Known:
-        """What is known of one row (1 x columns)."""
-        return state.known.get(_key(row), self.nothing)
+    def known(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> Known:
+        """What is known of one row."""
+        return state.known.get(_name(as_row(x, self.columns), key), self.nothing)
 
-    def wants(self, state: RowsState, x: ArrayLike) -> bool:
+    def wants(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> bool:
         """Whether the row is not known yet."""
-        return self.open(self.known(state, as_row(x, self.columns)))
+        return self.open(self.known(state, x, key))
 
     def ask(self, state: RowsState, x: ArrayLike, uniform: Array) -> Question:
+        """The next question about a row that is known by its content."""
+        return self.ask_row(state, x, uniform, None)
+
+    def ask_row(self, state: RowsState, x: ArrayLike, uniform: Array, key: Key | None) -> Question:
         """The next question about a row; a row that is known has none."""
-        row = as_row(x, self.columns)
-        known = self.known(state, row)
+        known = self.known(state, x, key)
         if not self.open(known):
             raise InvalidArgument("x", "a row whose label is not known yet (wants tells)", "one that is known")
-        return self.question(state, row, known, np.asarray(uniform))
+        return self.question(state, as_row(x, self.columns), known, np.asarray(uniform))
 
     def ask_many(self, state: RowsState, X: ArrayLike, uniform: Array) -> list[Question]:
         """See ``Learner.ask_many``."""
         return [self.ask(state, x, u) for x, u in zip(as_rows(X, self.columns), uniform, strict=True)]
 
     def tell(self, state: RowsState, x: ArrayLike, question: Question, answer: Answer) -> RowsState:
+        """Learn from an answer about a row that is known by its content."""
+        return self.tell_row(state, x, question, answer, None)
+
+    def tell_row(
+        self, state: RowsState, x: ArrayLike, question: Question, answer: Answer, key: Key | None
+    ) -> RowsState:
         """Narrow what is known of the row, and learn from it."""
         row, bit = as_row(x, self.columns), bool(question.accept(answer))
-        before = self.known(state, row)
+        before = self.known(state, x, key)
         after = self.narrowed(before, question, bit)
         inner = self.learnt(state, row, after, question, bit) if self.open(before) else state.inner
-        return RowsState(inner, state.known.set(_key(row), after), state.answers + 1)
+        return RowsState(inner, state.known.set(_name(row, key), after), state.answers + 1)
 
     def predict(self, state: RowsState, X: ArrayLike) -> Array:
         """The model's prediction."""
@@ -112,19 +125,28 @@ class RowLearner(Learner[RowsState]):
 
     def to_arrays(self, state: RowsState) -> dict[str, Array]:
         """See ``Learner.to_arrays``."""
-        keys = sorted(state.known)
-        rows = np.frombuffer(b"".join(keys), dtype=np.float64).reshape(len(keys), self.columns)
-        known = np.array([state.known[key] for key in keys]).reshape(len(keys), len(self.nothing))
+        names = sorted(state.known)
+        known = np.array([state.known[name] for name in names]).reshape(len(names), len(self.nothing))
         inner = {f"inner-{name}": array for name, array in self.inner.to_arrays(state.inner).items()}
-        return {"rows": rows, "known": known, "answers": np.array(state.answers), **inner}
+        return {"rows": np.array(names, dtype=np.str_), "known": known, "answers": np.array(state.answers), **inner}
 
     def from_arrays(self, arrays: dict[str, Array]) -> RowsState:
         """See ``Learner.from_arrays``."""
         inner = {name[6:]: array for name, array in arrays.items() if name.startswith("inner-")}
-        pairs = zip(arrays["rows"], arrays["known"].tolist(), strict=True)
-        known: Map[bytes, Known] = Map({_key(row): tuple(values) for row, values in pairs})
+        pairs = zip(arrays["rows"].tolist(), arrays["known"].tolist(), strict=True)
+        known: Map[str, Known] = Map({name: tuple(values) for name, values in pairs})
         return RowsState(self.inner.from_arrays(inner), known, int(arrays["answers"]))
 
 
-def _key(row: Array) -> bytes:
-    return bytes((row + 0.0).tobytes())  # -0.0 is 0.0
+def _name(row: Array, key: Key | None) -> str:
+    """What a row is called in the state: its key, else its content (-0.0 is 0.0)."""
+    return f"row {(row + 0.0).tobytes().hex()}" if key is None else f"key {json.dumps(key)}"
+
+
+def left_by(space: FiniteSpace, known: Known, question: Question, bit: bool) -> Known:
+    """The classes that fit an answer to a set question; an answer that none fits changes nothing."""
+    if not isinstance(question, Subset):
+        raise wrong_family(Subset, question)
+    members = {space.index(name, "question") for name in question.members}
+    left = tuple(float(k > 0 and (i in members) == bit) for i, k in enumerate(known))
+    return left if any(left) else known

@@ -56,6 +56,10 @@ class Surrogate(Learner[SGDState]):
     ridge: float = 0.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.strategy, Strategy):
+            raise InvalidArgument("strategy", "a Strategy", type(self.strategy).__name__)
+        if not isinstance(self.model, Model):
+            raise InvalidArgument("model", "a Model", type(self.model).__name__)
         _ = self._core  # what does not fit together is refused here
 
     @property
@@ -99,6 +103,10 @@ class Surrogate(Learner[SGDState]):
         late = self.strategy.late and question.learnt is not None
         behind = max(0, self.count(state) - (question.learnt or 0)) if late else 0
         return self._core.descend(state, row, gradient, behind)
+
+    def descend(self, state: SGDState, row: Array, gradient: Array) -> SGDState:
+        """One step against a gradient of the surrogate that is known."""
+        return self._core.descend(state, row, gradient)
 
     def scores(self, state: SGDState, rows: Array) -> Array:
         """The scores at which questions are asked: those of the present iterate, n x m."""
