@@ -24,7 +24,8 @@ def blurred(X: Array) -> Array:
     bands = [weight * np.eye(_SIDE, k=shift) for shift, weight in enumerate(weights, -3)]
     K: Array = np.sum(bands, axis=0)
     ink = X.reshape(-1, _SIDE, _SIDE) + 1
-    return (K @ ink @ K.T - 1).reshape(X.shape).round(6)
+    soft: Array = K @ ink @ K.T - 1
+    return soft.reshape(X.shape).round(6)
 
 
 def _numbered(columns: int) -> Names:
@@ -168,8 +169,8 @@ DATASETS: dict[str, Recipe] = {
         by_hand=f"it is a table made from cc_bottle of the R package calcofi4r, {_CALCOFI4R}, and no file that can be "
         'fetched; the bottle database itself is the data set "calcofi-bottle"',
         notes=(
-            "not Kaggle's bottle.csv, which the paper's script reads (655,140 complete rows): call results on it 'CalCOFI "
-            "bottle database via calcofi4r, SVA and dynamic height recomputed'",
+            "not Kaggle's bottle.csv, which the paper's script reads (655,140 complete rows): call results on it "
+            "'CalCOFI bottle database via calcofi4r, SVA and dynamic height recomputed'",
             "851,493 rows sorted by date, longitude, latitude and depth; only those that lack none of the six numbers "
             "are kept",
             "sva_derived (specific volume anomaly) and dynht_derived (dynamic height) were recomputed by "
