@@ -61,6 +61,8 @@ class Run(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    caption: ClassVar[str] = ""
+    """What the figure shows, where the title does not say it all."""
     needs: ClassVar[tuple[str, ...]] = ()
     """Data sets it reads (see ``askone.datasets``)."""
 

@@ -78,3 +78,6 @@ def sine_trials(
 ) -> list[list[float]]:
     """Several trials, one row of errors each."""
     return [sine_trial(seed, questions, family, gamma, bandwidth, at) for seed in seeds]
+
+
+RUNS: tuple[Run, ...] = (RegressionCurves(),)
