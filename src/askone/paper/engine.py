@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_limits
 
 from askone.errors import MissingExtra
 from askone.paper.base import Job
@@ -19,6 +21,9 @@ try:
 except ImportError:  # only --cluster needs it
     Client = None
 
+Record = dict[str, Any]
+"""What is kept of a job: its value and the seconds it took."""
+
 
 def execute(
     jobs: Sequence[Job], kept: Path, done: Callable[[int], None], workers: int | None = None, cluster: str | None = None
@@ -26,32 +31,36 @@ def execute(
     """The results of all jobs, in their order: read where they were kept, else computed and kept.
 
     ``done`` is told how many more have finished.  A job is a function of its arguments alone, so the
-    numbers are the same for any number of workers.
+    numbers are the same for any number of workers.  Jobs on a worker that dies are given to another.
     """
     kept.mkdir(parents=True, exist_ok=True)
-    results: dict[int, Any] = {i: found for i, job in enumerate(jobs) if (found := _read(kept, job)) is not None}
-    done(len(results))
-    missing = [i for i in range(len(jobs)) if i not in results]
-    for i, value in _computed([(i, jobs[i]) for i in missing], workers, cluster):
-        results[i] = value
-        _keep(kept, jobs[i], value)
-        done(1)
-    return [results[i] for i in range(len(jobs))]
+    records: dict[int, Record] = {i: found for i, job in enumerate(jobs) if (found := _read(kept, job)) is not None}
+    done(len(records))
+    missing = [(i, job) for i, job in enumerate(jobs) if i not in records]
+    with closing(_computed(missing, workers, cluster)) as computed:
+        for i, record in computed:
+            records[i] = _keep(kept, jobs[i], record)
+            done(1)
+    return [records[i]["value"] for i in range(len(jobs))]
+
+
+def seconds(jobs: Sequence[Job], kept: Path) -> float:
+    """What the jobs took when they were computed, all together."""
+    return sum(record["seconds"] for job in jobs if (record := _read(kept, job)) is not None)
 
 
 def _computed(
     numbered: Sequence[tuple[int, Job]], workers: int | None, cluster: str | None
-) -> Iterator[tuple[int, Any]]:
-    if not numbered:
-        return
-    count = workers or os.cpu_count() or 1
-    if cluster is None and count == 1:
+) -> Iterator[tuple[int, Record]]:
+    count = min(workers or os.cpu_count() or 1, max(len(numbered), 1))
+    if not numbered or (cluster is None and count == 1):
         for i, job in numbered:
-            yield i, job()
+            yield _timed(i, job)
         return
     with _backend(cluster):
         parallel = Parallel(n_jobs=-1 if cluster else count, return_as="generator_unordered", batch_size=1)
-        yield from parallel(delayed(_numbered)(i, job) for i, job in numbered)
+        with closing(parallel(delayed(_timed)(i, job) for i, job in numbered)) as found:
+            yield from found
 
 
 @contextmanager
@@ -66,19 +75,26 @@ def _backend(cluster: str | None) -> Iterator[None]:
         yield
 
 
-def _numbered(i: int, job: Job) -> tuple[int, Any]:
-    return i, job()
+def _timed(i: int, job: Job) -> tuple[int, Record]:
+    begin = time.perf_counter()
+    # One BLAS thread everywhere: how many there are changes the last digits of a product.
+    with threadpool_limits(1, user_api="blas"):
+        value = job()
+    return i, {"seconds": round(time.perf_counter() - begin, 3), "value": value}
 
 
-def _read(kept: Path, job: Job) -> Any:
+def _read(kept: Path, job: Job) -> Record | None:
     try:
-        return json.loads((kept / f"{job.key}.json").read_text(encoding="utf-8"))
+        found = json.loads((kept / f"{job.key}.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):  # a file that was cut off is computed again
         return None
+    return found if isinstance(found, dict) and found.keys() == {"seconds", "value"} else None
 
 
-def _keep(kept: Path, job: Job, value: Any) -> None:
-    target = kept / f"{job.key}.json"
+def _keep(kept: Path, job: Job, record: Record) -> Record:
+    """Written whole or not at all; what comes back is what a second call would read."""
+    target, text = kept / f"{job.key}.json", json.dumps(record)
     partial = target.with_name(target.name + ".partial")
-    partial.write_text(json.dumps(value), encoding="utf-8")
+    partial.write_text(text, encoding="utf-8")
     partial.replace(target)
+    return dict(json.loads(text))

@@ -74,9 +74,9 @@ class MinMaxGame(Run):
     name: ClassVar[str] = "minmax"
     title: ClassVar[str] = "The min-max game: the counter-example, and its players"
     caption: ClassVar[str] = (
-        "Average play of both players, who learn from one bit a round, for p = (.4, .3, .3): mean and standard deviation "
-        "over trials; dashed, the exact equilibrium. Right: what the players could gain by deviating, and the distance of "
-        "the value of their play from −.1."
+        "Average play of both players, who learn from one bit a round, for p = (.4, .3, .3): mean and standard "
+        "deviation over trials; dashed, the exact equilibrium. Right: what the players could gain by deviating, and "
+        "the distance of the value of their play from −.1."
     )
 
     def _settings(self, quick: bool) -> tuple[int, list[list[int]]]:
@@ -133,7 +133,7 @@ def _exact_claims(numbers: Numbers) -> list[Claim]:
             "argmin",
             f"the argmax in {many['largest']}, the argmin in {many['least']} of {many['count']} random p",
             CORRECTED if many["largest"] == many["count"] and many["least"] == 0 else FAILS,
-            "v* is all on that class: the proof says so, the statement's argmin is a slip; the appendix's loss lacks a minus",
+            "v* is all on that class, as the proof says: the argmin is a slip; the appendix's loss lacks a minus",
         ),
     ]
 

@@ -47,7 +47,7 @@ def geometric_median(p: Array) -> Array:
         if np.abs(moved - z).max() < 1e-13:
             break
         z = moved
-    return moved
+    return np.asarray(moved)
 
 
 def margin(z: Array) -> float:
@@ -100,9 +100,9 @@ class SimplexLevels(Run):
     name: ClassVar[str] = "simplex"
     title: ClassVar[str] = "Level lines and decoding regions on the simplex"
     caption: ClassVar[str] = (
-        "Left and middle: level lines of E‖z − e_Y‖, its minimiser z* (star), η = E e_Y (dot) and, dashed, the frontiers of "
-        "the decoding, for p = (1, 0, 0) and p = (.45, .35, .2). Right: distance to the frontier of z* against that of η "
-        "for random p; above the line z* is farther away."
+        "Left and middle: level lines of E‖z − e_Y‖, its minimiser z* (star), η = E e_Y (dot) and, dashed, the "
+        "frontiers of the decoding, for p = (1, 0, 0) and p = (.45, .35, .2). Right: distance to the frontier of z* "
+        "against that of η for random p; above the line z* is farther away."
     )
 
     def jobs(self, quick: bool) -> list[Job]:
@@ -133,8 +133,8 @@ class SimplexLevels(Run):
             Claim(
                 "z* is always farther from the frontier of the decoding than η",
                 "always",
-                f"p = (.45, .35, .2): {z_margin:.3f} against {eta_margin:.3f}, z* = ({', '.join(f'{c:.3f}' for c in z)}); "
-                f"over {total} random p the least gain is {closer:.1e}",
+                f"p = (.45, .35, .2): {z_margin:.3f} against {eta_margin:.3f}, "
+                f"z* = ({', '.join(f'{c:.3f}' for c in z)}); over {total} random p the least gain is {closer:.1e}",
                 HOLDS if closer > -_MARGINAL else FAILS,
                 "equal where p has two modes or is a corner",
             ),
@@ -192,8 +192,9 @@ class QueryStrategy(Run):
     name: ClassVar[str] = "query-strategy"
     title: ClassVar[str] = "A random cut through the simplex"
     caption: ClassVar[str] = (
-        "Left: the question is on which side of a random line through z the corner e_Y lies. Right: at z = e₁ a line that "
-        "meets the opposite side (shaded: 60° of 180°) splits e₂ from e₃ and tells nothing of Y = 1; the others ask just that."
+        "Left: the question is on which side of a random line through z the corner e_Y lies. Right: at z = e₁ a line "
+        "that meets the opposite side (shaded: 60° of 180°) splits e₂ from e₃ and tells nothing of Y = 1; the others "
+        "ask just that."
     )
 
     def jobs(self, quick: bool) -> list[Job]:
@@ -227,7 +228,7 @@ class QueryStrategy(Run):
                 "2/3",
                 f"{1 - useful:.4f} ± {error:.4f}",
                 CORRECTED if right else FAILS,
-                "the angle is π/3, the ratio 1/3: it is the share of lines that split e₂ from e₃, and one minus it the 2/3",
+                "the angle is π/3, the ratio 1/3: the share of lines that split e₂ from e₃; one minus it is the 2/3",
             ),
         ]
 

@@ -201,7 +201,7 @@ class MedianAgainstSquares(Run):
         median = [value for key, value in errors.items() if "median" in key]
         return [
             Claim(
-                "Least squares suffers from the irregular noise: Gibbs oscillations keep it from the perfect classifier",
+                "Least squares suffers from irregular noise: Gibbs oscillations keep it from the perfect classifier",
                 "wrong signs for both λ",
                 f"wrong on {_percent(squares)} of X",
                 HOLDS if min(squares) > 0 else FAILS,
@@ -227,7 +227,7 @@ class MedianAgainstSquares(Run):
             f"wrong at n = {most}: median {100 * median[-1]:.2f} %, least squares {100 * squares[-1]:.1f} % "
             f"(λ = {numbers['ridge']:g}, {len(numbers['errors']['median'])} trials)",
             IN_PART if good else FAILS,
-            "observed, not proved: near the jump Y is 50.5 to 49.5, so that nothing is seen before n is about 1/ε² = 10⁴",
+            "observed, no rate proved: near the jump Y is 50.5 to 49.5, so little is seen before n is about 1/ε² = 10⁴",
         )
 
     def draw(self, numbers: Numbers) -> Figure:
