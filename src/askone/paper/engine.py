@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,6 @@ from threadpoolctl import threadpool_limits
 
 from askone.errors import MissingExtra
 from askone.paper.base import Job
-
-try:
-    from distributed import Client
-except ImportError:  # only --cluster needs it
-    Client = None
 
 Record = dict[str, Any]
 """What is kept of a job: its value and the seconds it took."""
@@ -44,14 +41,20 @@ def execute(
     return [records[i]["value"] for i in range(len(jobs))]
 
 
+def reach(cluster: str) -> None:
+    """Raise unless there is a Dask scheduler at this address."""
+    with _backend(cluster):
+        pass
+
+
 def seconds(jobs: Sequence[Job], kept: Path) -> float:
     """What the jobs took when they were computed, all together."""
-    return sum(record["seconds"] for job in jobs if (record := _read(kept, job)) is not None)
+    return sum(float(record["seconds"]) for job in jobs if (record := _read(kept, job)) is not None)
 
 
 def _computed(
     numbered: Sequence[tuple[int, Job]], workers: int | None, cluster: str | None
-) -> Iterator[tuple[int, Record]]:
+) -> Generator[tuple[int, Record], None, None]:
     count = min(workers or os.cpu_count() or 1, max(len(numbered), 1))
     if not numbered or (cluster is None and count == 1):
         for i, job in numbered:
@@ -69,10 +72,20 @@ def _backend(cluster: str | None) -> Iterator[None]:
         with parallel_config(backend="loky"):
             yield
         return
-    if Client is None:
-        raise MissingExtra("a cluster needs Dask: pip install 'askone[cluster]'")
-    with Client(cluster, set_as_default=True), parallel_config(backend="dask"):
-        yield
+    distributed = _distributed()
+    with distributed.Client(cluster, set_as_default=True), parallel_config(backend="dask"):
+        try:
+            yield
+        except distributed.KilledWorker as error:  # a job that took several workers with it
+            raise BrokenExecutor(str(error)) from error
+
+
+def _distributed() -> Any:
+    # By name, and only for a cluster: it is an extra, and takes seconds to load in every worker process.
+    try:
+        return importlib.import_module("distributed")
+    except ImportError as error:
+        raise MissingExtra("a cluster needs Dask: pip install 'askone[cluster]'") from error
 
 
 def _timed(i: int, job: Job) -> tuple[int, Record]:
