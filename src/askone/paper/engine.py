@@ -6,9 +6,10 @@ import importlib
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from askone.paper.base import Job
 
 Record = dict[str, Any]
 """What is kept of a job: its value and the seconds it took."""
+Computed = Generator[tuple[int, Record], None, None]
 
 
 def execute(
@@ -34,7 +36,7 @@ def execute(
     records: dict[int, Record] = {i: found for i, job in enumerate(jobs) if (found := _read(kept, job)) is not None}
     done(len(records))
     missing = [(i, job) for i, job in enumerate(jobs) if i not in records]
-    with closing(_computed(missing, workers, cluster)) as computed:
+    with _stoppable(_computed(missing, workers, cluster)) as computed:
         for i, record in computed:
             records[i] = _keep(kept, jobs[i], record)
             done(1)
@@ -52,9 +54,7 @@ def seconds(jobs: Sequence[Job], kept: Path) -> float:
     return sum(float(record["seconds"]) for job in jobs if (record := _read(kept, job)) is not None)
 
 
-def _computed(
-    numbered: Sequence[tuple[int, Job]], workers: int | None, cluster: str | None
-) -> Generator[tuple[int, Record], None, None]:
+def _computed(numbered: Sequence[tuple[int, Job]], workers: int | None, cluster: str | None) -> Computed:
     count = min(workers or os.cpu_count() or 1, max(len(numbered), 1))
     if not numbered or (cluster is None and count == 1):
         for i, job in numbered:
@@ -62,8 +62,18 @@ def _computed(
         return
     with _backend(cluster):
         parallel = Parallel(n_jobs=-1 if cluster else count, return_as="generator_unordered", batch_size=1)
-        with closing(parallel(delayed(_timed)(i, job) for i, job in numbered)) as found:
-            yield from found
+        yield from parallel(delayed(_timed)(i, job) for i, job in numbered)
+
+
+@contextmanager
+def _stoppable(computed: Computed) -> Iterator[Computed]:
+    try:
+        yield computed
+    finally:
+        with warnings.catch_warnings():
+            # joblib warns that tasks are cancelled, in case it was a mistake: here somebody stopped them.
+            warnings.filterwarnings("ignore", "[0-9]+ tasks", UserWarning)
+            computed.close()
 
 
 @contextmanager

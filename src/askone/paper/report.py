@@ -118,7 +118,7 @@ def parameters(jobs: Sequence[Job]) -> dict[str, dict[str, list[Any]]]:
 
 
 def write_report(names: Sequence[str], missing: Mapping[str, str], out: Path) -> Path:
-    """``report.html`` of the runs whose files are there, in this order, without those that ``missing`` has reasons for."""
+    """``report.html`` of the runs whose files are there, in this order; of those in ``missing``, the reason."""
     there = [name for name in names if name not in missing and has_run(name, out)]
     _whole(out / "report.html", page([_section(out, name) for name in there], missing))
     return out / "report.html"
