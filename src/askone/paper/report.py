@@ -144,8 +144,8 @@ def page(sections: Sequence[Section], missing: Mapping[str, str]) -> str:
 </head>
 <body>
 <h1>Active Labeling: Streaming Stochastic Gradients, reproduced</h1>
-<p>Cabannes, Bach, Perchet and Rudi, NeurIPS 2022; every figure and claim made again by askone {escape(__version__)},
-from seeds, with learners that never see a label.</p>
+<p>Figures and claims of Cabannes, Bach, Perchet and Rudi (NeurIPS 2022), made again by askone {escape(__version__)}
+from seeds; what each run used is below its figure.</p>
 {note}<h2>Claims</h2>
 {_summary(sections)}
 {_claims(sections)}

@@ -143,7 +143,7 @@ class SimplexLevels(Run):
                 "much smaller, for a similar estimation error",
                 f"right in {100 * samples['median']:.1f} % (median) and {100 * samples['least squares']:.1f} % (least "
                 f"squares) of samples of 100; the same class in {100 * samples['alike']:.1f} %",
-                IN_PART,
+                IN_PART if samples["alike"] == 1 else HOLDS if samples["median"] > samples["least squares"] else FAILS,
                 "without context both decode a sample to its most frequent class: the margin helps only where the "
                 "surrogate is estimated with another error, as by smoothing over x or by single bits",
             ),
