@@ -5,7 +5,7 @@ VENV ?= .venv
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
 
-.PHONY: run test check lint bench strategies clean
+.PHONY: run test check lint bench bench-paper strategies paper clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo
@@ -24,8 +24,14 @@ lint: $(VENV)/.tested
 strategies: $(VENV)/.tested
 	$(BIN)/askone strategies --out docs/results
 
+paper: $(VENV)/.tested
+	$(BIN)/askone reproduce all
+
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/stream.py
+
+bench-paper: $(VENV)/.installed
+	$(BIN)/python benchmarks/paper.py $(ARGUMENTS)
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "askone needs Python 3.11 or newer; set PYTHON=")'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,6 +45,23 @@ _STRATEGIES = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status."""
+    chosen = _parser().parse_args(arguments)
+    try:
+        if chosen.command == "reproduce":
+            return run_reproduce(chosen)
+        if chosen.command == "strategies":
+            rows = rows_of(chosen.data, chosen.directory)
+            return run_strategies(rows, chosen.data, chosen.repeats, chosen.questions, Path(chosen.out))
+        return run_demo(chosen.questions, chosen.repeats, chosen.noise, chosen.seed)
+    except (ValueError, AskoneError, OSError) as error:
+        print(f"askone: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("askone: stopped", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="askone", description="Learn by asking one yes/no question per example.")
     parser.add_argument("--version", action="version", version=f"askone {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -58,18 +76,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     table.add_argument("--repeats", type=int, default=3, help="runs to average over (default: 3)")
     table.add_argument("--questions", type=int, default=None, help="questions in one run (default: one per row)")
     table.add_argument("--out", default=".", help="directory for strategies.md and strategies.csv (default: here)")
-    chosen = parser.parse_args(arguments)
-    try:
-        if chosen.command == "strategies":
-            rows = rows_of(chosen.data, chosen.directory)
-            return run_strategies(rows, chosen.data, chosen.repeats, chosen.questions, Path(chosen.out))
-        return run_demo(chosen.questions, chosen.repeats, chosen.noise, chosen.seed)
-    except (ValueError, AskoneError, OSError) as error:
-        print(f"askone: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("askone: stopped; what was finished is written", file=sys.stderr)
-        return 130
+    _add_reproduce(commands.add_parser("reproduce", help="make the paper's figures and claims again, with a report"))
+    return parser
+
+
+def _add_reproduce(paper: argparse.ArgumentParser) -> None:
+    paper.add_argument("names", nargs="*", metavar="NAME", help="runs, as --list has them, or all (default: all)")
+    paper.add_argument("--list", action="store_true", dest="listing", help="print the runs and stop")
+    paper.add_argument("--quick", action="store_true", help="fewer trials and questions: minutes in all")
+    paper.add_argument("--out", default="paper", help="directory for figures, numbers and report (default: paper)")
+    paper.add_argument("--workers", type=int, default=None, help="processes (default: one per core)")
+    paper.add_argument("--cluster", default=None, metavar="ADDRESS", help="run on the Dask scheduler at this address")
+    paper.add_argument("--directory", default=None, help="where data lies (default: ASKONE_DATA, or a download)")
 
 
 def run_demo(questions: int, repeats: int, noise: float, seed: int, console: Console | None = None) -> int:
@@ -119,6 +137,20 @@ def run_strategies(
     console.print(Markdown(as_markdown(outcomes, title)))
     console.print("written: " + ", ".join(map(str, paths)), soft_wrap=True)
     return 0
+
+
+def run_reproduce(chosen: argparse.Namespace) -> int:
+    """The paper's runs; see ``askone.paper.command``.
+
+    Only this command needs matplotlib, an extra, and it is loaded here, by name: an import at the top
+    would take the other commands away from those who do not have it.
+    """
+    command = importlib.import_module("askone.paper.command")
+    if chosen.listing:
+        return int(command.listing())
+    out = Path(chosen.out)
+    parts = (chosen.workers, chosen.cluster, chosen.directory)
+    return int(command.reproduce(chosen.names, chosen.quick, out, *parts))
 
 
 def _campaign(family: str, questions: int, noise: float, seed: int, stops: list[int]) -> list[float]:
