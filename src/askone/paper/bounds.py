@@ -154,8 +154,9 @@ class Bound(Run):
         right.plot(ms, [m**1.5 / math.sqrt(Ts[-1]) for m in ms], ":", color=COLOURS[6], label="paper: κM m^1.5 / √T")
         left.set(xlabel="questions T", ylabel="excess risk", title="solid: measured, dashed: bound")
         right.set(xlabel="outputs m", ylabel=f"excess risk at T = {Ts[-1]}", title="growth with m, κ = M = 1")
-        for axes in (left, right):
-            axes.legend(frameon=False, fontsize=8)
+        left.set_ylim(bottom=left.get_ylim()[0] / 6)  # room for the legend
+        left.legend(frameon=False, fontsize=8, loc="lower left", ncols=2)
+        right.legend(frameon=False, fontsize=8)
         return figure
 
 

@@ -159,7 +159,7 @@ class ClassificationCurves(Run):
                 f"excess risk {_LEVEL} from T = {first} on; coordinates: {_when(other, numbers['at'][-1])}; "
                 f"at the end {last[0]:.4f} against {last[1]:.3f}",
                 HOLDS if earlier else FAILS,
-                "coordinate questions minimise the l1 loss: where no class has a majority they learn nothing for good",
+                "coordinate questions minimise the l1 loss, whose minimiser 1{p > 1/2} needs a majority",
             ),
         ]
 
