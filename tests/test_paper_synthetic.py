@@ -89,6 +89,7 @@ def test_the_infimum_loss_is_a_strong_baseline(finished):
     numbers = finished("infimum").numbers
     assert np.mean(numbers["infimum"], axis=0)[-1] < 0.15
     assert np.mean(numbers["active"], axis=0)[-1] < 0.2
+    assert np.mean(numbers["tuned"], axis=0)[-1] < 0.02
 
 
 def test_ties_are_worth_their_mean_wherever_the_true_class_is():

@@ -195,57 +195,88 @@ class InfimumLoss(Run):
     name: ClassVar[str] = "infimum"
     title: ClassVar[str] = "Classification, m = 10, no margin: active against the infimum loss on random sets"
 
-    _gammas: ClassVar[dict[str, float]] = {"active": 7.5, "infimum": 15.0}
+    # The paper's step sizes, and for the active strategy the one that did best on the tuning seeds.
+    _variants: ClassVar[dict[str, tuple[str, float]]] = {
+        "active": ("active", 7.5),
+        "infimum": ("infimum", 15.0),
+        "tuned": ("active", 1.0),
+    }
+    _tried: ClassVar[tuple[float, ...]] = (0.3, 1.0, 3.0, 7.5)
+    _names: ClassVar[dict[str, str]] = {"active": "active", "infimum": "infimum loss", "tuned": "active, tuned"}
 
     def _settings(self, quick: bool) -> dict[str, Any]:
-        return {"trials": 6, "questions": 1000} if quick else {"trials": 100, "questions": 5000}
+        if quick:
+            return {"trials": 6, "questions": 1000, "tuning": 2}
+        return {"trials": 100, "questions": 5000, "tuning": 10}
 
     def jobs(self, quick: bool) -> list[Job]:
-        """Trials of both strategies, with the paper's step sizes."""
+        """Trials of each variant, then step sizes of the active strategy on the tuning seeds."""
         chosen = self._settings(quick)
-        at = checkpoints(chosen["questions"], 8)
-        common = {"classes": 10, "gap": 0.0, "questions": chosen["questions"], "at": at}
-        return [
-            Job(class_trials, {**common, "strategy": s, "gamma": g, "seeds": part})
-            for s, g in self._gammas.items()
+        T = chosen["questions"]
+        common = {"classes": 10, "gap": 0.0, "questions": T}
+        trials = [
+            Job(class_trials, {**common, "strategy": s, "gamma": g, "seeds": part, "at": checkpoints(T, 8)})
+            for s, g in self._variants.values()
             for part in chunks(chosen["trials"])
         ]
+        tuned = {
+            **common,
+            "strategy": "active",
+            "seeds": list(range(TUNING, TUNING + chosen["tuning"])),
+            "at": [T // 5],
+        }
+        return trials + [Job(class_trials, {**tuned, "gamma": g}) for g in self._tried]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """Excess risks, trials x checkpoints, and their ratio at the end."""
-        chosen, half = self._settings(quick), len(results) // 2
-        active, infimum = joined(results[:half]), joined(results[half:])
-        compared = ratio(np.array(active)[:, -1], np.array(infimum)[:, -1])
-        at = checkpoints(chosen["questions"], 8)
-        return {"at": at, "active": active, "infimum": infimum, "gammas": self._gammas, "ratio": compared}
+        """Excess risks, trials x checkpoints; the ratio at the end; questions until a level; the tuning."""
+        chosen = self._settings(quick)
+        at, parts = checkpoints(chosen["questions"], 8), len(chunks(chosen["trials"]))
+        curves = {name: joined(results[i * parts : (i + 1) * parts]) for i, name in enumerate(self._variants)}
+        active, infimum = (np.array(curves[name])[:, -1] for name in ("active", "infimum"))
+        tuning = results[len(self._variants) * parts :]
+        return {
+            "at": at,
+            **curves,
+            "gammas": {name: gamma for name, (_, gamma) in self._variants.items()},
+            "ratio": ratio(active, infimum),
+            "reached": {name: reached(at, curves[name], 5 * _LEVEL) for name in curves},
+            "tuning": dict(zip(map(str, self._tried), tuning, strict=True)),
+        }
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """No major difference."""
+        """No major difference with the paper's step sizes; what a better one changes."""
         middle, low, high = numbers["ratio"]
-        means = [float(np.mean(numbers[s], axis=0)[-1]) for s in ("active", "infimum")]
-        why = (
-            "with these step sizes; the infimum loss learns here although its target is not the median's "
-            "in general, and the start decides: a first step of 7.5 in a random direction takes long to forget"
-        )
+        last, when = numbers["at"][-1], {k: _when(v, numbers["at"][-1]) for k, v in numbers["reached"].items()}
+        means = {name: float(np.mean(numbers[name], axis=0)[-1]) for name in self._variants}
+        first, other = (numbers["reached"][name] for name in ("tuned", "infimum"))
+        earlier = first is not None and (other is None or other > 1.3 * first)
         return [
             Claim(
                 "Active and infimum loss do not differ much",
-                "no major differences on the figure (10 trials in the code)",
-                f"at T = {numbers['at'][-1]} {means[0]:.4f} against {means[1]:.4f}, "
+                "no major differences on the figure",
+                f"at T = {last} {means['active']:.4f} against {means['infimum']:.4f}, "
                 f"ratio {middle:.1f} [{low:.1f}, {high:.1f}]",
-                HOLDS if low > 0.5 and high < 2 else IN_PART,
-                "" if low > 0.5 and high < 2 else why,
-            )
+                HOLDS if low > 1 / 3 and high < 3 else IN_PART,
+                "the infimum loss has another target than the median where labels are noisy, yet decodes rightly here",
+            ),
+            Claim(
+                "These step sizes are the right ones to compare with",
+                "γ₀ = 7.5 and 15",
+                f"excess risk {5 * _LEVEL}: active {when['active']}, with γ₀ = 1 {when['tuned']}; "
+                f"infimum loss {when['infimum']}",
+                IN_PART if earlier else HOLDS,
+                "chosen on other seeds, the active step is 1: the large one spends hundreds of questions on its start",
+            ),
         ]
 
     def draw(self, numbers: Numbers) -> Figure:
-        """Two curves with bands, both axes logarithmic."""
+        """Curves with bands, both axes logarithmic; the tuned one dashed."""
         figure, (axes,) = panels(1)
-        for strategy, colour in zip(self._gammas, COLOURS, strict=False):
-            name = f"{'active' if strategy == 'active' else 'infimum loss'}, γ₀ = {self._gammas[strategy]}"
-            band(axes, numbers["at"], numbers[strategy], name, colour)
+        for variant, colour in zip(self._variants, COLOURS, strict=False):
+            name = f"{self._names[variant]}, γ₀ = {numbers['gammas'][variant]:g}"
+            band(axes, numbers["at"], numbers[variant], name, colour, style="--" if variant == "tuned" else "-")
         axes.set(xlabel="questions T", ylabel="excess zero-one risk", title="m = 10, ε = 0")
-        axes.legend(frameon=False, loc="lower left")
+        axes.legend(frameon=False, loc="lower left", fontsize=8)
         return figure
 
 
