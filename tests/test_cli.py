@@ -44,7 +44,7 @@ def test_strategies_are_compared_and_written(tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--data", "mnist"], "data must be one of: 'pendigits', 'usps', 'digits'"),
+        (["--data", "mnist"], "data must be one of: 'pendigits', 'usps', 'usps-libsvm', 'digits'"),
         (["--data", "pendigits", "--directory", "/nowhere"], "directory must be"),
         (["--data", "digits", "--repeats", "0"], "repeats must be a whole number"),
         (["--data", "digits", "--questions", "3"], "questions must be a whole number"),

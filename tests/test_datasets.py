@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from askone import datasets
-from askone.datasets import DATASETS, ENVIRONMENT, File, Recipe, content_checksum, load
+from askone.datasets import DATASETS, ENVIRONMENT, File, Recipe, card, content_checksum, formats, load, places
 from askone.errors import AskoneError, DownloadFailed, InvalidArgument, InvalidFile, MissingExtra, WrongType
 
 X = np.array([[0.0, 100.0], [3.0, 0.0], [7.0, 8.0]])
@@ -47,7 +46,7 @@ def toy_recipe(home=NOWHERE):
         File("toy.t.gz", "toy-test.parquet", content_checksum(X[2:], Y[2:])),
     )
     about = {"source": "nowhere", "licence": "none", "split": "two and one"}
-    return Recipe(home, files, datasets._from_libsvm, ("x000", "x001"), (0, 1), 2, **about)
+    return Recipe(home, files, formats.from_libsvm, ("x000", "x001"), (0, 1), 2, **about)
 
 
 def write_originals(place):
@@ -61,7 +60,7 @@ def write_originals(place):
 def cache(tmp_path, monkeypatch):
     monkeypatch.delenv(ENVIRONMENT, raising=False)
     monkeypatch.setenv("no_proxy", "*")  # the loopback server is asked directly
-    monkeypatch.setattr(datasets.pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+    monkeypatch.setattr(places.pooch, "os_cache", lambda project: tmp_path / "cache" / project)
     return tmp_path / "cache" / "askone"
 
 
@@ -112,7 +111,7 @@ def test_a_gz_file_that_a_server_unpacked(toy, tmp_path):
 
 
 def test_label_first_text(monkeypatch, tmp_path):
-    monkeypatch.setitem(DATASETS, "toy", replace(toy_recipe(), parse=datasets._from_label_first))
+    monkeypatch.setitem(DATASETS, "toy", replace(toy_recipe(), parse=formats.from_label_first))
     (tmp_path / "toy").write_bytes(label_first(X[:2], Y[:2]))
     (tmp_path / "toy.t").write_bytes(label_first(X[2:], Y[2:]))
     check_toy(load("toy", tmp_path))
@@ -125,7 +124,7 @@ def test_parquet_and_without_pyarrow(toy, tmp_path, monkeypatch):
     write_parquet(tmp_path / "toy-train.parquet", X[:2], Y[:2])
     write_parquet(tmp_path / "toy-test.parquet", X[2:], Y[2:])
     check_toy(load("toy", tmp_path))
-    monkeypatch.setattr(datasets, "parquet", None)
+    monkeypatch.setattr(formats, "parquet", None)
     with pytest.raises(MissingExtra, match=r"pip install 'askone\[parquet\]'"):
         load("toy", tmp_path)
 
@@ -149,13 +148,96 @@ def test_real_labels_stay_real(monkeypatch, tmp_path):
     assert load("toy", write_originals(tmp_path)).y.dtype == np.float64
 
 
+TABLE = b'\xef\xbb\xbfx000,"unit, \xb5mol",x001,label,more\r\n0,"a, b",100,1,2\r\n3,c,,0.5,\r\n3,"d",0,0,NA\r\n'
+
+
+def csv_recipe(**changes):
+    file = File("toy.csv", "toy.parquet", content_checksum(X[:2], Y[:2]))
+    return replace(toy_recipe(), files=(file,), parse=formats.from_csv, training=1, complete=True, **changes)
+
+
+def test_csv_by_names_and_complete_rows(monkeypatch, tmp_path):
+    monkeypatch.setitem(DATASETS, "toy", csv_recipe())
+    (tmp_path / "toy.csv").write_bytes(TABLE)
+    data = load("toy", tmp_path)
+    assert (data.X.tolist(), data.X_test.tolist()) == (X[:1].tolist(), X[1:2].tolist())
+    assert data.y.tolist() == [1]
+    (tmp_path / "toy.csv").unlink()
+    write_parquet(tmp_path / "toy.parquet", np.array([X[0], [5, np.nan], X[1]]), [1, 0.5, 0])
+    assert load("toy", tmp_path).X_test.tolist() == X[1:2].tolist()
+    monkeypatch.setitem(DATASETS, "toy", replace(csv_recipe(), complete=False))
+    with pytest.raises(InvalidFile, match="finite"):
+        load("toy", tmp_path)
+
+
+def test_several_outputs(monkeypatch, tmp_path):
+    free = File("toy.csv", "toy.parquet", None)
+    recipe = replace(csv_recipe(), files=(free,), feature_names=("x001",), target_names=("label", "x000"), classes=None)
+    monkeypatch.setitem(DATASETS, "toy", recipe)
+    (tmp_path / "toy.csv").write_bytes(TABLE)
+    data = load("toy", tmp_path)
+    assert (data.y.tolist(), data.y_test.tolist()) == ([[1, 0]], [[0, 3]])
+    assert data.target_names == ("label", "x000")
+    assert content_checksum(data.X, data.y) != content_checksum(data.X, data.y[:, ::-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"x000,label\n1,2\n", "no column x001"),
+        (b"x000,x001,label\n", "no rows"),
+        (b"x000,x001,label\n1,2\n", "column"),
+        (b"x000,x001,label\n1,two,3\n", "two"),
+        (b"x000,x001,label\n1,inf,3\n", "finite"),
+        (b"x000,x001,label\n0,100,1\n", "checksum"),
+        (b"<html>sign in</html>", "no column"),
+    ],
+)
+def test_other_csv_is_refused(monkeypatch, tmp_path, text, said):
+    monkeypatch.setitem(DATASETS, "toy", csv_recipe())
+    (tmp_path / "toy.csv").write_bytes(text)
+    with pytest.raises(InvalidFile, match=said):
+        load("toy", tmp_path)
+
+
+def test_a_table_cut_short_is_refused_where_there_is_no_checksum(monkeypatch, tmp_path):
+    monkeypatch.setitem(DATASETS, "toy", replace(csv_recipe(), files=(File("toy.csv", "toy.parquet", None),)))
+    (tmp_path / "toy.csv").write_bytes(TABLE[: TABLE.index(b"3,c")])
+    with pytest.raises(InvalidFile, match="1 rows, of which 1 train"):
+        load("toy", tmp_path)
+
+
+def test_what_changes_the_inputs_comes_after_the_check(monkeypatch, tmp_path):
+    monkeypatch.setitem(DATASETS, "toy", replace(toy_recipe(), transform=lambda rows: rows + 1))
+    assert np.array_equal(load("toy", write_originals(tmp_path)).X, X[:2] + 1)
+
+
+# Cards
+
+
+@pytest.mark.parametrize("name", list(DATASETS))
+def test_cards_say_what_there_is_to_know(name):
+    text, recipe = card(name), DATASETS[name]
+    flat = " ".join(text.split())
+    for part in (recipe.source, recipe.licence, recipe.split, recipe.home, *recipe.notes, *recipe.target_names):
+        assert part in flat
+    for file in recipe.files:
+        assert all(one in flat for one in file.names)
+    assert recipe.notes
+    assert flat.startswith(f"{name} source: ")
+    assert max(map(len, text.splitlines())) <= 120
+
+
 # What it refuses
 
 
+@pytest.mark.parametrize("call", [load, card])
 @pytest.mark.parametrize("name", ["mnist", 3, None])
-def test_unknown_name_lists_names(name):
-    with pytest.raises(InvalidArgument, match="'pendigits', 'usps'"):
-        load(name)
+def test_unknown_name_lists_names(call, name):
+    with pytest.raises(
+        InvalidArgument, match="'pendigits', 'usps', 'usps-libsvm', 'weather', 'calcofi', 'calcofi-bottle'"
+    ):
+        call(name)
 
 
 def test_directory_without_files_names_them(tmp_path):
@@ -163,6 +245,10 @@ def test_directory_without_files_names_them(tmp_path):
     for place in (tmp_path, tmp_path / "missing"):
         with pytest.raises(InvalidArgument, match=expected):
             load("pendigits", place)
+    with pytest.raises(
+        InvalidArgument, match="bottle.csv or bottle.csv.gz or bottle.parquet .*kaggle.com.*calcofi.org"
+    ):
+        load("calcofi-bottle", tmp_path)
     with pytest.raises(WrongType, match="a path or None"):
         load("pendigits", 3)
 
@@ -276,6 +362,22 @@ def test_no_network_says_what_to_do(toy, cache):
     assert isinstance(caught.value, OSError)
 
 
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("weather", ("weatherHistory.csv", "weather.parquet", "kaggle.com/datasets/budincsevity/szeged-weather")),
+        ("calcofi", ("calcofi.parquet", "calcofi4r", '"calcofi-bottle"')),
+        ("calcofi-bottle", ("bottle.csv", "kaggle.com/datasets/sohier/calcofi", "calcofi.org/data")),
+    ],
+)
+def test_what_no_program_can_fetch(monkeypatch, cache, name, parts):
+    monkeypatch.setattr(places.pooch, "retrieve", None)
+    with pytest.raises(DownloadFailed) as caught:
+        load(name)
+    for part in (*parts, str(cache), ENVIRONMENT):
+        assert part in str(caught.value)
+
+
 def test_a_file_that_moved_says_what_to_do(monkeypatch, tmp_path):
     with served(tmp_path) as url:
         monkeypatch.setitem(DATASETS, "toy", toy_recipe(url))
@@ -337,6 +439,76 @@ def test_real_usps_as_text(data_directory, tmp_path):
     again = load("usps", tmp_path)
     assert (again.X == data.X).all()
     assert (again.X_test == data.X_test).all()
+
+
+REGRESSION = [("weather", 70_000, 26_453, 6), ("calcofi", 500_000, 174_217, 5)]
+
+
+@pytest.mark.parametrize(("name", "rows", "test_rows", "columns"), REGRESSION)
+def test_real_regression(data_directory, name, rows, test_rows, columns):
+    data, recipe = real(name, data_directory), DATASETS[name]
+    assert (data.X.shape, data.X_test.shape) == ((rows, columns), (test_rows, columns))
+    assert (data.y.shape, data.y_test.shape) == ((rows,), (test_rows,))
+    assert {array.dtype for array in (data.X, data.y, data.X_test, data.y_test)} == {np.dtype(np.float64)}
+    assert rows + test_rows == recipe.rows
+    assert str(rows) in data.split
+    assert str(test_rows) in data.split
+    assert data.classes is None
+    assert data.card == card(name)
+
+
+def test_real_weather_from_the_original_table(data_directory, tmp_path):
+    data = real("weather", data_directory)
+    whole = np.vstack([data.X, data.X_test])
+    assert np.count_nonzero(whole[:, data.feature_names.index("Pressure (millibars)")] == 0) == 1288
+    assert np.count_nonzero(whole[:, data.feature_names.index("Humidity")] == 0) == 22
+    table = pd.DataFrame(whole, columns=list(data.feature_names))
+    table.insert(0, "Formatted Date", "2006-04-01 00:00:00.000 +0200")
+    table.insert(2, "Apparent Temperature (C)", np.concatenate([data.y, data.y_test]))
+    table.insert(7, "Loud Cover", 0.0)
+    table["Daily Summary"] = "Foggy, then clear."
+    table.to_csv(tmp_path / "weatherHistory.csv", index=False)
+    again = load("weather", tmp_path)
+    assert (again.X == data.X).all()
+    assert (again.y_test == data.y_test).all()
+    table.round(3).to_csv(tmp_path / "weatherHistory.csv", index=False)
+    with pytest.raises(InvalidFile, match="checksum"):
+        load("weather", tmp_path)
+
+
+def test_real_bottles(data_directory, tmp_path, monkeypatch):
+    path = data_directory / "calcofi-kaggle-fragments.parquet"
+    if not path.is_file():
+        pytest.skip(f"real data: {path.name} is not in {data_directory}")
+    table = pd.read_parquet(path)
+    table.rename(columns={"O2Sat": "Oxy_µmol/Kg"}).to_csv(tmp_path / "bottle.csv", index=False, encoding="latin-1")
+    with pytest.raises(InvalidFile, match="12982 rows, of which 500000 train"):
+        load("calcofi-bottle", tmp_path)
+    monkeypatch.setitem(DATASETS, "calcofi-bottle", replace(DATASETS["calcofi-bottle"], training=10_000))
+    data = load("calcofi-bottle", tmp_path)
+    names = [*data.feature_names, *data.target_names]
+    assert names == ["R_Depth", "R_TEMP", "R_SALINITY", "R_SVA", "R_DYNHT", "R_O2", "R_O2Sat"]
+    read = np.vstack([np.hstack([data.X, data.y]), np.hstack([data.X_test, data.y_test])])
+    assert (read == table[names].dropna().to_numpy()).all()
+    assert data.y.shape == (10_000, 2)
+    (tmp_path / "bottle.csv").unlink()
+    table.to_parquet(tmp_path / "bottle.parquet")
+    assert (load("calcofi-bottle", tmp_path).X_test == data.X_test).all()
+    table.drop(columns="R_SVA").to_csv(tmp_path / "bottle.csv", index=False)
+    with pytest.raises(InvalidFile, match="no column R_SVA"):
+        load("calcofi-bottle", tmp_path)
+
+
+def test_real_blur_is_libsvms(data_directory):
+    path = data_directory / "usps-libsvm-test.parquet"
+    if not path.is_file():
+        pytest.skip(f"real data: {path.name} is not in {data_directory}")
+    data, theirs = real("usps-libsvm", data_directory), pd.read_parquet(path)
+    assert np.abs(data.X_test - theirs[list(data.feature_names)].to_numpy()).max() < 1.001e-6
+    assert (data.y_test + 1 == theirs["label"]).all()
+    plain = real("usps", data_directory)
+    assert (plain.y == data.y).all()
+    assert np.abs(plain.X - data.X).max() > 0.5
 
 
 def test_importing_askone_does_not_load_it():

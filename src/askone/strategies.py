@@ -28,7 +28,7 @@ from askone.simulation import resampled, simulate
 Array = NDArray[Any]
 
 BUNDLED = "digits"
-SOURCES = (*datasets.DATASETS, BUNDLED)
+SOURCES = (*(name for name, recipe in datasets.DATASETS.items() if recipe.classes), BUNDLED)
 STOPS = (500, 1000, 2000, 4996, 7494)
 _PASSES = 8
 
