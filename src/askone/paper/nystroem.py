@@ -92,21 +92,21 @@ def stream_trial(data: str, rows: int, seed: int, at: list[int], setting: dict[s
     ends before them.
     """
     how, stream = Setting(**setting), stream_of(data, rows)
-    gamma = tuned(stream, how, rows, seed) if how.gamma is None else how.gamma
+    gamma = tuned(stream, how, seed) if how.gamma is None else how.gamma
     last = min(rows, stream.tuning.start) if how.gamma is None else rows
-    errors = _errors(stream, slice(0, last), how, gamma, seed, at, (stream.X_test, stream.y_test))
+    errors = _errors(stream, np.arange(last), how, gamma, seed, at, (stream.X_test, stream.y_test))
     return {"at": [t for t in at if t < last] + [last], "errors": errors, "gamma": gamma}
 
 
-def tuned(stream: Stream, how: Setting, rows: int, seed: int) -> float:
-    """The gamma_0 of ``GRID`` with the least error: two thirds of the tuning rows are asked, one third measures."""
-    first, length = stream.tuning.start, stream.tuning.stop - stream.tuning.start
-    middle = first + 2 * length // 3
-    measured = (stream.X[middle : stream.tuning.stop], stream.y[middle : stream.tuning.stop])
+def tuned(stream: Stream, how: Setting, seed: int) -> float:
+    """The gamma_0 of ``GRID`` with the least error: every third of the tuning rows measures, the others are asked."""
+    numbers = np.arange(stream.tuning.start, stream.tuning.stop)
+    asked, held = numbers[numbers % 3 > 0], numbers[numbers % 3 == 0]
+    measured = (stream.X[held], stream.y[held])
 
     def error(gamma: float) -> float:
         try:
-            return _errors(stream, slice(first, middle), how, gamma, seed, [], measured)[-1]
+            return _errors(stream, asked, how, gamma, seed, [], measured)[-1]
         except Diverged:
             return float("inf")
 
@@ -114,7 +114,7 @@ def tuned(stream: Stream, how: Setting, rows: int, seed: int) -> float:
 
 
 def _errors(
-    stream: Stream, part: slice, how: Setting, gamma: float, seed: int, at: list[int], measured: tuple[Array, Array]
+    stream: Stream, part: Array, how: Setting, gamma: float, seed: int, at: list[int], measured: tuple[Array, Array]
 ) -> list[float]:
     X, y = stream.X[part], stream.y[part]
     learner, state = _prepared(stream, how, gamma, seed)
@@ -138,15 +138,19 @@ def _shares(stops: list[int], shrunk: bool) -> Iterator[float]:
 
 
 def _prepared(stream: Stream, how: Setting, gamma: float, seed: int) -> tuple[SGD, SGDState]:
-    train = stream.X
-    features = Nystroem.from_rows(train, REPRESENTERS, "gaussian", how.bandwidth, whiten=how.whiten, seed=seed)
-    leaking = how.leak != NO_LEAK
+    features, leaking = _features(stream, how.bandwidth, how.whiten, seed), how.leak != NO_LEAK
     low, high = _known(stream.y) if leaking else (stream.low, stream.high)
     spread = _LEAK_SPREAD if leaking else _SPREAD
     gradient = MedianSphere() if how.family == "active" else RandomThreshold(spread=spread)
     learner = SGD(Real(low, high), FeatureModel(features), gradient, InverseSqrt(gamma), ridge=RIDGE)
     state = learner.init()
     return learner, _near_labels(learner, state, features, stream, seed) if leaking else state
+
+
+@lru_cache(maxsize=4)
+def _features(stream: Stream, bandwidth: float, whiten: bool, seed: int) -> Nystroem:
+    """Representers among the training rows, which bear no label here."""
+    return Nystroem.from_rows(stream.X, REPRESENTERS, "gaussian", bandwidth, whiten=whiten, seed=seed)
 
 
 def _known(y: Array) -> tuple[float, float]:

@@ -135,8 +135,8 @@ class Weather(Streams):
         return Claim(
             "The first 1,000 samples are used to calibrate the weights (a transitory regime)",
             "errors fall by an order of magnitude over the first 1,000 samples",
-            f"from the code's start, active, after {right['at'][early]} questions: {right['mean'][early]:.2f} °C with a "
-            f"mean of iterates, {shrunk['mean'][early]:.2f} °C with the code's average; at the end "
+            f"from the code's start, active, after {right['at'][early]} questions: {right['mean'][early]:.2f} °C with "
+            f"the mean of iterates, {shrunk['mean'][early]:.2f} °C with the code's average; at the end "
             f"{right['mean'][end]:.2f} and {shrunk['mean'][end]:.2f} °C",
             FAILS if artefact else IN_PART,
             "the code's average is shrunk by t/(t + 100), and its start, a fit of true labels, is as good as its end",
