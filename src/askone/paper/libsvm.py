@@ -91,7 +91,8 @@ class Splits(Run):
             self._panel(one, numbers, curves)
             one.set_title(f"σ = {name}", fontsize=10)
         axes[0].set_ylabel("test error")
-        axes[1].legend(frameon=False, fontsize=7, loc="upper right", bbox_to_anchor=(1.0, 0.88))
+        handles, labels = axes[1].get_legend_handles_labels()  # the code's width has every curve
+        figure.legend(handles, labels, frameon=False, fontsize=8, loc="outside lower center", ncols=len(labels))
         return figure
 
     def _panel(self, axes: Axes, numbers: Numbers, curves: dict[str, list[list[float]]]) -> None:

@@ -96,8 +96,14 @@ class Streams(Run):
             one.axhline(numbers["baseline"], color="black", linewidth=1, label=self.line)
             one.set(title=title, xlabel="questions T", ylabel=f"mean absolute test error, {self.unit}")
             one.set_ylim(*self.limits)
-            one.legend(frameon=False, fontsize=7, ncols=2, loc="lower center")
+            # The very first predictions of a long step are off the page; the paper's axes leave them out, too.
+            one.set_xlim(10, self._last(numbers))
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, frameon=False, fontsize=8, loc="outside lower center", ncols=4)
         return figure
+
+    def _last(self, numbers: Numbers) -> int:
+        return max(int(curve["at"][-1]) for curve in numbers["curves"])
 
     def _curve(self, axes: Axes, curve: dict[str, Any]) -> None:
         kind, family = curve["kind"], curve["family"]
@@ -118,7 +124,7 @@ class Weather(Streams):
     gamma: ClassVar[float] = 1e-2
     unit: ClassVar[str] = "°C"
     line: ClassVar[str] = "baseline: real temperature"
-    limits: ClassVar[tuple[float, float]] = (0.08, 60.0)
+    limits: ClassVar[tuple[float, float]] = (0.3, 40.0)
     variants: ClassVar[tuple[Variant, ...]] = (
         *(Variant(10.0, False, kind) for kind in (PAPER, TUNED, LEAK, SHRUNK)),
         *(Variant(10.0, True, kind) for kind in (PAPER, TUNED)),
@@ -149,7 +155,7 @@ class Weather(Streams):
         said = "; ".join(f"{name}: {error:.2f} °C" for name, error in honest.items())
         return Claim(
             "One pass of the active strategy predicts better than the real temperature does",
-            "the active curve ends below the dashed line",
+            "drawn as the baseline; the text gives no number",
             f"baseline {numbers['baseline']:.2f} °C; from the code's start {leaking[-1]:.2f} °C; "
             f"without a label, from zero: {said}",
             _graded(below),
@@ -168,7 +174,7 @@ class Calcofi(Streams):
     gamma: ClassVar[float] = 1.0
     unit: ClassVar[str] = "% saturation"
     line: ClassVar[str] = "baseline: linear regression"
-    limits: ClassVar[tuple[float, float]] = (0.8, 1000.0)
+    limits: ClassVar[tuple[float, float]] = (3.0, 500.0)
     variants: ClassVar[tuple[Variant, ...]] = tuple(
         Variant(sigma, whiten, kind)
         for sigma in (10.0, 3.0)
@@ -239,7 +245,16 @@ def _below(numbers: Numbers, unit: str) -> Claim:
         "the active curve lies below, after the first samples",
         f"error at the end in {unit}, active and passive, no label used: {said}",
         _graded([active < passive for active, passive in ends.values()]),
-        "thresholds that cover a declared range serve a passive learner better than the paper's, which are narrow",
+        _order_depends(ends),
+    )
+
+
+def _order_depends(ends: dict[str, list[float]]) -> str:
+    behind = [name for name, (active, passive) in ends.items() if active >= passive]
+    return (
+        f"which is lower depends on parametrisation and step: passive ends lower for {'; '.join(behind)}"
+        if behind
+        else ""
     )
 
 
