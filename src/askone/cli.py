@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"askone: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("askone: stopped", file=sys.stderr)
+        print("askone: stopped; what was finished is written", file=sys.stderr)
         return 130
 
 
