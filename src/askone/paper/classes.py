@@ -265,7 +265,7 @@ class InfimumLoss(Run):
                 f"excess risk {5 * _LEVEL}: active {when['active']}, with γ₀ = 1 {when['tuned']}; "
                 f"infimum loss {when['infimum']}",
                 IN_PART if earlier else HOLDS,
-                "chosen on other seeds, the active step is 1: the large one spends hundreds of questions on its start",
+                "chosen on other seeds, the active step is 1: perhaps as the large one first has to undo its start",
             ),
         ]
 

@@ -186,7 +186,7 @@ class StreamingHistory(Run):
                 "suggested by eye",
                 f"best of σ = {', '.join(means)}: {pairs}",
                 HOLDS if smaller else FAILS,
-                "" if smaller else "the sine is smooth: its best bandwidth does not shrink with T",
+                "" if smaller else "among these bandwidths; perhaps as the sine is smooth",
             )
         ]
 
