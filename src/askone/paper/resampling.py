@@ -186,9 +186,7 @@ def _memory(numbers: Numbers) -> Claim:
         "an idea, without a figure",
         f"error without memory / with, at T = {numbers['horizons'][-1]}: {middle:.2f} [{low:.2f}, {high:.2f}]",
         HOLDS if low > 1.05 else FAILS,
-        ""
-        if low > 1.05
-        else "perhaps as rows come again two times on average: little is implied by what is known of them",
+        "" if low > 1.05 else "perhaps as rows come again twice on average: little is implied by what is known",
     )
 
 

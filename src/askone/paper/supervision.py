@@ -119,8 +119,8 @@ class PlainSGD(Run):
                 "m^(3/2)",
                 f"ratio of errors grows as m^{cost:.2f} [{cl:.2f}, {ch:.2f}]; at m = 1 it is {alone:.3f}",
                 CORRECTED if ch < 1.4 and abs(alone - 1) < 0.05 else FAILS,
-                "the bound's factor is 1/c2, about m^(1/2), and 1 for one output; where errors fall faster than T^(-1/2), "
-                "fewer effective labels may cost more than that",
+                "the bound's factor is 1/c2, about m^(1/2), and 1 for one output; "
+                "where errors fall faster than T^(-1/2) a bit may cost more than that",
             ),
         ]
 
