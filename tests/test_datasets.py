@@ -52,7 +52,7 @@ def toy_recipe(home=NOWHERE):
 def write_originals(place):
     place.mkdir(exist_ok=True)
     (place / "toy").write_bytes(libsvm(X[:2], Y[:2]))
-    (place / "toy.t.gz").write_bytes(gzip.compress(libsvm(X[2:], Y[2:])))
+    (place / "toy.t.gz").write_bytes(gzip.compress(libsvm(X[2:], Y[2:]), mtime=0))
     return place
 
 
@@ -269,7 +269,7 @@ def test_environment_that_is_no_directory(monkeypatch, tmp_path):
         b"<html>sign in</html>",
         b"1 9:100\n0 1:3",
         b"1 2:nan\n0 1:3",
-        gzip.compress(libsvm(X[:2], Y[:2]))[:-9],
+        gzip.compress(libsvm(X[:2], Y[:2]), mtime=0)[:-9],
         b"\x1f\x8b and nothing more",
         b"PAR1 and nothing more",
     ],
@@ -434,7 +434,7 @@ def test_real_pendigits_as_libsvm_text(data_directory, tmp_path, monkeypatch):
 
 def test_real_usps_as_text(data_directory, tmp_path):
     data = real("usps", data_directory)
-    (tmp_path / "zip.train.gz").write_bytes(gzip.compress(label_first(data.X, data.y), 1))
+    (tmp_path / "zip.train.gz").write_bytes(gzip.compress(label_first(data.X, data.y), 1, mtime=0))
     (tmp_path / "zip.test").write_bytes(label_first(data.X_test, data.y_test))
     again = load("usps", tmp_path)
     assert (again.X == data.X).all()
