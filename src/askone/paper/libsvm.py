@@ -92,7 +92,7 @@ class Splits(Run):
             one.set_title(f"σ = {name}", fontsize=10)
         axes[0].set_ylabel("test error")
         handles, labels = axes[1].get_legend_handles_labels()  # the code's width has every curve
-        figure.legend(handles, labels, frameon=False, fontsize=8, loc="outside lower center", ncols=len(labels))
+        figure.legend(handles, labels, frameon=False, fontsize=8, loc="outside lower center", ncols=2)
         return figure
 
     def _panel(self, axes: Axes, numbers: Numbers, curves: dict[str, list[list[float]]]) -> None:
