@@ -11,6 +11,7 @@ from askone.estimators.classifier import CLASS_QUESTIONS
 from askone.finite import Classes, Finite
 from askone.games import equilibrium, gap, payoff
 from askone.gradients.designs import Design, best_design
+from askone.gradients.sets import on_simplex
 from askone.gradients.subsets import (
     SET_PAIRS,
     Coordinates,
@@ -18,7 +19,6 @@ from askone.gradients.subsets import (
     Passive,
     Singletons,
     Sphere,
-    on_simplex,
     set_strategy,
 )
 from askone.learners.game import Game

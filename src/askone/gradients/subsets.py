@@ -20,91 +20,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, cast, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, softmax
+from scipy.special import ndtri
 
 from askone import theory
 from askone.choices import Subset
-from askone.errors import IncompatibleParts, InvalidArgument, incompatible
-from askone.finite import Allowed, Classes, FiniteSpace
-from askone.gradients.base import Strategy
+from askone.errors import InvalidArgument, incompatible
+from askone.finite import Allowed, FiniteSpace
 from askone.gradients.designs import best_design
+from askone.gradients.sets import EXPLORE, SetStrategy, need_singletons, need_surrogate, subset
 from askone.inputs import as_choice, as_count
-from askone.losses import Logistic, Loss, Median, Squared
+from askone.losses import Loss, Median, Squared
 from askone.questions import Answer, Question, Reveal
 
 Array = NDArray[Any]
 
 _DIRECTIONS = 4
-_EXPLORE = 0.1
 _CANDIDATES = 32
 _SPREAD = 0.05
 _MANY = 30
-
-
-class SetStrategy(Strategy):
-    """What the strategies below share: gradients of all classes at z, a working model, the origin."""
-
-    space: FiniteSpace
-    loss: Loss
-
-    @cached_property
-    def origin(self) -> Array:
-        """The middle of the embedding (no class ahead); zero for the logistic loss."""
-        if isinstance(self.loss, Logistic):
-            return np.zeros(self.space.m)
-        return np.asarray(self.space.embedding.mean(axis=0))
-
-    def bound(self, m: int) -> float:
-        """The loss's Lipschitz constant (1 for least squares, which has none)."""
-        return self.loss.lipschitz(m) or 1.0
-
-    def probabilities(self, scores: Array) -> Array | None:
-        """softmax(z) for the logistic loss, z itself for least squares; the median has none."""
-        if isinstance(self.loss, Logistic):
-            return np.asarray(softmax(scores, axis=1))
-        if isinstance(self.loss, Squared) and isinstance(self.space, Classes) and spanning(self.space):
-            return np.array([on_simplex(z) for z in scores]).reshape(scores.shape)
-        return None
-
-    def gradients(self, z: Array) -> Array:
-        """g_y(z) for every label, K x m."""
-        K = self.space.size
-        return self.loss.gradient(np.broadcast_to(z, (K, len(z))), self.space.embedding)
-
-    def working_model(self, z: Array) -> Array:
-        """Probabilities to spend questions by, kept off zero; a bad guess costs variance, never bias."""
-        if isinstance(self.loss, Logistic):
-            guess = softmax(z)
-        elif isinstance(self.space, Classes) and spanning(self.space):
-            guess = on_simplex(z)
-        else:
-            distance = np.sum((self.space.embedding - z) ** 2, axis=1)
-            guess = 1.0 / (0.05 + distance)
-            guess /= guess.sum()
-        return np.asarray((1 - _EXPLORE) * guess + _EXPLORE / self.space.size)
-
-    def about(self, inside: Array, **fields: Any) -> Subset:
-        """The question about a set given by 0 and 1."""
-        names = self.space.names
-        members = tuple(names[i] for i in np.flatnonzero(inside))
-        return Subset(members, wording=self.space.wording, **fields)
-
-    def place(self, question: Subset) -> int:
-        """Which class a question about one class is about."""
-        if len(question.members) != 1:
-            raise InvalidArgument("question", "about one class", str(question))
-        return self.space.index(question.members[0], "question")
-
-
-def subset(question: Question) -> Subset:
-    """The question, if it is about a set."""
-    if not isinstance(question, Subset):
-        raise InvalidArgument("question", "a Subset", type(question).__name__)
-    return question
 
 
 @final
@@ -120,6 +57,7 @@ class Sphere(SetStrategy):
 
         G = (1/n) sum_known +-u_i / c2  +  (share of the others) (-+ u_k / c2).
 
+    >>> from askone.finite import Classes
     >>> strategy = Sphere(Classes(("cat", "lion", "caracal")))
     >>> strategy.bound(3)                     # 1/c2(2) = pi/2
     1.5707963267948966
@@ -132,7 +70,7 @@ class Sphere(SetStrategy):
     late: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _need_surrogate(self.loss, self.space)
+        need_surrogate(self.loss, self.space)
         as_count(self.directions, "directions", 1)
 
     @cached_property
@@ -202,8 +140,8 @@ class Coordinates(SetStrategy):
     unbiased: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _need_surrogate(self.loss, self.space)
-        _need_singletons(self.space, self.family)
+        need_surrogate(self.loss, self.space)
+        need_singletons(self.space, self.family)
 
     @property
     def width(self) -> int:
@@ -246,8 +184,8 @@ class Singletons(SetStrategy):
     family: ClassVar[str] = "singletons"
 
     def __post_init__(self) -> None:
-        _need_singletons(self.space, self.family)
-        _need_surrogate(self.loss, self.space)
+        need_singletons(self.space, self.family)
+        need_surrogate(self.loss, self.space)
 
     @property
     def width(self) -> int:
@@ -274,7 +212,7 @@ class Singletons(SetStrategy):
             weight = np.sqrt(p * (1 - p)) * np.linalg.norm(self.space.embedding, axis=1)
         total = float(weight.sum())
         weight = weight / total if total > 0 else np.full(len(p), 1 / len(p))
-        return np.asarray((1 - _EXPLORE) * weight + _EXPLORE / self.space.size)
+        return np.asarray((1 - EXPLORE) * weight + EXPLORE / self.space.size)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
         """See the class."""
@@ -301,7 +239,7 @@ class Designed(SetStrategy):
     family: ClassVar[str] = "designed"
 
     def __post_init__(self) -> None:
-        _need_surrogate(self.loss, self.space)
+        need_surrogate(self.loss, self.space)
 
     @property
     def width(self) -> int:
@@ -360,7 +298,7 @@ class Passive(SetStrategy):
     unbiased: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _need_surrogate(self.loss, self.space)
+        need_surrogate(self.loss, self.space)
 
     @property
     def width(self) -> int:
@@ -401,7 +339,7 @@ class FullLabel(SetStrategy):
     family: ClassVar[str] = "full"
 
     def __post_init__(self) -> None:
-        _need_surrogate(self.loss, self.space)
+        need_surrogate(self.loss, self.space)
 
     @property
     def width(self) -> int:
@@ -433,6 +371,8 @@ SET_FAMILIES = tuple(dict.fromkeys(family for _, family in SET_PAIRS))
 def set_strategy(space: FiniteSpace, loss: Loss, family: str) -> SetStrategy:
     """The strategy of a surrogate and a question family; refused here if they do not fit.
 
+    >>> from askone.finite import Classes
+    >>> from askone.losses import Logistic
     >>> set_strategy(Classes(("cat", "lion")), Median(), "sphere").family
     'sphere'
     >>> set_strategy(Classes(("cat", "lion")), Logistic(), "sphere")
@@ -451,24 +391,6 @@ def set_strategy(space: FiniteSpace, loss: Loss, family: str) -> SetStrategy:
     return found(space=space, loss=loss)  # type: ignore[call-arg]  # every one is a dataclass with these
 
 
-def spanning(space: FiniteSpace) -> bool:
-    """Whether answers determine p(y|x)."""
-    return space.allowed is None or space.allowed.spans
-
-
-def on_simplex(z: Array) -> Array:
-    """The nearest point of the simplex.
-
-    >>> on_simplex(np.array([0.9, 0.5, -3.0])).tolist()
-    [0.7, 0.3, 0.0]
-    """
-    z = z - z.max()  # the same point; keeps large scores exact
-    ordered = np.sort(z)[::-1]
-    excess = (np.cumsum(ordered) - 1.0) / np.arange(1, len(z) + 1)
-    level = excess[np.flatnonzero(ordered > excess)[-1]]
-    return np.asarray(np.maximum(z - level, 0.0).round(15))
-
-
 def _singletons(K: int) -> Allowed:
     return Allowed(np.eye(K), ("",) * K)
 
@@ -485,30 +407,3 @@ def _candidates(p: Array, uniform: Array, most: int) -> Allowed:
         row[chosen[:size]] = 1.0
     inside = np.unique(np.vstack([np.eye(K), inside]), axis=0)
     return Allowed(inside, ("",) * len(inside))
-
-
-def _need_singletons(space: FiniteSpace, family: str) -> None:
-    allowed = space.allowed
-    if allowed is None or space.max_set_size is not None:
-        return
-    alone = {int(row.argmax()) for row in allowed.inside if row.sum() == 1}
-    missing = [space.names[k] for k in range(space.size) if k not in alone]
-    if missing:
-        raise incompatible(
-            "questions", family, f"{missing[0]!r} may not be asked alone", ["designed", "passive", "full"]
-        )
-
-
-def _need_surrogate(loss: Loss, space: FiniteSpace) -> None:
-    if not isinstance(space, FiniteSpace):
-        raise InvalidArgument("space", "Classes or Finite", type(space).__name__)
-    if not isinstance(loss, Median | Squared | Logistic):
-        raise IncompatibleParts("loss", "one of: 'median', 'squared', 'logistic' (classes)", loss)
-    if isinstance(loss, Squared):
-        return
-    if not isinstance(space, Classes):
-        raise incompatible("loss", loss.name, "a loss matrix", ["squared"])
-    if not spanning(space):
-        K, r = space.size, cast(Allowed, space.allowed).span.shape[1]
-        reason = f"the allowed sets span {r} of {K} dimensions: p(y|x) does not follow from the answers"
-        raise incompatible("loss", loss.name, reason, ["squared"])
