@@ -85,6 +85,12 @@ def gaussian(X: Array, Z: Array, bandwidth: float, out: Array) -> None:
     n, p, d = X.shape[0], Z.shape[1], X.shape[1]
     factor = -0.5 / (bandwidth * bandwidth)
     for i in range(n):
+        if d == 1:  # one pass over the row, not three: half of the time
+            x = X[i, 0]
+            for j in range(p):
+                difference = x - Z[0, j]
+                out[i, j] = exp(factor * (difference * difference))
+            continue
         for j in range(p):
             out[i, j] = 0.0
         for k in range(d):
