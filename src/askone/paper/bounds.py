@@ -72,6 +72,10 @@ class Bound(Run):
 
     name: ClassVar[str] = "theory"
     title: ClassVar[str] = "Theorem 1: the bound with its right constant, and the measured excess risk"
+    caption: ClassVar[str] = (
+        "A target of known norm M, the theorem's constant step and its average of theta_0 to theta_(T-1); "
+        "dashed: kappa M / (c2 sqrt(T))."
+    )
 
     def _settings(self, quick: bool) -> dict[str, Any]:
         if quick:

@@ -22,6 +22,9 @@ class RegressionCurves(Run):
 
     name: ClassVar[str] = "fig2-left"
     title: ClassVar[str] = "Regression: error against T, active and passive"
+    caption: ClassVar[str] = (
+        "Mean and one standard deviation over the trials; gamma = 1/sqrt(t), bandwidth .2, uniform average."
+    )
 
     def _settings(self, quick: bool) -> dict[str, Any]:
         return {"trials": 10, "questions": 1000} if quick else {"trials": 100, "questions": 10_000}

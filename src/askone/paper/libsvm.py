@@ -109,6 +109,10 @@ class Usps(Splits):
 
     name: ClassVar[str] = "libsvm-usps"
     title: ClassVar[str] = "LIBSVM's USPS: test error, active and passive sets"
+    caption: ClassVar[str] = (
+        "Random splits, two thirds to learn from; step sizes of the paper; designed sets are askone's default "
+        "and not in the paper. Dotted: chance."
+    )
     needs: ClassVar[tuple[str, ...]] = ("usps-libsvm",)
     rows: ClassVar[int] = 7291
     widths: ClassVar[tuple[Bandwidth, ...]] = (
@@ -139,6 +143,10 @@ class Pendigits(Splits):
 
     name: ClassVar[str] = "libsvm-pendigits"
     title: ClassVar[str] = "LIBSVM's pen digits: test error, active and passive sets"
+    caption: ClassVar[str] = (
+        "Random splits, two thirds to learn from; step sizes of the paper; designed sets are askone's default "
+        "and not in the paper. Dotted: chance."
+    )
     needs: ClassVar[tuple[str, ...]] = ("pendigits",)
     rows: ClassVar[int] = 7494
     widths: ClassVar[tuple[Bandwidth, ...]] = (

@@ -63,6 +63,11 @@ class Reconstruction(Run):
 
     name: ClassVar[str] = "fig1"
     title: ClassVar[str] = "The sine from 30 questions, active and passive"
+    caption: ClassVar[str] = (
+        "Noiseless sine, Gaussian kernel with bandwidth .2, 30 questions. Orange points lie below the signal, "
+        "blue ones above. Left and middle: the text's step .3 for both; right: the reference code's .7 for "
+        "the passive strategy."
+    )
 
     def jobs(self, quick: bool) -> list[Job]:
         """The picture of each variant, then its error over many trials."""
@@ -152,6 +157,10 @@ class StreamingHistory(Run):
 
     name: ClassVar[str] = "streaming-history"
     title: ClassVar[str] = "Twelve frames of the active strategy"
+    caption: ClassVar[str] = (
+        "Each frame: the estimate before and after one question (star). First the text's constant step, then "
+        "the reference code's."
+    )
 
     _variants: ClassVar[dict[str, tuple[float, bool]]] = {"γ = 0.3": (0.3, False), "γ = 2/√t (code)": (2.0, True)}
     _sigmas: ClassVar[tuple[float, ...]] = (0.4, 0.2, 0.1, 0.05)

@@ -99,6 +99,9 @@ class Resampling(Run):
 
     name: ClassVar[str] = "resampling"
     title: ClassVar[str] = "Dichotomy against Algorithm 1, with resampling and with memory"
+    caption: ClassVar[str] = (
+        "The same number of questions for all; dichotomy spends several on each row and then learns from its label."
+    )
 
     def _settings(self, quick: bool) -> dict[str, Any]:
         if quick:
