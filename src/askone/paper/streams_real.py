@@ -178,8 +178,8 @@ class Calcofi(Streams):
     caption: ClassVar[str] = (
         "CalCOFI bottle database via calcofi4r, SVA and dynamic height recomputed. No label is used but through "
         "answers; the declared range is 0 to 120 %, and gamma is in half ranges. Tuned: the best of 13 step sizes "
-        "for each curve and seed, by the labels of every third row of the last training rows (50,000; quick: fewer), which the "
-        "tuned streams then do not see. Leaking: the published script's start and scale, from true labels."
+        "for each curve and seed, by the labels of every third row of the last 50,000 training rows (quick: of "
+        "fewer), which the tuned streams then do not see. Leaking: the published script's start and scale."
     )
     needs: ClassVar[tuple[str, ...]] = ("calcofi",)
     rows: ClassVar[tuple[int, int]] = (20_000, 500_000)
