@@ -79,7 +79,9 @@ def _stoppable(computed: Computed) -> Iterator[Computed]:
 @contextmanager
 def _backend(cluster: str | None) -> Iterator[None]:
     if cluster is None:
-        with parallel_config(backend="loky"):
+        with parallel_config(backend="loky"), warnings.catch_warnings():
+            # A process that has grown is replaced, and its job done again: nothing to tell a user.
+            warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
             yield
         return
     distributed = _distributed()
