@@ -102,6 +102,18 @@ def gaussian(X: Array, Z: Array, bandwidth: float, out: Array) -> None:
             out[i, j] = exp(factor * out[i, j])
 
 
+@_jit_sum
+def gaussian_line(X: Array, Z: Array, bandwidth: float, a: Array, out: Array) -> None:
+    """out[i] = sum_j exp(-(x_i - z_j)^2 / (2 sigma^2)) a_j in one dimension, without writing the matrix."""
+    factor = -0.5 / (bandwidth * bandwidth)
+    for i in range(X.shape[0]):
+        x, total = X[i, 0], 0.0
+        for j in range(Z.shape[1]):
+            difference = x - Z[0, j]
+            total += exp(factor * (difference * difference)) * a[j]
+        out[i] = total
+
+
 @_jit
 def nystroem_row(
     X: Array, center: Array, scale: Array, Z: Array, bandwidth: float, whitener: Array, sections: Array, out: Array

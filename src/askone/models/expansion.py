@@ -147,7 +147,7 @@ class ExpansionPoint(Point[ExpansionParams]):
         coefficients = self.params.coefficients.view(n)
         if n == 0:
             return np.zeros((len(self.rows), m))
-        return np.asarray(scale * (self.kernel.matrix(self.rows, self.params.support.view(n)) @ coefficients[:, :m]))
+        return np.asarray(scale * self.kernel.dot(self.rows, self.params.support.view(n), coefficients[:, :m]))
 
     def gram(self) -> Array:
         """K(X, X)."""
