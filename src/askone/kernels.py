@@ -1,4 +1,4 @@
-"""Compiled inner loops: the one door to numba.
+"""Compiled inner loops: the one door to numba (other compiled loops take ``jit`` and ``jit_sum`` from here).
 
 Every step of the stream is written once here and used twice: for one answer that a person gave
 (a block of one row) and inside the loops of a simulation.  A learner packs its numbers into two
@@ -51,11 +51,11 @@ SHRUNK = 0.5
 
 # Compiled code is kept between runs.  Contraction (fused multiply-add) and, for the sums,
 # reassociation let LLVM use vector instructions; no NaN ever reaches these loops.
-_jit = numba.njit(cache=True, error_model="numpy", fastmath={"contract"})
-_jit_sum = numba.njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+jit = numba.njit(cache=True, error_model="numpy", fastmath={"contract"})
+jit_sum = numba.njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
 
 
-@_jit
+@jit
 def exp(x: float) -> float:
     """exp(x) for x <= 0 within 1 ulp or so; unlike libm's, LLVM can vectorise it."""
     x = max(x, -708.0)
@@ -79,7 +79,7 @@ def exp(x: float) -> float:
     return p * power_of_two.view(np.float64)
 
 
-@_jit
+@jit
 def gaussian(X: Array, Z: Array, bandwidth: float, out: Array) -> None:
     """out[i, j] = exp(-|x_i - z_j|^2 / (2 sigma^2)); Z holds one column per point (d x n)."""
     n, p, d = X.shape[0], Z.shape[1], X.shape[1]
@@ -102,7 +102,7 @@ def gaussian(X: Array, Z: Array, bandwidth: float, out: Array) -> None:
             out[i, j] = exp(factor * out[i, j])
 
 
-@_jit_sum
+@jit_sum
 def gaussian_line(X: Array, Z: Array, bandwidth: float, a: Array, out: Array) -> None:
     """out[i] = sum_j exp(-(x_i - z_j)^2 / (2 sigma^2)) a_j in one dimension, without writing the matrix."""
     factor = -0.5 / (bandwidth * bandwidth)
@@ -114,7 +114,7 @@ def gaussian_line(X: Array, Z: Array, bandwidth: float, a: Array, out: Array) ->
         out[i] = total
 
 
-@_jit
+@jit
 def nystroem_row(
     X: Array, center: Array, scale: Array, Z: Array, bandwidth: float, whitener: Array, sections: Array, out: Array
 ) -> None:
@@ -128,7 +128,7 @@ def nystroem_row(
             out[0, j] += sections[0, i] * whitener[i, j]
 
 
-@_jit
+@jit
 def gaussian_from_products(out: Array, x2: Array, z2: Array, bandwidth: float) -> None:
     """The same from out = X Z^T by |x - z|^2 = |x|^2 + |z|^2 - 2<x, z>: for many dimensions."""
     factor = -0.5 / (bandwidth * bandwidth)
@@ -137,7 +137,7 @@ def gaussian_from_products(out: Array, x2: Array, z2: Array, bandwidth: float) -
             out[i, j] = exp(factor * max(x2[i] + z2[j] - 2.0 * out[i, j], 0.0))
 
 
-@_jit
+@jit
 def laplacian(X: Array, Z: Array, bandwidth: float, out: Array) -> None:
     """out[i, j] = exp(-|x_i - z_j|_1 / sigma); Z holds one column per point (d x n)."""
     n, p, d = X.shape[0], Z.shape[1], X.shape[1]
@@ -152,7 +152,7 @@ def laplacian(X: Array, Z: Array, bandwidth: float, out: Array) -> None:
             out[i, j] = exp(-out[i, j] / bandwidth)
 
 
-@_jit
+@jit
 def rounded(value: float, decimals: int) -> float:
     """The value to so many decimals, as the nearest double to what a person reads.
 
@@ -165,7 +165,7 @@ def rounded(value: float, decimals: int) -> float:
     return np.rint(value / power) * power
 
 
-@_jit
+@jit
 def _weigh(S: Array, R: Array, t: float) -> None:
     """Give the iterate theta = s A its weight in the average."""
     kind = R[AVERAGE]
@@ -180,7 +180,7 @@ def _weigh(S: Array, R: Array, t: float) -> None:
     S[CUM] += weight * S[SCALE]
 
 
-@_jit
+@jit
 def _learning_rate(S: Array, R: Array, t: float, g2: float) -> float:
     S[SUMSQ] += g2
     rule = R[RULE]
@@ -194,7 +194,7 @@ def _learning_rate(S: Array, R: Array, t: float, g2: float) -> float:
     return S[FAR] / math.sqrt(S[SUMSQ])
 
 
-@_jit
+@jit
 def advance(S: Array, R: Array, g2: float, inner: float) -> tuple[float, float]:
     """One step of any scalar rule, from |G|^2 and <G, theta> alone.
 
@@ -222,7 +222,7 @@ def advance(S: Array, R: Array, g2: float, inner: float) -> tuple[float, float]:
     return a, before
 
 
-@_jit
+@jit
 def _settle(
     i: int, at: float, kind: int, decimals: int, offset: Array, shift: Array, stretch: Array,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
@@ -242,7 +242,7 @@ def _settle(
     answers[i] = 1 if yes != flips[i] else 0
 
 
-@_jit
+@jit
 def slope(i: int, at: float, kind: int, yes: Array, no: Array, thresholds: Array, answers: Array) -> float:
     """g such that the weak gradient of row i is g u: the answer's value, or the infimum loss's."""
     answered_yes = answers[i] == 1
@@ -256,7 +256,7 @@ def slope(i: int, at: float, kind: int, yes: Array, no: Array, thresholds: Array
     return yes[i] if answered_yes else no[i]
 
 
-@_jit_sum
+@jit_sum
 def stream_features(
     features: Array, arrays: Array, U: Array, offset: Array, yes: Array, no: Array,
     shift: Array, stretch: Array, hidden: Array, flips: Array, thresholds: Array,
@@ -300,7 +300,7 @@ def stream_features(
             S[SCALE] = 1.0
 
 
-@_jit_sum
+@jit_sum
 def stream_block(
     base: Array, H: Array, offset: Array, yes: Array, no: Array, shift: Array, stretch: Array,
     hidden: Array, flips: Array, thresholds: Array, answers: Array, kind: int, decimals: int,
@@ -326,7 +326,7 @@ def stream_block(
         coefficient[i] = a * g
 
 
-@_jit
+@jit
 def _label_slopes(z: Array, y: Array, loss: int, parameter: float, out: Array) -> None:
     """out = gradient of the loss in z, for a label that is known."""
     m = z.shape[0]
@@ -350,7 +350,7 @@ def _label_slopes(z: Array, y: Array, loss: int, parameter: float, out: Array) -
             out[j] = math.tanh(r / parameter)
 
 
-@_jit_sum
+@jit_sum
 def stream_labels(
     base: Array, gram: Array, Y: Array, skipped: Array, loss: int, parameter: float,
     S: Array, R: Array, steps: Array, before: Array,

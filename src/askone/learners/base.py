@@ -114,6 +114,8 @@ class Learner(ABC, Generic[S]):
     """Whether it may ask several questions about a row, until it ``wants`` no more."""
     patient: ClassVar[bool] = False
     """Whether the questions about a row should follow each other."""
+    forecasts: ClassVar[bool] = False
+    """Whether it has a likelihood: ``chance`` and ``worth`` answer."""
 
     @property
     @abstractmethod
@@ -172,6 +174,18 @@ class Learner(ABC, Generic[S]):
     def revisit(self, state: S, x: ArrayLike, key: Key | None = None) -> S:
         """The state after a row came again that has no question left: a step that costs none."""
         return state
+
+    def chance(self, state: S, x: ArrayLike, question: Question) -> float:
+        """P(yes) as the state has it, for any question of its family, whoever asked it (learners that ``forecasts``).
+
+        Said before the answer is learnt, it is what a model can be judged by without a label:
+        progressive validation is the mean of -log chance(what was answered).
+        """
+        raise InvalidArgument("learner", "one that forecasts answers", type(self).__name__)
+
+    def worth(self, state: S, X: ArrayLike) -> Array:
+        """How much the answer about each row is expected to tell of the model, in nats (learners that ``forecasts``)."""
+        raise InvalidArgument("learner", "one that forecasts answers", type(self).__name__)
 
     def stream(self, state: S, X: Array, task: Task) -> S:
         """Ask and tell about rows X, one after the other."""
