@@ -184,7 +184,7 @@ class Learner(ABC, Generic[S]):
         raise InvalidArgument("learner", "one that forecasts answers", type(self).__name__)
 
     def worth(self, state: S, X: ArrayLike) -> Array:
-        """How much the answer about each row is expected to tell of the model, in nats (learners that ``forecasts``)."""
+        """How much the answer about each row should tell of the model, in nats (learners that ``forecasts``)."""
         raise InvalidArgument("learner", "one that forecasts answers", type(self).__name__)
 
     def stream(self, state: S, X: Array, task: Task) -> S:
