@@ -1,0 +1,167 @@
+"""Compiled loops of the one-bit Kalman filters (``learners.filters`` says what they are).
+
+K filters see every answer.  Filter k has mean mu and covariance S = L L^T, in square-root form: an
+answer about a row x with a = L^T x, q = |a|^2 takes S to S - b S x x^T S, which is
+
+    L <- L (I - g a a^T),     g = b / (1 + sqrt(1 - b q)),
+
+so S is positive definite whatever is rounded.  The last few updates are kept beside L until there
+are enough of them for one pass: with P = (I - g_1 a_1 a_1^T) ... (I - g_n a_n a_n^T),
+
+    L_now = L P,     mu_now = mu + L r,     r = sum of the steps, in L's coordinates.
+
+A learner that tells one answer then copies those few vectors and not K matrices, and a simulation
+works on blocks of rows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askone.kernels import SKIPPED, UNKNOWN, jit, jit_sum, rounded
+
+Array = NDArray[Any]
+
+PENDING = 16
+"""Updates that are kept beside L."""
+_ROOT_2 = math.sqrt(2.0)
+_ROOT_2PI = math.sqrt(2.0 * math.pi)
+_TAIL = -30.0  # below, the normal distribution underflows soon
+
+
+@jit
+def answered(z: float, flip: float) -> tuple[float, float]:
+    """(Z, h): the chance of an answer z deviations on the likely side, and (1 - 2 flip) N(z) / Z.
+
+    >>> [round(value, 6) for value in answered(0.0, 0.0)]
+    [0.5, 0.797885]
+    """
+    if z < _TAIL and flip == 0.0:
+        return 1e-300, -z - 1.0 / z + 2.0 / (z * z * z)
+    normal = math.exp(-0.5 * z * z) / _ROOT_2PI
+    chance = flip + (1.0 - 2.0 * flip) * 0.5 * math.erfc(-z / _ROOT_2)
+    return chance, (1.0 - 2.0 * flip) * normal / chance
+
+
+@jit_sum
+def _dot(a: Array, b: Array) -> float:
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@jit_sum
+def _reflect(vector: Array, a: Array, g: float) -> None:
+    """(I - g a a^T) vector, in place."""
+    along = 0.0
+    for i in range(a.shape[0]):
+        along += a[i] * vector[i]
+    along *= g
+    for i in range(a.shape[0]):
+        vector[i] -= along * a[i]
+
+
+@jit
+def weights_of(evidence: Array, out: Array) -> None:
+    """exp(evidence), normalised."""
+    best, total = evidence[0], 0.0
+    for k in range(evidence.shape[0]):
+        best = max(best, evidence[k])
+    for k in range(evidence.shape[0]):
+        out[k] = math.exp(evidence[k] - best)
+        total += out[k]
+    for k in range(evidence.shape[0]):
+        out[k] /= total
+
+
+@jit_sum
+def look(
+    features: Array, place: Array, mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, done: int,
+    at: Array, spread: Array,
+) -> None:  # fmt: skip
+    """<x, mu> and x^T S x of every filter at some rows: at and spread are K x n (features: maps x n x p)."""
+    for k in range(place.shape[0]):
+        Y = np.dot(features[place[k]], factor[k])
+        for i in range(Y.shape[0]):
+            at[k, i] = _dot(features[place[k], i], mean[k]) + _dot(Y[i], moved[k])
+            for j in range(done):
+                _reflect(Y[i], steps[k, j], gains[k, j])
+            spread[k, i] = _dot(Y[i], Y[i])
+
+
+@jit_sum
+def advance(
+    features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float, discount: float,
+    mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int, count: int,
+    extra: float, center: float, scale: float, decimals: int,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array,
+) -> int:  # fmt: skip
+    """Learn about some rows, one after the other, in place; at most PENDING - done of them.
+
+    A row whose answer is UNKNOWN is asked at the filters' mean, its threshold rounded in the user's
+    units, c scale + center, and answered by what is hidden.  ``lean`` is Phi^-1(tau), ``extra`` the
+    variance of what else the answer depends on.  Returns how many answers are pending.
+    """
+    K, p = mean.shape
+    n = features.shape[1]
+    Y, F = np.empty((K, n, p)), np.empty((K, n))
+    for k in range(K):
+        Y[k] = np.dot(features[place[k]], factor[k])
+        F[k] = np.dot(features[place[k]], mean[k])
+    at, weights, back = np.empty(K), np.empty(K), np.empty(p)
+    for i in range(n):
+        if answers[i] == SKIPPED:
+            continue
+        for k in range(K):
+            at[k] = F[k, i] + _dot(Y[k, i], moved[k])
+        if answers[i] == UNKNOWN:
+            weights_of(evidence, weights)
+            asked = _dot(weights, at) * scale + center
+            if decimals < 99:
+                asked = rounded(asked, decimals)
+            thresholds[i] = (asked - center) / scale
+            answers[i] = 1 if (hidden[i] > asked) != flips[i] else 0
+        e = 1.0 if answers[i] == 1 else -1.0
+        for k in range(K):
+            y = Y[k, i]
+            for j in range(done):
+                _reflect(y, steps[k, j], gains[k, j])
+            q = _dot(y, y)
+            v = q + noise[k] * noise[k] + extra
+            z = e * (at[k] - lean * noise[k] - thresholds[i]) / math.sqrt(v)
+            chance, h = answered(z, flip)
+            b = h * (h + z) / v
+            g = b / (1.0 + math.sqrt(max(1.0 - b * q, 1e-12)))
+            for j in range(p):
+                back[j] = y[j]
+            for j in range(done - 1, -1, -1):
+                _reflect(back, steps[k, j], gains[k, j])
+            a = e * h / math.sqrt(v)
+            for j in range(p):
+                steps[k, done, j] = y[j]
+                moved[k, j] += a * back[j]
+            gains[k, done] = g
+            evidence[k] *= 1.0 - discount / (count + 1.0)
+            evidence[k] += math.log((1.0 - 2.0 * lapse) * chance + lapse)
+        done += 1
+        count += 1
+    return done
+
+
+@jit_sum
+def settle(mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, done: int) -> None:
+    """mu <- mu + L r, L <- L P, in place; then nothing is pending."""
+    for k in range(mean.shape[0]):
+        for i in range(mean.shape[1]):
+            mean[k, i] += _dot(factor[k, i], moved[k])
+        for i in range(mean.shape[1]):
+            row = factor[k, i]
+            for j in range(done):
+                _reflect(row, steps[k, j], gains[k, j])
+        for i in range(mean.shape[1]):
+            moved[k, i] = 0.0

@@ -1,0 +1,427 @@
+"""A bank of one-bit Kalman filters: regression by Bayes' rule, with nothing to tune.
+
+One filter has the working model <Y, u> = <x, w> + N(0, s^2), x = phi(row), w ~ N(mu, S).  Asked whether
+Y > c, with e = 1 for yes and -1 for no, it matches the moments of the posterior:
+
+    v = x^T S x + s^2 ,   z = e (x^T mu - c) / sqrt(v) ,   Z = pi + (1 - 2 pi) Phi(z)
+    h = (1 - 2 pi) N(z) / Z ,   a = e h / sqrt(v) ,   b = h (h + z) / v
+    mu <- mu + a S x ,   S <- S - b (S x)(S x)^T ,   log evidence <- log evidence + log Z
+
+where pi is how often answers are flipped.  Asked at its own median it is stochastic Newton for the
+median of Y given x, whatever the noise: s only sets the gain.  For another quantile tau the working
+model is shifted, <x, w> = quantile: z = e (x^T mu - s Phi^-1(tau) - c) / sqrt(v), and at rest
+P(Y <= c) = tau, again for any noise.
+
+The bank has a filter for every noise scale s, prior scale (S = tau^2 I at first) and feature map
+(bandwidths of a kernel).  All learn from every answer; questions are asked at their mean, weighted by
+evidence.  Answers long ago count less in the evidence, so that a filter which needs many answers to be
+good is not held back by how it began; and filters that the answers speak against are dropped.
+
+Several outputs have a bank each: a question is about one of them, drawn at random.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
+
+from askone import filtering, kernels
+from askone.errors import InvalidArgument
+from askone.features import FeatureMap
+from askone.inputs import as_number, as_row, as_rows
+from askone.learners.base import Block, Learner, Task, wrong_family
+from askone.questions import Answer, HalfSpace, Question, half_space, in_unit_labels
+from askone.spaces import Real
+
+Array = NDArray[Any]
+
+NOISES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+PRIORS = (0.5, 3.0)
+_LAPSE = 0.01
+_DISCOUNT = 1.0
+_UNROUNDED = 99
+_FIRST_LOOK = 128  # answers before any filter is dropped
+_BEHIND = 30.0  # in nats of discounted evidence: such a filter has no weight, nor hope of any
+_GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
+_BITS = math.pi * math.log(2.0) / 2.0
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Bank:
+    """The filters of one output: which of the grid are alive, and their arrays (see ``filtering``)."""
+
+    count: int
+    alive: Array
+    mean: Array
+    factor: Array
+    steps: Array
+    gains: Array
+    moved: Array
+    evidence: Array
+
+    @property
+    def pending(self) -> int:
+        """Answers that are not yet in ``mean`` and ``factor``."""
+        return self.count % filtering.PENDING
+
+    @property
+    def weights(self) -> Array:
+        """What each filter's word counts."""
+        out = np.empty(len(self.evidence))
+        filtering.weights_of(self.evidence, out)
+        return out
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array, Array, Array]:
+        """What describes the filters, in the order of the compiled loops."""
+        return self.mean, self.factor, self.steps, self.gains, self.moved
+
+    def means(self) -> Array:
+        """mu of every filter, now."""
+        return self.mean + np.einsum("kij,kj->ki", self.factor, self.moved)
+
+    def opened(self, all_of_it: bool) -> Bank:
+        """A copy to write into: of what one answer changes, or of all."""
+        base = {"mean": self.mean.copy(), "factor": self.factor.copy()} if all_of_it else {}
+        small = {"steps": self.steps.copy(), "gains": self.gains.copy(), "moved": self.moved.copy()}
+        return replace(self, **base, **small, evidence=self.evidence.copy())
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BankState:
+    """A bank for each output."""
+
+    banks: tuple[Bank, ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Filters(Learner[BankState]):
+    """Regression to the median, or a quantile, by a bank of one-bit Kalman filters.
+
+    >>> from askone.features import Linear, Scaler
+    >>> learner = Filters(Real(0, 100), (Linear(Scaler.identity(1)),))
+    >>> state = learner.init()
+    >>> question = learner.ask(state, [0.0], np.empty(0))
+    >>> str(question), learner.chance(state, [0.0], question)
+    ('Is the value above 50?', 0.5)
+    >>> state = learner.tell(state, [0.0], question, True)
+    >>> 50 < learner.predict(state, [[0.0]]).item() < 100
+    True
+    """
+
+    space: Real
+    maps: tuple[FeatureMap, ...]
+    noises: tuple[float, ...] = NOISES
+    priors: tuple[float, ...] = PRIORS
+    quantile: float = 0.5
+    flip: float = 0.0
+    forecasts: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not self.maps or len({one.columns for one in self.maps}) > 1:
+            raise InvalidArgument("maps", "one or more feature maps of rows of one width", len(self.maps))
+        for argument, grid in (("noises", self.noises), ("priors", self.priors)):
+            if not grid:
+                raise InvalidArgument(argument, "at least one positive number", grid)
+            for value in grid:
+                as_number(value, argument, 0.0, strict=True)
+        as_number(self.quantile, "quantile", 0.0, 1.0, strict=True)
+        if not 0 <= as_number(self.flip, "flip", 0.0) < 0.5:
+            raise InvalidArgument("flip", "a chance below 1/2", self.flip)
+
+    # -- configuration, laid out once ---------------------------------------------------------
+
+    @cached_property
+    def columns(self) -> int:
+        """Width of a row."""
+        return self.maps[0].columns
+
+    @cached_property
+    def width(self) -> int:
+        """Uniforms per question: one, to choose the output, where there are several."""
+        return 0 if len(self.space.askable) == 1 else 1
+
+    @cached_property
+    def size(self) -> int:
+        """Features p of the largest map; the others are filled up with zeros."""
+        return max(one.size for one in self.maps)
+
+    @cached_property
+    def grid(self) -> Array:
+        """Feature map, prior scale and noise scale of each filter, K x 3."""
+        places = range(len(self.maps))
+        return np.array([(g, prior, s) for g in places for prior in self.priors for s in self.noises])
+
+    @cached_property
+    def _lean(self) -> float:
+        return float(ndtri(self.quantile))
+
+    @property
+    def _decimals(self) -> int:
+        return _UNROUNDED if self.space.decimals is None else self.space.decimals
+
+    # -- the four functions ---------------------------------------------------------------------
+
+    def init(self) -> BankState:
+        """mu = 0 and S = prior^2 I: the middle of the range."""
+        K, p, B = len(self.grid), self.size, filtering.PENDING
+        factor = self.grid[:, 1, None, None] * np.eye(p)
+        small = {"steps": np.zeros((K, B, p)), "gains": np.zeros((K, B)), "moved": np.zeros((K, p))}
+        bank = Bank(0, np.arange(K), np.zeros((K, p)), factor, **small, evidence=np.zeros(K))
+        return BankState((bank,) * self.space.m)
+
+    def ask(self, state: BankState, x: ArrayLike, uniform: Array) -> Question:
+        """Is the value above the filters' mean?  For one output, drawn at random."""
+        return self._questions(state, as_row(x, self.columns), np.asarray(uniform)[None])[0]
+
+    def ask_many(self, state: BankState, X: ArrayLike, uniform: Array) -> list[Question]:
+        """See ``Learner.ask_many``."""
+        return self._questions(state, as_rows(X, self.columns), np.asarray(uniform))
+
+    def tell(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
+        """Every filter's posterior; any half-space question will do, whoever asked it."""
+        row, told = as_row(x, self.columns), self._told(question)
+        bit = question.accept(answer)
+        features = self._features(row, self._maps_in_use(state))
+        banks = list(state.banks)
+        for j, (side, threshold, extra) in self._shares(state, features, *told).items():
+            banks[j] = self._learnt(state.banks[j], j, features, threshold, extra, bool(bit) == side)
+        return BankState(tuple(banks))
+
+    def predict(self, state: BankState, X: ArrayLike) -> Array:
+        """The mean of the filters, in the user's units."""
+        rows = as_rows(X, self.columns)
+        values = np.zeros((len(rows), self.space.m))
+        thetas = [self._blended(bank) for bank in state.banks]
+        for g in self._maps_in_use(state):
+            features = self.maps[g](rows)
+            for j, theta in enumerate(thetas):
+                values[:, j] += features @ theta[g, : features.shape[1]]
+        return self.space.from_unit(values)
+
+    def deviation(self, state: BankState, X: ArrayLike) -> Array:
+        """The standard deviation of what is predicted (not of the labels), in the user's units, n x m."""
+        rows = as_rows(X, self.columns)
+        out = np.empty((len(rows), self.space.m))
+        features = self._features(rows, self._maps_in_use(state))
+        for j, bank in enumerate(state.banks):
+            at, spread = self._seen(bank, features)
+            mean = bank.weights @ at
+            out[:, j] = np.sqrt(bank.weights @ (spread + (at - mean) ** 2))
+        return np.asarray(out * self.space.scale)
+
+    def count(self, state: BankState) -> int:
+        """Answers learnt (a question about a bundle is learnt by every output in it)."""
+        return max(bank.count for bank in state.banks) if self.space.bundles else sum(b.count for b in state.banks)
+
+    def chance(self, state: BankState, x: ArrayLike, question: Question) -> float:
+        """P(yes): the filters' word, by weight."""
+        row, (u, c) = as_row(x, self.columns), self._told(question)
+        features = self._features(row, self._maps_in_use(state))
+        ((j, (side, threshold, extra)), *_) = self._shares(state, features, u, c).items()
+        bank = state.banks[j]
+        at, spread = self._seen(bank, features)
+        noise = self.grid[bank.alive, 2]
+        z = (at[:, 0] - self._lean * noise - threshold) / np.sqrt(spread[:, 0] + noise**2 + extra)
+        above = float(bank.weights @ (self.flip + (1 - 2 * self.flip) * ndtr(z)))
+        return above if side else 1 - above
+
+    def worth(self, state: BankState, X: ArrayLike) -> Array:
+        """The information in the answer, in nats, mean over outputs: log 2 (1 - C / sqrt(q/s^2 + C^2)).
+
+        That is what a bit at the median tells of a value with variance q under noise s, with
+        C^2 = pi log(2) / 2, within two per cent.
+        """
+        features = self._features(as_rows(X, self.columns), self._maps_in_use(state))
+        total = np.zeros(features.shape[1])
+        for bank in state.banks:
+            _, spread = self._seen(bank, features)
+            ratio = spread / self.grid[bank.alive, 2, None] ** 2
+            total += bank.weights @ (1 - np.sqrt(_BITS / (ratio + _BITS)))
+        return math.log(2.0) * total / self.space.m
+
+    def to_arrays(self, state: BankState) -> dict[str, Array]:
+        """See ``Learner.to_arrays``."""
+        arrays: dict[str, Array] = {"counts": np.array([bank.count for bank in state.banks])}
+        for j, bank in enumerate(state.banks):
+            named = zip(_ARRAYS, (bank.alive, *bank.arrays, bank.evidence), strict=True)
+            arrays |= {f"{name}-{j}": array for name, array in named}
+        return arrays
+
+    def from_arrays(self, arrays: dict[str, Array]) -> BankState:
+        """See ``Learner.from_arrays``."""
+        counts = arrays["counts"].tolist()
+        return BankState(tuple(Bank(n, *[arrays[f"{name}-{j}"] for name in _ARRAYS]) for j, n in enumerate(counts)))
+
+    def stream(self, state: BankState, X: Array, task: Task) -> BankState:
+        """See ``Learner.stream``: an output at a time, in blocks, where questions are about one output."""
+        if self.space.bundles:
+            return super().stream(state, X, task)
+        chosen = self._chosen(task.draw(task.first, len(X)))
+        asked = _Asked.of(len(X), task, np.eye(self.space.m)[chosen])
+        banks = list(state.banks)
+        for j in range(self.space.m):
+            banks[j] = self._streamed(banks[j], j, X, np.flatnonzero(chosen == j), asked)
+        if task.listen is not None:
+            shown = self.space.scale[chosen] * asked.thresholds + self.space.center[chosen]
+            task.listen(Block(task.rows, np.eye(self.space.m)[chosen], shown, asked.answers))
+        return BankState(tuple(banks))
+
+    # -- parts ----------------------------------------------------------------------------------
+
+    def _streamed(self, bank: Bank, j: int, X: Array, mine: Array, asked: _Asked) -> Bank:
+        bank, done = bank.opened(all_of_it=True), 0
+        while done < len(mine):
+            rows = mine[done : done + filtering.PENDING - bank.pending]
+            features = self._features(X[rows], self._in_use(bank))
+            part = asked.part(rows)
+            bank = self._advanced(bank, j, features, part, 0.0)
+            asked.thresholds[rows], asked.answers[rows] = part.thresholds, part.answers
+            done += len(rows)
+        return bank
+
+    def _learnt(self, bank: Bank, j: int, features: Array, threshold: float, extra: float, above: bool) -> Bank:
+        due = bank.pending + 1 == filtering.PENDING
+        told = _Asked(np.zeros(1), np.zeros(1, np.bool_), np.array([threshold]), np.array([above], dtype=np.int8))
+        return self._advanced(bank.opened(all_of_it=due), j, features, told, extra)
+
+    def _advanced(self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float) -> Bank:
+        """The bank, written into, after a block of rows that does not go beyond what may be pending."""
+        place, noise = self.grid[bank.alive, 0].astype(np.int64), self.grid[bank.alive, 2].copy()
+        before = bank.pending
+        pending = filtering.advance(
+            features, place, noise, self._lean, self.flip, _LAPSE, _DISCOUNT,
+            *bank.arrays, bank.evidence, before, bank.count,
+            extra, self.space.centers[j], self.space.scales[j], self._decimals, *asked.arrays,
+        )  # fmt: skip
+        bank = replace(bank, count=bank.count + pending - before)
+        if pending < filtering.PENDING:
+            return bank
+        filtering.settle(*bank.arrays, pending)
+        return self._thinned(bank)
+
+    def _thinned(self, bank: Bank) -> Bank:
+        """At powers of two, the filters that the answers do not speak against; fewer groups each time."""
+        if bank.count < _FIRST_LOOK or bank.count & (bank.count - 1):
+            return bank
+        groups = bank.alive // len(self.noises)
+        best = {int(g): bank.evidence[groups == g].max() for g in np.unique(groups)}
+        halvings = (bank.count // _FIRST_LOOK).bit_length() - 1
+        room = max(_GROUPS, len(self.maps) * len(self.priors) >> halvings)
+        kept = sorted(best, key=lambda g: (-best[g], g))[:room]
+        stay = np.isin(groups, kept) & (bank.evidence > bank.evidence.max() - _BEHIND)
+        if stay.all():
+            return bank
+        arrays = [np.ascontiguousarray(array[stay]) for array in (bank.alive, *bank.arrays, bank.evidence)]
+        return Bank(bank.count, *arrays)
+
+    def _questions(self, state: BankState, rows: Array, uniform: Array) -> list[Question]:
+        if uniform.shape != (len(rows), self.width):
+            raise InvalidArgument("uniform", f"of shape {(len(rows), self.width)}", f"shape {uniform.shape}")
+        chosen, learnt = self._chosen(uniform), self.count(state)
+        values = self.space.to_unit(self.predict(state, rows))
+        axes = np.eye(self.space.m).tolist()
+        return [half_space(self.space, axes[k], values[i, k], 1.0, learnt) for i, k in enumerate(chosen.tolist())]
+
+    def _chosen(self, uniform: Array) -> Array:
+        """Which output each question is about."""
+        if self.width == 0:
+            return np.zeros(len(uniform), dtype=np.int64)
+        return (uniform[:, 0] * self.space.m).astype(np.int64)
+
+    def _told(self, question: Question) -> tuple[list[float], float]:
+        if not isinstance(question, HalfSpace):
+            raise wrong_family(HalfSpace, question)
+        return in_unit_labels(self.space, question)
+
+    def _shares(
+        self, state: BankState, features: Array, u: Sequence[float], c: float
+    ) -> dict[int, tuple[bool, float, float]]:
+        """What <z, u> > c says about each output in it: (above?, threshold, variance of all the rest).
+
+        The other outputs are taken at the mean and variance that their banks give them.
+        """
+        inside = [j for j, weight in enumerate(u) if weight != 0.0]
+        if len(inside) == 1:
+            j = inside[0]
+            return {j: (u[j] > 0, c / u[j], 0.0)}
+        moments = {j: self._mixture(state.banks[j], features) for j in inside}
+        middle = sum(u[j] * moments[j][0] for j in inside)
+        variance = sum(u[j] ** 2 * moments[j][1] for j in inside)
+        out = {}
+        for j in inside:
+            rest = middle - u[j] * moments[j][0]
+            out[j] = (u[j] > 0, (c - rest) / u[j], variance / u[j] ** 2 - moments[j][1])
+        return out
+
+    def _mixture(self, bank: Bank, features: Array) -> tuple[float, float]:
+        """Mean and variance of a label of one output at a row."""
+        at, spread = self._seen(bank, features)
+        mean = float(bank.weights @ at[:, 0])
+        noise = self.grid[bank.alive, 2]
+        return mean, float(bank.weights @ (spread[:, 0] + noise**2 + (at[:, 0] - mean) ** 2))
+
+    def _seen(self, bank: Bank, features: Array) -> tuple[Array, Array]:
+        """<x, mu> and x^T S x, K x n."""
+        at, spread = (np.empty((len(bank.alive), features.shape[1])) for _ in "ab")
+        place = self.grid[bank.alive, 0].astype(np.int64)
+        filtering.look(features, place, *bank.arrays, bank.pending, at, spread)
+        return at, spread
+
+    def _blended(self, bank: Bank) -> Array:
+        """theta of each map: the filters' means, by weight."""
+        theta = np.zeros((len(self.maps), self.size))
+        np.add.at(theta, self.grid[bank.alive, 0].astype(np.int64), bank.weights[:, None] * bank.means())
+        return theta
+
+    def _in_use(self, *banks: Bank) -> list[int]:
+        return sorted({int(g) for bank in banks for g in self.grid[bank.alive, 0]})
+
+    def _maps_in_use(self, state: BankState) -> list[int]:
+        return self._in_use(*state.banks)
+
+    def _features(self, rows: Array, wanted: Sequence[int]) -> Array:
+        """phi(row) of the maps in use, filled up with zeros: maps x n x p."""
+        out = np.zeros((len(self.maps), len(rows), self.size))
+        for g in wanted:
+            out[g, :, : self.maps[g].size] = self.maps[g](rows)
+        return out
+
+
+_ARRAYS = ("alive", "mean", "factor", "steps", "gains", "moved", "evidence")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """Some questions about one output as the compiled loop wants them."""
+
+    hidden: Array
+    flips: Array
+    thresholds: Array
+    answers: Array
+
+    @classmethod
+    def of(cls, n: int, task: Task, directions: Array) -> _Asked:
+        sealed = task.respondent.seal(task.rows, directions)
+        answers = np.where(sealed.skipped, kernels.SKIPPED, kernels.UNKNOWN).astype(np.int8)
+        return cls(np.ascontiguousarray(sealed.projections), sealed.flips, np.zeros(n), answers)
+
+    def part(self, rows: Array) -> _Asked:
+        """Those about some rows: copies."""
+        return _Asked(*[array[rows] for array in self.arrays])
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """In the order of the compiled loop."""
+        return self.hidden, self.flips, self.thresholds, self.answers
