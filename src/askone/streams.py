@@ -238,6 +238,18 @@ class Stream:
         """Number, row, question and name of all that is open."""
         return [(number, *found) for number, found in self._open.items()]
 
+    def skipped(self) -> list[Key | list[float]]:
+        """Which rows are not asked about again after a skip: their keys, or the rows that had none."""
+        places = [p if isinstance(p, str | int) else np.frombuffer(p).tolist() for p in self._skipped]
+        return sorted(places, key=lambda place: (str(type(place)), place))
+
+    def pass_over(self, place: Key | list[float]) -> None:
+        """Take over a row that an earlier stream had ``skipped``."""
+        if not isinstance(place, str | int):
+            self._skipped.add(self._place(as_row(place, self.learner.columns)[0], None))
+        else:
+            self._skipped.add(place)
+
     def predict(self, X: ArrayLike) -> Array:
         """Predictions at the present state, n x m."""
         return self.learner.predict(self.state, X)

@@ -157,6 +157,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             "keys": sorted(stream.keys, key=lambda key: (str(type(key)), key)),
             "open": [[n, row.tolist(), question.to_json(), name] for n, row, question, name in stream.open_questions()],
             "budget": None if stream.budget is None else [stream.budget.questions, stream.budget.spent],
+            "visits": stream.visits,
+            "skipped": stream.skipped(),
             **self._extras(),
         }
         state = stream.learner.to_arrays(stream.state)
@@ -181,6 +183,9 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         self.stream_.keys.update(document["keys"])
         for number, row, question, *name in document["open"]:
             self.stream_.reopen(number, np.array(row), question_from_json(question), *name)
+        self.stream_.visits = document.get("visits", 0)  # files of before there were visits lack both
+        for place in document.get("skipped", []):
+            self.stream_.pass_over(place)
         self.n_features_in_ = document["columns"]
         if document["feature_names"]:
             self.feature_names_in_ = np.array(document["feature_names"], dtype=object)
