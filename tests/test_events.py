@@ -1,7 +1,7 @@
 import pytest
 
 from askone.errors import InvalidArgument, InvalidFile
-from askone.events import Answered, Asked, Retracted, Skipped, event_from_json
+from askone.events import Answered, Asked, Retracted, Revisited, Skipped, event_from_json
 from askone.features import Linear, Scaler
 from askone.learners.sgd import SGD
 from askone.models.linear import FeatureModel
@@ -15,6 +15,7 @@ EVENTS = [
     Answered("c", "a", (1.0, 2.0)),
     Skipped("d", "a"),
     Retracted("e", "b"),
+    Revisited("f", "row"),
 ]
 
 
@@ -49,5 +50,7 @@ def test_a_log_with_a_hole_is_refused():
         fold(learner, {"row": [0.0]}, [*EVENTS[:2], Answered("c", "a", False)])
     with pytest.raises(InvalidFile, match="does not hold"):
         fold(learner, {"row": [0.0]}, [*EVENTS[:2], Retracted("e", "z")])
+    with pytest.raises(InvalidFile, match="'v' visits 'elsewhere', a row that is not here"):
+        fold(learner, {"row": [0.0]}, [*EVENTS[:2], Revisited("v", "elsewhere")])
     with pytest.raises(InvalidArgument, match="event_from_json"):
         fold(learner, {"row": [0.0]}, [EVENTS[0].to_json()])

@@ -29,7 +29,9 @@ def fold(learner: Learner[Any], rows: Mapping[Key, ArrayLike], events: Iterable[
     asked = {event.id: event for event in log if isinstance(event, Asked)}
     state = learner.init()
     for event in log:
-        if isinstance(event, Revisited) and event.row in rows:
+        if isinstance(event, Revisited):
+            if event.row not in rows:
+                raise InvalidFile(f"event {event.id!r} visits {event.row!r}, a row that is not here")
             state = learner.revisit(state, rows[event.row], event.row)
         if not isinstance(event, Answered) or event.id in gone:
             continue
