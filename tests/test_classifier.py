@@ -296,6 +296,7 @@ def test_a_wrong_tell_changes_nothing():
         ({"questions": "bisection", "resample": "memory"}, "resample"),
         ({"questions": "game", "resample": "memory"}, "resample"),
         ({"sets": []}, "sets"),
+        ({"attributes": {}}, "attributes"),
         ({"gamma": 1.0}, "gamma"),
     ],
 )
