@@ -48,6 +48,12 @@ def test_a_log_with_a_hole_is_refused():
         fold(learner, {}, EVENTS[:2])
     with pytest.raises(InvalidFile, match="answers a question twice"):
         fold(learner, {"row": [0.0]}, [*EVENTS[:2], Answered("c", "a", False)])
+    again = [*EVENTS[:2], EVENTS[4], Answered("c", "a", False)]
+    assert learner.count(fold(learner, {"row": [0.0]}, again)) == 1
+    with pytest.raises(InvalidFile, match="answers a question twice"):
+        fold(learner, {"row": [0.0]}, [*again, Answered("d", "a", False)])
+    with pytest.raises(InvalidFile, match="answers a question twice"):
+        fold(learner, {"row": [0.0]}, [*again, Retracted("f", "c"), Answered("b", "a", True)])
     with pytest.raises(InvalidFile, match="does not hold"):
         fold(learner, {"row": [0.0]}, [*EVENTS[:2], Retracted("e", "z")])
     with pytest.raises(InvalidFile, match="'v' visits 'elsewhere', a row that is not here"):

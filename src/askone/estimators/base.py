@@ -102,6 +102,14 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         self._started().skip(question)
         return self
 
+    def retract(self, question: Question | int) -> Self:
+        """Take back the answer to a question: it is open again, and the model what the other answers make of it.
+
+        Answers of ``fit``, or of before the model was saved, cannot be taken back.
+        """
+        self._started().retract(question)
+        return self
+
     # -- simulation -------------------------------------------------------------------------------
 
     def fit(self, X: ArrayLike, y: Any) -> Self:
@@ -159,6 +167,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             "budget": None if stream.budget is None else [stream.budget.questions, stream.budget.spent],
             "visits": stream.visits,
             "skipped": stream.skipped(),
+            "retractions": [[number, times] for number, times in stream.retractions.items()],
             **self._extras(),
         }
         state = stream.learner.to_arrays(stream.state)
@@ -183,7 +192,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         self.stream_.keys.update(document["keys"])
         for number, row, question, *name in document["open"]:
             self.stream_.reopen(number, np.array(row), question_from_json(question), *name)
-        self.stream_.visits = document.get("visits", 0)  # files of before there were visits lack both
+        self.stream_.visits = document.get("visits", 0)  # older files lack this and what follows
+        self.stream_.retractions.update(document.get("retractions", []))
         for place in document.get("skipped", []):
             self.stream_.pass_over(place)
         self.n_features_in_ = document["columns"]
