@@ -22,7 +22,7 @@ lint: $(VENV)/.tested
 	$(BIN)/ruff format --check .
 
 strategies: $(VENV)/.tested
-	$(BIN)/askone strategies --out docs/results
+	$(BIN)/askone strategies --out results
 
 paper: $(VENV)/.tested
 	$(BIN)/askone reproduce all

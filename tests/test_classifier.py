@@ -4,7 +4,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import askone
-from askone import Classes, OneBitClassifier, Oracle
+from askone import Classes, OneBitClassifier, Oracle, saving
 from askone.checks import check_learner
 from askone.errors import AlreadyAnswered, IncompatibleParts, InvalidArgument
 from askone.estimators.classifier import CLASS_QUESTIONS
@@ -296,6 +296,7 @@ def test_a_wrong_tell_changes_nothing():
         ({"questions": "bisection", "resample": "memory"}, "resample"),
         ({"questions": "game", "resample": "memory"}, "resample"),
         ({"sets": []}, "sets"),
+        ({"attributes": {}}, "attributes"),
         ({"gamma": 1.0}, "gamma"),
     ],
 )
@@ -340,6 +341,31 @@ def test_a_row_with_an_open_question_waits_and_a_skip_ends_it():
     for i in range(2, 11):
         model.ask(X[i], key=i)
     assert not model.wants(X[1], "second")  # the budget is spent
+
+
+def test_a_saved_model_keeps_its_skips_and_counts_its_visits(tmp_path):
+    X, y = five(30)
+    model = OneBitClassifier(NAMES, resample="memory", random_state=0).start(X)
+    for row, key in ((X[0], "first"), (X[1], None), (X[2], 7)):
+        model.skip(model.ask(row, key=key))
+    while model.wants(X[3], "known"):
+        question = model.ask(X[3], key="known")
+        model.tell(question, question.answer(y[3]))
+    model.stream_.revisit(X[3], "known")
+    model.save(tmp_path / "m")
+    back = askone.load(tmp_path / "m")
+    assert not any(back.wants(row, key) for row, key in ((X[0], "first"), (X[1], None), (X[2], 7)))
+    assert back.wants(X[4])
+    assert back.wants(X[2], "7")
+    assert back.stream_.visits == 1
+
+    document, arrays = saving.read(tmp_path / "m")
+    for name in ("visits", "skipped"):  # as older files have it
+        del document[name]
+    saving.save(tmp_path / "old", document, arrays)
+    old = askone.load(tmp_path / "old")
+    assert (old.predict(X) == model.predict(X)).all()
+    assert old.wants(X[0], "first")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,23 @@ def test_bad_numbers(option, capsys):
     assert "must be a whole number" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("demo", "askone: stopped\n"),
+        ("strategies", "askone: stopped; what was finished is written\n"),
+        ("reproduce", "askone: stopped; what was finished is written\n"),
+    ],
+)
+def test_a_stop_promises_only_what_is_kept(command, said, capsys, monkeypatch):
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"askone.cli.run_{command}", stop)
+    assert main([command, "--data", "digits"] if command == "strategies" else [command]) == 130
+    assert capsys.readouterr().err == said
+
+
 def test_version_and_usage(capsys):
     for arguments, status in ((["--version"], 0), ([], 2), (["nonsense"], 2)):
         with pytest.raises(SystemExit) as stopped:

@@ -198,6 +198,28 @@ def test_a_saved_model_keeps_keys_budget_and_open_questions(tmp_path):
         back.ask(X[6])
 
 
+def test_an_answer_is_taken_back_until_the_model_is_saved(tmp_path):
+    model, other = (askone.OneBitRegressor(-4, 4, random_state=0).start(X) for _ in range(2))
+    questions, _ = model.ask(X[:3]), other.ask(X[:3])
+    for question in questions:
+        model.tell(question, True)
+    other.tell(0, True).tell(2, True)
+    assert np.array_equal(model.retract(questions[1]).predict(X), other.predict(X))
+    model.save(tmp_path / "m")
+    back, log = askone.load(tmp_path / "m"), []
+    back.stream_._log = log.append
+    with pytest.raises(InvalidArgument, match="answered where this stream has no history"):
+        back.retract(0)
+    back.tell(1, False)
+    assert np.array_equal(back.predict(X), other.tell(1, False).predict(X))
+    assert log[0].id == "answer-1+1"  # answer-1 was taken back before
+    back.retract(1)
+    assert np.array_equal(back.predict(X), model.predict(X))
+    fitted = askone.OneBitRegressor(-4, 4, random_state=0).fit(X, Y)
+    with pytest.raises(InvalidArgument, match="no history"):
+        fitted.retract(0)
+
+
 def test_batches_cost_little():
     """Late answers take shorter steps: a batch of k is a mini-batch, not k steps from one place."""
     rng = np.random.default_rng(0)

@@ -1,7 +1,7 @@
 import pytest
 
 from askone.errors import InvalidArgument, InvalidFile
-from askone.events import Answered, Asked, Retracted, Skipped, event_from_json
+from askone.events import Answered, Asked, Retracted, Revisited, Skipped, event_from_json
 from askone.features import Linear, Scaler
 from askone.learners.sgd import SGD
 from askone.models.linear import FeatureModel
@@ -15,6 +15,7 @@ EVENTS = [
     Answered("c", "a", (1.0, 2.0)),
     Skipped("d", "a"),
     Retracted("e", "b"),
+    Revisited("f", "row"),
 ]
 
 
@@ -47,7 +48,15 @@ def test_a_log_with_a_hole_is_refused():
         fold(learner, {}, EVENTS[:2])
     with pytest.raises(InvalidFile, match="answers a question twice"):
         fold(learner, {"row": [0.0]}, [*EVENTS[:2], Answered("c", "a", False)])
+    again = [*EVENTS[:2], EVENTS[4], Answered("c", "a", False)]
+    assert learner.count(fold(learner, {"row": [0.0]}, again)) == 1
+    with pytest.raises(InvalidFile, match="answers a question twice"):
+        fold(learner, {"row": [0.0]}, [*again, Answered("d", "a", False)])
+    with pytest.raises(InvalidFile, match="answers a question twice"):
+        fold(learner, {"row": [0.0]}, [*again, Retracted("f", "c"), Answered("b", "a", True)])
     with pytest.raises(InvalidFile, match="does not hold"):
         fold(learner, {"row": [0.0]}, [*EVENTS[:2], Retracted("e", "z")])
+    with pytest.raises(InvalidFile, match="'v' visits 'elsewhere', a row that is not here"):
+        fold(learner, {"row": [0.0]}, [*EVENTS[:2], Revisited("v", "elsewhere")])
     with pytest.raises(InvalidArgument, match="event_from_json"):
         fold(learner, {"row": [0.0]}, [EVENTS[0].to_json()])

@@ -447,6 +447,58 @@ def test_what_the_log_has_not_taken_has_not_happened(taken):
     assert stream.open == ([0] if taken < 2 else [])
 
 
+def test_the_best_of_a_few_is_taken_back_with_all_it_implies():
+    one, log = learner("logistic", "bradley-terry"), []
+    stream, other = Stream(one, log=log.append), Stream(one)
+    row = np.array([0.5, -0.5])
+    for each in (stream, other):
+        each.tell(each.put(row, BestOf(("bee", "ant"), 1 / 6), key="ann"), "ant")
+        each.put(row, BestOf(("cow", "ant", "bee"), 1 / 6), key="bob")
+    stream.tell(1, "ant")
+    stream.retract(1)
+    assert [event.id for event in log][-2:] == ["retract-1.2", "retract-1.1"]
+    assert stream.open == other.open == [1]
+
+    def same(state):
+        a, b = one.to_arrays(state), one.to_arrays(stream.state)
+        return all(np.array_equal(a[name], b[name]) for name in a)
+
+    def folded():
+        again = [event_from_json(json.loads(json.dumps(event.to_json()))) for event in log]
+        return fold(one, {"ann": row, "bob": row}, again)
+
+    assert same(other.state)
+    assert same(folded())
+    stream.tell(1, "bee")
+    other.tell(1, "bee")
+    assert [event.id for event in log][-2:] == ["ask-1+1.2", "answer-1+1.2"]
+    assert same(other.state)
+    assert same(folded())
+
+
+def test_a_best_that_the_log_took_back_in_part_can_be_taken_back_wholly():
+    one, log, full = learner("squared", "borda"), [], [6]
+
+    def append(event):
+        if len(log) >= full[0]:
+            raise OSError("disk full")
+        log.append(event)
+
+    stream, row = Stream(one, log=append), np.zeros(2)
+    asked = stream.put(row, BestOf(("cow", "ant", "bee"), 1 / 6), key="ann")
+    stream.tell(asked, "ant")
+    with pytest.raises(OSError, match="disk full"):
+        stream.retract(asked)
+    a, b = one.to_arrays(fold(one, {"ann": row}, log)), one.to_arrays(stream.state)
+    assert all(np.array_equal(a[name], b[name]) for name in a)
+    assert (stream.answered, stream.open) == (1, [])
+    full[0] = 100
+    stream.retract(asked)
+    assert (stream.answered, stream.open) == (0, [0])
+    stream.tell(asked, "bee")
+    assert len({event.id for event in log}) == len(log)
+
+
 def test_an_oracle_names_the_best():
     order = [["cow", "ant", "bee", "doe"]]
     assert Oracle(order).respond(0, BestOf(("bee", "ant"))) == ("ant",)

@@ -52,3 +52,41 @@ def test_the_log_is_the_only_truth(learner):
     assert live.keys() == again.keys()
     assert all(np.array_equal(live[name], again[name]) for name in live)
     assert learner.count(replayed) == learner.count(stream.state) > 20
+
+
+def same(learner, one, other):
+    a, b = learner.to_arrays(one), learner.to_arrays(other)
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+@pytest.mark.parametrize("learner", ALL.values(), ids=ALL)
+def test_an_answer_taken_back_was_never_given(learner):
+    X, log, n, gone = small_rows(12), [], 12, (7, 2, 11)
+    oracle = Oracle(labels(learner, n), resample=True)
+    stream, other = Stream(learner, seed=4, log=log.append), Stream(learner, seed=4)
+    questions, _ = (one.ask_many(X, keys=range(n)) for one in (stream, other))
+    answers = [oracle.respond(i, question) for i, question in enumerate(questions)]
+    for i in range(n):
+        stream.tell(i, answers[i])
+        if i not in gone:
+            other.tell(i, answers[i])
+
+    def folded():
+        events = [event_from_json(json.loads(json.dumps(event.to_json(), allow_nan=False))) for event in log]
+        return fold(learner, dict(enumerate(X)), events)
+
+    for i in gone:
+        stream.retract(questions[i])
+        assert same(learner, stream.state, folded())
+    assert same(learner, stream.state, other.state)
+    assert sorted(stream.open) == sorted(other.open) == sorted(gone)
+    for i in gone:  # answered anew, as if late
+        stream.tell(questions[i], answers[i])
+        other.tell(i, answers[i])
+    assert same(learner, stream.state, folded())
+    assert same(learner, stream.state, other.state)
+    stream.retract(7)
+    stream.tell(7, answers[7])
+    assert [e.id for e in log if e.kind == "answered"][-4:] == ["answer-7+1", "answer-2+1", "answer-11+1", "answer-7+2"]
+    assert len({event.id for event in log}) == len(log)
+    assert same(learner, stream.state, folded())

@@ -13,6 +13,7 @@ from askone.errors import (
     UnknownQuestion,
 )
 from askone.events import Asked, Retracted, event_from_json
+from askone.learners.calibrated import Calibrated
 from askone.learners.sgd import SGD
 from askone.questions import HalfSpace
 from askone.replay import fold
@@ -116,14 +117,15 @@ def test_bad_budgets(questions):
 
 
 steps = st.lists(
-    st.tuples(st.sampled_from(["ask", "batch", "tell", "skip"]), st.integers(0, 30), st.booleans()), max_size=40
+    st.tuples(st.sampled_from(["ask", "batch", "tell", "skip", "retract"]), st.integers(0, 30), st.booleans()),
+    max_size=40,
 )
 
 
 @given(steps=steps, gone=st.sets(st.integers(0, 10)))
 def test_live_is_the_fold_of_the_log(steps, gone):
-    """Any interleaving of asks, late answers and skips: replaying the log gives the state."""
-    log = []
+    """Any interleaving of asks, late answers, skips and answers taken back: replaying the log gives the state."""
+    log, standing = [], {}
     stream = Stream(LEARNER, seed=2, log=log.append)
     rows = {}
     for action, pick, answer in steps:
@@ -133,17 +135,85 @@ def test_live_is_the_fold_of_the_log(steps, gone):
         elif action == "batch":
             rows |= {f"~{stream.asked + i}": X[i] for i in range(3)}
             stream.ask_many(X[:3])
-        elif stream.open:
+        elif action == "retract" and standing:
+            number = sorted(standing)[pick % len(standing)]
+            stream.retract(number)
+            del standing[number]
+        elif action != "retract" and stream.open:
             number = stream.open[pick % len(stream.open)]
             stream.tell(number, answer) if action == "tell" else stream.skip(number)
+            if action == "tell":
+                standing[number] = log[-1].id
     read_back = [event_from_json(event.to_json()) for event in log]
     assert read_back == log
     folded = fold(LEARNER, rows, read_back)
     assert all(np.array_equal(LEARNER.to_arrays(folded)[k], v) for k, v in LEARNER.to_arrays(stream.state).items())
-    answers = [event.id for event in log if event.kind == "answered"]
+    assert stream.answered == len(standing)
+    answers = list(standing.values())
     taken_back = [Retracted(f"r{i}", answers[i]) for i in gone if i < len(answers)]
     without = fold(LEARNER, rows, log + taken_back)
     assert LEARNER.count(without) == len(answers) - len(taken_back)
+
+
+@pytest.mark.parametrize(
+    ("error", "question", "message"),
+    [
+        (InvalidArgument, 0, "question must be one whose answer was told to this stream; got 0, which is open"),
+        (InvalidArgument, 2, "which was skipped"),
+        (UnknownQuestion, 99, "never asked"),
+        (UnknownQuestion, HalfSpace((1.0, 0.0), 0.0, number=1), "not with these words"),
+    ],
+)
+def test_only_answers_can_be_taken_back(error, question, message):
+    stream = Stream(LEARNER, seed=1, budget=Budget(5))
+    stream.ask_many(X[:3])
+    stream.tell(1, True)
+    stream.skip(2)
+    before = snapshot(stream)
+    with pytest.raises(error, match=message):
+        stream.retract(question)
+    assert unchanged(before, stream)
+    stream.retract(1)
+    assert stream.answered == 0
+    assert stream.open == [0, 1]
+    assert stream.budget.left == 2  # it was asked and stays counted
+    with pytest.raises(InvalidArgument, match="which is open"):
+        stream.retract(1)
+
+
+def test_a_stream_without_history_takes_nothing_back():
+    stream = Stream(LEARNER, history=False)
+    stream.tell(stream.ask(X[0]), True)
+    with pytest.raises(InvalidArgument, match="no history"):
+        stream.retract(0)
+    assert stream.answered == 1
+
+
+def test_history_begins_with_the_state_that_was_given():
+    first = Stream(LEARNER, seed=1)
+    first.tell(first.ask(X[0]), True)
+    second = Stream(LEARNER, seed=1, state=first.state, asked=1)
+    second.tell(second.ask(X[1]), True)
+    second.retract(1)
+    assert np.array_equal(second.predict(X), first.predict(X))
+    with pytest.raises(InvalidArgument, match="no history"):
+        second.retract(0)
+
+
+def test_a_range_that_later_answers_need_is_not_taken_back():
+    learner = Calibrated(SGD(Real(), models()["nystroem"]), questions=4, at_most=4)
+    stream = Stream(learner, seed=1)
+    for x in X[:6]:
+        question = stream.ask(x)
+        stream.tell(question, question.holds(0.3))
+    before = snapshot(stream)
+    with pytest.raises(InvalidArgument, match="without which all later answers can be learnt; got 2"):
+        stream.retract(2)
+    assert unchanged(before, stream)
+    stream.retract(5)
+    stream.retract(4)
+    stream.retract(2)
+    assert stream.answered == 3
 
 
 def test_the_log_says_how_far_the_asker_had_learnt():
@@ -178,7 +248,8 @@ def test_what_the_log_does_not_take_has_not_happened():
     first, _ = stream.ask_many(X[:2], ["a", "b"])
     stream.tell(first, True)
     before = snapshot(stream)
-    for call in (lambda: stream.ask(X[2], "c"), lambda: stream.tell(1, True), lambda: stream.skip(1)):
+    asks = (lambda: stream.ask(X[2], "c"), lambda: stream.tell(1, True), lambda: stream.skip(1))
+    for call in (*asks, lambda: stream.retract(0)):
         with pytest.raises(Full):
             call()
         assert unchanged(before, stream)
@@ -188,7 +259,7 @@ def test_what_the_log_does_not_take_has_not_happened():
 @pytest.mark.parametrize(
     ("options", "argument"),
     [({"budget": 2.5}, "budget"), ({"log": []}, "log"), ({"seed": -1}, "seed"), ({"seed": 2**64}, "seed"),
-     ({"resample": "yes"}, "resample")],
+     ({"resample": "yes"}, "resample"), ({"history": 1}, "history")],
 )  # fmt: skip
 def test_bad_streams(options, argument):
     with pytest.raises(InvalidArgument) as caught:

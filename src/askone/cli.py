@@ -42,6 +42,8 @@ _STRATEGIES = {
     "full": ("the whole label (SGD)", 1.0),
 }
 
+_KEEPING = ("strategies", "reproduce")  # commands that write as they go
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status."""
@@ -57,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"askone: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("askone: stopped; what was finished is written", file=sys.stderr)
+        kept = "; what was finished is written" if chosen.command in _KEEPING else ""
+        print(f"askone: stopped{kept}", file=sys.stderr)
         return 130
 
 

@@ -20,16 +20,18 @@ def fold(learner: Learner[Any], rows: Mapping[Key, ArrayLike], events: Iterable[
             raise InvalidArgument("events", "events (event_from_json reads them)", type(event).__name__)
     answered = [event.id for event in log if isinstance(event, Answered)]
     stray = [e.answered for e in log if isinstance(e, Retracted) and e.answered not in answered]
-    told = [event.asked for event in log if isinstance(event, Answered)]
     if stray:
         raise InvalidFile(f"the log takes back answers that it does not hold: {stray}")
+    gone = {event.answered for event in log if isinstance(event, Retracted)}
+    told = [event.asked for event in log if isinstance(event, Answered) and event.id not in gone]
     if len(set(answered)) < len(answered) or len(set(told)) < len(told):
         raise InvalidFile("the log answers a question twice")
-    gone = {event.answered for event in log if isinstance(event, Retracted)}
     asked = {event.id: event for event in log if isinstance(event, Asked)}
     state = learner.init()
     for event in log:
-        if isinstance(event, Revisited) and event.row in rows:
+        if isinstance(event, Revisited):
+            if event.row not in rows:
+                raise InvalidFile(f"event {event.id!r} visits {event.row!r}, a row that is not here")
             state = learner.revisit(state, rows[event.row], event.row)
         if not isinstance(event, Answered) or event.id in gone:
             continue

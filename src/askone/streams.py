@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askone import draws
-from askone.errors import AlreadyAnswered, AlreadyAsked, BudgetSpent, InvalidArgument, UnknownQuestion
-from askone.events import AUTOMATIC, Answered, Asked, Event, Key, Revisited, Skipped, given_key
+from askone.errors import AlreadyAnswered, AlreadyAsked, AskoneError, BudgetSpent, InvalidArgument, UnknownQuestion
+from askone.events import AUTOMATIC, Answered, Asked, Event, Key, Retracted, Revisited, Skipped, given_key
+from askone.histories import History, Told, Visit
 from askone.inputs import as_count, as_flag, as_row, as_rows, as_seed
 from askone.learners.base import Learner
 from askone.preferences import BestOf, Prefer
@@ -80,7 +81,8 @@ class Stream:
 
     A row with a ``key`` is asked once, ever, unless ``resample`` allows more; without a key every
     call is a new row.  Answers may come late, in any order or never.  A wrong call raises and
-    changes nothing.  ``log`` is called with every event.
+    changes nothing.  ``log`` is called with every event.  Answers can be taken back (``retract``); for that
+    their rows and questions are held, unless ``history`` is False.
 
     >>> from askone.features import Linear, Scaler
     >>> from askone.learners.sgd import SGD
@@ -91,6 +93,8 @@ class Stream:
     >>> stream.tell(second, True)
     >>> stream.open
     [0]
+    >>> stream.retract(second)               # it was a mistake
+    >>> stream.tell(second, False)
     >>> stream.ask([0.0], key="ann")
     Traceback (most recent call last):
     askone.errors.AlreadyAsked: row 'ann' had its one question; resample=True allows several
@@ -106,6 +110,7 @@ class Stream:
         log: Callable[[Event], None] | None = None,
         state: Any = None,
         asked: int = 0,
+        history: bool = True,
     ) -> None:
         if not isinstance(learner, Learner):
             raise InvalidArgument("learner", "a Learner", type(learner).__name__)
@@ -119,6 +124,8 @@ class Stream:
         self.visits = 0
         self._skipped: set[Key | bytes] = set()
         self._open: dict[int, _Open] = {}
+        self._history = History(learner) if as_flag(history, "history") else None
+        self.retractions: dict[int, int] = {}
 
     @property
     def open(self) -> list[int]:
@@ -184,6 +191,7 @@ class Stream:
         self._check_keys([key])
         state = self.learner.revisit(self.state, row[0], key)
         self._note(Revisited(f"visit-{self.visits}", key))
+        self._remember(Visit(row[0].copy(), key))
         self.state, self.visits = state, self.visits + 1
 
     def put(self, x: ArrayLike, question: Question, key: Key | None = None) -> Question:
@@ -196,29 +204,67 @@ class Stream:
 
     def tell(self, question: Question | int, answer: object) -> None:
         """Learn from the answer to an open question, or to its number."""
-        number, (row, asked, name) = self._find(question)
+        number, found = self._find(question)
+        row, asked, name = found
         if isinstance(asked, BestOf):
-            self._tell_comparisons(number, name, row, asked.comparisons(answer))
+            self._tell_comparisons(number, found, asked.comparisons(answer))
             return
         accepted = asked.accept(answer)
         state = self.learner.tell_row(self.state, row, asked, accepted, given_key(name))
-        self._note(Answered(f"answer-{number}", f"ask-{number}", accepted))
+        event = Answered(f"answer-{self._time(number)}", f"ask-{number}", accepted)
+        self._note(event)
+        self._remember(Told(event.id, number, row, name, asked, asked, accepted))
         self.state = state
         del self._open[number]
 
-    def _tell_comparisons(self, number: int, name: Key, row: Array, told: list[tuple[Prefer, bool]]) -> None:
+    def _time(self, number: int) -> str:
+        """5, and 5+1 when its answer was taken back once: events have names of their own."""
+        times = self.retractions.get(number, 0)
+        return f"{number}+{times}" if times else str(number)
+
+    def _tell_comparisons(self, number: int, found: _Open, told: list[tuple[Prefer, bool]]) -> None:
         """Each comparison is an event pair of its own (ask-5.1, answer-5.1): then a log is folded as ever.
 
         If the log fails halfway, what it has taken has happened, and the question is closed.
         """
-        states = [self.state]
+        row, asked, name = found
+        states, time = [self.state], self._time(number)
         for pair, answer in told:  # whatever is refused is refused here, before anything is logged
             states.append(self.learner.tell_row(states[-1], row, pair, answer, given_key(name)))
         for i, (pair, answer) in enumerate(told, start=1):
-            self._note(Asked(f"ask-{number}.{i}", name, pair, self.answered))
-            self._note(Answered(f"answer-{number}.{i}", f"ask-{number}.{i}", answer))
+            self._note(Asked(f"ask-{time}.{i}", name, pair, self.answered))
+            self._note(Answered(f"answer-{time}.{i}", f"ask-{time}.{i}", answer))
+            self._remember(Told(f"answer-{time}.{i}", number, row, name, asked, pair, answer))
             self.state = states[i]
             self._open.pop(number, None)
+
+    def retract(self, question: Question | int) -> None:
+        """Take back the answer to a question, which is open again: tell or skip it anew.
+
+        The state becomes what all other answers make of it; questions that were asked meanwhile stay as they
+        are.  Only answers told to this very stream can be taken back, not those of ``fit`` or before saving.
+        """
+        number = self._number(question)
+        told = [] if self._history is None else self._history.told(number)
+        if self._history is None or not told:
+            why = "is open" if number in self._open else "was skipped, or answered where this stream has no history"
+            raise InvalidArgument("question", "one whose answer was told to this stream", f"{number}, which {why}")
+        self._same_words(question, told[0].asked)
+        try:  # whatever is refused is refused here, before anything is logged
+            states = [self._history.without(told[i:]) for i in reversed(range(len(told)))]
+        except AskoneError as error:
+            allowed = "one without which all later answers can be learnt"
+            raise InvalidArgument("question", allowed, f"{number} ({error})") from error
+        for one, state in zip(reversed(told), states, strict=True):  # the last first: what the log took has happened
+            self._note(Retracted(one.id.replace("answer", "retract"), one.id))
+            self._history.drop(one)
+            self.state = state
+        self._open[number] = _Open(told[0].row, told[0].asked, told[0].name)
+        self.retractions[number] = self.retractions.get(number, 0) + 1
+
+    def _remember(self, entry: Told | Visit) -> None:
+        if self._history is not None:
+            self._history.add(self.state, entry)
 
     def skip(self, question: Question | int) -> None:
         """Close an open question without an answer; it stays counted."""
@@ -237,6 +283,18 @@ class Stream:
     def open_questions(self) -> list[tuple[int, Array, Question, Key]]:
         """Number, row, question and name of all that is open."""
         return [(number, *found) for number, found in self._open.items()]
+
+    def skipped(self) -> list[Key | list[float]]:
+        """Which rows are not asked about again after a skip: their keys, or the rows that had none."""
+        places = [p if isinstance(p, str | int) else np.frombuffer(p).tolist() for p in self._skipped]
+        return sorted(places, key=lambda place: (str(type(place)), place))
+
+    def pass_over(self, place: Key | list[float]) -> None:
+        """Take over a row that an earlier stream had ``skipped``."""
+        if not isinstance(place, str | int):
+            self._skipped.add(self._place(as_row(place, self.learner.columns)[0], None))
+        else:
+            self._skipped.add(place)
 
     def predict(self, X: ArrayLike) -> Array:
         """Predictions at the present state, n x m."""
@@ -277,12 +335,19 @@ class Stream:
             seen.add(key)
 
     def _find(self, question: Question | int) -> tuple[int, _Open]:
+        number = self._number(question)
+        if number not in self._open:
+            raise AlreadyAnswered(f"question {number} is closed: it was answered or skipped")
+        found = self._open[number]
+        self._same_words(question, found.question)
+        return number, found
+
+    def _number(self, question: Question | int) -> int:
         number = question.number if isinstance(question, Question) else question
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < self.asked:
             raise UnknownQuestion(f"question {number!r} was never asked here; {self.asked} question(s) were")
-        if number not in self._open:
-            raise AlreadyAnswered(f"question {number} is closed: it was answered or skipped")
-        found = self._open[int(number)]
-        if question is not found.question and isinstance(question, Question) and question != found.question:
-            raise UnknownQuestion(f"question {number} was asked here, but not with these words: {found.question}")
-        return int(number), found
+        return int(number)
+
+    def _same_words(self, question: Question | int, asked: Question) -> None:
+        if question is not asked and isinstance(question, Question) and question != asked:
+            raise UnknownQuestion(f"question {asked.number} was asked here, but not with these words: {asked}")

@@ -102,6 +102,14 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         self._started().skip(question)
         return self
 
+    def retract(self, question: Question | int) -> Self:
+        """Take back the answer to a question: it is open again, and the model what the other answers make of it.
+
+        Answers of ``fit``, or of before the model was saved, cannot be taken back.
+        """
+        self._started().retract(question)
+        return self
+
     # -- simulation -------------------------------------------------------------------------------
 
     def fit(self, X: ArrayLike, y: Any) -> Self:
@@ -157,6 +165,9 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             "keys": sorted(stream.keys, key=lambda key: (str(type(key)), key)),
             "open": [[n, row.tolist(), question.to_json(), name] for n, row, question, name in stream.open_questions()],
             "budget": None if stream.budget is None else [stream.budget.questions, stream.budget.spent],
+            "visits": stream.visits,
+            "skipped": stream.skipped(),
+            "retractions": [[number, times] for number, times in stream.retractions.items()],
             **self._extras(),
         }
         state = stream.learner.to_arrays(stream.state)
@@ -181,6 +192,10 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         self.stream_.keys.update(document["keys"])
         for number, row, question, *name in document["open"]:
             self.stream_.reopen(number, np.array(row), question_from_json(question), *name)
+        self.stream_.visits = document.get("visits", 0)  # older files lack this and what follows
+        self.stream_.retractions.update(document.get("retractions", []))
+        for place in document.get("skipped", []):
+            self.stream_.pass_over(place)
         self.n_features_in_ = document["columns"]
         if document["feature_names"]:
             self.feature_names_in_ = np.array(document["feature_names"], dtype=object)

@@ -41,13 +41,13 @@ def _has_probabilities(estimator: Any) -> bool:
     return bool(estimator._loss().name != "median" and estimator.cost is None and estimator.questions != "game")
 
 
-def _given(sets: Any) -> Any:
+def _given(sets: Any, argument: str, one: str) -> Any:
     """Sets as given, none where nothing was; an empty list is more likely a mistake than a wish."""
     if sets is None:
         return ()
     plain = sets.tolist() if isinstance(sets, np.ndarray) else sets
     if isinstance(plain, Sized) and len(plain) == 0:
-        raise InvalidArgument("sets", "None, or at least one set", plain)
+        raise InvalidArgument(argument, f"None, or at least one {one}", plain)
     return plain
 
 
@@ -192,7 +192,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         restricted = self.attributes is not None or self.sets is not None or most is not None
         if self.resample == "memory" and restricted:
             raise incompatible("resample", "memory", "only some sets may be asked", [False, True])
-        attributes, sets = _given(self.attributes), _given(self.sets)
+        attributes, sets = _given(self.attributes, "attributes", "attribute"), _given(self.sets, "sets", "set")
         if most is None and self._questions() == "designed" and not (len(attributes) or len(sets)):
             most = min(_READABLE, len(given) - 1)
         options: dict[str, Any] = {"attributes": attributes, "sets": sets, "max_set_size": most}

@@ -56,7 +56,7 @@ class RegressionCurves(Run):
                 "slope -1/2",
                 f"slope {rate:.2f} [{low:.2f}, {high:.2f}]",
                 HOLDS if high < -0.4 else FAILS,
-                "without noise it may be faster than the worst case" if high < -0.6 else "",
+                "without noise it may be faster than the worst case" if high < -0.5 else "",
             ),
             Claim(
                 "The active strategy needs fewer questions than the passive one",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from askone import draws
 from askone.oracles import Oracle
-from askone.paper.base import CORRECTED, FAILS, HOLDS, Claim, Job, Numbers, Run
+from askone.paper.base import CORRECTED, FAILS, HOLDS, IN_PART, Claim, Job, Numbers, Run
 from askone.paper.fits import slope
 from askone.paper.problems import kernel_learner, sine, uniform_rows
 from askone.paper.trials import TUNING, ratio
@@ -104,12 +104,14 @@ class PlainSGD(Run):
         rate, low, high = numbers["growth"]["active"]
         cost, cl, ch = numbers["cost_growth"]
         alone = numbers["cost"][0][0]
+        close, overlap = abs(weak - full) < 0.2, max(wl, fl) <= min(wh, fh)
         return [
             Claim(
                 "Weak and full supervision decrease with the same exponent in T",
                 "same slopes, other intercepts",
                 f"m = {numbers['shown']}: {weak:.2f} [{wl:.2f}, {wh:.2f}] and {full:.2f} [{fl:.2f}, {fh:.2f}]",
-                HOLDS if abs(weak - full) < 0.2 else FAILS,
+                FAILS if not close else HOLDS if overlap else IN_PART,
+                "the exponents are close, but their intervals do not overlap" if close and not overlap else "",
             ),
             Claim(
                 "The error of Algorithm 1 grows as m^a with a between 1 and 3/2",
