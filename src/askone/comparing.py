@@ -28,25 +28,26 @@ _LOG_2 = math.log(2.0)
 
 
 @jit
-def hazard(z: float) -> tuple[float, float]:
-    """log Phi(z) and N(z) / Phi(z), as far out as one likes."""
+def hazard(z: float) -> tuple[float, float, float]:
+    """log Phi(z), h = N(z) / Phi(z) and h + z, as far out as one likes."""
     if z > _FAR:
         p = 0.5 * math.erfc(-z / _ROOT_2)
-        return math.log(p), math.exp(-0.5 * z * z - _LOG_ROOT_2PI) / p
+        h = math.exp(-0.5 * z * z - _LOG_ROOT_2PI) / p
+        return math.log(p), h, h + z
     fraction = -z
-    for k in range(40, 0, -1):
+    for k in range(40, 1, -1):
         fraction = -z + k / fraction
-    return -0.5 * z * z - _LOG_ROOT_2PI - math.log(fraction), fraction
+    h = -z + 1.0 / fraction
+    return -0.5 * z * z - _LOG_ROOT_2PI - math.log(h), h, 1.0 / fraction  # h + z would be a difference of large numbers
 
 
 @jit
 def bit(delta: float, v: float, flip: float) -> tuple[float, float, float]:
     """log Z, a and b for the answer "first" at a difference N(delta, v - 1): see the learner's formulas."""
     root = math.sqrt(v)
-    log_phi, ratio = hazard(delta / root)
+    log_phi, ratio, excess = hazard(delta / root)
     if flip == 0.0:
-        a = ratio / root
-        return log_phi, a, a * a + a * delta / v
+        return log_phi, ratio / root, ratio * excess / v
     phi = math.exp(log_phi)
     Z = flip + (1.0 - 2.0 * flip) * phi
     a = (1.0 - 2.0 * flip) * ratio * phi / (Z * root)
