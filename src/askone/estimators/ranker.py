@@ -13,7 +13,7 @@ from askone import draws, schedules
 from askone.errors import InvalidArgument, incompatible
 from askone.estimators.base import OneBitEstimator
 from askone.features import Intercept
-from askone.gradients.pairs import RANK_LOSSES, RANK_PAIRS, rank_strategy
+from askone.gradients.pairs import RANK_FAMILIES, RANK_LOSSES, RANK_PAIRS, rank_strategy
 from askone.inputs import as_choice, as_count, as_flag, as_number, as_rows
 from askone.learners.base import Learner
 from askone.learners.surrogate import Surrogate
@@ -202,7 +202,8 @@ class OneBitRanker(OneBitEstimator):
             return self._thurstone(rows, replace(space, embedding="items"), seed)
         if self.flip != 0.0:
             raise incompatible("flip", self.flip, "stochastic gradients", [0.0])
-        strategy = rank_strategy(space, self._loss(), "borda" if self._named("questions", "auto") else self.questions)
+        family = as_choice(self.questions, "questions", ("auto", *RANK_FAMILIES))
+        strategy = rank_strategy(space, self._loss(), "borda" if family == "auto" else family)
         alone = not self.context_ and isinstance(self.model, str) and self.model == "auto"
         parts = ("linear" if alone else self.model, self.kernel, self.bandwidth, self.n_components)
         model = make_model(*parts, rows if self.context_ else None, int(self.n_features_in_), seed)

@@ -95,8 +95,8 @@ class Thurstone(Learner[ThurstoneState]):
     O((m p)^2) for each filter.  Beyond, that of each item alone, O(p^2) an answer and O(m p^2) a question.
     ``discount`` is what an answer's say in the weights keeps from one answer to the next.
 
-    The mean is consistent where some filter's model holds; where none does it heads for the likeliest model, which still
-    orders items by how often they win.  A filter's variances are those of its model, and too small where that is wrong.
+    The mean is consistent where some filter's model holds; where none does, it heads for the likeliest one.  A
+    filter's variances are those of its model, and too small where that is wrong.
 
     >>> from askone.features import Intercept
     >>> drinks = Ranking(("tea", "coffee", "milk"), embedding="items")
