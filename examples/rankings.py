@@ -47,8 +47,9 @@ def main() -> None:
 
     print(f"An order for each, after {PEOPLE} questions:")
     for name, options, best_of in (
-        ("pairs, Borda scores", {}, 2),
-        ("pairs, Bradley-Terry", {"questions": "bradley-terry"}, 2),
+        ("pairs that tell most (default)", {}, 2),
+        ("pairs by lot, Borda scores", {"learner": "sgd"}, 2),
+        ("pairs by lot, Bradley-Terry", {"questions": "bradley-terry"}, 2),
         ("the best of 3, Bradley-Terry", {"questions": "bradley-terry"}, 3),
     ):
         model = OneBitRanker(DISHES, model="linear", random_state=0, **options).start(X[known])

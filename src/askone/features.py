@@ -229,6 +229,28 @@ class FeatureMap(ABC):
 
 @final
 @dataclass(frozen=True, eq=False)
+class Intercept(FeatureMap):
+    """1, whatever the row: a model without context."""
+
+    inputs: int
+    name: ClassVar[str] = "intercept"
+
+    @property
+    def columns(self) -> int:
+        """d."""
+        return self.inputs
+
+    @property
+    def size(self) -> int:
+        """1."""
+        return 1
+
+    def __call__(self, X: Array) -> Array:
+        return np.ones((len(X), 1))
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Linear(FeatureMap):
     """(1, x) / sqrt(d + 1) of the scaled row: a linear model with intercept.
 

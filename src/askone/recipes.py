@@ -5,6 +5,7 @@ A recipe is in the user's units and words; the learner it makes is in unit label
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from askone import gradients, schedules
 from askone.errors import InvalidArgument, incompatible
-from askone.features import Fourier, Linear, Nystroem, Scaler, kernel_named, median_distance
+from askone.features import KERNELS, FeatureMap, Fourier, Linear, Nystroem, Scaler, kernel_named, median_distance
 from askone.inputs import as_choice, as_count, as_number
 from askone.learners.base import Learner
 from askone.learners.bisection import BisectedReal
@@ -33,6 +34,9 @@ Array = NDArray[Any]
 
 MODELS = ("auto", "linear", "nystroem", "fourier", "kernel")
 QUESTIONS = (*gradients.FAMILY_NAMES, "generic", "ellipsoid", "bisection")
+
+_NEARER = (0.35, 0.7, 1.4)  # bandwidths of a bank, as parts of the median distance
+_ENTRIES = 2_000_000  # numbers in one filter, at most
 
 
 @final
@@ -248,6 +252,34 @@ def make_model(
         return KernelExpansion(kernel_named(kernel, width), scaler)
     maker = Nystroem if choice == "nystroem" else Fourier
     return FeatureModel(maker.from_rows(shown, size, kernel, width, scaler=scaler, seed=seed))
+
+
+def make_maps(
+    model: str | Model[Any], kernel: str, bandwidth: float | None, n_components: int, rows: Array | None,
+    columns: int, outputs: int, seed: int,
+) -> tuple[FeatureMap, ...]:  # fmt: skip
+    """Feature maps for a bank of filters: of a model, of a name, or ("auto") linear and kernels of three bandwidths.
+
+    A filter keeps up to ``outputs`` p^2 numbers: for very many outputs, "auto" takes fewer components.
+    """
+    if isinstance(model, FeatureModel):
+        return (model.features,)
+    if isinstance(model, Model) or as_choice(model, "model", MODELS) == "kernel":
+        raise incompatible("model", model, "a filter", ["auto", "linear", "nystroem", "fourier", "a FeatureModel"])
+    choice, size = model, as_count(n_components, "n_components", 1)
+    as_choice(kernel, "kernel", KERNELS)
+    scaler = Scaler.identity(columns) if rows is None else Scaler.from_rows(rows)
+    linear = (Linear(scaler),) if choice in ("auto", "linear") else ()
+    if choice == "linear" or (choice == "auto" and kernel == "linear"):
+        return linear
+    if choice == "auto":
+        size = min(size, max(10, math.isqrt(_ENTRIES // outputs)))
+    # Without rows there are no representers to draw: random frequencies need none.
+    shown = rows if rows is not None else np.vstack([-np.eye(columns), np.eye(columns)])
+    maker = Fourier if choice == "fourier" or (choice == "auto" and rows is None) else Nystroem
+    middle = median_distance(scaler(shown), kernel)
+    widths = [part * middle for part in _NEARER] if bandwidth is None else [bandwidth]
+    return linear + tuple(maker.from_rows(shown, size, kernel, w, scaler=scaler, seed=seed) for w in widths)
 
 
 def make_step(step: str | schedules.StepRule, gamma: float | None, horizon: int | None) -> schedules.StepRule:

@@ -30,6 +30,7 @@ from askone.learners.generic import GenericSGD
 from askone.learners.memory import RememberedClasses, RememberedReal
 from askone.learners.sgd import SGD
 from askone.learners.surrogate import Surrogate
+from askone.learners.thurstone import PairBank, Thurstone
 from askone.models.base import Model
 from askone.models.expansion import KernelExpansion
 from askone.models.linear import FeatureModel
@@ -40,8 +41,9 @@ Array = NDArray[Any]
 
 FORMAT = 1
 _DOCUMENT = "askone.json"
-_SMALL = (features.Scaler, features.Linear, features.Nystroem, features.Fourier)
+_SMALL = (features.Scaler, features.Intercept, features.Linear, features.Nystroem, features.Fourier)
 _MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Ellipsoid, Calibrated, Surrogate, Game)
+_FILTERS = (PairBank, Thurstone)
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SPACES = (Real, finite.Classes, finite.Finite, Ranking)
 _PARTS: tuple[type, ...] = (
@@ -54,7 +56,7 @@ _PARTS: tuple[type, ...] = (
     *schedules.AVERAGES.values(),
     *features.KERNELS.values(),
 )
-SAVEABLE: dict[str, type] = {cls.__name__: cls for cls in (*_SMALL, *_SPACES, *_MODELS, *_ROWS, *_PARTS)}
+SAVEABLE: dict[str, type] = {cls.__name__: cls for cls in (*_SMALL, *_SPACES, *_MODELS, *_FILTERS, *_ROWS, *_PARTS)}
 
 
 def save(path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, Array]) -> None:

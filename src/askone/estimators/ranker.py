@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self, final
 
 import numpy as np
@@ -11,22 +12,28 @@ from numpy.typing import ArrayLike, NDArray
 from askone import draws, schedules
 from askone.errors import InvalidArgument, incompatible
 from askone.estimators.base import OneBitEstimator
-from askone.gradients.pairs import RANK_LOSSES, RANK_PAIRS, rank_strategy
-from askone.inputs import as_choice, as_count, as_flag, as_rows
+from askone.features import Intercept
+from askone.gradients.pairs import RANK_FAMILIES, RANK_LOSSES, RANK_PAIRS, rank_strategy
+from askone.inputs import as_choice, as_count, as_flag, as_number, as_rows
 from askone.learners.base import Learner
 from askone.learners.surrogate import Surrogate
+from askone.learners.thurstone import Thurstone, default_bank
 from askone.losses import Loss
 from askone.models.base import Model
+from askone.models.linear import FeatureModel
 from askone.oracles import Oracle
 from askone.preferences import BestOf
 from askone.rankings import Ranking
-from askone.recipes import make_average, make_model, make_step
+from askone.recipes import make_average, make_maps, make_model, make_step
 from askone.spaces import Name, Space
 from askone.streams import Budget, Stream
 
 Array = NDArray[Any]
 
 _NOWHERE = np.zeros(1)  # the row of whoever has none
+_OF_GRADIENTS: dict[str, Any] = {
+    "questions": "auto", "loss": "auto", "step": "auto", "gamma": None, "average": "auto", "ridge": 0.0,
+}  # fmt: skip
 
 
 @final
@@ -40,15 +47,24 @@ class OneBitRanker(OneBitEstimator):
     ----------
     items : list of names
         What is ranked: at least two.
-    questions : "borda", "bradley-terry", "pairs", "thresholded", "sphere", "full"
-        "borda" and "bradley-terry" score items and ask pairs; "pairs" scores pairs; "thresholded"
-        is the paper's version of it; "sphere" asks weighted pairs (Algorithm 1, simulations only);
-        "full" asks for whole orders.
+    learner : "auto", "thurstone" or "sgd"
+        "thurstone" keeps Gaussian utilities of the items and asks the pair that should tell most of them: nothing
+        to tune (see ``Thurstone``).  "sgd" takes stochastic gradients.  "auto" is "thurstone", unless one of
+        the arguments below asks for gradients.
+    questions : "auto", "borda", "bradley-terry", "pairs", "thresholded", "sphere", "full"
+        "auto" leaves pairs to "thurstone", and is "borda" for "sgd".  All others are for "sgd": "borda" and
+        "bradley-terry" score items and ask pairs drawn by lot; "pairs" scores pairs; "thresholded" is the paper's
+        version of it; "sphere" asks weighted pairs (Algorithm 1, simulations only); "full" asks for whole orders.
     loss : "auto", "squared", "logistic", "median", or a ``Loss``
-        "auto" is least squares; "logistic" for "bradley-terry" (or "pairs", "full"), "median" for
+        For "sgd".  "auto" is least squares; "logistic" for "bradley-terry" (or "pairs", "full"), "median" for
         "sphere".
-    model, kernel, bandwidth, n_components, step, gamma, average, ridge
-        As for ``OneBitRegressor``; without rows, "auto" is one constant per score.
+    model, kernel, bandwidth, n_components
+        As for ``OneBitRegressor``; without rows, "auto" is one constant per score.  For "thurstone", "auto" is
+        linear and Nyström features of three bandwidths, each weighted by how well it foretold the answers.
+    step, gamma, average, ridge
+        For "sgd", as for ``OneBitRegressor``; "auto" is "sqrt" and "polynomial".
+    flip : float
+        For "thurstone": the probability that an answer is the wrong one, where that is known.
     wording : str
         A template with {first} and {second}, in place of "Do you prefer {first} or {second}?".
     budget : int, ``Budget`` or None
@@ -74,22 +90,25 @@ class OneBitRanker(OneBitEstimator):
         self,
         items: Sequence[Name],
         *,
-        questions: str = "borda",
+        learner: str = "auto",
+        questions: str = "auto",
         loss: str | Loss = "auto",
         model: str | Model[Any] = "auto",
         kernel: str = "gaussian",
         bandwidth: float | None = None,
         n_components: int = 100,
-        step: str | schedules.StepRule = "sqrt",
+        step: str | schedules.StepRule = "auto",
         gamma: float | None = None,
-        average: str | schedules.Average = "polynomial",
+        average: str | schedules.Average = "auto",
         ridge: float = 0.0,
+        flip: float = 0.0,
         wording: str = "",
         budget: int | Budget | None = None,
         resample: bool = False,
         random_state: Any = None,
     ) -> None:
         self.items = items
+        self.learner = learner
         self.questions = questions
         self.loss = loss
         self.model = model
@@ -100,6 +119,7 @@ class OneBitRanker(OneBitEstimator):
         self.gamma = gamma
         self.average = average
         self.ridge = ridge
+        self.flip = flip
         self.wording = wording
         self.budget = budget
         self.resample = resample
@@ -124,15 +144,19 @@ class OneBitRanker(OneBitEstimator):
         with self._all_or_nothing():
             given = self._given(x, live=True)
             stream = self._running(given)
-            space, strategy = self._space(), stream.learner.strategy  # type: ignore[attr-defined]  # a Surrogate
-            if not strategy.compares:
-                fits = [family for (_, family), one in RANK_PAIRS.items() if one.compares]
-                raise incompatible("questions", strategy.family, "the best of several", dict.fromkeys(fits))
+            space = self._space()
+            self._require_comparing(stream.learner)
             lots = draws.uniforms(stream.seed, stream.asked, 1, space.size, draws.CHOICE)[0]
             listed = np.argsort(lots)[: as_count(k, "k", 2, space.size)]
             chosen = tuple(space.items[i] for i in listed)
             question = BestOf(chosen, 1.0 / space.P, learnt=stream.answered)
             return stream.put(self._row(given), question, key)  # type: ignore[return-value]  # numbered, the same
+
+    def _require_comparing(self, learner: Learner[Any]) -> None:
+        """Raise unless comparisons that were not drawn for it can be learnt from."""
+        if isinstance(learner, Surrogate) and not learner.strategy.compares:  # type: ignore[attr-defined]  # of orders
+            fits = [family for (_, family), one in RANK_PAIRS.items() if one.compares]
+            raise incompatible("questions", learner.strategy.family, "the best of several", dict.fromkeys(fits))
 
     # -- predictions ------------------------------------------------------------------------------
 
@@ -151,6 +175,13 @@ class OneBitRanker(OneBitEstimator):
         """Scores of the items, or of the pairs (see ``Ranking.pairs``), n x m."""
         return self._started().predict(self._predictable(X))
 
+    def predict_std(self, X: ArrayLike | None = None) -> Array:
+        """Standard deviations of ``decision_function`` (each item against the mean of all), n x items: "thurstone"."""
+        learner = self._started().learner
+        if not isinstance(learner, Thurstone):
+            raise incompatible("learner", "sgd", "standard deviations", ["thurstone"])
+        return learner.std(self._started().state, self._predictable(X))
+
     def score(self, X: ArrayLike | None, y: ArrayLike) -> float:
         """Kendall's tau between predicted and true orders, mean over the rows of y: from -1 to 1."""
         space = self._space()
@@ -167,12 +198,48 @@ class OneBitRanker(OneBitEstimator):
 
     def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
         assert isinstance(space, Ranking)
-        strategy = rank_strategy(space, self._loss(), self.questions)
+        if self._filters():
+            return self._thurstone(rows, replace(space, embedding="items"), seed)
+        if self.flip != 0.0:
+            raise incompatible("flip", self.flip, "stochastic gradients", [0.0])
+        family = as_choice(self.questions, "questions", ("auto", *RANK_FAMILIES))
+        strategy = rank_strategy(space, self._loss(), "borda" if family == "auto" else family)
         alone = not self.context_ and isinstance(self.model, str) and self.model == "auto"
         parts = ("linear" if alone else self.model, self.kernel, self.bandwidth, self.n_components)
         model = make_model(*parts, rows if self.context_ else None, int(self.n_features_in_), seed)
-        step, average = make_step(self.step, self.gamma, horizon), make_average(self.average)
+        step = make_step("sqrt" if self._named("step", "auto") else self.step, self.gamma, horizon)
+        average = make_average("polynomial" if self._named("average", "auto") else self.average)
         return Surrogate(strategy, model, step, average, self.ridge)
+
+    def _thurstone(self, rows: Array | None, space: Ranking, seed: int) -> Thurstone:
+        flip = as_number(self.flip, "flip", 0.0, 0.49)
+        columns = int(self.n_features_in_)
+        if not self.context_ and self._named("model", "auto"):
+            return Thurstone(space, (default_bank(Intercept(columns), flip),))
+        parts = (self.model, self.kernel, self.bandwidth, self.n_components)
+        maps = make_maps(*parts, rows if self.context_ else None, columns, space.size, seed)
+        return Thurstone(space, tuple(default_bank(features, flip) for features in maps))
+
+    def _filters(self) -> bool:
+        """Whether Thurstone's filter is meant; raises where arguments contradict it."""
+        choice = as_choice(self.learner, "learner", ("auto", "thurstone", "sgd"))
+        if choice == "sgd":
+            return False
+        given = [name for name, default in _OF_GRADIENTS.items() if not self._named(name, default)]
+        if not self._finite():
+            given.append("model")
+        if given and choice == "thurstone":
+            allowed = "made of a feature map" if given[0] == "model" else f"{_OF_GRADIENTS[given[0]]!r}, its default,"
+            raise InvalidArgument(given[0], f"{allowed} with learner='thurstone'", repr(getattr(self, given[0])))
+        return not given
+
+    def _finite(self) -> bool:
+        return isinstance(self.model, FeatureModel) or (isinstance(self.model, str) and self.model != "kernel")
+
+    def _named(self, argument: str, value: Any) -> bool:
+        """Whether an argument is this plain value (some arguments may be objects, or arrays by mistake)."""
+        given = getattr(self, argument)
+        return type(given) is type(value) and given == value
 
     def _loss(self) -> Loss | None:
         if isinstance(self.loss, Loss):
