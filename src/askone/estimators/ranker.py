@@ -14,13 +14,14 @@ from askone.estimators.base import OneBitEstimator
 from askone.gradients.pairs import RANK_LOSSES, RANK_PAIRS, rank_strategy
 from askone.inputs import as_choice, as_count, as_flag, as_rows
 from askone.learners.base import Learner
+from askone.learners.pseudo import PseudoLabels
 from askone.learners.surrogate import Surrogate
 from askone.losses import Loss
 from askone.models.base import Model
 from askone.oracles import Oracle
 from askone.preferences import BestOf
 from askone.rankings import Ranking
-from askone.recipes import make_average, make_model, make_step
+from askone.recipes import LEARNERS, fixed_features, make_average, make_model, make_step, refuse_steps
 from askone.spaces import Name, Space
 from askone.streams import Budget, Stream
 
@@ -47,6 +48,9 @@ class OneBitRanker(OneBitEstimator):
     loss : "auto", "squared", "logistic", "median", or a ``Loss``
         "auto" is least squares; "logistic" for "bradley-terry" (or "pairs", "full"), "median" for
         "sphere".
+    learner : "auto", "sgd", "rls"
+        Who learns: "sgd" ("auto" is this one) by stochastic gradients, "rls" by recursive least squares on
+        unbiased pseudo-labels, for the squared loss and fixed features; it has no step, average or ridge to choose.
     model, kernel, bandwidth, n_components, step, gamma, average, ridge
         As for ``OneBitRegressor``; without rows, "auto" is one constant per score.
     wording : str
@@ -76,6 +80,7 @@ class OneBitRanker(OneBitEstimator):
         *,
         questions: str = "borda",
         loss: str | Loss = "auto",
+        learner: str = "auto",
         model: str | Model[Any] = "auto",
         kernel: str = "gaussian",
         bandwidth: float | None = None,
@@ -92,6 +97,7 @@ class OneBitRanker(OneBitEstimator):
         self.items = items
         self.questions = questions
         self.loss = loss
+        self.learner = learner
         self.model = model
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -170,7 +176,13 @@ class OneBitRanker(OneBitEstimator):
         strategy = rank_strategy(space, self._loss(), self.questions)
         alone = not self.context_ and isinstance(self.model, str) and self.model == "auto"
         parts = ("linear" if alone else self.model, self.kernel, self.bandwidth, self.n_components)
-        model = make_model(*parts, rows if self.context_ else None, int(self.n_features_in_), seed)
+        recursive = as_choice(self.learner, "learner", LEARNERS) == "rls"
+        generic = recursive and rows is None
+        model = make_model(*parts, rows if self.context_ else None, int(self.n_features_in_), seed, generic)
+        if recursive:
+            refuse_steps("rls", step=(self.step, "sqrt"), gamma=(self.gamma, None),
+                         average=(self.average, "polynomial"), ridge=(self.ridge, 0.0))  # fmt: skip
+            return PseudoLabels(strategy, fixed_features(model, "rls"))
         step, average = make_step(self.step, self.gamma, horizon), make_average(self.average)
         return Surrogate(strategy, model, step, average, self.ridge)
 
