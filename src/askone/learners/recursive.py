@@ -126,9 +126,11 @@ class Recursive(Learner[RecursiveState]):
         """See ``Learner.stream``: the same steps, written into one copy of the state."""
         state = state.copied()
         for start in range(0, len(X), _ROWS):
-            for i, phi in enumerate(self.features(X[start : start + _ROWS]), start):
-                row, uniform = int(task.rows[i]), task.draw(task.first + i, 1)[0]
-                question = self.question(state, self._at(state, phi), uniform)
+            features = self.features(X[start : start + _ROWS])
+            uniform = task.draw(task.first + start, len(features))
+            for i, phi in enumerate(features):
+                row = int(task.rows[start + i])
+                question = self.question(state, self._at(state, phi), uniform[i])
                 answer = task.respondent.respond(row, question)
                 if answer is not None:
                     state = self._told(state, phi, question, answer)
