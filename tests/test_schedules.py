@@ -21,6 +21,7 @@ from askone.schedules import (
     Constant,
     DiagonalAdaGrad,
     DoG,
+    DoWG,
     InverseSqrt,
     NoAverage,
     Polynomial,
@@ -32,7 +33,8 @@ from askone.simulation import simulate
 from askone.spaces import Real
 from samples import small_labels, small_rows
 
-RULES = [InverseSqrt(0.7), Constant(0.05), Theorem(100, 2.0), AdaGrad(0.8), DiagonalAdaGrad(0.2), DoG(), CoinBetting()]
+FIXED = [InverseSqrt(0.7), Constant(0.05), Theorem(100, 2.0)]
+RULES = [*FIXED, AdaGrad(0.8), DiagonalAdaGrad(0.2), DoG(), DoWG(), CoinBetting()]
 RIDGED = [(rule, ridge) for rule in RULES for ridge in (0.0, 0.3) if rule.takes_ridge or not ridge]
 KINDS = [NoAverage(), Uniform(), Uniform(start=True), Polynomial(3.0), Tail()]
 
@@ -42,7 +44,7 @@ def iterates(rule, ridge, features, directions, labels, bound):
     m, p = labels.shape[1], features.shape[1]
     theta = np.zeros((m, p))
     out, total, squares = [theta], 0.0, np.zeros((m, p))
-    far, summed, wealth, largest = 0.0, np.zeros((m, p)), 1.0, 0.0
+    far, weighted, summed, wealth, largest = 0.0, 0.0, np.zeros((m, p)), 1.0, 0.0
     for t, (phi, u, y) in enumerate(zip(features, directions, labels, strict=True), start=1):
         e = 1.0 if y @ u > (theta @ phi) @ u else -1.0
         G = -e * bound * np.outer(u, phi)
@@ -56,12 +58,14 @@ def iterates(rule, ridge, features, directions, labels, bound):
             theta = theta - rule.gamma * np.divide(G, np.sqrt(squares), out=np.zeros_like(G), where=squares > 0)
         else:
             far = max(far, rule.first, np.linalg.norm(theta))
+            weighted += far**2 * (G**2).sum()
             eta = {
                 "sqrt": rule.gamma / math.sqrt(t) / bound,
                 "constant": rule.gamma / bound,
                 "theorem": rule.gamma / bound,
                 "adagrad": rule.gamma / math.sqrt(total),
                 "dog": far / math.sqrt(total),
+                "dowg": far**2 / math.sqrt(weighted) if weighted else 0.0,
             }[rule.name]
             theta = (theta - eta * G) / (1 + 2 * eta * ridge)
         out.append(theta)
@@ -145,6 +149,7 @@ def test_a_ridge_so_large_that_scales_underflow():
         (lambda: Constant(-1), "gamma"),
         (lambda: AdaGrad(np.nan), "gamma"),
         (lambda: DoG(0), "first"),
+        (lambda: DoWG(0), "first"),
         (lambda: CoinBetting(-1), "first"),
         (lambda: Theorem(0), "horizon"),
         (lambda: Polynomial(-1), "eta"),

@@ -9,7 +9,7 @@ short vectors, so that compiled and interpreted code read the same state:
     SCALE s, with theta = s A                   GAMMA   gamma_0
     CUM   C = sum of w_t s_t                    POWER   gamma_t = gamma_0 t^-power
     WSUM  W = sum of w_t                        BOUND   B, a bound on the gradient's norm
-    SUMSQ sum of |G_t|^2                        RIDGE   lambda of lambda |theta|^2
+    SUMSQ sum of |G_t|^2 (DoWG: weighted)       RIDGE   lambda of lambda |theta|^2
     DIST2 |theta - theta_0|^2                   AVERAGE which average
     FAR   the largest |theta - theta_0| yet     ETA     eta of the polynomial average
     WEALTH what the coin bettor has won         START   1: average theta_0 .. theta_{t-1}
@@ -40,7 +40,7 @@ T, SCALE, CUM, WSUM, SUMSQ, DIST2, FAR, WEALTH, LARGEST, MARK_OLD, MARK_NEW, LAT
 STATE_SIZE = 12
 RULE, GAMMA, POWER, BOUND, RIDGE, AVERAGE, ETA, START, FIRST = range(9)
 RULE_SIZE = 9
-SCHEDULE, ADAGRAD, DOG, COIN = range(4)
+SCHEDULE, ADAGRAD, DOG, COIN, DOWG = range(5)
 NO_AVERAGE, UNIFORM, POLYNOMIAL = range(3)
 UNKNOWN, SKIPPED = -1, 2
 AT_PREDICTION, INFIMUM_MEDIAN, INFIMUM_SQUARED = range(3)
@@ -182,8 +182,12 @@ def _weigh(S: Array, R: Array, t: float) -> None:
 
 @jit
 def _learning_rate(S: Array, R: Array, t: float, g2: float) -> float:
-    S[SUMSQ] += g2
     rule = R[RULE]
+    if rule == DOWG:  # the squares weighted by the distance they were taken at
+        S[FAR] = max(S[FAR], R[FIRST], math.sqrt(S[DIST2]))
+        S[SUMSQ] += S[FAR] * S[FAR] * g2
+        return S[FAR] * S[FAR] / math.sqrt(S[SUMSQ]) if S[SUMSQ] > 0.0 else 0.0
+    S[SUMSQ] += g2
     if rule == SCHEDULE:
         return R[GAMMA] * t ** (-R[POWER]) / R[BOUND]
     if S[SUMSQ] == 0.0:

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from askone import gradients, schedules
 from askone.errors import InvalidArgument, incompatible
 from askone.features import KERNELS, FeatureMap, Fourier, Linear, Nystroem, Scaler, kernel_named, median_distance
-from askone.inputs import as_choice, as_count, as_number
+from askone.inputs import as_choice, as_count, as_flag, as_number
 from askone.learners.base import Learner
 from askone.learners.bisection import BisectedReal
 from askone.learners.calibrated import Calibrated
 from askone.learners.ellipsoid import Ellipsoid
 from askone.learners.generic import GenericSGD
 from askone.learners.memory import RememberedReal
+from askone.learners.pseudo import PseudoMeans
 from askone.learners.sgd import SGD
 from askone.losses import LOSSES, Huber, LogCosh, Loss
 from askone.models.base import Model
@@ -33,6 +34,7 @@ from askone.spaces import Real, sensible_decimals
 Array = NDArray[Any]
 
 MODELS = ("auto", "linear", "nystroem", "fourier", "kernel")
+LEARNERS = ("auto", "sgd", "rls")
 QUESTIONS = (*gradients.FAMILY_NAMES, "generic", "ellipsoid", "bisection")
 
 _NEARER = (0.35, 0.7, 1.4)  # bandwidths of a bank, as parts of the median distance
@@ -57,6 +59,7 @@ class Recipe:
     delta: float | None
     limit: float | None
     questions: str
+    learner: str
     model: str | Model[Any]
     kernel: str
     bandwidth: float | None
@@ -102,13 +105,15 @@ class Recipe:
         space = Real(ends[0], ends[1], self._names, self.unit, None, **words, bundles=tuple(self._bundles))
         return replace(space, decimals=self._decimals(space))
 
-    def learner(
+    def make_learner(
         self, rows: Array | None, columns: int, outputs: int, horizon: int | None, seed: int = 0
     ) -> Learner[Any]:
         """The learner for rows of so many columns, some of which may be shown, and so many questions."""
         self._refuse_idle_arguments()
         fixed = as_choice(self.questions, "questions", QUESTIONS) in ("generic", "ellipsoid")
         parts = (self.model, self.kernel, self.bandwidth, self.n_components)
+        if as_choice(self.learner, "learner", LEARNERS) == "rls":
+            return self._recursive(outputs, make_model(*parts, rows, columns, seed, generic=rows is None))
         model = make_model(*parts, rows, columns, seed, generic=fixed)
         space, step = self.space(outputs), make_step(self.step, self.gamma, horizon)
         loss = self._loss(space)
@@ -184,6 +189,19 @@ class Recipe:
             if value != default:
                 raise incompatible(argument, value, "ellipsoid pricing", [default])
         return Ellipsoid(space, model.features)
+
+    def _recursive(self, outputs: int, model: Model[Any]) -> PseudoMeans:
+        as_flag(self.resample, "resample")
+        if self._loss(self.space(outputs)).name != "squared":
+            raise incompatible("loss", self.loss, "learner='rls'", ["squared"])
+        if self.questions != "active" or self._bundles:
+            argument, value = ("bundles", "some") if self._bundles else ("questions", self.questions)
+            raise incompatible(argument, value, "learner='rls'", [None if self._bundles else "active"])
+        if not self.ranged:
+            raise InvalidArgument("low", "given: learner='rls' needs a range", None)
+        refuse_steps("rls", limit=(self.limit, None), step=(self.step, "sqrt"), gamma=(self.gamma, None),
+                     average=(self.average, "uniform"), ridge=(self.ridge, 0.0))  # fmt: skip
+        return PseudoMeans(self.space(outputs), fixed_features(model, "rls"))
 
     def _loss(self, space: Real) -> Loss:
         # The generic scheme alone keeps the loss in the user's units.
@@ -293,9 +311,23 @@ def make_step(step: str | schedules.StepRule, gamma: float | None, horizon: int 
         return schedules.Theorem(horizon, 1.0 if gamma is None else gamma)
     if gamma is None:
         return schedules.STEP_RULES[name]()
-    if name in ("dog", "coin"):
+    if name in ("dog", "dowg", "coin"):
         raise InvalidArgument("gamma", f"None: step={name!r} has none", gamma)
     return schedules.STEP_RULES[name](gamma=gamma)  # type: ignore[call-arg]  # those have one
+
+
+def refuse_steps(learner: str, **given: tuple[Any, Any]) -> None:
+    """Refuse arguments, each a value and its default, that this learner would not read."""
+    for argument, (value, default) in given.items():
+        if value != default:
+            raise incompatible(argument, value, f"learner={learner!r} has none", [default])
+
+
+def fixed_features(model: Model[Any], learner: str) -> FeatureMap:
+    """The features of a model that has them."""
+    if not isinstance(model, FeatureModel):
+        raise incompatible("model", type(model).__name__, f"learner={learner!r}", ["linear", "nystroem", "fourier"])
+    return model.features
 
 
 def make_average(average: str | schedules.Average) -> schedules.Average:

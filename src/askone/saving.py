@@ -28,6 +28,7 @@ from askone.learners.ellipsoid import Ellipsoid
 from askone.learners.game import Game
 from askone.learners.generic import GenericSGD
 from askone.learners.memory import RememberedClasses, RememberedReal
+from askone.learners.pseudo import PseudoLabels, PseudoMeans
 from askone.learners.sgd import SGD
 from askone.learners.surrogate import Surrogate
 from askone.learners.thurstone import PairBank, Thurstone
@@ -45,6 +46,7 @@ _SMALL = (features.Scaler, features.Intercept, features.Linear, features.Nystroe
 _MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Ellipsoid, Calibrated, Surrogate, Game)
 _FILTERS = (PairBank, Thurstone)
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
+_SQUARES = (PseudoLabels, PseudoMeans, gradients.HalfCauchy)
 _SPACES = (Real, finite.Classes, finite.Finite, Ranking)
 _PARTS: tuple[type, ...] = (
     *(losses.LOSSES | losses.SURROGATES).values(),
@@ -56,7 +58,9 @@ _PARTS: tuple[type, ...] = (
     *schedules.AVERAGES.values(),
     *features.KERNELS.values(),
 )
-SAVEABLE: dict[str, type] = {cls.__name__: cls for cls in (*_SMALL, *_SPACES, *_MODELS, *_FILTERS, *_ROWS, *_PARTS)}
+SAVEABLE: dict[str, type] = {
+    cls.__name__: cls for cls in (*_SMALL, *_SPACES, *_MODELS, *_FILTERS, *_ROWS, *_SQUARES, *_PARTS)
+}
 
 
 def save(path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, Array]) -> None:

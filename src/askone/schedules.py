@@ -119,7 +119,9 @@ class DiagonalAdaGrad(StepRule):
 class DoG(StepRule):
     """Distance over gradients: eta_t = max_i |theta_i - theta_0| / sqrt(sum of |G_i|^2).
 
-    Nothing to tune; ``first`` stands for the distance until there is one.
+    Ivgi, Hinder and Carmon (2023): within logarithms of the best step for convex losses and bounded
+    stochastic gradients, with high probability, if the steps are a little shorter (by logarithms) than
+    these.  Nothing to tune; ``first`` stands for the distance until there is one.
     """
 
     first: float = 1e-2
@@ -132,10 +134,30 @@ class DoG(StepRule):
 
 @final
 @dataclass(frozen=True)
+class DoWG(StepRule):
+    """Distance over weighted gradients: eta_t = r_t^2 / sqrt(sum of r_i^2 |G_i|^2), r_t = max_i |theta_i - theta_0|.
+
+    Khaled, Mishchenko and Jin (2023): as fast as the best constant step, up to logarithms, for convex losses
+    on a bounded set with exact gradients, Lipschitz or smooth; from stochastic ones, as here, it has no
+    theorem (DoG has), and forgets a bad ``first`` distance sooner than DoG.
+    """
+
+    first: float = 1e-2
+    name: ClassVar[str] = "dowg"
+    code: ClassVar[int] = kernels.DOWG
+
+    def __post_init__(self) -> None:
+        as_number(self.first, "first", 0.0, strict=True)
+
+
+@final
+@dataclass(frozen=True)
 class CoinBetting(StepRule):
     """The Krichevsky-Trofimov bettor: theta_t = (wealth_t / t) times the sum of -G_i / max|G|.
 
-    Nothing to tune; ``first`` is the purse it starts with.  It has no step size, so no ridge.
+    Orabona and Pal (2016): regret of O(|theta| sqrt(T log(1 + |theta| T))) for bounded gradients, so the
+    uniform average is within that over T of the best.  Nothing to tune; ``first`` is the purse it starts
+    with.  It has no step size, so no ridge.
     """
 
     first: float = 1.0
@@ -216,7 +238,7 @@ class Tail(Average):
 
 
 STEP_RULES: dict[str, type[StepRule]] = {
-    rule.name: rule for rule in (InverseSqrt, Constant, Theorem, AdaGrad, DiagonalAdaGrad, DoG, CoinBetting)
+    rule.name: rule for rule in (InverseSqrt, Constant, Theorem, AdaGrad, DiagonalAdaGrad, DoG, DoWG, CoinBetting)
 }
 AVERAGES: dict[str, type[Average]] = {one.name: one for one in (NoAverage, Uniform, Polynomial, Tail)}
 

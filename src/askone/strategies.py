@@ -70,6 +70,8 @@ CONTENDERS = (
     Contender("full labels, squared", _LABEL, {"questions": "full"}),
     Contender("full labels, median", _LABEL, {"questions": "full", "loss": "median"}),
     Contender("full labels, logistic", _LABEL, {"questions": "full", "loss": "logistic"}),
+    Contender("designed sets, recursive least squares", _ONE, {"questions": "designed", "learner": "rls"}),
+    Contender("full labels, recursive least squares", _LABEL, {"questions": "full", "learner": "rls"}),
 )
 
 

@@ -21,11 +21,12 @@ from askone.learners.base import Learner
 from askone.learners.bisection import BisectedClasses
 from askone.learners.game import Game
 from askone.learners.memory import RememberedClasses
+from askone.learners.pseudo import PseudoLabels
 from askone.learners.surrogate import Surrogate
 from askone.losses import SURROGATES, Loss
 from askone.models.base import Model
 from askone.oracles import Oracle
-from askone.recipes import make_average, make_model, make_step
+from askone.recipes import LEARNERS, fixed_features, make_average, make_model, make_step, refuse_steps
 from askone.spaces import Name, Space, as_names
 from askone.streams import Budget
 
@@ -84,6 +85,9 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         is known (Huffman), or the label itself.
     loss : "auto", "squared", "logistic", "median", or one of these losses
         The surrogate.  "auto" is "squared" where it fits, else "median".
+    learner : "auto", "sgd", "rls"
+        Who learns: "sgd" ("auto" is this one) by stochastic gradients, "rls" by recursive least squares on
+        unbiased pseudo-labels, for the squared loss and fixed features; it has no step, average or ridge to choose.
     model, kernel, bandwidth, n_components, step, gamma, average, ridge
         As for ``OneBitRegressor``.  Without a bandwidth it is 0.4 times the median distance; the
         step "auto" is "dog" starting at distance 1, and for the game "sqrt" with gamma 10.
@@ -116,6 +120,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         wording: str = "",
         questions: str = "auto",
         loss: str | Loss = "auto",
+        learner: str = "auto",
         model: str | Model[Any] = "auto",
         kernel: str = "gaussian",
         bandwidth: float | None = None,
@@ -136,6 +141,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         self.wording = wording
         self.questions = questions
         self.loss = loss
+        self.learner = learner
         self.model = model
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -222,6 +228,10 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         space = cast(FiniteSpace, space)
         self.classes_ = self._class_array(space)
         shape = (self.kernel, self.bandwidth, self.n_components)
+        if as_choice(self.learner, "learner", LEARNERS) == "rls":
+            generic = rows is None
+            model = make_model(self.model, *shape, rows, int(self.n_features_in_), seed, generic, _NEARER)
+            return self._recursive(space, model)
         model = make_model(self.model, *shape, rows, int(self.n_features_in_), seed, nearer=_NEARER)
         parts = (model, self._step(horizon), make_average(self.average), self.ridge)
         if self._questions() == "game":
@@ -235,6 +245,16 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         if bisecting:
             return BisectedClasses(learner)
         return RememberedClasses(learner) if self.resample == "memory" else learner
+
+    def _recursive(self, space: FiniteSpace, model: Model[Any]) -> PseudoLabels:
+        if self.resample == "memory":
+            raise incompatible("resample", "memory", "learner='rls'", [False, True])
+        fits = ["designed", "singletons", "full"]
+        if self._questions() not in fits:
+            raise incompatible("questions", self._questions(), "learner='rls'", fits)
+        refuse_steps("rls", step=(self.step, "auto"), gamma=(self.gamma, None),
+                     average=(self.average, "polynomial"), ridge=(self.ridge, 0.0))  # fmt: skip
+        return PseudoLabels(set_strategy(space, self._loss(), self._questions()), fixed_features(model, "rls"))
 
     def _step(self, horizon: int | None) -> schedules.StepRule:
         if self.step != "auto":

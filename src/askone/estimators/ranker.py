@@ -16,6 +16,7 @@ from askone.features import Intercept
 from askone.gradients.pairs import RANK_FAMILIES, RANK_LOSSES, RANK_PAIRS, rank_strategy
 from askone.inputs import as_choice, as_count, as_flag, as_number, as_rows
 from askone.learners.base import Learner
+from askone.learners.pseudo import PseudoLabels
 from askone.learners.surrogate import Surrogate
 from askone.learners.thurstone import Thurstone, default_bank
 from askone.losses import Loss
@@ -24,7 +25,7 @@ from askone.models.linear import FeatureModel
 from askone.oracles import Oracle
 from askone.preferences import BestOf
 from askone.rankings import Ranking
-from askone.recipes import make_average, make_maps, make_model, make_step
+from askone.recipes import fixed_features, make_average, make_maps, make_model, make_step, refuse_steps
 from askone.spaces import Name, Space
 from askone.streams import Budget, Stream
 
@@ -47,10 +48,11 @@ class OneBitRanker(OneBitEstimator):
     ----------
     items : list of names
         What is ranked: at least two.
-    learner : "auto", "thurstone" or "sgd"
+    learner : "auto", "thurstone", "sgd" or "rls"
         "thurstone" keeps Gaussian utilities of the items and asks the pair that should tell most of them: nothing
-        to tune (see ``Thurstone``).  "sgd" takes stochastic gradients.  "auto" is "thurstone", unless one of
-        the arguments below asks for gradients.
+        to tune (see ``Thurstone``).  "sgd" takes stochastic gradients, "rls" recursive least squares on unbiased
+        pseudo-labels (fixed features, nothing to tune).  "auto" is "thurstone", unless one of the arguments below
+        asks for gradients.
     questions : "auto", "borda", "bradley-terry", "pairs", "thresholded", "sphere", "full"
         "auto" leaves pairs to "thurstone", and is "borda" for "sgd".  All others are for "sgd": "borda" and
         "bradley-terry" score items and ask pairs drawn by lot; "pairs" scores pairs; "thresholded" is the paper's
@@ -206,7 +208,13 @@ class OneBitRanker(OneBitEstimator):
         strategy = rank_strategy(space, self._loss(), "borda" if family == "auto" else family)
         alone = not self.context_ and isinstance(self.model, str) and self.model == "auto"
         parts = ("linear" if alone else self.model, self.kernel, self.bandwidth, self.n_components)
-        model = make_model(*parts, rows if self.context_ else None, int(self.n_features_in_), seed)
+        recursive = self.learner == "rls"
+        generic = recursive and rows is None
+        model = make_model(*parts, rows if self.context_ else None, int(self.n_features_in_), seed, generic)
+        if recursive:
+            refuse_steps("rls", step=(self.step, "auto"), gamma=(self.gamma, None),
+                         average=(self.average, "auto"), ridge=(self.ridge, 0.0))  # fmt: skip
+            return PseudoLabels(strategy, fixed_features(model, "rls"))
         step = make_step("sqrt" if self._named("step", "auto") else self.step, self.gamma, horizon)
         average = make_average("polynomial" if self._named("average", "auto") else self.average)
         return Surrogate(strategy, model, step, average, self.ridge)
@@ -222,8 +230,8 @@ class OneBitRanker(OneBitEstimator):
 
     def _filters(self) -> bool:
         """Whether Thurstone's filter is meant; raises where arguments contradict it."""
-        choice = as_choice(self.learner, "learner", ("auto", "thurstone", "sgd"))
-        if choice == "sgd":
+        choice = as_choice(self.learner, "learner", ("auto", "thurstone", "sgd", "rls"))
+        if choice in ("sgd", "rls"):
             return False
         given = [name for name, default in _OF_GRADIENTS.items() if not self._named(name, default)]
         if not self._finite():

@@ -54,12 +54,16 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         supervision), slopes in parameter space (appendix B), prices that halve what is possible
         for answers without noise (see ``askone.learners.ellipsoid``), or several questions about a
         row until its label is known to the ``precision``.
+    learner : "auto", "sgd", "rls"
+        Who learns: "sgd" ("auto" is this one) by stochastic gradients, "rls" by recursive least squares on
+        unbiased pseudo-labels: for the squared loss, a declared range and fixed features; it has no
+        step, average or ridge to choose.
     model : "auto", "linear", "nystroem", "fourier", "kernel", or a ``Model``
         "auto" is whitened Nyström features where unlabelled rows were shown, else "kernel", the
         exact kernel expansion that grows with every answer.
     kernel, bandwidth, n_components
         Of the feature maps; the default bandwidth is the median distance of the scaled rows.
-    step : "sqrt", "constant", "theorem", "adagrad", "adagrad-diagonal", "dog", "coin", or a ``StepRule``
+    step : "sqrt", "constant", "theorem", "adagrad", "adagrad-diagonal", "dog", "dowg", "coin", or a ``StepRule``
         With ``gamma``, its size, where it has one (None: its default).
     average : "uniform", "tail", "polynomial", "none", or an ``Average``
     ridge : number
@@ -103,6 +107,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         delta: float | None = None,
         limit: float | None = None,
         questions: str = "active",
+        learner: str = "auto",
         model: str | Model[Any] = "auto",
         kernel: str = "gaussian",
         bandwidth: float | None = None,
@@ -130,6 +135,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         self.delta = delta
         self.limit = limit
         self.questions = questions
+        self.learner = learner
         self.model = model
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -164,7 +170,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         return recipe.space(recipe.outputs)
 
     def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
-        return self._recipe().learner(rows, int(self.n_features_in_), space.m, horizon, seed)
+        return self._recipe().make_learner(rows, int(self.n_features_in_), space.m, horizon, seed)
 
     def _hidden(self, X: ArrayLike, y: Any) -> tuple[Array, Oracle, Space]:
         if isinstance(y, Oracle):

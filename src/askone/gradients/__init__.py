@@ -20,6 +20,7 @@ from askone.gradients.half_spaces import (
     draws_of,
     pair,
 )
+from askone.gradients.tails import HalfCauchy
 
 __all__ = [
     "FAMILY_NAMES",
@@ -30,6 +31,7 @@ __all__ = [
     "DitheredSign",
     "FullGradient",
     "Gradient",
+    "HalfCauchy",
     "MedianSphere",
     "Plan",
     "QuantileThreshold",
