@@ -21,11 +21,13 @@ from askone.learners.base import Learner
 from askone.learners.bisection import BisectedReal
 from askone.learners.calibrated import Calibrated
 from askone.learners.ellipsoid import Ellipsoid
+from askone.learners.filters import Filters
 from askone.learners.generic import GenericSGD
+from askone.learners.intervals import Intervals
 from askone.learners.memory import RememberedReal
 from askone.learners.pseudo import PseudoMeans
 from askone.learners.sgd import SGD
-from askone.losses import LOSSES, Huber, LogCosh, Loss
+from askone.losses import LOSSES, Huber, LogCosh, Loss, Median, Quantile
 from askone.models.base import Model
 from askone.models.expansion import KernelExpansion
 from askone.models.linear import FeatureModel
@@ -34,11 +36,17 @@ from askone.spaces import Real, sensible_decimals
 Array = NDArray[Any]
 
 MODELS = ("auto", "linear", "nystroem", "fourier", "kernel")
-LEARNERS = ("auto", "sgd", "rls")
+LEARNERS = ("auto", "filters", "sgd", "rls")
 QUESTIONS = (*gradients.FAMILY_NAMES, "generic", "ellipsoid", "bisection")
 
 _NEARER = (0.35, 0.7, 1.4)  # bandwidths of a bank, as parts of the median distance
+_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)  # and for regression, where they cost less
 _ENTRIES = 2_000_000  # numbers in one filter, at most
+_NUMBERS = 250_000  # squared features of all outputs together in one filter of a bank, at most
+_UNIT = Real()
+_OF_GRADIENTS: dict[str, Any] = {
+    "questions": "active", "limit": None, "step": "auto", "gamma": None, "average": "auto", "ridge": 0.0,
+}  # fmt: skip
 
 
 @final
@@ -71,6 +79,8 @@ class Recipe:
     calibration: int
     precision: float | None
     resample: bool | str
+    flip: float
+    interval: float | None
 
     @property
     def outputs(self) -> int:
@@ -112,18 +122,78 @@ class Recipe:
         self._refuse_idle_arguments()
         fixed = as_choice(self.questions, "questions", QUESTIONS) in ("generic", "ellipsoid")
         parts = (self.model, self.kernel, self.bandwidth, self.n_components)
-        if as_choice(self.learner, "learner", LEARNERS) == "rls":
+        if self._filters():
+            return self._calibrated(self._bank(rows, columns, outputs, seed), horizon)
+        for argument, value, default in (("flip", self.flip, 0.0), ("interval", self.interval, None)):
+            if value != default:
+                raise incompatible(argument, value, "a learner that is not of filters", [default])
+        if self.learner == "rls":
             return self._recursive(outputs, make_model(*parts, rows, columns, seed, generic=rows is None))
         model = make_model(*parts, rows, columns, seed, generic=fixed)
-        space, step = self.space(outputs), make_step(self.step, self.gamma, horizon)
+        space, step = self.space(outputs), make_step(self._step, self.gamma, horizon)
         loss = self._loss(space)
         if self.questions == "ellipsoid":
             return self._ellipsoid(space, model)
         if self.questions == "generic":
             return self._generic(space, model, loss, step)
-        learner = SGD(space, model, self._gradient(loss, space), step, make_average(self.average), self.ridge)
+        learner = SGD(space, model, self._gradient(loss, space), step, make_average(self._average), self.ridge)
         if self.questions == "bisection" or self.resample == "memory":
             return self._again(learner)
+        return self._calibrated(learner, horizon)
+
+    @property
+    def _step(self) -> str | schedules.StepRule:
+        return "sqrt" if isinstance(self.step, str) and self.step == "auto" else self.step
+
+    @property
+    def _average(self) -> str | schedules.Average:
+        return "uniform" if isinstance(self.average, str) and self.average == "auto" else self.average
+
+    def _filters(self) -> bool:
+        """Whether a bank of filters is meant; raises where arguments contradict it."""
+        choice = as_choice(self.learner, "learner", LEARNERS)
+        if choice in ("sgd", "rls"):
+            return False
+        against = [name for name, default in _OF_GRADIENTS.items() if not _is(getattr(self, name), default)]
+        fixed = isinstance(self.model, FeatureModel) or (isinstance(self.model, str) and self.model != "kernel")
+        against += [] if fixed else ["model"]
+        against += [] if self._quantile() is not None else ["loss"]
+        against += ["resample"] if self.resample == "memory" else []
+        if against and choice == "filters":
+            allowed = {
+                "model": "one with fixed features",
+                "loss": "'median' or 'quantile'",
+                "resample": "True or False",
+            }
+            said = allowed.get(against[0], f"{_OF_GRADIENTS.get(against[0])!r}, its default,")
+            raise InvalidArgument(against[0], f"{said} with learner='filters'", repr(getattr(self, against[0])))
+        return not against
+
+    def _quantile(self) -> float | None:
+        """The quantile that the loss learns, if it is one."""
+        loss = self.loss if isinstance(self.loss, Loss) else LOSSES.get(self.loss) and self._named_loss(_UNIT)
+        if isinstance(loss, Quantile):
+            return loss.tau
+        return 0.5 if isinstance(loss, Median) else None
+
+    def _bank(self, rows: Array | None, columns: int, outputs: int, seed: int) -> Filters | Intervals:
+        size, space = self.n_components, self.space(outputs)
+        quantile = self._quantile()
+        assert quantile is not None
+        if isinstance(self.model, str) and self.model == "auto":
+            # A bank for each output: with many of them each gets fewer features.
+            size = min(as_count(size, "n_components", 1), max(20, math.isqrt(_NUMBERS // outputs)))
+        maps = make_maps(self.model, self.kernel, self.bandwidth, size, rows, columns, 1, seed, _WIDTHS)
+        bank = Filters(space, maps, quantile=quantile, flip=as_number(self.flip, "flip", 0.0, 0.49))
+        if self.interval is None:
+            return bank
+        if quantile != 0.5:
+            raise incompatible("interval", self.interval, f"the quantile {quantile}", [None])
+        return Intervals(bank, as_number(self.interval, "interval", 0.0, 1.0, strict=True))
+
+    def _calibrated(self, learner: SGD | Filters | Intervals, horizon: int | None) -> Learner[Any]:
+        """The learner, or, without a declared range, one that finds it first."""
+        space = learner.space
         if self.ranged:
             return learner
         wanted = as_count(self.calibration, "calibration", 1) * space.m
@@ -173,7 +243,7 @@ class Recipe:
             raise incompatible("model", str(self.model), "generic questions", ["linear", "nystroem", "fourier"])
         if not self.ranged:
             raise InvalidArgument("low", "given: generic questions need a range", None)
-        if self.ridge or not isinstance(make_average(self.average), schedules.Uniform):
+        if self.ridge or not isinstance(make_average(self._average), schedules.Uniform):
             raise InvalidArgument("ridge" if self.ridge else "average", "left alone: generic questions", "another")
         return GenericSGD(space, model, loss, step)
 
@@ -183,8 +253,8 @@ class Recipe:
         if not self.ranged:
             raise InvalidArgument("low", "given: ellipsoid pricing needs a range", None)
         for argument, value, default in (
-            ("loss", self.loss, "median"), ("limit", self.limit, None), ("step", self.step, "sqrt"),
-            ("gamma", self.gamma, None), ("average", self.average, "uniform"), ("ridge", self.ridge, 0.0),
+            ("loss", self.loss, "median"), ("limit", self.limit, None), ("step", self.step, "auto"),
+            ("gamma", self.gamma, None), ("average", self.average, "auto"), ("ridge", self.ridge, 0.0),
         ):  # fmt: skip
             if value != default:
                 raise incompatible(argument, value, "ellipsoid pricing", [default])
@@ -199,8 +269,8 @@ class Recipe:
             raise incompatible(argument, value, "learner='rls'", [None if self._bundles else "active"])
         if not self.ranged:
             raise InvalidArgument("low", "given: learner='rls' needs a range", None)
-        refuse_steps("rls", limit=(self.limit, None), step=(self.step, "sqrt"), gamma=(self.gamma, None),
-                     average=(self.average, "uniform"), ridge=(self.ridge, 0.0))  # fmt: skip
+        refuse_steps("rls", limit=(self.limit, None), step=(self.step, "auto"), gamma=(self.gamma, None),
+                     average=(self.average, "auto"), ridge=(self.ridge, 0.0))  # fmt: skip
         return PseudoMeans(self.space(outputs), fixed_features(model, "rls"))
 
     def _loss(self, space: Real) -> Loss:
@@ -274,11 +344,12 @@ def make_model(
 
 def make_maps(
     model: str | Model[Any], kernel: str, bandwidth: float | None, n_components: int, rows: Array | None,
-    columns: int, outputs: int, seed: int,
+    columns: int, outputs: int, seed: int, parts: Sequence[float] = _NEARER,
 ) -> tuple[FeatureMap, ...]:  # fmt: skip
-    """Feature maps for a bank of filters: of a model, of a name, or ("auto") linear and kernels of three bandwidths.
+    """Feature maps for a bank of filters: of a model, of a name, or ("auto") linear and kernels of some bandwidths.
 
-    A filter keeps up to ``outputs`` p^2 numbers: for very many outputs, "auto" takes fewer components.
+    The bandwidths are ``parts`` of the median distance.  A filter keeps up to ``outputs`` p^2 numbers: for very
+    many outputs, "auto" takes fewer components.
     """
     if isinstance(model, FeatureModel):
         return (model.features,)
@@ -296,7 +367,7 @@ def make_maps(
     shown = rows if rows is not None else np.vstack([-np.eye(columns), np.eye(columns)])
     maker = Fourier if choice == "fourier" or (choice == "auto" and rows is None) else Nystroem
     middle = median_distance(scaler(shown), kernel)
-    widths = [part * middle for part in _NEARER] if bandwidth is None else [bandwidth]
+    widths = [part * middle for part in parts] if bandwidth is None else [bandwidth]
     return linear + tuple(maker.from_rows(shown, size, kernel, w, scaler=scaler, seed=seed) for w in widths)
 
 
@@ -335,6 +406,11 @@ def make_average(average: str | schedules.Average) -> schedules.Average:
     if isinstance(average, schedules.Average):
         return average
     return schedules.AVERAGES[as_choice(average, "average", schedules.AVERAGES)]()
+
+
+def _is(value: Any, default: Any) -> bool:
+    """Whether a value is this plain one (arguments may be objects, or arrays by mistake)."""
+    return type(value) is type(default) and bool(value == default)
 
 
 def _per_output(value: Any, argument: str, outputs: int) -> tuple[float, ...]:

@@ -25,8 +25,10 @@ from askone.gradients.subsets import SET_PAIRS
 from askone.learners.bisection import BisectedClasses, BisectedReal
 from askone.learners.calibrated import Calibrated
 from askone.learners.ellipsoid import Ellipsoid
+from askone.learners.filters import Filters
 from askone.learners.game import Game
 from askone.learners.generic import GenericSGD
+from askone.learners.intervals import Intervals
 from askone.learners.memory import RememberedClasses, RememberedReal
 from askone.learners.pseudo import PseudoLabels, PseudoMeans
 from askone.learners.sgd import SGD
@@ -44,7 +46,7 @@ FORMAT = 1
 _DOCUMENT = "askone.json"
 _SMALL = (features.Scaler, features.Intercept, features.Linear, features.Nystroem, features.Fourier)
 _MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Ellipsoid, Calibrated, Surrogate, Game)
-_FILTERS = (PairBank, Thurstone)
+_FILTERS = (Filters, Intervals, PairBank, Thurstone)
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SQUARES = (PseudoLabels, PseudoMeans, gradients.HalfCauchy)
 _SPACES = (Real, finite.Classes, finite.Finite, Ranking)

@@ -11,10 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from askone import schedules
+from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
-from askone.inputs import as_rows
+from askone.inputs import as_flag, as_rows
 from askone.learners.base import Learner
 from askone.learners.calibrated import Calibrated
+from askone.learners.filters import Filters
+from askone.learners.intervals import Intervals
 from askone.losses import Loss
 from askone.models.base import Model
 from askone.oracles import Oracle
@@ -54,18 +57,24 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         supervision), slopes in parameter space (appendix B), prices that halve what is possible
         for answers without noise (see ``askone.learners.ellipsoid``), or several questions about a
         row until its label is known to the ``precision``.
-    learner : "auto", "sgd", "rls"
-        Who learns: "sgd" ("auto" is this one) by stochastic gradients, "rls" by recursive least squares on
-        unbiased pseudo-labels: for the squared loss, a declared range and fixed features; it has no
-        step, average or ridge to choose.
+    learner : "auto", "filters", "sgd", "rls"
+        Who learns: "filters", a bank of one-bit Kalman filters for the median or a quantile, with nothing to
+        tune (see ``Filters``); "sgd", stochastic gradients (Algorithm 1); "rls", recursive least squares on
+        unbiased pseudo-labels, for the squared loss, a declared range and fixed features.  "auto" is
+        "filters", unless another loss, ``questions``, ``limit``, ``step``, ``gamma``, ``average``, ``ridge``,
+        ``resample="memory"`` or a model without fixed features asks for gradients.
     model : "auto", "linear", "nystroem", "fourier", "kernel", or a ``Model``
-        "auto" is whitened Nyström features where unlabelled rows were shown, else "kernel", the
-        exact kernel expansion that grows with every answer.
+        "auto" is, for filters, linear and whitened Nyström features of five bandwidths, weighted by the
+        answers; for gradients Nyström features where unlabelled rows were shown, else "kernel", the exact
+        kernel expansion that grows with every answer.
     kernel, bandwidth, n_components
-        Of the feature maps; the default bandwidth is the median distance of the scaled rows.
-    step : "sqrt", "constant", "theorem", "adagrad", "adagrad-diagonal", "dog", "dowg", "coin", or a ``StepRule``
-        With ``gamma``, its size, where it has one (None: its default).
-    average : "uniform", "tail", "polynomial", "none", or an ``Average``
+        Of the feature maps.  Without a bandwidth it is the median distance of the scaled rows; for filters
+        a quarter, half, once, twice and four times that.
+    step : "auto", "sqrt", "constant", "theorem", "adagrad", "adagrad-diagonal", "dog", "dowg", "coin", or a
+        ``StepRule``
+        Of "sgd", with ``gamma``, its size, where it has one (None: its default); "auto" is "sqrt".
+    average : "auto", "uniform", "tail", "polynomial", "none", or an ``Average``
+        Of "sgd"; "auto" is "uniform".
     ridge : number
         lambda of lambda |theta|^2, in true gradient units.
     calibration : int
@@ -75,6 +84,11 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     precision : number or None
         How well a label is to be known, in its units: for ``questions="bisection"`` (None: within a
         fortieth of the range) and ``resample="memory"`` (a two-hundredth).
+    flip : float
+        For filters: how often an answer is the wrong one, where that is known.
+    interval : float or None
+        For filters: the part of labels that ``predict_interval`` is to hold, such as 0.9.  Half of the
+        questions then go to the ends of the interval.
     resample : False, True or "memory"
         Whether a row may be asked more than once; "memory" never asks what earlier answers imply.
     random_state : int, RandomState or None
@@ -112,12 +126,14 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         kernel: str = "gaussian",
         bandwidth: float | None = None,
         n_components: int = 100,
-        step: str | schedules.StepRule = "sqrt",
+        step: str | schedules.StepRule = "auto",
         gamma: float | None = None,
-        average: str | schedules.Average = "uniform",
+        average: str | schedules.Average = "auto",
         ridge: float = 0.0,
         calibration: int = 60,
         precision: float | None = None,
+        flip: float = 0.0,
+        interval: float | None = None,
         budget: int | Budget | None = None,
         resample: bool | str = False,
         random_state: Any = None,
@@ -146,16 +162,50 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         self.ridge = ridge
         self.calibration = calibration
         self.precision = precision
+        self.flip = flip
+        self.interval = interval
         self.budget = budget
         self.resample = resample
         self.random_state = random_state
 
-    def predict(self, X: ArrayLike) -> Array:
-        """Predictions in the labels' units: n numbers, or n x m for several outputs."""
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
+        """Predictions in the labels' units: n numbers, or n x m for several outputs.
+
+        ``return_std`` adds, for filters, their standard deviation: of what is predicted, not of labels.
+        """
         before = self._stream() is None
         predictions = np.tile(self._space().center, (len(as_rows(X)), 1)) if before else self._scores(X)
-        flat = predictions.shape[1] == 1 and self.__dict__.get("flat_", True)
-        return predictions[:, 0] if flat else predictions
+        if not as_flag(return_std, "return_std"):
+            return self._flat(predictions)
+        learner, state = self._inner()
+        if not isinstance(learner, Filters | Intervals):
+            raise InvalidArgument("return_std", "False: this learner keeps no deviation, or not yet", True)
+        return self._flat(predictions), self._flat(learner.deviation(state, self._validated(X, reset=False)))
+
+    def predict_interval(self, X: ArrayLike, level: float | None = None) -> tuple[Array, Array]:
+        """Lower and upper ends that hold ``interval`` of the labels at each row.
+
+        Another ``level`` stretches them as it would for normal labels.
+        """
+        if self.interval is None:
+            reason = "a level such as 0.9 from the start: questions at the median do not tell how far labels spread"
+            raise InvalidArgument("interval", reason, None)
+        learner, state = self._inner()
+        rows = self._validated(X, reset=False)
+        if not isinstance(learner, Intervals):
+            raise InvalidArgument("X", "asked about after the range is found; range_ tells", f"{len(rows)} row(s)")
+        low, high = learner.interval(state, rows, level)
+        return self._flat(low), self._flat(high)
+
+    def _inner(self) -> tuple[Learner[Any], Any]:
+        """The learner within its range, and its state."""
+        stream = self._started()
+        if isinstance(stream.learner, Calibrated) and stream.state.space is not None:
+            return stream.learner.template.within(stream.state.space), stream.state.inner
+        return stream.learner, stream.state
+
+    def _flat(self, values: Array) -> Array:
+        return values[:, 0] if values.shape[1] == 1 and self.__dict__.get("flat_", True) else values
 
     @property
     def range_(self) -> tuple[list[float], list[float]] | None:

@@ -23,6 +23,8 @@ from scipy.special import expit
 from askone.errors import IncompatibleParts, InvalidArgument
 from askone.inputs import as_choice, as_count, as_row, as_rows
 from askone.learners.base import Learner, Task, wrong_family
+from askone.learners.filters import BankState, Filters
+from askone.learners.intervals import Intervals, IntervalState
 from askone.learners.sgd import SGD, SGDState
 from askone.questions import Answer, HalfSpace, Question
 from askone.spaces import Real, sensible_decimals
@@ -34,26 +36,31 @@ _REACHES = [10.0**k for k in range(16)]
 PURPOSE = "range"
 
 
+Inner = SGDState | BankState | IntervalState
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class CalibratedState:
-    """Bits so far (output, threshold, answer), then the range found and the inner state."""
+    """Bits so far (output, threshold, answer) and their rows, then the range found and the inner state."""
 
     bits: Array
+    rows: Array
     space: Real | None
-    inner: SGDState | None
+    inner: Any
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Calibrated(Learner[CalibratedState]):
-    """SGD whose range is found by the first ``questions`` answers, or ``at_most`` (twenty times as many).
+    """A learner whose range is found by the first ``questions`` answers, or ``at_most`` (twenty times as many).
 
     ``template`` is the learner to start then; of its space only names, unit and number of outputs
-    count.  ``decimals`` rounds its thresholds; "auto" to suit the range.
+    count.  ``decimals`` rounds its thresholds; "auto" to suit the range.  A template with a likelihood
+    learns from the answers about the range, too.
     """
 
-    template: SGD
+    template: SGD | Filters | Intervals
     questions: int = 60
     decimals: int | str | None = "auto"
     at_most: int | None = None
@@ -66,6 +73,26 @@ class Calibrated(Learner[CalibratedState]):
             as_choice(self.decimals, "decimals", ("auto",))
 
     spreads_batches: ClassVar[bool] = True
+
+    @property
+    def forecasts(self) -> bool:  # type: ignore[override]  # the template's
+        """Whether the template does."""
+        return self.template.forecasts
+
+    def chance(self, state: CalibratedState, x: ArrayLike, question: Question) -> float:
+        """P(yes): of the inner learner; before there is a range, from what is plausible of labels at large."""
+        learner, inner = self._inner(state)
+        if inner is not None or not self.forecasts:
+            return learner.chance(inner, x, question)
+        if not isinstance(question, HalfSpace):
+            raise wrong_family(HalfSpace, question)
+        output = int(np.argmax(np.abs(question.direction)))
+        return chance_above(*_bits_of(state.bits, output), question.threshold)
+
+    def worth(self, state: CalibratedState, X: ArrayLike) -> Array:
+        """As the inner learner has it; while the range is sought every row is as good as another."""
+        learner, inner = self._inner(state)
+        return np.ones(len(as_rows(X, self.columns))) if inner is None else learner.worth(inner, X)
 
     @property
     def space(self) -> Real:  # type: ignore[override]  # the range is not known yet
@@ -84,7 +111,7 @@ class Calibrated(Learner[CalibratedState]):
 
     def init(self) -> CalibratedState:
         """No bit yet."""
-        return CalibratedState(np.empty((0, 3)), None, None)
+        return CalibratedState(np.empty((0, 3)), np.empty((0, self.columns)), None, None)
 
     def ask(self, state: CalibratedState, x: ArrayLike, uniform: Array) -> Question:
         """A question about the range, or the inner learner's."""
@@ -106,11 +133,10 @@ class Calibrated(Learner[CalibratedState]):
         """One more bit about the range, or one more step; a late bit about the range is let go."""
         learner, inner = self._inner(state)
         if isinstance(question, HalfSpace) and question.purpose == PURPOSE:
-            bit = question.accept(answer)
-            as_row(x, self.columns)
+            bit, row = question.accept(answer), as_row(x, self.columns)
             if len(question.direction) != self.space.m or max(question.direction) != 1.0:
                 raise InvalidArgument("question", f"about one of {self.space.m} output(s)", question.direction)
-            return state if inner is not None else self._with_bit(state, question, bit)
+            return state if inner is not None else self._with_bit(state, row, question, bit)
         if inner is None:
             raise wrong_family(HalfSpace, question)
         return replace(state, inner=learner.tell(inner, x, question, answer))
@@ -126,16 +152,18 @@ class Calibrated(Learner[CalibratedState]):
 
     def count(self, state: CalibratedState) -> int:
         """Bits about the range and answers learnt."""
-        return len(state.bits) + (0 if state.inner is None else self.template.count(state.inner))
+        if state.inner is None:
+            return len(state.bits)
+        return self.template.count(state.inner) + (0 if self._replays else len(state.bits))
 
     def to_arrays(self, state: CalibratedState) -> dict[str, Array]:
         """See ``Learner.to_arrays``."""
         inner = {} if state.inner is None else self.template.to_arrays(state.inner)
-        return {"bits": state.bits, **{f"inner.{name}": array for name, array in inner.items()}}
+        return {"bits": state.bits, "rows": state.rows, **{f"inner.{name}": array for name, array in inner.items()}}
 
     def from_arrays(self, arrays: dict[str, Array]) -> CalibratedState:
         """See ``Learner.from_arrays``: the range is folded from the bits again."""
-        state = self._finished(arrays["bits"])
+        state = self._finished(arrays["bits"], arrays["rows"])
         inner = {name.removeprefix("inner."): a for name, a in arrays.items() if name.startswith("inner.")}
         return replace(state, inner=self.template.from_arrays(inner)) if inner else state
 
@@ -151,8 +179,12 @@ class Calibrated(Learner[CalibratedState]):
         narrow = replace(task.part(done), draw=lambda first, count: task.draw(first, count)[:, : learner.width])
         return replace(state, inner=learner.stream(inner, X[done:], narrow))
 
-    def _inner(self, state: CalibratedState) -> tuple[SGD, SGDState | None]:
-        return (self.template if state.space is None else replace(self.template, space=state.space)), state.inner
+    @property
+    def _replays(self) -> bool:
+        return self.template.forecasts
+
+    def _inner(self, state: CalibratedState) -> tuple[Learner[Any], Inner | None]:
+        return (self.template if state.space is None else self.template.within(state.space)), state.inner
 
     def _range_question(self, state: CalibratedState, uniform: Array, place: int) -> HalfSpace:
         asked = np.bincount(state.bits[:, 0].astype(int), minlength=self.space.m)
@@ -161,22 +193,30 @@ class Calibrated(Learner[CalibratedState]):
         threshold = next_threshold(*_bits_of(state.bits, j), uniform, place // self.space.m)
         return HalfSpace(direction, threshold, wording=self.space.words, purpose=PURPOSE)
 
-    def _with_bit(self, state: CalibratedState, question: HalfSpace, bit: bool) -> CalibratedState:
-        row = [float(np.argmax(question.direction)), question.threshold, float(bit)]
-        return self._finished(np.vstack([state.bits, row]))
+    def _with_bit(self, state: CalibratedState, x: Array, question: HalfSpace, bit: bool) -> CalibratedState:
+        told = [float(np.argmax(question.direction)), question.threshold, float(bit)]
+        return self._finished(np.vstack([state.bits, told]), np.vstack([state.rows, x]))
 
-    def _finished(self, bits: Array) -> CalibratedState:
+    def _finished(self, bits: Array, rows: Array) -> CalibratedState:
         outputs = [_bits_of(bits, j) for j in range(self.space.m)]
         at_most = 20 * self.questions if self.at_most is None else self.at_most
         wait = len(bits) < self.questions
         if wait or (len(bits) < at_most and not all(known(*output) for output in outputs)):
-            return CalibratedState(bits, None, None)
+            return CalibratedState(bits, rows, None, None)
         found = np.array([locate(*output) for output in outputs])
         reach = np.maximum(_SCALES * found[:, 1], 1e-9 * np.abs(found[:, 0]) + 1e-300)
         low, high = (found[:, 0] - reach).tolist(), (found[:, 0] + reach).tolist()
         decimals = sensible_decimals(low, high) if isinstance(self.decimals, str) else self.decimals
         space = replace(self.space, low=low, high=high, decimals=decimals)
-        return CalibratedState(bits, space, replace(self.template, space=space).init())
+        return CalibratedState(bits, rows, space, self._begun(space, bits, rows))
+
+    def _begun(self, space: Real, bits: Array, rows: Array) -> Any:
+        learner: Learner[Any] = self.template.within(space)
+        state = learner.init()
+        for (output, threshold, bit), row in zip(bits.tolist(), rows, strict=True) if self._replays else ():
+            axis = tuple(float(k == int(output)) for k in range(space.m))
+            state = learner.tell(state, row, HalfSpace(axis, threshold), bool(bit))
+        return state
 
 
 def _bits_of(bits: Array, output: int) -> tuple[Array, Array]:
@@ -281,6 +321,20 @@ def _posterior(thresholds: Array, answers: Array) -> tuple[Array, Array, Array]:
     log_posterior = np.log(_LAPSE + (1 - 2 * _LAPSE) * expit(z)).sum(axis=2) + prior[:, None]
     posterior = np.exp(log_posterior - log_posterior.max())
     return mu, log_s, posterior / posterior.sum()
+
+
+def chance_above(thresholds: Array, answers: Array, c: float) -> float:
+    """P(Y > c) by the posterior; a half where nothing is known.
+
+    >>> bits = np.array([0.0, 8.0]), np.array([True, False])
+    >>> 1 > chance_above(*bits, 1.0) > chance_above(*bits, 7.0) > 0
+    True
+    """
+    if _unanimous(answers):
+        return 0.5
+    mu, log_s, posterior = _posterior(thresholds, answers)
+    above = _LAPSE + (1 - 2 * _LAPSE) * expit((mu[:, None] - c) / np.exp(log_s))
+    return float(np.sum(posterior * above))
 
 
 def _unanimous(answers: Array) -> bool:

@@ -17,13 +17,14 @@ The bank has a filter for every noise scale s, prior scale (S = tau^2 I at first
 evidence.  Answers long ago count less in the evidence, so that a filter which needs many answers to be
 good is not held back by how it began; and filters that the answers speak against are dropped.
 
-Several outputs have a bank each: a question is about one of them, drawn at random.
+Several outputs have a bank each: a question is about one of them, or one of the bundles that may be asked,
+drawn at random.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, final
@@ -37,16 +38,17 @@ from askone.errors import InvalidArgument
 from askone.features import FeatureMap
 from askone.inputs import as_number, as_row, as_rows
 from askone.learners.base import Block, Learner, Task, wrong_family
-from askone.questions import Answer, HalfSpace, Question, half_space, in_unit_labels
+from askone.questions import Answer, HalfSpace, Question, bundle_question, half_space, in_unit_labels
 from askone.spaces import Real
 
 Array = NDArray[Any]
 
 NOISES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-PRIORS = (0.5, 3.0)
+PRIORS = (0.1, 0.5, 3.0)
 _LAPSE = 0.01
 _DISCOUNT = 1.0
 _UNROUNDED = 99
+_CHUNK = 4096  # rows looked at in one go
 _FIRST_LOOK = 128  # answers before any filter is dropped
 _BEHIND = 30.0  # in nats of discounted evidence: such a filter has no weight, nor hope of any
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
@@ -86,21 +88,22 @@ class Bank:
 
     def means(self) -> Array:
         """mu of every filter, now."""
-        return self.mean + np.einsum("kij,kj->ki", self.factor, self.moved)
+        return np.asarray(self.mean + np.einsum("kij,kj->ki", self.factor, self.moved))
 
     def opened(self, all_of_it: bool) -> Bank:
         """A copy to write into: of what one answer changes, or of all."""
-        base = {"mean": self.mean.copy(), "factor": self.factor.copy()} if all_of_it else {}
-        small = {"steps": self.steps.copy(), "gains": self.gains.copy(), "moved": self.moved.copy()}
-        return replace(self, **base, **small, evidence=self.evidence.copy())
+        mean, factor = (self.mean.copy(), self.factor.copy()) if all_of_it else (self.mean, self.factor)
+        small = (self.steps.copy(), self.gains.copy(), self.moved.copy(), self.evidence.copy())
+        return Bank(self.count, self.alive, mean, factor, *small)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class BankState:
-    """A bank for each output."""
+    """A bank for each output, and how many answers were told."""
 
     banks: tuple[Bank, ...]
+    answers: int
 
 
 @final
@@ -112,7 +115,7 @@ class Filters(Learner[BankState]):
     >>> learner = Filters(Real(0, 100), (Linear(Scaler.identity(1)),))
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.empty(0))
-    >>> str(question), learner.chance(state, [0.0], question)
+    >>> str(question), round(learner.chance(state, [0.0], question), 9)
     ('Is the value above 50?', 0.5)
     >>> state = learner.tell(state, [0.0], question, True)
     >>> 50 < learner.predict(state, [[0.0]]).item() < 100
@@ -178,10 +181,14 @@ class Filters(Learner[BankState]):
         factor = self.grid[:, 1, None, None] * np.eye(p)
         small = {"steps": np.zeros((K, B, p)), "gains": np.zeros((K, B)), "moved": np.zeros((K, p))}
         bank = Bank(0, np.arange(K), np.zeros((K, p)), factor, **small, evidence=np.zeros(K))
-        return BankState((bank,) * self.space.m)
+        return BankState((bank,) * self.space.m, 0)
+
+    def within(self, space: Real) -> Filters:
+        """The same for labels of another range."""
+        return replace(self, space=space)
 
     def ask(self, state: BankState, x: ArrayLike, uniform: Array) -> Question:
-        """Is the value above the filters' mean?  For one output, drawn at random."""
+        """Is the value above the filters' mean?  For one output or bundle, drawn at random."""
         return self._questions(state, as_row(x, self.columns), np.asarray(uniform)[None])[0]
 
     def ask_many(self, state: BankState, X: ArrayLike, uniform: Array) -> list[Question]:
@@ -196,7 +203,7 @@ class Filters(Learner[BankState]):
         banks = list(state.banks)
         for j, (side, threshold, extra) in self._shares(state, features, *told).items():
             banks[j] = self._learnt(state.banks[j], j, features, threshold, extra, bool(bit) == side)
-        return BankState(tuple(banks))
+        return BankState(tuple(banks), state.answers + 1)
 
     def predict(self, state: BankState, X: ArrayLike) -> Array:
         """The mean of the filters, in the user's units."""
@@ -211,18 +218,24 @@ class Filters(Learner[BankState]):
 
     def deviation(self, state: BankState, X: ArrayLike) -> Array:
         """The standard deviation of what is predicted (not of the labels), in the user's units, n x m."""
-        rows = as_rows(X, self.columns)
-        out = np.empty((len(rows), self.space.m))
-        features = self._features(rows, self._maps_in_use(state))
-        for j, bank in enumerate(state.banks):
-            at, spread = self._seen(bank, features)
-            mean = bank.weights @ at
-            out[:, j] = np.sqrt(bank.weights @ (spread + (at - mean) ** 2))
-        return np.asarray(out * self.space.scale)
+
+        def spread_of(bank: Bank, at: Array, spread: Array) -> Array:
+            return np.asarray(np.sqrt(bank.weights @ (spread + (at - bank.weights @ at) ** 2)))
+
+        return np.asarray(self._each(state, X, spread_of) * self.space.scale)
+
+    def forecast(self, state: BankState, X: ArrayLike) -> Array:
+        """The quantile of a label as far as it is known: mu + Phi^-1(tau) (sqrt(q + s^2) - s), n x m."""
+
+        def end_of(bank: Bank, at: Array, spread: Array) -> Array:
+            noise = self.grid[bank.alive, 2, None]
+            return np.asarray(bank.weights @ (at + self._lean * (np.sqrt(spread + noise**2) - noise)))
+
+        return self.space.from_unit(self._each(state, X, end_of))
 
     def count(self, state: BankState) -> int:
-        """Answers learnt (a question about a bundle is learnt by every output in it)."""
-        return max(bank.count for bank in state.banks) if self.space.bundles else sum(b.count for b in state.banks)
+        """Answers learnt."""
+        return state.answers
 
     def chance(self, state: BankState, x: ArrayLike, question: Question) -> float:
         """P(yes): the filters' word, by weight."""
@@ -242,17 +255,17 @@ class Filters(Learner[BankState]):
         That is what a bit at the median tells of a value with variance q under noise s, with
         C^2 = pi log(2) / 2, within two per cent.
         """
-        features = self._features(as_rows(X, self.columns), self._maps_in_use(state))
-        total = np.zeros(features.shape[1])
-        for bank in state.banks:
-            _, spread = self._seen(bank, features)
+
+        def told_by(bank: Bank, _: Array, spread: Array) -> Array:
             ratio = spread / self.grid[bank.alive, 2, None] ** 2
-            total += bank.weights @ (1 - np.sqrt(_BITS / (ratio + _BITS)))
-        return math.log(2.0) * total / self.space.m
+            return np.asarray(bank.weights @ (1 - np.sqrt(_BITS / (ratio + _BITS))))
+
+        return np.asarray(math.log(2.0) * self._each(state, X, told_by).mean(axis=1))
 
     def to_arrays(self, state: BankState) -> dict[str, Array]:
         """See ``Learner.to_arrays``."""
-        arrays: dict[str, Array] = {"counts": np.array([bank.count for bank in state.banks])}
+        counts = [state.answers, *(bank.count for bank in state.banks)]
+        arrays: dict[str, Array] = {"counts": np.array(counts)}
         for j, bank in enumerate(state.banks):
             named = zip(_ARRAYS, (bank.alive, *bank.arrays, bank.evidence), strict=True)
             arrays |= {f"{name}-{j}": array for name, array in named}
@@ -260,8 +273,9 @@ class Filters(Learner[BankState]):
 
     def from_arrays(self, arrays: dict[str, Array]) -> BankState:
         """See ``Learner.from_arrays``."""
-        counts = arrays["counts"].tolist()
-        return BankState(tuple(Bank(n, *[arrays[f"{name}-{j}"] for name in _ARRAYS]) for j, n in enumerate(counts)))
+        answers, *counts = arrays["counts"].tolist()
+        banks = [Bank(n, *[arrays[f"{name}-{j}"] for name in _ARRAYS]) for j, n in enumerate(counts)]
+        return BankState(tuple(banks), answers)
 
     def stream(self, state: BankState, X: Array, task: Task) -> BankState:
         """See ``Learner.stream``: an output at a time, in blocks, where questions are about one output."""
@@ -275,7 +289,8 @@ class Filters(Learner[BankState]):
         if task.listen is not None:
             shown = self.space.scale[chosen] * asked.thresholds + self.space.center[chosen]
             task.listen(Block(task.rows, np.eye(self.space.m)[chosen], shown, asked.answers))
-        return BankState(tuple(banks))
+        told = int(np.count_nonzero(asked.answers != kernels.SKIPPED))
+        return BankState(tuple(banks), state.answers + told)
 
     # -- parts ----------------------------------------------------------------------------------
 
@@ -330,14 +345,22 @@ class Filters(Learner[BankState]):
             raise InvalidArgument("uniform", f"of shape {(len(rows), self.width)}", f"shape {uniform.shape}")
         chosen, learnt = self._chosen(uniform), self.count(state)
         values = self.space.to_unit(self.predict(state, rows))
+        if self.space.bundles:
+            at = np.einsum("ij,ij->i", values, self._directions[chosen]).tolist()
+            return [bundle_question(self.space, k, at[i], 1.0, learnt) for i, k in enumerate(chosen.tolist())]
         axes = np.eye(self.space.m).tolist()
         return [half_space(self.space, axes[k], values[i, k], 1.0, learnt) for i, k in enumerate(chosen.tolist())]
 
+    @cached_property
+    def _directions(self) -> Array:
+        bundles = np.array(self.space.unit_bundles)
+        return np.asarray(bundles / np.linalg.norm(bundles, axis=1, keepdims=True))
+
     def _chosen(self, uniform: Array) -> Array:
-        """Which output each question is about."""
+        """Which output, or bundle, each question is about."""
         if self.width == 0:
             return np.zeros(len(uniform), dtype=np.int64)
-        return (uniform[:, 0] * self.space.m).astype(np.int64)
+        return (uniform[:, 0] * len(self.space.askable)).astype(np.int64)
 
     def _told(self, question: Question) -> tuple[list[float], float]:
         if not isinstance(question, HalfSpace):
@@ -362,6 +385,16 @@ class Filters(Learner[BankState]):
         for j in inside:
             rest = middle - u[j] * moments[j][0]
             out[j] = (u[j] > 0, (c - rest) / u[j], variance / u[j] ** 2 - moments[j][1])
+        return out
+
+    def _each(self, state: BankState, X: ArrayLike, value: Callable[[Bank, Array, Array], Array]) -> Array:
+        """A function of the filters' means and variances at each row, for each output, n x m."""
+        rows, wanted = as_rows(X, self.columns), self._maps_in_use(state)
+        out = np.empty((len(rows), self.space.m))
+        for first in range(0, len(rows), _CHUNK):
+            features = self._features(rows[first : first + _CHUNK], wanted)
+            for j, bank in enumerate(state.banks):
+                out[first : first + _CHUNK, j] = value(bank, *self._seen(bank, features))
         return out
 
     def _mixture(self, bank: Bank, features: Array) -> tuple[float, float]:

@@ -8,7 +8,7 @@ for any model, loss, family, step rule and average that fit together.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, cast, final
 
@@ -171,6 +171,10 @@ class SGD(Learner[SGDState]):
         """theta = 0 (a network: its own start)."""
         params = self.model.init(self.space.m, self.average.copies, self.step.diagonal)
         return SGDState(params, schedules.start(self.step))
+
+    def within(self, space: Real) -> SGD:
+        """The same for labels of another range."""
+        return replace(self, space=space)
 
     def ask(self, state: SGDState, x: ArrayLike, uniform: Array) -> Question:
         """The question at the current iterate."""
