@@ -2,7 +2,6 @@
 
 import copy
 import itertools
-import json
 import pickle
 
 import numpy as np
@@ -12,9 +11,11 @@ import pytest
 import askone
 from askone.errors import AlreadyStarted, IncompatibleParts, InvalidArgument, InvalidFile, UnknownQuestion
 from askone.events import Answered, Asked, Retracted, Skipped
+from askone.gradients import pair
 from askone.gradients.pairs import rank_strategy
 from askone.learners.sgd import SGD
 from askone.learners.surrogate import Surrogate
+from askone.losses import Median
 from askone.replay import fold
 from askone.schedules import DoG
 from samples import Grid, GridRegressor, models, small_labels, small_rows
@@ -50,7 +51,7 @@ def campaign(learner, seed=0, n=30):
 @pytest.mark.parametrize("name", list(models()))
 def test_a_refit_is_the_fold(name):
     _, log = campaign(SGD(SPACE, LINEAR))
-    learner = SGD(SPACE, models()[name], step=DoG())
+    learner = SGD(SPACE, models()[name], pair(Median(), "passive"), step=DoG())
     stream = askone.refit(log, X, learner)
     assert same(learner, stream.state, fold(learner, dict(enumerate(X)), log))
     assert stream.answered == 28
@@ -58,7 +59,7 @@ def test_a_refit_is_the_fold(name):
 
 def test_the_same_learner_goes_on_as_if_nothing_had_happened():
     stream, log = campaign(SGD(SPACE, LINEAR), seed=6)
-    again = askone.refit(log, X, SGD(SPACE, LINEAR), seed=6)
+    again = askone.refit(log, X, SGD(SPACE, LINEAR), seed=6, own=True)
     assert again.open == stream.open == [29]
     assert again.keys == stream.keys
     assert same(stream.learner, again.state, stream.state)
@@ -71,7 +72,7 @@ def test_the_same_learner_goes_on_as_if_nothing_had_happened():
 def test_an_answer_that_was_taken_back_leaves_its_question_open():
     _, log = campaign(SGD(SPACE, LINEAR))
     gone = [*log, Retracted("retract-3", "answer-3")]
-    stream = askone.refit(gone, X, SGD(SPACE, LINEAR))
+    stream = askone.refit(gone, X, SGD(SPACE, LINEAR), own=True)
     assert (stream.open, stream.answered) == ([3, 29], 27)
     rest = [event for event in log if not (isinstance(event, Answered) and event.id == "answer-3")]
     assert same(stream.learner, stream.state, fold(stream.learner, X, rest))
@@ -82,7 +83,7 @@ def test_the_rows_may_come_as_a_table_with_other_columns(tmp_path):
     askone.write_log(tmp_path / "log.jsonl", log)
     assert askone.read_log(tmp_path / "log.jsonl") == log
     other = pd.DataFrame({"square": X[:, 0] ** 2, "a": X[:, 0], "b": X[:, 1]}, index=range(len(X)))[::-1]
-    model = askone.refit(log, other, askone.OneBitRegressor(-2, 2, model="linear", random_state=0))
+    model = askone.refit(log, other, askone.OneBitRegressor(-2, 2, model="linear", questions="passive"))
     learner = model.stream_.learner
     assert learner.columns == 3
     rows = {i: [X[i, 0] ** 2, *X[i]] for i in range(40)}
@@ -98,9 +99,9 @@ def test_logs_that_cannot_be_read(tmp_path):
     stream = askone.Stream(SGD(SPACE, LINEAR), log=log.append)
     stream.tell(stream.ask(X[0]), True)
     with pytest.raises(InvalidFile, match="go by ~0, ~1, ... in the order of asking"):
-        askone.refit(log, X, SGD(SPACE, LINEAR))
+        askone.refit(log, X, SGD(SPACE, LINEAR), own=True)
     with pytest.raises(InvalidArgument, match="names each row once"):
-        askone.refit(log, pd.DataFrame(X, index=[0] * 40), SGD(SPACE, LINEAR))
+        askone.refit(log, pd.DataFrame(X, index=[0] * 40), SGD(SPACE, LINEAR), own=True)
     with pytest.raises(InvalidArgument, match="learner must be a Learner or an estimator"):
         askone.refit(log, X, "model")
 
@@ -110,11 +111,11 @@ def test_questions_of_another_family_are_refused_by_name():
     sets = askone.OneBitClassifier(keep_log=True, random_state=0).fit(X, CLASSES)
     ranker = Surrogate(rank_strategy(askone.Ranking(("tea", "milk")), None, "borda"), LINEAR)
     with pytest.raises(IncompatibleParts, match="learns from the log's questions: subset, such as 'Is it.*got SGD"):
-        askone.refit(sets.log_, X, SGD(SPACE, LINEAR))
+        askone.refit(sets.log_, X, SGD(SPACE, LINEAR), own=True)
     with pytest.raises(IncompatibleParts, match="half-space, such as 'Is the value above.*got Surrogate"):
         askone.refit(half_spaces, X, ranker)
     with pytest.raises(IncompatibleParts, match="about 2 output"):
-        askone.refit(half_spaces, X, SGD(askone.Real([-2, -2], 2), LINEAR))
+        askone.refit(half_spaces, X, SGD(askone.Real([-2, -2], 2), LINEAR), own=True)
     model = askone.OneBitClassifier(["a", "b"], random_state=0)
     with pytest.raises(IncompatibleParts):
         askone.refit(half_spaces, X, model)
@@ -127,7 +128,6 @@ FITTED = {
     "median": (lambda **o: askone.OneBitRegressor(-2, 2, **o), Y),
     "squared": (lambda **o: askone.OneBitRegressor(-2, 2, loss="squared", **o), Y),
     "two outputs": (lambda **o: askone.OneBitRegressor([-2, -2], 2, **o), small_labels(2)),
-    "no range": (lambda **o: askone.OneBitRegressor(calibration=8, **o), Y),
     "bisection": (lambda **o: askone.OneBitRegressor(-2, 2, questions="bisection", precision=0.2, **o), Y),
     "memory": (lambda **o: askone.OneBitRegressor(-2, 2, resample="memory", budget=150, **o), Y),
     "resampled": (lambda **o: askone.OneBitRegressor(-2, 2, resample=True, budget=90, **o), Y),
@@ -152,13 +152,37 @@ def test_a_kept_log_of_fit_is_all_there_was(name):
         plain.log_  # noqa: B018
 
 
+def test_a_log_that_sought_a_range():
+    """fit stops the search early; a live model that seeks longer says so, one with a range learns from all."""
+    kept = askone.OneBitRegressor(calibration=8, keep_log=True, random_state=0).fit(X, Y)
+    with pytest.raises(IncompatibleParts, match="it takes one about the range while that is sought.*got Calibrated"):
+        kept.refit(askone.OneBitRegressor(calibration=8, random_state=0))
+    other = askone.OneBitRegressor(-2, 2, questions="passive", random_state=0)
+    assert kept.refit(other).stream_.answered == 40
+
+
+def test_slopes_at_another_models_predictions_mislead_and_are_warned_of():
+    """|x| by 1000 answers: at another bandwidth the infimum loss learns from them, slopes do not."""
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-1, 1, size=(1000, 1))
+    truth = 20 + 60 * np.abs(rows[:, 0])
+    options = {"low": 0, "high": 100, "random_state": 0}
+    kept = askone.OneBitRegressor(**options, keep_log=True).fit(rows, truth + 8 * rng.normal(size=1000))
+    with pytest.warns(askone.RefitWarning, match="SGD takes slopes at its own predictions"):
+        misled = kept.refit(askone.OneBitRegressor(**options, bandwidth=0.5))
+    other = kept.refit(askone.OneBitRegressor(**options, bandwidth=0.5, questions="passive"))
+    errors = [np.abs(model.predict(rows) - truth).mean() for model in (other, misled)]
+    assert errors[0] < 3
+    assert errors[1] > 3 * errors[0]
+
+
 def test_ask_and_tell_keep_their_log_and_another_model_goes_on():
     model = askone.OneBitRegressor(-2, 2, random_state=0).start(X)
     for i in range(20):
         question = model.ask(X[i], key=f"row {i}")
         model.tell(question, question.holds(Y[i]))
     late = model.ask(X[20])
-    other = model.refit(askone.OneBitRegressor(-2, 2, bandwidth=0.7, n_components=30, random_state=1))
+    other = model.refit(askone.OneBitRegressor(-2, 2, bandwidth=0.7, n_components=30, questions="passive"))
     learner = other.stream_.learner
     assert same(learner, other.stream_.state, fold(learner, model.rows_, model.log_))
     assert learner.model.features.representers.shape[0] <= 21
@@ -167,7 +191,7 @@ def test_ask_and_tell_keep_their_log_and_another_model_goes_on():
     assert question.number == 21
     other.tell(question, True)
     assert len(other.log_) == len(model.log_) + 3
-    third = other.refit(askone.OneBitRegressor(-2, 2, bandwidth=0.7, n_components=30, random_state=1).start(X))
+    third = other.refit(askone.OneBitRegressor(-2, 2, bandwidth=0.7, n_components=30, questions="passive").start(X))
     assert third.stream_.answered == 22
     with pytest.raises(AlreadyStarted, match="learnt from 22 answer"):
         model.refit(third)
@@ -296,9 +320,6 @@ def test_what_cannot_be_compared():
         askone.compare([log[0], Skipped("s", "a0")], ROWS, {"grid": Grid(UNIT)})
     with pytest.raises(InvalidArgument, match="name must be one of: grid"):
         askone.compare(log, ROWS, {"grid": Grid(UNIT)}).curve("line")
-    full = askone.Stream(SGD(UNIT, models()["linear"]))
-    assert json.dumps([event.to_json() for event in log])
-    assert full.answered == 0
     reveal = [Asked("a", 0, askone.Reveal(1), 0), Answered("b", "a", (0.5,))]
     with pytest.raises(InvalidArgument, match="answers are yes or no"):
         askone.compare(reveal, ROWS, {"grid": Grid(UNIT)})

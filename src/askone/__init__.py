@@ -9,6 +9,7 @@ from askone.finite import Classes, Finite
 from askone.oracles import Oracle
 from askone.questions import HalfSpace, Reveal, question_from_json
 from askone.rankings import Ranking
+from askone.replay import RefitWarning
 from askone.simulation import simulate
 from askone.spaces import Real
 from askone.stored import compare, refit
@@ -28,6 +29,7 @@ __all__ = [
     "Oracle",
     "Ranking",
     "Real",
+    "RefitWarning",
     "Reveal",
     "Stream",
     "Subset",

@@ -190,7 +190,7 @@ class _Training:
     def __init__(self, module: Any, likelihood: Likelihood, flip: float | None, data: Any, plan: _Plan) -> None:
         self.module, self.likelihood, self.flip, self.plan = module, likelihood, flip, plan
         self.inputs, self.vectors, self.numbers, self.bits = data
-        width = tuple(self._values(self.inputs[:1]).shape)
+        width = tuple(module.eval()(self.inputs[:1]).shape)
         if width != (1, likelihood.outputs):
             raise InvalidArgument("net", f"one that maps a row to {likelihood.outputs} output(s)", f"shape {width}")
         like: dict[str, Any] = {"dtype": self.inputs.dtype, "device": self.inputs.device}
@@ -247,7 +247,7 @@ class _Training:
 
     def _bits(self, which: Any) -> Any:
         """-log2 P(what was answered)."""
-        values = self._values(self.inputs[which])
+        values = self.module(self.inputs[which])
         yes, no = self.likelihood.logs(torch, values, self.vectors[which], self.numbers[which], self.noise.exp())
         bits = self.bits[which]
         right, wrong = torch.where(bits, yes, no), torch.where(bits, no, yes)
@@ -255,9 +255,6 @@ class _Training:
             share = self.share()
             right = torch.logaddexp(right + torch.log1p(-share), wrong + torch.log(share))
         return -right / math.log(2.0)
-
-    def _values(self, inputs: Any) -> Any:
-        return self.module(inputs)
 
     def _weights(self) -> Any:
         return copy.deepcopy(self.module.state_dict()), self.noise.detach().clone(), self.odds.detach().clone()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, final
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from askone.errors import IncompatibleParts, InvalidArgument, InvalidFile
 from askone.events import AUTOMATIC, Answered, Asked, Event, Key, Retracted, Revisited, given_key
-from askone.inputs import as_rows
+from askone.inputs import as_flag, as_rows
 from askone.learners.base import Learner
 from askone.questions import Answer, Question
 from askone.streams import Stream
@@ -19,6 +20,11 @@ from askone.streams import Stream
 Array = NDArray[Any]
 Rows = Mapping[Key, Any] | ArrayLike
 """Rows by key: a mapping, a table whose index holds the keys, or an array whose row numbers are the keys."""
+
+
+@final
+class RefitWarning(UserWarning):
+    """A learner was taught by questions that another asked, of which it takes false slopes."""
 
 
 @final
@@ -47,9 +53,20 @@ def fold(learner: Learner[Any], rows: Rows, events: Iterable[Event]) -> Any:
     return state
 
 
-def teach(stream: Stream, rows: Rows, events: Iterable[Event]) -> Stream:
-    """A stream that has asked nothing, after a log: its state is the fold, and it can go on asking."""
+def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False) -> Stream:
+    """A stream that has asked nothing, after a log: its state is the fold, and it can go on asking.
+
+    ``own`` says that its learner is the one who asked.
+    """
     log, table = list(events), as_table(rows)
+    if stream.learner.local and not as_flag(own, "own"):
+        warnings.warn(
+            f"{type(stream.learner).__name__} takes slopes at its own predictions, so questions that another model "
+            "asked mislead it: refit with questions='passive' or a learner that forecasts, or say own=True if the "
+            "questions are its own",
+            RefitWarning,
+            stacklevel=4,
+        )
     stream.resume(fold(stream.learner, table, log), log, table)
     return stream
 

@@ -27,7 +27,7 @@ Array = NDArray[Any]
 _SUREST = 2.0**-30  # a forecast that was sure and wrong costs 30 bits, and not infinitely many
 
 
-def refit(log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0) -> Any:
+def refit(log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0, own: bool = False) -> Any:
     """Another model, taught by the answers of a log: nobody is asked again.
 
     ``rows`` are the rows by key: a mapping, a data frame whose index holds the keys, or an array if
@@ -35,26 +35,29 @@ def refit(log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0) -> A
     A learner gives a ``Stream`` (with ``seed``) and an estimator itself, both ready to go on asking; an
     estimator that has not begun is shown all ``rows`` first.
 
-    A learner with a likelihood learns from any question of its family.  One that takes gradient steps
-    expects questions at its own prediction: those of another model are gradients taken elsewhere.
+    A learner with a likelihood learns from any question of its family, and so do the infimum loss
+    (``questions="passive"``) and designed sets.  Others take slopes at their own prediction, and questions
+    that another model asked mislead them: a ``RefitWarning`` says so, unless ``own`` says that the same
+    learner asked them.
 
     >>> from askone.features import Linear, Scaler
+    >>> from askone.gradients import pair
     >>> from askone.learners.sgd import SGD
+    >>> from askone.losses import Median
     >>> from askone.models.linear import FeatureModel
-    >>> from askone.schedules import DoG
     >>> from askone.spaces import Real
     >>> model, log = FeatureModel(Linear(Scaler.identity(1))), []
     >>> stream = Stream(SGD(Real(0, 100), model), log=log.append)
     >>> stream.tell(stream.ask([0.0], key="ann"), True)
-    >>> again = refit(log, {"ann": [0.0]}, SGD(Real(0, 100), model, step=DoG()))
+    >>> again = refit(log, {"ann": [0.0]}, SGD(Real(0, 100), model, pair(Median(), "passive")))
     >>> again.answered, again.asked
     (1, 1)
     """
     if isinstance(learner, OneBitEstimator):
-        return learner.learn_from(list(log), rows)
+        return learner.learn_from(list(log), rows, own)
     if not isinstance(learner, Learner):
         raise InvalidArgument("learner", "a Learner or an estimator", type(learner).__name__)
-    return teach(Stream(learner, seed=seed, resample=learner.several), rows, log)
+    return teach(Stream(learner, seed=seed, resample=learner.several), rows, log, own)
 
 
 @final

@@ -141,10 +141,19 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         """
         if not isinstance(other, OneBitEstimator):
             raise InvalidArgument("other", "an estimator, such as OneBitRegressor(...)", type(other).__name__)
-        return other.learn_from(self.log_, self.rows_)
+        alike = type(other) is type(self) and other._character() == self._character()
+        return other.learn_from(self.log_, self.rows_, own=alike)
 
-    def learn_from(self, log: Sequence[Event], rows: replay.Rows) -> Self:
-        """Learn from the answers of a log; a model that has not begun is shown its rows first."""
+    def _character(self) -> dict[str, str]:
+        """What decides where a model asks."""
+        apart = ("budget", "select", "keep_log", "random_state")
+        return {name: repr(value) for name, value in self.get_params(deep=False).items() if name not in apart}
+
+    def learn_from(self, log: Sequence[Event], rows: replay.Rows, own: bool = False) -> Self:
+        """Learn from the answers of a log; a model that has not begun is shown its rows first.
+
+        ``own`` says that a model like this asked its questions (see ``askone.refit``).
+        """
         with self._all_or_nothing():
             self._refuse_to_forget()
             if self._stream() is None:
@@ -152,7 +161,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             stream = self._started()
             if stream.asked:
                 raise AlreadyStarted(f"this model has asked {stream.asked} question(s): a log is learnt from first")
-            replay.teach(stream, rows, log)
+            replay.teach(stream, rows, log, own)
         return self
 
     def _begin_with(self, rows: Array) -> None:
