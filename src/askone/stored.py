@@ -141,8 +141,11 @@ def compare(log: Iterable[Event], rows: Rows, candidates: Mapping[str, Any]) -> 
 def _learner(name: str, candidate: Any, rows: Any) -> Learner[Any]:
     learner = candidate
     if isinstance(candidate, OneBitEstimator):
-        stream = candidate.__dict__.get("stream_")
-        learner = (clone(candidate).start(stacked(rows)).stream_ if stream is None else stream).learner
+        begun = candidate
+        if "stream_" not in candidate.__dict__:
+            begun = clone(candidate)
+            begun.begin_with(stacked(rows))
+        learner = begun.stream_.learner
     if not isinstance(learner, Learner):
         raise InvalidArgument(f"candidates[{name!r}]", "a Learner or an estimator", type(learner).__name__)
     if not learner.forecasts:

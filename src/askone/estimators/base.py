@@ -157,14 +157,15 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         with self._all_or_nothing():
             self._refuse_to_forget()
             if self._stream() is None:
-                self._begin_with(replay.stacked(rows))
+                self.begin_with(replay.stacked(rows))
             stream = self._started()
             if stream.asked:
                 raise AlreadyStarted(f"this model has asked {stream.asked} question(s): a log is learnt from first")
             replay.teach(stream, rows, log, own)
         return self
 
-    def _begin_with(self, rows: Array) -> None:
+    def begin_with(self, rows: Array) -> None:
+        """Begin with the rows of a log."""
         self.start(rows)
 
     def _kept(self) -> Kept:

@@ -214,7 +214,8 @@ class OneBitRanker(OneBitEstimator):
     def _predictable(self, X: ArrayLike | None) -> Array:
         return np.asarray(self._validated(self._given(X), reset=False))
 
-    def _begin_with(self, rows: Array) -> None:
+    def begin_with(self, rows: Array) -> None:
+        """See ``OneBitEstimator.begin_with``."""
         self.start(None if rows.shape[1] == 1 and not rows.any() else rows)  # nobody's row is 0
 
     def _running(self, x: ArrayLike) -> Stream:
