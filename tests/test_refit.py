@@ -3,6 +3,8 @@
 import copy
 import itertools
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -323,3 +325,23 @@ def test_what_cannot_be_compared():
     reveal = [Asked("a", 0, askone.Reveal(1), 0), Answered("b", "a", (0.5,))]
     with pytest.raises(InvalidArgument, match="answers are yes or no"):
         askone.compare(reveal, ROWS, {"grid": Grid(UNIT)})
+
+
+def test_without_torch_all_but_networks_works():
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import askone\n"
+        "try:\n    import askone.networks\n"
+        "except askone.AskoneError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "neural models need torch: pip install 'askone[torch]'"
+
+
+def test_orders_and_estimators_that_have_begun_are_compared_too():
+    with pytest.raises(InvalidArgument, match="got Surrogate"):
+        askone.compare(asked_of(2, [True] * 2), {0: [0.0], 1: [0.0]}, {"poll": askone.OneBitRanker(["a", "b"])})
+    begun = GridRegressor().start(ROWS)
+    found = askone.compare(asked_of(30, [True] * 30), ROWS, {"begun": begun, "not": GridRegressor()})
+    assert np.array_equal(found.losses["begun"], found.losses["not"])
+    assert begun.stream_.asked == 0
