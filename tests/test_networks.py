@@ -8,10 +8,10 @@ import pytest
 from scipy.special import ndtr
 
 import askone
+from askone.chances import likelihood_of
 from askone.errors import InvalidArgument, WrongType
 from askone.events import Answered, Asked
 from askone.learners.sgd import SGD
-from askone.likelihoods import likelihood_of
 from askone.preferences import Prefer
 from samples import models
 

@@ -329,8 +329,7 @@ def test_what_cannot_be_compared():
 
 def test_without_torch_all_but_networks_works():
     code = (
-        "import sys; sys.modules['torch'] = None\n"
-        "import askone\n"
+        "import sys, askone; sys.modules['torch'] = None\n"
         "try:\n    import askone.networks\n"
         "except askone.AskoneError as error:\n    print(error)"
     )

@@ -33,12 +33,12 @@ from numpy.typing import ArrayLike, NDArray
 from rich.progress import track
 
 from askone import draws
+from askone.chances import Likelihood, likelihood_of
 from askone.errors import InvalidArgument, WrongType
 from askone.events import Event
 from askone.features import Scaler
 from askone.finite import Finite, FiniteSpace
 from askone.inputs import as_count, as_flag, as_number, as_row, as_rows, as_seed
-from askone.likelihoods import Likelihood, likelihood_of
 from askone.models.neural import torch
 from askone.questions import Question
 from askone.rankings import Ranking

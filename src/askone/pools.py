@@ -85,7 +85,7 @@ def sampled(uniform: Array, rows: int) -> Array:
     Each set of places is equally likely, at a cost that does not depend on ``rows``.
 
     >>> sampled(np.array([0.1, 0.9, 0.1]), 1000).tolist()
-    [99, 100, 898]
+    [99, 100, 899]
     """
     found: set[int] = set()
     for j, u in enumerate(uniform.tolist(), start=rows - len(uniform)):
