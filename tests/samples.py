@@ -1,10 +1,20 @@
-"""Small rows, labels and one model of each kind, for registries x checks."""
+"""Small rows, labels and one model of each kind, for registries x checks; a learner that forecasts."""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
+from askone.estimators.base import OneBitEstimator
 from askone.features import Fourier, Gaussian, Laplacian, Linear, Nystroem, Scaler
+from askone.inputs import as_row, as_rows
+from askone.learners.base import Learner, wrong_family
 from askone.models.expansion import KernelExpansion
 from askone.models.linear import FeatureModel
+from askone.oracles import Oracle
+from askone.questions import HalfSpace, half_space
+from askone.spaces import Real
 
 
 def small_rows(n: int = 40, d: int = 2) -> np.ndarray:
@@ -31,3 +41,100 @@ def models() -> dict[str, object]:
 def constant_model() -> FeatureModel:
     """For rows (0,): no context, phi = (1, 0) / sqrt(2)."""
     return FeatureModel(Linear(Scaler.identity(1)))
+
+
+class Beliefs(NamedTuple):
+    logs: np.ndarray
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Grid(Learner[Beliefs]):
+    """y = slope x^power + noise, the slope one of a few: Bayes' rule, exactly.  A small honest forecaster."""
+
+    space: Real
+    slopes: tuple[float, ...] = (-1.0, -0.5, 0.0, 0.5, 1.0)
+    power: int = 1
+    noise: float = 0.3
+    forecasts: ClassVar[bool] = True
+
+    @property
+    def columns(self):
+        return 1
+
+    @property
+    def width(self):
+        return 1
+
+    def init(self):
+        return Beliefs(np.full(len(self.slopes), -np.log(len(self.slopes))), 0)
+
+    def ask(self, state, x, uniform):
+        return half_space(self.space, [1.0], float(self.space.to_unit(self.predict(state, as_row(x, 1)))[0, 0]))
+
+    def ask_many(self, state, X, uniform):
+        return [self.ask(state, x, u) for x, u in zip(as_rows(X, 1), uniform, strict=True)]
+
+    def tell(self, state, x, question, answer):
+        yes = self.chances(x, question)
+        logs = state.logs + np.log(yes if question.accept(answer) else 1 - yes)
+        return Beliefs(logs - np.logaddexp.reduce(logs), state.count + 1)
+
+    def chances(self, x, question):
+        """P(yes) for each slope."""
+        if not isinstance(question, HalfSpace):
+            raise wrong_family(HalfSpace, question)
+        means = as_row(x, 1)[0, 0] ** self.power * np.array(self.slopes)
+        return ndtr((question.direction[0] * means - question.threshold) / self.noise)
+
+    def predict(self, state, X):
+        return as_rows(X, 1) ** self.power * (np.exp(state.logs) @ np.array(self.slopes))
+
+    def count(self, state):
+        return state.count
+
+    def to_arrays(self, state):
+        return {"logs": state.logs, "count": np.array(state.count)}
+
+    def from_arrays(self, arrays):
+        return Beliefs(arrays["logs"], int(arrays["count"]))
+
+    def chance(self, state, x, question):
+        return float(np.exp(state.logs) @ self.chances(x, question))
+
+    def worth(self, state, X):
+        def entropy(p):
+            return -p * np.log(p) - (1 - p) * np.log(1 - p)
+
+        weights = np.exp(state.logs)
+        yes = np.array([self.chances(x, self.ask(state, x, np.zeros(1))) for x in as_rows(X, 1)])
+        return entropy(yes @ weights) - entropy(yes) @ weights
+
+
+class GridRegressor(OneBitEstimator):
+    """The grid as an estimator."""
+
+    def __init__(self, power=1, *, budget=None, resample=False, select=None, keep_log=None, random_state=None):
+        self.power = power
+        self.budget = budget
+        self.resample = resample
+        self.select = select
+        self.keep_log = keep_log
+        self.random_state = random_state
+        self.model = "auto"
+
+    def predict(self, X):
+        return self._scores(X)[:, 0]
+
+    def _space(self):
+        return Real(-1, 1, decimals=None)
+
+    def _learner(self, rows, space, horizon, seed):
+        return Grid(space, power=self.power)
+
+    def _hidden(self, X, y):
+        return (
+            self._validated(X),
+            y if isinstance(y, Oracle) else Oracle(y, resample=bool(self.resample)),
+            self._space(),
+        )

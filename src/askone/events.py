@@ -7,14 +7,36 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from askone.errors import InvalidFile
 from askone.questions import Answer, HalfSpace, Question, Record, question_from_json
 
-__all__ = ["Answered", "Asked", "Event", "HalfSpace", "Key", "Retracted", "Revisited", "Skipped", "event_from_json"]
+__all__ = [
+    "Answered",
+    "Asked",
+    "Choice",
+    "Event",
+    "HalfSpace",
+    "Kept",
+    "Key",
+    "Retracted",
+    "Revisited",
+    "Skipped",
+    "event_from_json",
+    "read_log",
+    "write_log",
+]
 
+Array = NDArray[Any]
 FORMAT = 1
 Key = str | int
 """What names a row."""
@@ -33,19 +55,38 @@ def given_key(name: Key) -> Key | None:
 
 @final
 @dataclass(frozen=True)
+class Choice:
+    """How a row came to be asked: by which rule, from how many free rows, of which so many were looked at.
+
+    ``worth`` is what its answer was expected to tell, in nats (see ``Learner.worth``).
+    """
+
+    rule: str
+    pool: int
+    looked: int
+    worth: float
+
+
+@final
+@dataclass(frozen=True)
 class Asked:
-    """A question was put about a row, when the asker had learnt from so many answers."""
+    """A question was put about a row, when the asker had learnt from so many answers.
+
+    ``choice`` is there if the row was chosen from a pool, and not where it came by itself.
+    """
 
     id: str
     row: Key
     question: Question
     learnt: int
+    choice: Choice | None = None
     kind: ClassVar[str] = "asked"
 
     def to_json(self) -> Record:
         """Plain JSON values."""
         fields = {"id": self.id, "row": self.row, "question": self.question.to_json(), "learnt": self.learnt}
-        return {"format": FORMAT, "kind": self.kind, **fields}
+        chosen = {} if self.choice is None else {"choice": asdict(self.choice)}
+        return {"format": FORMAT, "kind": self.kind, **fields, **chosen}
 
 
 @final
@@ -122,7 +163,8 @@ def event_from_json(record: Record) -> Event:
 
 def _read(record: dict[str, Any]) -> Event:
     if record["kind"] == "asked":
-        return Asked(record["id"], record["row"], question_from_json(record["question"]), record["learnt"])
+        choice = None if record.get("choice") is None else Choice(**record["choice"])
+        return Asked(record["id"], record["row"], question_from_json(record["question"]), record["learnt"], choice)
     if record["kind"] == "answered":
         answer = record["answer"]
         return Answered(record["id"], record["asked"], answer if isinstance(answer, bool) else tuple(answer))
@@ -131,3 +173,51 @@ def _read(record: dict[str, Any]) -> Event:
     if record["kind"] == "revisited":
         return Revisited(record["id"], record["row"])
     return Retracted(record["id"], record["answered"])
+
+
+def write_log(path: str | os.PathLike[str], events: Iterable[Event]) -> None:
+    """A log as JSON lines, one event in each; ``read_log`` reads it back."""
+    lines = [json.dumps(event.to_json(), allow_nan=False) + "\n" for event in events]
+    Path(path).write_text("".join(lines), encoding="utf-8")
+
+
+def read_log(path: str | os.PathLike[str]) -> list[Event]:
+    """The events of a file of JSON lines; empty lines are passed over."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return [_read_line(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+
+
+def _read_line(number: int, line: str) -> Event:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise InvalidFile(f"line {number} of the log is not JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise InvalidFile(f"line {number} of the log must be a JSON object; got {type(record).__name__}")
+    return event_from_json(record)
+
+
+@final
+class Kept:
+    """A log in memory, with the rows it is about: ``Stream(learner, log=kept.note, rows=kept.rows)``."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.rows: dict[Key, Array] = {}
+
+    def note(self, event: Event) -> None:
+        """Keep an event."""
+        self.events.append(event)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        rows = [[name, row.tolist()] for name, row in self.rows.items()]
+        return {"events": [event.to_json() for event in self.events], "rows": rows}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Kept:
+        """The inverse of ``to_json``."""
+        kept = cls()
+        kept.events = [event_from_json(event) for event in record["events"]]
+        kept.rows = {name: np.array(row) for name, row in record["rows"]}
+        return kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -10,7 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from askone import draws
 from askone.errors import AlreadyAnswered, AlreadyAsked, AskoneError, BudgetSpent, InvalidArgument, UnknownQuestion
-from askone.events import AUTOMATIC, Answered, Asked, Event, Key, Retracted, Revisited, Skipped, given_key
+from askone.events import (
+    AUTOMATIC,
+    Answered,
+    Asked,
+    Choice,
+    Event,
+    Key,
+    Retracted,
+    Revisited,
+    Skipped,
+    given_key,
+)
 from askone.histories import History, Told, Visit
 from askone.inputs import as_count, as_flag, as_row, as_rows, as_seed
 from askone.learners.base import Learner
@@ -81,8 +92,9 @@ class Stream:
 
     A row with a ``key`` is asked once, ever, unless ``resample`` allows more; without a key every
     call is a new row.  Answers may come late, in any order or never.  A wrong call raises and
-    changes nothing.  ``log`` is called with every event.  Answers can be taken back (``retract``); for that
-    their rows and questions are held, unless ``history`` is False.
+    changes nothing.  ``log`` is called with every event, and ``rows`` keeps the rows by what the log
+    calls them.  Answers can be taken back (``retract``); for that their rows and questions are held, unless
+    ``history`` is False.
 
     >>> from askone.features import Linear, Scaler
     >>> from askone.learners.sgd import SGD
@@ -111,6 +123,7 @@ class Stream:
         state: Any = None,
         asked: int = 0,
         history: bool = True,
+        rows: MutableMapping[Key, Array] | None = None,
     ) -> None:
         if not isinstance(learner, Learner):
             raise InvalidArgument("learner", "a Learner", type(learner).__name__)
@@ -119,7 +132,7 @@ class Stream:
         self.learner, self.budget, self.resample = learner, as_budget(budget), as_flag(resample, "resample")
         self.seed, self.asked = as_seed(seed), as_count(asked, "asked")
         self.state = learner.init() if state is None else state
-        self._log = log
+        self._log, self._rows = log, rows
         self.keys: set[Key] = set()
         self.visits = 0
         self._skipped: set[Key | bytes] = set()
@@ -137,13 +150,13 @@ class Stream:
         """Answers learnt from."""
         return self.learner.count(self.state)
 
-    def ask(self, x: ArrayLike, key: Key | None = None) -> Question:
-        """One question about one row."""
+    def ask(self, x: ArrayLike, key: Key | None = None, choice: Choice | None = None) -> Question:
+        """One question about one row; ``choice`` says how the row was chosen, for the log."""
         row, key = as_row(x, self.learner.columns), plain_key(key)
         self._check(1, [key])
         self._check_open(row, [key])
         uniform = draws.uniforms(self.seed, self.asked, 1, self.learner.width)
-        return self._put(row[0], key, self.learner.ask_row(self.state, row[0], uniform[0], key))
+        return self._put(row[0], key, self.learner.ask_row(self.state, row[0], uniform[0], key), choice)
 
     def ask_many(self, X: ArrayLike, keys: Sequence[Key] | None = None) -> list[Question]:
         """A question for each row, all from the present state."""
@@ -280,6 +293,45 @@ class Stream:
         called = f"{AUTOMATIC}{number}" if name is None else name
         self._open[as_count(number, "number", 0, self.asked - 1)] = _Open(row, question, called)
 
+    def resume(self, state: Any, events: Iterable[Event], rows: Mapping[Key, ArrayLike]) -> None:
+        """Go on where a log ends, at a state learnt from it: its keys, its numbers and its open questions.
+
+        The log's events are noted here too, so that this stream's log is whole.  Nothing is taken from the
+        budget, as nobody is asked.
+        """
+        log = list(events)
+        asked = {event.id: event for event in log if isinstance(event, Asked)}
+        numbers = [one.question.number for one in asked.values() if one.question.number is not None]
+        self.state, self.asked = state, max([len(asked), *(number + 1 for number in numbers)])
+        self.keys.update(one.row for one in asked.values() if given_key(one.row) is not None)
+        self.visits = sum(isinstance(event, Revisited) for event in log)
+        given = {event.id: event.asked for event in log if isinstance(event, Answered)}
+        for taken in (event.answered for event in log if isinstance(event, Retracted)):
+            number = asked[given[taken]].question.number
+            if number is not None:  # a new answer to it needs a name of its own
+                self.retractions[number] = self.retractions.get(number, 0) + 1
+        self._resume_open(log, asked, rows)
+        for one in asked.values():
+            if self._rows is not None and one.row in rows:
+                self._rows.setdefault(one.row, as_row(rows[one.row], self.learner.columns)[0].copy())
+        for event in log:
+            self._note(event)
+
+    def _resume_open(self, log: list[Event], asked: dict[str, Asked], rows: Mapping[Key, ArrayLike]) -> None:
+        gone = {event.answered for event in log if isinstance(event, Retracted)}
+        ends = [event for event in log if isinstance(event, Answered | Skipped) and event.id not in gone]
+        # Numbers, as the comparisons that the best of several implies share that of their question.
+        done = {asked[event.asked].question.number for event in ends if event.asked in asked}
+        for one in asked.values():
+            number = one.question.number
+            if number is not None and number not in done and one.row in rows:
+                self.reopen(number, rows[one.row], one.question, one.row)
+                done.add(number)
+        passed = [asked[event.asked].row for event in ends if isinstance(event, Skipped) and event.asked in asked]
+        for name in passed if self.learner.several else ():
+            if name in rows:
+                self._skipped.add(self._place(as_row(rows[name], self.learner.columns)[0], given_key(name)))
+
     def open_questions(self) -> list[tuple[int, Array, Question, Key]]:
         """Number, row, question and name of all that is open."""
         return [(number, *found) for number, found in self._open.items()]
@@ -300,16 +352,19 @@ class Stream:
         """Predictions at the present state, n x m."""
         return self.learner.predict(self.state, X)
 
-    def _put(self, row: Array, key: Key | None, question: Question) -> Question:
+    def _put(self, row: Array, key: Key | None, question: Question, choice: Choice | None = None) -> Question:
         """Log first, then remember: what the log has not taken has not happened."""
         asked = question.numbered(self.asked)
         name = f"{AUTOMATIC}{self.asked}" if key is None else key
-        self._note(Asked(f"ask-{self.asked}", name, asked, self.answered))
+        self._note(Asked(f"ask-{self.asked}", name, asked, self.answered, choice))
         if self.budget is not None:
             self.budget.spend()
         if key is not None:
             self.keys.add(key)
-        self._open[self.asked] = _Open(row.copy(), asked, name)  # the caller may reuse the array
+        kept = row.copy()  # the caller may reuse the array
+        if self._rows is not None:
+            self._rows.setdefault(name, kept)
+        self._open[self.asked] = _Open(kept, asked, name)
         self.asked += 1
         return asked
 

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -16,8 +16,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from askone import saving
+from askone import campaigns, pools, replay, saving
 from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType
+from askone.events import Event, Kept, Key
 from askone.inputs import as_flag, dimensions
 from askone.learners.base import Learner
 from askone.models.base import Model
@@ -41,7 +42,10 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     budget: int | Budget | None
     model: str | Model[Any]
     resample: bool | str
+    select: str | None
+    keep_log: bool | None
     random_state: Any
+    _memory: Kept | None
 
     @abstractmethod
     def _space(self) -> Space:
@@ -85,6 +89,22 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
                 return stream.ask(self._row(x), key)
             return stream.ask_many(self._validated(x, reset=False), key)
 
+    def ask_from(self, X: ArrayLike, keys: Any = None) -> tuple[Any, int]:
+        """A question about one row of a pool, and the row's place in it.
+
+        With ``select="uncertain"`` it is the row whose answer is expected to tell most; without, the
+        first that was not asked about.  Rows without ``keys`` go by their place: then the pool must stay
+        as it is from call to call.
+        """
+        with self._all_or_nothing():
+            rule, stream = pools.as_rule(self.select), self._running(X)
+            rows = self._validated(X, reset=False)
+            names = pools.as_keys(keys, len(rows))
+            if keys is None:
+                pools.require_same({} if self._memory is None else self._memory.rows, rows)
+            place, choice = pools.chosen(stream, rows, pools.free(stream, names), rule)
+            return stream.ask(rows[place], names[place], choice), place
+
     def tell(self, question: Question | int, answer: Any) -> Self:
         """Learn from the answer to a question (True or False), or to its number."""
         self._started().tell(question, answer)
@@ -110,6 +130,58 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         self._started().retract(question)
         return self
 
+    # -- what was answered ------------------------------------------------------------------------
+
+    @property
+    def log_(self) -> list[Event]:
+        """Every question and answer since this model began, as events (see ``keep_log``)."""
+        return list(self._kept().events)
+
+    @property
+    def rows_(self) -> dict[Key, Array]:
+        """The rows that were asked about, by what the log calls them."""
+        return dict(self._kept().rows)
+
+    def refit(self, other: OneBitEstimator) -> Any:
+        """Another estimator, taught by the same answers without asking again; it can go on asking.
+
+        One that has not begun is shown the rows of the log first.
+        """
+        if not isinstance(other, OneBitEstimator):
+            raise InvalidArgument("other", "an estimator, such as OneBitRegressor(...)", type(other).__name__)
+        alike = type(other) is type(self) and other._character() == self._character()
+        return other.learn_from(self.log_, self.rows_, own=alike)
+
+    def _character(self) -> dict[str, str]:
+        """What decides where a model asks."""
+        apart = ("budget", "select", "keep_log", "random_state")
+        return {name: repr(value) for name, value in self.get_params(deep=False).items() if name not in apart}
+
+    def learn_from(self, log: Sequence[Event], rows: replay.Rows, own: bool = False) -> Self:
+        """Learn from the answers of a log; a model that has not begun is shown its rows first.
+
+        ``own`` says that a model like this asked its questions (see ``askone.refit``).
+        """
+        with self._all_or_nothing():
+            self._refuse_to_forget()
+            if self._stream() is None:
+                self.begin_with(replay.stacked(rows))
+            stream = self._started()
+            if stream.asked:
+                raise AlreadyStarted(f"this model has asked {stream.asked} question(s): a log is learnt from first")
+            replay.teach(stream, rows, log, own)
+        return self
+
+    def begin_with(self, rows: Array) -> None:
+        """Begin with the rows of a log."""
+        self.start(rows)
+
+    def _kept(self) -> Kept:
+        self._started()
+        if self._memory is None:
+            raise UnknownQuestion("this model kept no log: keep_log=True keeps it (None: of ask and tell, not of fit)")
+        return self._memory
+
     # -- simulation -------------------------------------------------------------------------------
 
     def fit(self, X: ArrayLike, y: Any) -> Self:
@@ -125,13 +197,21 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     def _simulate(self, X: ArrayLike, y: Any) -> None:
         rows, oracle, space = self._hidden(X, y)
-        stream = self._begin(rows, space, len(rows))
+        stream = self._begin(rows, space, len(rows), keep=self.keep_log is True)
         left = None if stream.budget is None else stream.budget.left
         if left == 0:
             raise BudgetSpent("the budget holds no question for fit")
         # A learner that is patient stays with a row until it is known, at no matter how many questions.
         most = left if stream.learner.patient else left or len(rows)
+        rule = pools.as_rule(self.select)
+        if rule is not None:
+            pools.require_forecasts(stream.learner)
+            campaigns.from_pool(stream, rows, oracle, rule, most or len(rows))
+            return
         order = resampled(len(rows), self._draws(most), stream.seed) if self.resample and most else None
+        if self.keep_log:  # question by question: compiled blocks keep less of a question than a log must
+            campaigns.in_order(stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most)
+            return
         simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[], order=order, questions=most)
         stream.state, stream.asked = simulation.state, simulation.asked
         if stream.budget is not None:
@@ -168,6 +248,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             "visits": stream.visits,
             "skipped": stream.skipped(),
             "retractions": [[number, times] for number, times in stream.retractions.items()],
+            "log": None if self._memory is None else self._memory.to_json(),
             **self._extras(),
         }
         state = stream.learner.to_arrays(stream.state)
@@ -180,8 +261,11 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def _restored(self, document: dict[str, Any], arrays: dict[str, Array], given: Model[Any] | None) -> Self:
         learner: Learner[Any] = saving.decode(document["learner"], arrays, given)
         state = {name[6:]: array for name, array in arrays.items() if name.startswith("state-")}
+        log = document.get("log")  # models saved before there were logs lack it
+        self._memory = None if log is None else Kept.from_json(log)
         self.stream_ = Stream(
             learner,
+            **self._notes(),
             seed=document["seed"],
             resample=learner.several or bool(self.resample),
             budget=None if document["budget"] is None else Budget(*document["budget"]),
@@ -243,7 +327,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             )
         return self._begin(None if alone else rows, self._space(), None)
 
-    def _begin(self, rows: Array | None, space: Space, horizon: int | None) -> Stream:
+    def _begin(self, rows: Array | None, space: Space, horizon: int | None, keep: bool | None = None) -> Stream:
         budget = as_budget(self.budget)
         if budget is not None:
             horizon = budget.left if horizon is None or self.resample else min(horizon, budget.left)
@@ -256,8 +340,17 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         if self.resample != "memory" or not learner.several:
             as_flag(self.resample, "resample")
         again = learner.several or bool(self.resample)
-        self.stream_ = Stream(learner, seed=seed, budget=budget, resample=again)
+        self._keep(self.keep_log is not False if keep is None else keep)
+        self.stream_ = Stream(learner, seed=seed, budget=budget, resample=again, **self._notes())
         return self.stream_
+
+    def _keep(self, keep: bool) -> None:
+        if self.keep_log is not None:
+            as_flag(self.keep_log, "keep_log")
+        self._memory = Kept() if keep else None
+
+    def _notes(self) -> dict[str, Any]:
+        return {} if self._memory is None else {"log": self._memory.note, "rows": self._memory.rows}
 
     def _scores(self, X: ArrayLike) -> Array:
         """Predictions of the learner, or of an unbegun one, n x m."""

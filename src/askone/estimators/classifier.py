@@ -94,7 +94,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     resample : False, True or "memory"
         Whether rows may be asked again; "memory" never asks what earlier answers imply (it goes with
         the questions "sphere", to which "auto" then turns).
-    budget, random_state
+    budget, select, keep_log, random_state
         As for ``OneBitRegressor``.
 
     Examples
@@ -131,6 +131,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         ridge: float = 0.0,
         budget: int | Budget | None = None,
         resample: bool | str = False,
+        select: str | None = None,
+        keep_log: bool | None = None,
         random_state: Any = None,
     ) -> None:
         self.classes = classes
@@ -152,6 +154,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         self.ridge = ridge
         self.budget = budget
         self.resample = resample
+        self.select = select
+        self.keep_log = keep_log
         self.random_state = random_state
 
     # -- prediction -------------------------------------------------------------------------------

@@ -73,6 +73,8 @@ class OneBitRanker(OneBitEstimator):
         How many questions may be asked.
     resample : bool
         Whether a row may be asked more than once.
+    select, keep_log
+        As for ``OneBitRegressor``.
     random_state : int, RandomState or None
 
     Examples
@@ -107,6 +109,8 @@ class OneBitRanker(OneBitEstimator):
         wording: str = "",
         budget: int | Budget | None = None,
         resample: bool = False,
+        select: str | None = None,
+        keep_log: bool | None = None,
         random_state: Any = None,
     ) -> None:
         self.items = items
@@ -125,6 +129,8 @@ class OneBitRanker(OneBitEstimator):
         self.wording = wording
         self.budget = budget
         self.resample = resample
+        self.select = select
+        self.keep_log = keep_log
         self.random_state = random_state
 
     # -- live -------------------------------------------------------------------------------------
@@ -140,6 +146,11 @@ class OneBitRanker(OneBitEstimator):
         """A question about a row, a list of them about rows, or one about no row in particular."""
         with self._all_or_nothing():
             return super().ask(self._given(x, live=True), key)
+
+    def ask_from(self, X: ArrayLike, keys: Any = None) -> tuple[Any, int]:
+        """See ``OneBitEstimator.ask_from``."""
+        with self._all_or_nothing():
+            return super().ask_from(self._given(X), keys)
 
     def ask_best(self, x: ArrayLike | None = None, k: int = 3, key: Any = None) -> BestOf:
         """Which of k items, drawn and listed by lot, is liked best?  Tell the name of one."""
@@ -277,6 +288,10 @@ class OneBitRanker(OneBitEstimator):
 
     def _predictable(self, X: ArrayLike | None) -> Array:
         return np.asarray(self._validated(self._given(X), reset=False))
+
+    def begin_with(self, rows: Array) -> None:
+        """See ``OneBitEstimator.begin_with``."""
+        self.start(None if rows.shape[1] == 1 and not rows.any() else rows)  # nobody's row is 0
 
     def _running(self, x: ArrayLike) -> Stream:
         stream = self._stream()

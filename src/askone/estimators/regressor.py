@@ -91,6 +91,12 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         questions then go to the ends of the interval.
     resample : False, True or "memory"
         Whether a row may be asked more than once; "memory" never asks what earlier answers imply.
+    select : None or "uncertain"
+        Which row of a pool is asked about (``ask_from``, and ``fit`` with X as the pool): those whose
+        answers should tell most, for learners that forecast; None: rows as they come, as in the paper.
+    keep_log : None, True or False
+        Whether ``log_`` and ``rows_`` hold every question, answer and row, for ``refit`` and ``compare``.
+        None: those of ask and tell, not of ``fit``, which True makes go question by question.
     random_state : int, RandomState or None
 
     Examples
@@ -136,6 +142,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         interval: float | None = None,
         budget: int | Budget | None = None,
         resample: bool | str = False,
+        select: str | None = None,
+        keep_log: bool | None = None,
         random_state: Any = None,
     ) -> None:
         self.low = low
@@ -166,6 +174,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         self.interval = interval
         self.budget = budget
         self.resample = resample
+        self.select = select
+        self.keep_log = keep_log
         self.random_state = random_state
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:

@@ -127,6 +127,11 @@ class Learner(ABC, Generic[S]):
     def width(self) -> int:
         """How many uniforms one question uses."""
 
+    @property
+    def local(self) -> bool:
+        """Whether an answer is a slope at its own prediction: then another model's questions teach it falsely."""
+        return False
+
     @abstractmethod
     def init(self) -> S:
         """The state before any answer."""

@@ -100,6 +100,11 @@ class Calibrated(Learner[CalibratedState]):
         return self.template.space
 
     @property
+    def local(self) -> bool:
+        """As what it calibrates."""
+        return self.template.local
+
+    @property
     def columns(self) -> int:
         """Width of a row."""
         return self.template.columns
@@ -137,6 +142,9 @@ class Calibrated(Learner[CalibratedState]):
             if len(question.direction) != self.space.m or max(question.direction) != 1.0:
                 raise InvalidArgument("question", f"about one of {self.space.m} output(s)", question.direction)
             return state if inner is not None else self._with_bit(state, row, question, bit)
+        if inner is None and isinstance(question, HalfSpace):
+            allowed = "one about the range while that is sought (a declared range learns from any)"
+            raise InvalidArgument("question", allowed, str(question))
         if inner is None:
             raise wrong_family(HalfSpace, question)
         return replace(state, inner=learner.tell(inner, x, question, answer))

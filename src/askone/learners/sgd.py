@@ -125,6 +125,11 @@ class SGD(Learner[SGDState]):
         """Uniforms per question."""
         return self._weak.width(self.space.m) if self._asks_bits else 0
 
+    @property
+    def local(self) -> bool:
+        """See ``Learner.local``: all but those that are told where the threshold was."""
+        return self._asks_bits and self._mode == kernels.AT_PREDICTION
+
     @cached_property
     def _asks_bits(self) -> bool:
         return isinstance(self.gradient, WeakGradient)

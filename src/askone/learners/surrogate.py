@@ -67,6 +67,11 @@ class Surrogate(Learner[SGDState]):
         """The strategy's space."""
         return self.strategy.space
 
+    @property
+    def local(self) -> bool:
+        """See ``Learner.local``: where the question carries its gradient."""
+        return self.strategy.late
+
     @cached_property
     def _core(self) -> SGD:
         m = self.space.m

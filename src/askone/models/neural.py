@@ -21,7 +21,7 @@ from askone.inputs import as_count
 from askone.models.base import Model, Point
 
 try:
-    import torch
+    import torch as torch  # so named, it may be imported from here: no other module opens the door
 except ImportError as error:
     raise MissingExtra("neural models need torch: pip install 'askone[torch]'") from error
 
