@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 # Read once, when the libraries below are loaded; workers inherit them.
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
 
 from efficiency_curves import row_of
 from efficiency_jobs import fingerprints, measure

@@ -39,7 +39,7 @@ def fingerprints() -> dict[str, str]:
     """Of the sources that the default's figures rest on, and those that the baselines' do."""
     tasks, baselines = (Path(str(module.__file__)) for module in (efficiency_tasks, efficiency_baselines))
     return {
-        "default": fingerprint(SOURCES, tasks),
+        "default": fingerprint(SOURCES, tasks, Path(__file__)),
         "baselines": fingerprint(*(SOURCES / part for part in _RESTS_ON), tasks, baselines),
     }
 

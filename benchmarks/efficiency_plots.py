@@ -19,19 +19,19 @@ _STYLES: dict[str, dict[str, Any]] = {
     DEFAULT: {"color": COLOURS[0], "linewidth": 2.8, "linestyle": "-"},
 }
 _NAMES = {DEFAULT: "askone", ALGORITHM: "Algorithm 1", PASSIVE: "passive", FULL: "all labels"}
-_LEAST = 1e-6  # what is below is drawn there: an error of zero has no logarithm
+_LEAST = 1e-9  # an error of zero has no logarithm: it is drawn here, below the panel
 
 
-def _drawn(axes: Axes, row: dict[str, Any], scale: float = 1.0, least: float = _LEAST) -> None:
+def _drawn(axes: Axes, row: dict[str, Any]) -> None:
     for name, style in _STYLES.items():
         if name not in row["curves"]:
             continue
         curve = row["curves"][name]
-        mean, error = (scale * np.array(curve[key], dtype=float) for key in ("mean", "error"))
+        mean, error = (np.array(curve[key], dtype=float) for key in ("mean", "error"))
         at, shown = np.array(curve["at"]), np.isfinite(mean)
         low = np.maximum(mean - 2 * error, 0.3 * mean)
-        axes.plot(at[shown], np.maximum(mean, least)[shown], **style, solid_capstyle="round")
-        axes.fill_between(at[shown], np.maximum(low, least)[shown], np.maximum(mean + 2 * error, least)[shown],
+        axes.plot(at[shown], np.maximum(mean, _LEAST)[shown], **style, solid_capstyle="round")
+        axes.fill_between(at[shown], np.maximum(low, _LEAST)[shown], np.maximum(mean + 2 * error, _LEAST)[shown],
                           color=style["color"], alpha=0.15, linewidth=0)  # fmt: skip
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -41,10 +41,6 @@ def _drawn(axes: Axes, row: dict[str, Any], scale: float = 1.0, least: float = _
     axes.minorticks_off()
 
 
-def _end(curve: dict[str, Any], scale: float, least: float) -> float:
-    return max(scale * float(curve["mean"][-1]), least)
-
-
 def _limits(row: dict[str, Any]) -> tuple[float, float]:
     """All of the default and Algorithm 1, and of the rest what lies within a decade below them."""
     means = {name: [m for m in curve["mean"] if math.isfinite(m)] for name, curve in row["curves"].items()}
@@ -52,7 +48,7 @@ def _limits(row: dict[str, Any]) -> tuple[float, float]:
     low, high = min(main), max(max(values) for name, values in means.items() if name != FULL)
     below = [m for m in means.get(FULL, []) if m > low / 5]
     zero = any(m == 0 for name in (DEFAULT, ALGORITHM) for m in means[name])
-    return max(min([low, *below]) / (3 if zero else 1.5), _LEAST), 1.4 * high
+    return max(min([low, *below]) / (3 if zero else 1.5), 1e-7), 1.4 * high
 
 
 def draw_tasks(rows: dict[str, Any], columns: int = 4) -> Figure:
@@ -62,8 +58,8 @@ def draw_tasks(rows: dict[str, Any], columns: int = 4) -> Figure:
     figure, axes = panels(columns, count, width=3.1, height=2.6)
     for one, row in zip(axes, rows.values(), strict=False):
         low, high = _limits(row)
-        _drawn(one, row, least=low)
-        one.set_ylim(low / 1.1, high)
+        _drawn(one, row)
+        one.set_ylim(low, high)
         one.set_title(row["title"], fontsize=9.5, loc="left", color=_INK)
         one.set_ylabel(_axis(row["error"]), fontsize=8, color=_INK)
         _fewer(one, row)
@@ -78,7 +74,7 @@ def draw_tasks(rows: dict[str, Any], columns: int = 4) -> Figure:
         "passive, best settings",
         "all labels (one label per row)",
     ]
-    legend = figure.legend(handles, names, loc="outside upper left", ncols=4, frameon=False, fontsize=9.5)
+    legend = figure.legend(handles, names, loc="outside upper left", ncols=columns, frameon=False, fontsize=9.5)
     for said, name in zip(legend.get_texts(), _NAMES, strict=True):
         said.set_color(_STYLES[name]["color"])
     return figure
@@ -103,12 +99,9 @@ def _fewer(axes: Axes, row: dict[str, Any]) -> None:
     if not times or found["level"] <= 0:
         return
     _arrow(axes, found, found["level"], 0.9)
-    axes.annotate(f"{times}×", _middle(found), textcoords="offset points", xytext=(0, 3), ha="center", fontsize=8.5,
-                  color=_INK, fontweight="bold")  # fmt: skip
-
-
-def _middle(found: dict[str, Any], scale: float = 1.0) -> tuple[float, float]:
-    return math.sqrt(found["ours"] * found["theirs"]), scale * found["level"]
+    # The upper right corner is free: all curves come down.
+    axes.text(0.98, 0.97, f"{times}× fewer", transform=axes.transAxes, ha="right", va="top", fontsize=9.5, color=_INK,
+              fontweight="bold")  # fmt: skip
 
 
 def _arrow(axes: Axes, found: dict[str, Any], level: float, width: float) -> None:
@@ -138,8 +131,10 @@ def draw_weather(row: dict[str, Any]) -> Figure:
     found, times = row["fewer"], _times(row["fewer"])
     if times:
         _arrow(axes, found, found["level"], 1.4)
-        axes.annotate(f"{times} times fewer questions", _middle(found), textcoords="offset points", xytext=(0, 6),
-                      ha="center", fontsize=12, color=_INK, fontweight="bold")  # fmt: skip
+        # Two lines over the arrow's first half: the second half is where Algorithm 1 comes down to it.
+        place = math.exp(0.7 * math.log(found["ours"]) + 0.3 * math.log(found["theirs"]))
+        axes.annotate(f"{times} times fewer\nquestions", (place, found["level"]), textcoords="offset points",
+                      xytext=(0, 5), ha="center", fontsize=12, color=_INK, fontweight="bold")  # fmt: skip
     return figure
 
 
@@ -154,8 +149,10 @@ _LONG = {
 def _direct(axes: Axes, row: dict[str, Any], last: int) -> None:
     """Names at the ends of the curves, moved apart where they would overlap."""
     low, high = (math.log(end) for end in axes.get_ylim())
-    ends = sorted((math.log(_end(row["curves"][name], 1.0, _LEAST)), name) for name in _LONG if name in row["curves"])
-    gap = 0.115 * (high - low)
+    ends = sorted(
+        (math.log(max(row["curves"][name]["mean"][-1], _LEAST)), name) for name in _LONG if name in row["curves"]
+    )
+    gap = 0.135 * (high - low)
     places = [max(ends[0][0], low + 0.3 * gap)]
     for end, _ in ends[1:]:
         places.append(max(end, places[-1] + gap))
