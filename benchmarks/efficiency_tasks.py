@@ -277,8 +277,8 @@ def _sine(name: str, title: str, noise: tuple[str, float], *goals: Goal, **more:
 def _digits(name: str, title: str, data: str, last: int, first_limit: float, last_limit: float) -> Task:
     goals = (Goal(1000, first_limit), Goal(last, last_limit))
     return Task(
-        name, title, CLASSES, last, goals, "test error", seeds=5, data=data, outputs=10, components=500,
-        widths=(0.2, 0.3, 0.5, 0.8), gammas=(0.3, 1.0, 3.0, 6.0, 15.0), passive=(10.0, 30.0), passive_widths=(0.5, 0.8),
+        name, title, CLASSES, last, goals, "test error", seeds=5, data=data, outputs=10, components=1000,
+        widths=(0.3, 0.5, 0.8), gammas=(0.3, 1.0, 3.0, 6.0, 15.0), passive=(10.0, 30.0), passive_widths=(0.5, 0.8),
     )  # fmt: skip
 
 
