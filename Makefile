@@ -5,7 +5,7 @@ VENV ?= .venv
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
 
-.PHONY: run test check lint bench bench-paper strategies paper clean
+.PHONY: run test check lint bench bench-paper bench-efficiency strategies paper clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo
@@ -32,6 +32,9 @@ bench: $(VENV)/.installed
 
 bench-paper: $(VENV)/.installed
 	$(BIN)/python benchmarks/paper.py $(ARGUMENTS)
+
+bench-efficiency: $(VENV)/.tested
+	$(BIN)/python benchmarks/efficiency.py $(ARGUMENTS)
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "askone needs Python 3.11 or newer; set PYTHON=")'

@@ -20,7 +20,8 @@ PAGE = HERE.parent / "docs" / "benchmarks.md"
 INTRODUCTION = """# Benchmarks
 
 Tables written by the scripts in `benchmarks/`; run one to rewrite its part.
-Times depend on the machine, ratios much less.
+Times depend on the machine, ratios much less. How many questions learning takes has
+[a page of its own](efficiency.md) (`make bench-efficiency`).
 """
 
 

@@ -17,13 +17,14 @@ from numpy.typing import ArrayLike
 from askone.errors import MissingExtra
 
 try:
+    from matplotlib import rc_context
     from matplotlib.axes import Axes
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 except ImportError as error:
     raise MissingExtra("figures need matplotlib: pip install 'askone[paper]'") from error
 
-__all__ = ["COLOURS", "Axes", "Figure", "band", "embedded", "panels", "save"]
+__all__ = ["COLOURS", "Axes", "Figure", "band", "embedded", "panels", "save", "save_svg"]
 
 # Told apart by people who see colours differently (Okabe and Ito), in the order of the paper's curves.
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -59,6 +60,13 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     for path in paths:
         figure.savefig(path, dpi=150, metadata={"CreationDate": None} if path.suffix == ".pdf" else None)
     return paths
+
+
+def save_svg(figure: Figure, path: Path) -> None:
+    """The figure as SVG, on white, the same bytes for the same figure."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with rc_context({"svg.hashsalt": "askone"}):  # it names parts by chance otherwise
+        figure.savefig(path, format="svg", facecolor="white", metadata={"Date": None})
 
 
 def embedded(figure: Figure) -> str:

@@ -1,0 +1,106 @@
+"""Microseconds per answer of the default learners, beside a plain NumPy step of the same size."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, Oracle, Ranking, simulate
+
+FILTERS = 7  # of the regressor's bank
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A default estimator on made-up rows, and a NumPy step to compare with (one call: one answer)."""
+
+    what: str
+    model: Any
+    X: Any
+    hidden: Any
+    step: Callable[[], None]
+    rows: int
+
+
+def filter_step(p: int, filters: int) -> Callable[[], None]:
+    """mu += a S x, S -= b (S x)(S x)^T for each of some filters."""
+    rng = np.random.default_rng(0)
+    x, S, mu = rng.normal(size=p) / np.sqrt(p), np.stack([np.eye(p)] * filters), np.zeros((filters, p))
+
+    def step() -> None:
+        for k in range(filters):
+            Sx = S[k] @ x
+            v = x @ Sx + 0.01
+            mu[k] += 1e-3 / np.sqrt(v) * Sx
+            S[k] -= (1e-3 / v) * np.outer(Sx, Sx)
+
+    return step
+
+
+def scores_step(p: int, m: int) -> Callable[[], None]:
+    """The same for one covariance and m scores: W -= (S x) g^T."""
+    rng = np.random.default_rng(0)
+    x, S, W, g = rng.normal(size=p) / np.sqrt(p), np.eye(p), np.zeros((p, m)), rng.normal(size=m)
+
+    def step() -> None:
+        z = x @ W
+        np.exp(z - z.max())
+        Sx = S @ x
+        h = 1e-3 / (1 + x @ Sx)
+        S[...] -= h * np.outer(Sx, Sx)
+        W[...] -= 1e-3 * np.outer(S @ x, g)
+
+    return step
+
+
+def learners_to_time(quick: bool = False) -> list[Timed]:
+    """What is timed: add a learner here."""
+    rng = np.random.default_rng(22)
+    n = 300 if quick else 3000
+    X = rng.normal(size=(n, 6))
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=n)
+    digits = rng.normal(size=(n, 16))
+    classes = np.argmax(digits @ rng.normal(size=(16, 10)) + 0.1 * rng.normal(size=(n, 10)), axis=1)
+    space = Ranking(tuple(f"item {i}" for i in range(10)))
+    orders = space.from_scores(X @ rng.normal(size=(6, 10)))
+    return [
+        *(
+            Timed(f"OneBitRegressor, p={p}", OneBitRegressor(-2, 2, n_components=p, random_state=0), X, y,
+                  filter_step(p, FILTERS), n)
+            for p in (100, 500)
+        ),
+        Timed("OneBitClassifier, p=500, m=10", OneBitClassifier(range(10), n_components=500, random_state=0), digits,
+              classes, scores_step(500, 10), n),
+        Timed("OneBitRanker, p=100, m=10", OneBitRanker(space.items, n_components=100, random_state=0), X, orders,
+              scores_step(100, 10), n),
+    ]  # fmt: skip
+
+
+def _streamed(one: Timed, rows: int) -> float:
+    learner = one.model.start(one.X).stream_.learner
+    begin = time.perf_counter()
+    simulate(learner, one.X[:rows], Oracle(one.hidden[:rows]), at=[])
+    return (time.perf_counter() - begin) / rows * 1e6
+
+
+def _stepped(one: Timed, times: int) -> float:
+    begin = time.perf_counter()
+    for _ in range(times):
+        one.step()
+    return (time.perf_counter() - begin) / times * 1e6
+
+
+def speeds(quick: bool = False) -> dict[str, Any]:
+    """Best of several rounds of each, in turn, so that a busy moment spoils no ratio."""
+    found = []
+    for one in learners_to_time(quick):
+        rows, rounds = min(one.rows, 200 if quick else 2000), 2 if quick else 5
+        _streamed(one, min(rows, 100))  # compiles
+        times = [(_streamed(one, rows), _stepped(one, 20 if quick else 200)) for _ in range(rounds)]
+        us, numpy = (min(column) for column in zip(*times, strict=True))
+        found.append({"what": one.what, "us": us, "numpy": numpy, "ratio": numpy / us})
+    return {"learners": found, "filters": FILTERS}
