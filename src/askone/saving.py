@@ -27,6 +27,7 @@ from askone.learners.calibrated import Calibrated
 from askone.learners.ellipsoid import Ellipsoid
 from askone.learners.game import Game
 from askone.learners.generic import GenericSGD
+from askone.learners.likelihood import SetLikelihood
 from askone.learners.memory import RememberedClasses, RememberedReal
 from askone.learners.sgd import SGD
 from askone.learners.surrogate import Surrogate
@@ -41,7 +42,7 @@ Array = NDArray[Any]
 FORMAT = 1
 _DOCUMENT = "askone.json"
 _SMALL = (features.Scaler, features.Linear, features.Nystroem, features.Fourier)
-_MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Ellipsoid, Calibrated, Surrogate, Game)
+_MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Ellipsoid, Calibrated, Surrogate, Game, SetLikelihood)
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SPACES = (Real, finite.Classes, finite.Finite, Ranking)
 _PARTS: tuple[type, ...] = (

@@ -1,0 +1,382 @@
+"""Classes by the likelihood of the bits: a softmax model, a bank of priors, and every stored bit used again.
+
+A bit says Y in A (the set asked, or its complement); the model is p(y|x) = softmax(W^T phi(x)).  Each member of
+the bank has its own prior, W ~ N(0, s I), and keeps the most likely W:
+
+- an answer is one damped natural-gradient step, W -= phi g / curvature, g = p - p(.|A);
+- when the number of answers has grown by a seventh, all stored bits are fitted again (``likelihoods.refit``);
+- when the store is full, its older half becomes a normal prior (mean and precision, so that the fit stays where it
+  is) and is forgotten: memory and time are bounded.
+
+Nothing is tuned.  Every member, at several temperatures, forecasts each answer before it learns it; questions
+come from the mixture weighted by these likelihoods.  Predictions come from the strongest prior that forecasts
+nearly as well as the best one (a tenth of its loss): where classes are noisy, decisions profit from more smoothing
+than probabilities do.  The likelihood of sets is consistent if the sets tell all classes apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askone import likelihoods
+from askone.choices import Subset
+from askone.errors import InvalidArgument
+from askone.features import FeatureMap
+from askone.finite import FiniteSpace
+from askone.inputs import as_number, as_row, as_rows
+from askone.learners.base import Learner, Task, heard, wrong_family
+from askone.likelihoods import Prior
+from askone.models.expansion import Buffer
+from askone.questions import Answer, Question
+
+Array = NDArray[Any]
+
+SCALES = (0.1, 1.0, 10.0, 100.0)
+TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0)
+_TOLERANCE = 0.1  # a stronger prior may forecast so much worse
+_LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
+_FLOOR = 1e-3  # of the questions' class probabilities is uniform: no class is starved
+_GROWTH, _EARLY = 0.15, 100
+_BEHIND, _ALL = 1.3, 4  # members so much worse than the best rest, but for every fourth refit
+_STORED = 1 << 22  # numbers kept of old rows
+_BLOCK = 64
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LikelihoodState:
+    """Weights p x K x m, their prior and curvature, discounted log-likelihoods K x temperatures, the stored bits.
+
+    ``counts``: answers learnt, answers at which the next refit is due, refits, rows stored; ``heard`` is the
+    discounted number of answers behind the likelihoods.
+    """
+
+    W: Array
+    prior: Prior
+    curvature: Array
+    damping: Array
+    evidence: Array
+    heard: float
+    counts: tuple[int, int, int, int]
+    store: Buffer
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SetLikelihood(Learner[LikelihoodState]):
+    """Softmax regression from one bit per row, with nothing to tune.
+
+    ``flip`` is the known probability that an answer is wrong.
+
+    >>> from askone.features import Linear, Scaler
+    >>> from askone.finite import Classes
+    >>> learner = SetLikelihood(Classes(("cat", "lion", "caracal", "owl")), Linear(Scaler.identity(1)))
+    >>> state = learner.init()
+    >>> question = learner.ask(state, [0.0], np.full(4, 0.5))
+    >>> str(question), round(learner.chance(state, [0.0], question), 9)
+    ('Is it one of: cat, lion?', 0.5)
+    >>> state = learner.tell(state, [0.0], question, True)
+    >>> bool(learner.chance(state, [0.0], question) > 0.5)
+    True
+    """
+
+    space: FiniteSpace
+    features: FeatureMap
+    flip: float = 0.0
+    scales: tuple[float, ...] = SCALES
+    temperatures: tuple[float, ...] = TEMPERATURES
+    forecasts: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.space, FiniteSpace):
+            raise InvalidArgument("space", "Classes or Finite", type(self.space).__name__)
+        if not isinstance(self.features, FeatureMap):
+            raise InvalidArgument("features", "a finite feature map", type(self.features).__name__)
+        if not 0.0 <= as_number(self.flip, "flip") < 0.5:
+            raise InvalidArgument("flip", "a probability below 1/2", self.flip)
+        for field in ("scales", "temperatures"):
+            given = getattr(self, field)
+            if not isinstance(given, tuple | list) or not given:
+                raise InvalidArgument(field, "a list of positive numbers", repr(given))
+            object.__setattr__(self, field, tuple(as_number(one, field, 0.0, strict=True) for one in given))
+        object.__setattr__(self, "scales", tuple(sorted(self.scales)))
+
+    # -- shape ------------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> int:
+        """Width of a row."""
+        return self.features.columns
+
+    @cached_property
+    def width(self) -> int:
+        """A uniform for each class, or one where the sets are listed."""
+        return 1 if self._listed is not None else self.space.size
+
+    @cached_property
+    def _listed(self) -> Array | None:
+        """The sets that alone may be asked, one row of 0 and 1 each."""
+        named = self.space.attributes or self.space.sets
+        return self.space.allowed.inside if named and self.space.allowed is not None else None
+
+    @cached_property
+    def _most(self) -> int:
+        half = max(1, self.space.size // 2)
+        return half if self.space.max_set_size is None else min(half, self.space.max_set_size)
+
+    @cached_property
+    def _temperatures(self) -> Array:
+        return np.array(self.temperatures)
+
+    @cached_property
+    def capacity(self) -> int:
+        """How many bits are stored at most."""
+        widest = max(self.features.size + self.space.size, len(self.scales) * self.space.size)
+        return max(256, _STORED // widest)
+
+    def init(self) -> LikelihoodState:
+        """All classes alike."""
+        p, K, m = self.features.size, len(self.scales), self.space.size
+        W = np.zeros((p, K, m))
+        precision = np.broadcast_to(1.0 / np.array(self.scales)[:, None], (p, K, m)).copy()
+        evidence = np.zeros((K, len(self.temperatures)))
+        prior = Prior(precision, W)
+        return LikelihoodState(W, prior, precision, np.ones(K), evidence, 0.0, (0, 1, 0, 0), Buffer(p + m))
+
+    # -- questions --------------------------------------------------------------------------------
+
+    def ask(self, state: LikelihoodState, x: ArrayLike, uniform: Array) -> Subset:
+        """A set of about half of the mass, by chance: see ``_draw``."""
+        return self._ask(state, self.features(as_row(x, self.columns))[0], uniform)
+
+    def ask_many(self, state: LikelihoodState, X: ArrayLike, uniform: Array) -> list[Question]:
+        """See ``Learner.ask_many``."""
+        Phi = self.features(as_rows(X, self.columns))
+        return [self._ask(state, phi, u) for phi, u in zip(Phi, uniform, strict=True)]
+
+    def _ask(self, state: LikelihoodState, phi: Array, uniform: Array) -> Subset:
+        p = self._mixture(state, phi)
+        return self._question(p, self._uniforms(uniform), self.count(state))
+
+    def _question(self, p: Array, uniform: Array, learnt: int) -> Subset:
+        """Listed sets by the variance of their answer; else classes by sqrt(p), while the mass nears 1/2."""
+        p = (1.0 - _FLOOR) * p + _FLOOR / len(p)
+        names, wording = self.space.names, self.space.wording
+        if self._listed is not None:
+            masses = self._listed @ p
+            odds = masses * (1.0 - masses)
+            total = np.cumsum(odds)
+            which = min(int(np.searchsorted(total, uniform[0] * total[-1], side="right")), len(odds) - 1)
+            members = tuple(names[i] for i in np.flatnonzero(self._listed[which]))
+            title = self.space.allowed.titles[which] if self.space.allowed is not None else ""
+            drawn = float(odds[which] / total[-1])
+            return Subset(members, title=title, probability=drawn, learnt=learnt, wording=wording)
+        order = np.argsort(-self._keys(p, uniform), kind="stable")[: self._most]
+        size = 1 + int(np.argmin(np.abs(np.cumsum(p[order]) - 0.5)))
+        return Subset(tuple(names[i] for i in np.sort(order[:size])), learnt=learnt, wording=wording)
+
+    @staticmethod
+    def _keys(p: Array, uniform: Array) -> Array:
+        """Gumbel: in the order of these keys classes are drawn by sqrt(p), without replacement."""
+        return np.asarray(0.5 * np.log(p) - np.log(-np.log(uniform)))
+
+    def _uniforms(self, uniform: Array) -> Array:
+        row = np.asarray(uniform)
+        if row.shape != (self.width,):
+            raise InvalidArgument("uniform", f"of shape {(self.width,)}", f"shape {row.shape}")
+        return row
+
+    # -- answers ----------------------------------------------------------------------------------
+
+    def tell(self, state: LikelihoodState, x: ArrayLike, question: Question, answer: Answer) -> LikelihoodState:
+        """A step for this bit, and a refit if one is due.  Questions may be anybody's, and late."""
+        cell = self._cell(question, question.accept(answer))
+        phi = self.features(as_row(x, self.columns))[0]
+        return self._learnt(_owned(state), phi, cell)
+
+    def stream(self, state: LikelihoodState, X: Array, task: Task) -> LikelihoodState:
+        """The same for many rows: features in blocks, one copy of the state."""
+        state = _owned(state)
+        for start in range(0, len(X), _BLOCK):
+            Phi = self.features(np.ascontiguousarray(X[start : start + _BLOCK]))
+            uniform = task.draw(task.first + start, len(Phi))
+            for i, phi in enumerate(Phi):
+                row = int(task.rows[start + i])
+                question = self._ask(state, phi, uniform[i])
+                answer = task.respondent.respond(row, question)
+                if answer is not None:
+                    state = self._learnt(state, phi, self._cell(question, question.accept(answer)))
+                if task.listen is not None:
+                    task.listen(heard(row, question, answer))
+        return state
+
+    def _cell(self, question: Question, answer: Answer) -> Array:
+        """1 for each class that the answer leaves."""
+        inside = self._inside(question)
+        cell = inside if answer else 1.0 - inside
+        if not 0 < cell.sum() < len(cell):
+            raise InvalidArgument("question", "about some, not all labels", str(question))
+        return cell
+
+    def _inside(self, question: Question) -> Array:
+        if not isinstance(question, Subset):
+            raise wrong_family(Subset, question)
+        inside = np.zeros(self.space.size)
+        inside[[self.space.index(name, "question") for name in question.members]] = 1.0
+        return inside
+
+    def _learnt(self, state: LikelihoodState, phi: Array, cell: Array) -> LikelihoodState:
+        """The state after a bit; its own arrays may be written."""
+        answers, due, refits, stored = state.counts
+        p, K, m = state.W.shape
+        evidence, known = self._judged(state, phi, cell)
+        if answers + 1 < due:
+            Z = (phi @ state.W.reshape(p, K * m)).reshape(1, K, m)
+            G, F, D = np.empty((1, K, m)), np.empty((1, K)), np.empty((1, K, m))
+            likelihoods.bit_terms(Z, cell[None], self.flip, G, F, D, np.zeros(K))
+            likelihoods.step_once(state.W, state.curvature, phi, G, F, D, state.damping)
+        store = state.store.extended(stored, np.concatenate([phi, cell])[None])
+        counts = (answers + 1, due, refits, stored + 1)
+        state = replace(state, evidence=evidence, heard=known, counts=counts, store=store)
+        if answers + 1 >= due or stored + 1 >= self.capacity:
+            state = self._refitted(state)
+        return state
+
+    def _judged(self, state: LikelihoodState, phi: Array, cell: Array) -> tuple[Array, float]:
+        """The discounted log-likelihoods after one more answer, forecast before it is learnt."""
+        chance = self.flip + (1.0 - 2.0 * self.flip) * (self._members(state, phi) @ cell)
+        keep = 1.0 - 1.0 / max(0.5 * state.counts[0], 50.0)
+        gain = np.log((1.0 - _LAPSE) * chance + 0.5 * _LAPSE)
+        return keep * state.evidence + gain, keep * state.heard + 1.0
+
+    def _refitted(self, state: LikelihoodState) -> LikelihoodState:
+        answers, _, refits, stored = state.counts
+        full = stored >= self.capacity
+        chosen = np.ones(len(self.scales), dtype=np.bool_)
+        if not full and answers > _EARLY and refits % _ALL:
+            losses = self._losses(state)
+            chosen = losses <= _BEHIND * losses.min()
+        rows = state.store.view(stored)
+        Phi, cells = rows[:, : self.features.size], rows[:, self.features.size :]
+        prior = Prior(state.prior.precision[:, chosen], state.prior.anchor[:, chosen])
+        found = likelihoods.refit(Phi, cells, np.ascontiguousarray(state.W[:, chosen]), prior, self.flip)
+        W, curvature, damping = state.W.copy(), state.curvature.copy(), state.damping.copy()
+        W[:, chosen], curvature[:, chosen], damping[chosen] = found.W, found.curvature, found.damping
+        due = answers + max(1, min(int(_GROWTH * answers), self.capacity // 4))
+        state = replace(state, W=W, curvature=curvature, damping=damping, counts=(answers, due, refits + 1, stored))
+        return self._forgotten(state) if full else state
+
+    def _forgotten(self, state: LikelihoodState) -> LikelihoodState:
+        """The older half of the bits as a normal prior whose gradient at W is theirs: W stays the best fit."""
+        answers, due, refits, stored = state.counts
+        half, p = stored // 2, self.features.size
+        rows = state.store.view(stored)
+        Phi, cells = rows[:half, :p], rows[:half, p:]
+        old = likelihoods.terms_of(Phi, cells, state.W, state.prior, self.flip)
+        precision = state.prior.precision + likelihoods.information(Phi, old.F, old.D)
+        prior = Prior(precision, state.W - old.gradient / precision)
+        store = Buffer(rows.shape[1]).extended(0, rows[half:])
+        return replace(state, prior=prior, store=store, counts=(answers, due, refits, stored - half))
+
+    # -- forecasts --------------------------------------------------------------------------------
+
+    def _members(self, state: LikelihoodState, phi: Array) -> Array:
+        """p(y|x) by every member at every temperature, K x temperatures x m."""
+        p, K, m = state.W.shape
+        out = np.empty((K, len(self.temperatures), m))
+        likelihoods.tempered((phi @ state.W.reshape(p, K * m)).reshape(K, m), self._temperatures, out)
+        return out
+
+    def _mixture(self, state: LikelihoodState, phi: Array) -> Array:
+        weights = np.exp(state.evidence - state.evidence.max())
+        return np.asarray(np.tensordot(weights / weights.sum(), self._members(state, phi), 2))
+
+    def _losses(self, state: LikelihoodState) -> Array:
+        """Mean -log forecast of each member at its best temperature."""
+        return np.asarray(-state.evidence.max(axis=1) / max(state.heard, 1.0))
+
+    def _preferred(self, state: LikelihoodState) -> int:
+        """The strongest prior that forecasts nearly as well as the best."""
+        losses = self._losses(state)
+        return int(np.argmax(losses <= (1.0 + _TOLERANCE) * losses.min() + 1e-12))
+
+    def probabilities(self, state: LikelihoodState, X: ArrayLike) -> Array:
+        """p(y|x), n x K: the preferred member at its temperatures."""
+        Phi, k = self.features(as_rows(X, self.columns)), self._preferred(state)
+        Z = Phi @ state.W[:, k]
+        weights = np.exp(state.evidence[k] - state.evidence[k].max())
+        total = np.zeros_like(Z)
+        for weight, temperature in zip(weights / weights.sum(), self.temperatures, strict=True):
+            if weight > 1e-6:
+                e = np.exp(temperature * (Z - Z.max(axis=1, keepdims=True)))
+                total += weight * e / e.sum(axis=1, keepdims=True)
+        return np.asarray(total / total.sum(axis=1, keepdims=True))
+
+    def predict(self, state: LikelihoodState, X: ArrayLike) -> Array:
+        """E[phi(Y) | x] in the space's embedding: decoded by the most likely label, or the least expected cost."""
+        return np.asarray(self.probabilities(state, X) @ self.space.embedding)
+
+    def chance(self, state: LikelihoodState, x: ArrayLike, question: Question) -> float:
+        """P(yes) under the mixture, flips included."""
+        inside = self._inside(question)
+        p = self._mixture(state, self.features(as_row(x, self.columns))[0])
+        return float(self.flip + (1.0 - 2.0 * self.flip) * (p @ inside))
+
+    def worth(self, state: LikelihoodState, X: ArrayLike) -> Array:
+        """1/2 log(1 + f d^T V d): what a set of half the mass would tell of the scores, whose variance is V.
+
+        The set is the likeliest classes, while their mass nears 1/2; V is that of the best member.
+        """
+        Phi = self.features(as_rows(X, self.columns))
+        k = int(np.argmin(self._losses(state)))
+        variance = (Phi * Phi) @ (1.0 / state.curvature[:, k])
+        worth = np.empty(len(Phi))
+        for i, phi in enumerate(Phi):
+            p = self._mixture(state, phi)
+            inside = self._inside(self._question(p, self._middle, 0))
+            a = min(max(float(p @ inside), 1e-12), 1.0 - 1e-12)
+            d = np.where(inside > 0, p / a, -p / (1.0 - a))
+            worth[i] = 0.5 * np.log1p(a * (1.0 - a) * float(d * d @ variance[i]))
+        return worth
+
+    @cached_property
+    def _middle(self) -> Array:
+        return np.full(self.width, 0.5)
+
+    # -- the state as a value ---------------------------------------------------------------------
+
+    def count(self, state: LikelihoodState) -> int:
+        """Answers learnt."""
+        return state.counts[0]
+
+    def to_arrays(self, state: LikelihoodState) -> dict[str, Array]:
+        """See ``Learner.to_arrays``."""
+        return {
+            "W": state.W,
+            "precision": state.prior.precision,
+            "anchor": state.prior.anchor,
+            "curvature": state.curvature,
+            "damping": state.damping,
+            "evidence": state.evidence,
+            "heard": np.array(state.heard),
+            "counts": np.array(state.counts),
+            "store": state.store.view(state.counts[3]).copy(),
+        }
+
+    def from_arrays(self, arrays: dict[str, Array]) -> LikelihoodState:
+        """See ``Learner.from_arrays``."""
+        prior = Prior(arrays["precision"], arrays["anchor"])
+        answers, due, refits, stored = (int(n) for n in arrays["counts"])
+        store = Buffer(arrays["store"].shape[1]).extended(0, arrays["store"])
+        parts = (arrays["curvature"], arrays["damping"], arrays["evidence"], float(arrays["heard"]))
+        return LikelihoodState(arrays["W"], prior, *parts, (answers, due, refits, stored), store)
+
+
+def _owned(state: LikelihoodState) -> LikelihoodState:
+    """A state whose weights may be written."""
+    return replace(state, W=state.W.copy())
