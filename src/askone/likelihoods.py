@@ -27,7 +27,8 @@ from askone.kernels import jit
 Array = NDArray[Any]
 
 _TINY = 1e-12
-_NEWTON, _CONJUGATE, _HALVINGS = 2, 6, 8
+_CONJUGATE, _HALVINGS = 6, 8
+_FEW = 500  # up to so many bits two Newton steps, which cost little then; later one, which starts near the end
 _ENOUGH = 1e-2  # an inexact Newton step: the next refit starts where this one ends
 
 
@@ -79,24 +80,61 @@ def tempered(Z: Array, temperatures: Array, out: Array) -> None:
 
 
 @jit
-def step_once(W: Array, curvature: Array, phi: Array, G: Array, F: Array, D: Array, damping: Array) -> None:
-    """One natural-gradient step for one bit, in place: W -= phi g / curvature, damped as an implicit step is.
+def step_once(
+    W: Array, variance: Array, phi: Array, cell: Array, flip: float, damping: Array, Z: Array
+) -> None:  # fmt: skip
+    """One natural-gradient step for one bit at scores Z (1 x K x m), in place (W: p x Km), damped as if implicit.
 
-    The score of class j moves by g_j v_j, v_j = sum phi^2 / curvature; dividing by 1 + f sum d^2 v keeps a bit from
-    being believed more than once.
+        W -= variance phi g / (damping (1 + f sum_j d_j^2 v_j)),   v_j = sum phi^2 variance_j
+
+    so that a bit is not believed more than once.
     """
-    p, K, m = W.shape
+    K, m = Z.shape[1], Z.shape[2]
+    G, F, D = np.empty((1, K, m)), np.empty((1, K)), np.empty((1, K, m))
+    cells = np.empty((1, m))
+    cells[0] = cell
+    bit_terms(Z, cells, flip, G, F, D, np.zeros(K))
+    p, width = W.shape
+    v, g = np.zeros(width), np.empty(width)
+    for i in range(p):
+        square = phi[i] * phi[i]
+        for j in range(width):
+            v[j] += square * variance[i, j]
     for k in range(K):
         believed = 0.0
         for j in range(m):
-            v = 0.0
-            for i in range(p):
-                v += phi[i] * phi[i] / curvature[i, k, j]
-            believed += F[0, k] * D[0, k, j] ** 2 * v
+            believed += F[0, k] * D[0, k, j] ** 2 * v[k * m + j]
         eta = 1.0 / (damping[k] * (1.0 + believed))
-        for i in range(p):
-            for j in range(m):
-                W[i, k, j] -= eta * phi[i] * G[0, k, j] / curvature[i, k, j]
+        for j in range(m):
+            g[k * m + j] = eta * G[0, k, j]
+    for i in range(p):
+        x = phi[i]
+        for j in range(width):
+            W[i, j] -= x * g[j] * variance[i, j]
+
+
+@jit
+def half_set(p: Array, uniform: Array, most: int, floor: float, order: Array) -> int:
+    """Classes drawn by sqrt(p) without replacement, at most so many, while their mass nears 1/2: how many are in.
+
+    ``order`` gets the classes; the drawing is that of the largest of 1/2 log p + Gumbel noise.
+    """
+    m = p.shape[0]
+    keys = np.empty(m)
+    for j in range(m):
+        keys[j] = 0.5 * math.log((1.0 - floor) * p[j] + floor / m) - math.log(-math.log(uniform[j]))
+    mass, nearest, size = 0.0, 2.0, 1
+    for place in range(most):
+        best = 0
+        for j in range(1, m):
+            if keys[j] > keys[best]:
+                best = j
+        keys[best] = -np.inf
+        order[place] = best
+        mass += (1.0 - floor) * p[best] + floor / m
+        if abs(mass - 0.5) < nearest:
+            nearest, size = abs(mass - 0.5), place + 1
+    return size
 
 
 @final
@@ -119,10 +157,10 @@ class Terms(NamedTuple):
 
 @final
 class Refit(NamedTuple):
-    """The weights, the diagonal of their precision, and how much that understates the whole of it."""
+    """The weights, one over the diagonal of their precision, and how much that understates the whole of it."""
 
     W: Array
-    curvature: Array
+    variance: Array
     damping: Array
 
 
@@ -159,14 +197,14 @@ def refit(Phi: Array, cells: Array, W: Array, prior: Prior, flip: float) -> Refi
     """
     terms = terms_of(Phi, cells, W, prior, flip)
     damping = np.ones(W.shape[1])
-    for _ in range(_NEWTON):
+    for _ in range(2 if len(Phi) <= _FEW else 1):
         diagonal = prior.precision + information(Phi, terms.F, terms.D)
         step, largest = _newton_step(Phi, terms, prior, diagonal)
         damping = np.maximum(1.0, largest)
         W, terms, moved = _line_search(Phi, cells, W, prior, flip, terms, step)
         if not moved:
             break
-    return Refit(W, prior.precision + information(Phi, terms.F, terms.D), damping)
+    return Refit(W, 1.0 / diagonal, damping)
 
 
 def _newton_step(Phi: Array, terms: Terms, prior: Prior, diagonal: Array) -> tuple[Array, Array]:

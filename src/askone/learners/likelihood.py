@@ -3,8 +3,8 @@
 A bit says Y in A (the set asked, or its complement); the model is p(y|x) = softmax(W^T phi(x)).  Each member of
 the bank has its own prior, W ~ N(0, s I), and keeps the most likely W:
 
-- an answer is one damped natural-gradient step, W -= phi g / curvature, g = p - p(.|A);
-- when the number of answers has grown by a seventh, all stored bits are fitted again (``likelihoods.refit``);
+- an answer is one damped natural-gradient step, W -= variance phi g, g = p - p(.|A);
+- when the number of answers has grown by a fifth, all stored bits are fitted again (``likelihoods.refit``);
 - when the store is full, its older half becomes a normal prior (mean and precision, so that the fit stays where it
   is) and is forgotten: memory and time are bounded.
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,21 +36,30 @@ from askone.questions import Answer, Question
 
 Array = NDArray[Any]
 
-SCALES = (0.1, 1.0, 10.0, 100.0)
+SCALES = (0.1, 0.6, 3.0, 15.0, 80.0)
 TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0)
 _TOLERANCE = 0.1  # a stronger prior may forecast so much worse
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
 _FLOOR = 1e-3  # of the questions' class probabilities is uniform: no class is starved
-_GROWTH, _EARLY = 0.15, 100
+_GROWTH, _EARLY = 0.2, 100
 _BEHIND, _ALL = 1.3, 4  # members so much worse than the best rest, but for every fourth refit
 _STORED = 1 << 22  # numbers kept of old rows
 _BLOCK = 64
 
 
 @final
+class Seen(NamedTuple):
+    """One row at one state: features, every member's scores (K x m), and p(y|x) at every temperature."""
+
+    phi: Array
+    Z: Array
+    members: Array
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class LikelihoodState:
-    """Weights p x K x m, their prior and curvature, discounted log-likelihoods K x temperatures, the stored bits.
+    """Weights p x K x m, their prior and variance, discounted log-likelihoods K x temperatures, the stored bits.
 
     ``counts``: answers learnt, answers at which the next refit is due, refits, rows stored; ``heard`` is the
     discounted number of answers behind the likelihoods.
@@ -58,7 +67,7 @@ class LikelihoodState:
 
     W: Array
     prior: Prior
-    curvature: Array
+    variance: Array
     damping: Array
     evidence: Array
     heard: float
@@ -146,44 +155,40 @@ class SetLikelihood(Learner[LikelihoodState]):
         precision = np.broadcast_to(1.0 / np.array(self.scales)[:, None], (p, K, m)).copy()
         evidence = np.zeros((K, len(self.temperatures)))
         prior = Prior(precision, W)
-        return LikelihoodState(W, prior, precision, np.ones(K), evidence, 0.0, (0, 1, 0, 0), Buffer(p + m))
+        return LikelihoodState(W, prior, 1.0 / precision, np.ones(K), evidence, 0.0, (0, 1, 0, 0), Buffer(p + m))
 
     # -- questions --------------------------------------------------------------------------------
 
     def ask(self, state: LikelihoodState, x: ArrayLike, uniform: Array) -> Subset:
         """A set of about half of the mass, by chance: see ``_draw``."""
-        return self._ask(state, self.features(as_row(x, self.columns))[0], uniform)
+        return self._ask(state, self._seen(state, self.features(as_row(x, self.columns))[0]), uniform)
 
     def ask_many(self, state: LikelihoodState, X: ArrayLike, uniform: Array) -> list[Question]:
         """See ``Learner.ask_many``."""
         Phi = self.features(as_rows(X, self.columns))
-        return [self._ask(state, phi, u) for phi, u in zip(Phi, uniform, strict=True)]
+        return [self._ask(state, self._seen(state, phi), u) for phi, u in zip(Phi, uniform, strict=True)]
 
-    def _ask(self, state: LikelihoodState, phi: Array, uniform: Array) -> Subset:
-        p = self._mixture(state, phi)
-        return self._question(p, self._uniforms(uniform), self.count(state))
+    def _ask(self, state: LikelihoodState, seen: Seen, uniform: Array) -> Subset:
+        return self._question(self._mixture(state, seen), self._uniforms(uniform), self.count(state))
 
     def _question(self, p: Array, uniform: Array, learnt: int) -> Subset:
         """Listed sets by the variance of their answer; else classes by sqrt(p), while the mass nears 1/2."""
-        p = (1.0 - _FLOOR) * p + _FLOOR / len(p)
-        names, wording = self.space.names, self.space.wording
         if self._listed is not None:
-            masses = self._listed @ p
-            odds = masses * (1.0 - masses)
-            total = np.cumsum(odds)
-            which = min(int(np.searchsorted(total, uniform[0] * total[-1], side="right")), len(odds) - 1)
-            members = tuple(names[i] for i in np.flatnonzero(self._listed[which]))
-            title = self.space.allowed.titles[which] if self.space.allowed is not None else ""
-            drawn = float(odds[which] / total[-1])
-            return Subset(members, title=title, probability=drawn, learnt=learnt, wording=wording)
-        order = np.argsort(-self._keys(p, uniform), kind="stable")[: self._most]
-        size = 1 + int(np.argmin(np.abs(np.cumsum(p[order]) - 0.5)))
-        return Subset(tuple(names[i] for i in np.sort(order[:size])), learnt=learnt, wording=wording)
+            return self._from_list(self._listed, p, float(uniform[0]), learnt)
+        order = np.empty(self._most, dtype=np.int64)
+        size = likelihoods.half_set(p, uniform, self._most, _FLOOR, order)
+        members = tuple(self.space.names[i] for i in sorted(order[:size].tolist()))
+        return Subset(members, learnt=learnt, wording=self.space.wording)
 
-    @staticmethod
-    def _keys(p: Array, uniform: Array) -> Array:
-        """Gumbel: in the order of these keys classes are drawn by sqrt(p), without replacement."""
-        return np.asarray(0.5 * np.log(p) - np.log(-np.log(uniform)))
+    def _from_list(self, listed: Array, p: Array, uniform: float, learnt: int) -> Subset:
+        masses = listed @ ((1.0 - _FLOOR) * p + _FLOOR / len(p))
+        odds = masses * (1.0 - masses)
+        total = np.cumsum(odds)
+        which = min(int(np.searchsorted(total, uniform * total[-1], side="right")), len(odds) - 1)
+        members = tuple(self.space.names[i] for i in np.flatnonzero(listed[which]))
+        title = self.space.allowed.titles[which] if self.space.allowed is not None else ""
+        drawn = float(odds[which] / total[-1])
+        return Subset(members, title=title, probability=drawn, learnt=learnt, wording=self.space.wording)
 
     def _uniforms(self, uniform: Array) -> Array:
         row = np.asarray(uniform)
@@ -197,7 +202,7 @@ class SetLikelihood(Learner[LikelihoodState]):
         """A step for this bit, and a refit if one is due.  Questions may be anybody's, and late."""
         cell = self._cell(question, question.accept(answer))
         phi = self.features(as_row(x, self.columns))[0]
-        return self._learnt(_owned(state), phi, cell)
+        return self._learnt(_owned(state), self._seen(state, phi), cell)
 
     def stream(self, state: LikelihoodState, X: Array, task: Task) -> LikelihoodState:
         """The same for many rows: features in blocks, one copy of the state."""
@@ -206,11 +211,11 @@ class SetLikelihood(Learner[LikelihoodState]):
             Phi = self.features(np.ascontiguousarray(X[start : start + _BLOCK]))
             uniform = task.draw(task.first + start, len(Phi))
             for i, phi in enumerate(Phi):
-                row = int(task.rows[start + i])
-                question = self._ask(state, phi, uniform[i])
+                row, seen = int(task.rows[start + i]), self._seen(state, phi)
+                question = self._ask(state, seen, uniform[i])
                 answer = task.respondent.respond(row, question)
                 if answer is not None:
-                    state = self._learnt(state, phi, self._cell(question, question.accept(answer)))
+                    state = self._learnt(state, seen, self._cell(question, question.accept(answer)))
                 if task.listen is not None:
                     task.listen(heard(row, question, answer))
         return state
@@ -230,26 +235,25 @@ class SetLikelihood(Learner[LikelihoodState]):
         inside[[self.space.index(name, "question") for name in question.members]] = 1.0
         return inside
 
-    def _learnt(self, state: LikelihoodState, phi: Array, cell: Array) -> LikelihoodState:
+    def _learnt(self, state: LikelihoodState, seen: Seen, cell: Array) -> LikelihoodState:
         """The state after a bit; its own arrays may be written."""
         answers, due, refits, stored = state.counts
-        p, K, m = state.W.shape
-        evidence, known = self._judged(state, phi, cell)
+        evidence, known = self._judged(state, seen, cell)
         if answers + 1 < due:
-            Z = (phi @ state.W.reshape(p, K * m)).reshape(1, K, m)
-            G, F, D = np.empty((1, K, m)), np.empty((1, K)), np.empty((1, K, m))
-            likelihoods.bit_terms(Z, cell[None], self.flip, G, F, D, np.zeros(K))
-            likelihoods.step_once(state.W, state.curvature, phi, G, F, D, state.damping)
-        store = state.store.extended(stored, np.concatenate([phi, cell])[None])
+            flat = (len(seen.phi), -1)
+            parts = (state.W.reshape(flat), state.variance.reshape(flat), seen.phi, cell, self.flip, state.damping)
+            likelihoods.step_once(*parts, seen.Z[None])
+        store = state.store.extended(stored, np.concatenate([seen.phi, cell])[None])
         counts = (answers + 1, due, refits, stored + 1)
-        state = replace(state, evidence=evidence, heard=known, counts=counts, store=store)
+        kept = (state.W, state.prior, state.variance, state.damping)
+        state = LikelihoodState(*kept, evidence, known, counts, store)
         if answers + 1 >= due or stored + 1 >= self.capacity:
             state = self._refitted(state)
         return state
 
-    def _judged(self, state: LikelihoodState, phi: Array, cell: Array) -> tuple[Array, float]:
+    def _judged(self, state: LikelihoodState, seen: Seen, cell: Array) -> tuple[Array, float]:
         """The discounted log-likelihoods after one more answer, forecast before it is learnt."""
-        chance = self.flip + (1.0 - 2.0 * self.flip) * (self._members(state, phi) @ cell)
+        chance = self.flip + (1.0 - 2.0 * self.flip) * (seen.members @ cell)
         keep = 1.0 - 1.0 / max(0.5 * state.counts[0], 50.0)
         gain = np.log((1.0 - _LAPSE) * chance + 0.5 * _LAPSE)
         return keep * state.evidence + gain, keep * state.heard + 1.0
@@ -265,10 +269,10 @@ class SetLikelihood(Learner[LikelihoodState]):
         Phi, cells = rows[:, : self.features.size], rows[:, self.features.size :]
         prior = Prior(state.prior.precision[:, chosen], state.prior.anchor[:, chosen])
         found = likelihoods.refit(Phi, cells, np.ascontiguousarray(state.W[:, chosen]), prior, self.flip)
-        W, curvature, damping = state.W.copy(), state.curvature.copy(), state.damping.copy()
-        W[:, chosen], curvature[:, chosen], damping[chosen] = found.W, found.curvature, found.damping
+        W, variance, damping = state.W.copy(), state.variance.copy(), state.damping.copy()
+        W[:, chosen], variance[:, chosen], damping[chosen] = found.W, found.variance, found.damping
         due = answers + max(1, min(int(_GROWTH * answers), self.capacity // 4))
-        state = replace(state, W=W, curvature=curvature, damping=damping, counts=(answers, due, refits + 1, stored))
+        state = replace(state, W=W, variance=variance, damping=damping, counts=(answers, due, refits + 1, stored))
         return self._forgotten(state) if full else state
 
     def _forgotten(self, state: LikelihoodState) -> LikelihoodState:
@@ -285,16 +289,16 @@ class SetLikelihood(Learner[LikelihoodState]):
 
     # -- forecasts --------------------------------------------------------------------------------
 
-    def _members(self, state: LikelihoodState, phi: Array) -> Array:
-        """p(y|x) by every member at every temperature, K x temperatures x m."""
+    def _seen(self, state: LikelihoodState, phi: Array) -> Seen:
         p, K, m = state.W.shape
-        out = np.empty((K, len(self.temperatures), m))
-        likelihoods.tempered((phi @ state.W.reshape(p, K * m)).reshape(K, m), self._temperatures, out)
-        return out
+        Z = (phi @ state.W.reshape(p, K * m)).reshape(K, m)
+        members = np.empty((K, len(self.temperatures), m))
+        likelihoods.tempered(Z, self._temperatures, members)
+        return Seen(phi, Z, members)
 
-    def _mixture(self, state: LikelihoodState, phi: Array) -> Array:
-        weights = np.exp(state.evidence - state.evidence.max())
-        return np.asarray(np.tensordot(weights / weights.sum(), self._members(state, phi), 2))
+    def _mixture(self, state: LikelihoodState, seen: Seen) -> Array:
+        weights = np.exp(state.evidence - state.evidence.max()).ravel()
+        return np.asarray((weights / weights.sum()) @ seen.members.reshape(len(weights), -1))
 
     def _losses(self, state: LikelihoodState) -> Array:
         """Mean -log forecast of each member at its best temperature."""
@@ -324,7 +328,7 @@ class SetLikelihood(Learner[LikelihoodState]):
     def chance(self, state: LikelihoodState, x: ArrayLike, question: Question) -> float:
         """P(yes) under the mixture, flips included."""
         inside = self._inside(question)
-        p = self._mixture(state, self.features(as_row(x, self.columns))[0])
+        p = self._mixture(state, self._seen(state, self.features(as_row(x, self.columns))[0]))
         return float(self.flip + (1.0 - 2.0 * self.flip) * (p @ inside))
 
     def worth(self, state: LikelihoodState, X: ArrayLike) -> Array:
@@ -334,10 +338,10 @@ class SetLikelihood(Learner[LikelihoodState]):
         """
         Phi = self.features(as_rows(X, self.columns))
         k = int(np.argmin(self._losses(state)))
-        variance = (Phi * Phi) @ (1.0 / state.curvature[:, k])
+        variance = (Phi * Phi) @ state.variance[:, k]
         worth = np.empty(len(Phi))
         for i, phi in enumerate(Phi):
-            p = self._mixture(state, phi)
+            p = self._mixture(state, self._seen(state, phi))
             inside = self._inside(self._question(p, self._middle, 0))
             a = min(max(float(p @ inside), 1e-12), 1.0 - 1e-12)
             d = np.where(inside > 0, p / a, -p / (1.0 - a))
@@ -360,7 +364,7 @@ class SetLikelihood(Learner[LikelihoodState]):
             "W": state.W,
             "precision": state.prior.precision,
             "anchor": state.prior.anchor,
-            "curvature": state.curvature,
+            "variance": state.variance,
             "damping": state.damping,
             "evidence": state.evidence,
             "heard": np.array(state.heard),
@@ -373,7 +377,7 @@ class SetLikelihood(Learner[LikelihoodState]):
         prior = Prior(arrays["precision"], arrays["anchor"])
         answers, due, refits, stored = (int(n) for n in arrays["counts"])
         store = Buffer(arrays["store"].shape[1]).extended(0, arrays["store"])
-        parts = (arrays["curvature"], arrays["damping"], arrays["evidence"], float(arrays["heard"]))
+        parts = (arrays["variance"], arrays["damping"], arrays["evidence"], float(arrays["heard"]))
         return LikelihoodState(arrays["W"], prior, *parts, (answers, due, refits, stored), store)
 
 
