@@ -10,8 +10,9 @@ the bank has its own prior, W ~ N(0, s I), and keeps the most likely W:
 
 Nothing is tuned.  Every member, at several temperatures, forecasts each answer before it learns it; questions
 come from the mixture weighted by these likelihoods.  Predictions come from the strongest prior that forecasts
-nearly as well as the best one (a tenth of its loss): where classes are noisy, decisions profit from more smoothing
-than probabilities do.  The likelihood of sets is consistent if the sets tell all classes apart.
+nearly as well as the best one (by a tenth of its loss, and a fifth of its lead on no model at all): where classes
+are noisy, decisions profit from more smoothing than probabilities do.  The likelihood of sets is consistent if the
+sets tell all classes apart.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ Array = NDArray[Any]
 
 SCALES = (0.1, 0.6, 3.0, 15.0, 80.0)
 TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0)
-_TOLERANCE = 0.1  # a stronger prior may forecast so much worse
+_TOLERANCE, _SHARE = 0.1, 0.2  # a stronger prior may forecast worse by so much of the loss, and of what was learnt
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
 _FLOOR = 1e-3  # of the questions' class probabilities is uniform: no class is starved
 _GROWTH, _EARLY = 0.2, 100
@@ -61,8 +62,8 @@ class Seen(NamedTuple):
 class LikelihoodState:
     """Weights p x K x m, their prior and variance, discounted log-likelihoods K x temperatures, the stored bits.
 
-    ``counts``: answers learnt, answers at which the next refit is due, refits, rows stored; ``heard`` is the
-    discounted number of answers behind the likelihoods.
+    ``counts``: answers learnt, answers at which the next refit is due, refits, rows stored; ``heard``: the
+    discounted number of answers behind the likelihoods, and the log-likelihood of all classes being alike.
     """
 
     W: Array
@@ -70,7 +71,7 @@ class LikelihoodState:
     variance: Array
     damping: Array
     evidence: Array
-    heard: float
+    heard: tuple[float, float]
     counts: tuple[int, int, int, int]
     store: Buffer
 
@@ -155,7 +156,7 @@ class SetLikelihood(Learner[LikelihoodState]):
         precision = np.broadcast_to(1.0 / np.array(self.scales)[:, None], (p, K, m)).copy()
         evidence = np.zeros((K, len(self.temperatures)))
         prior = Prior(precision, W)
-        return LikelihoodState(W, prior, 1.0 / precision, np.ones(K), evidence, 0.0, (0, 1, 0, 0), Buffer(p + m))
+        return LikelihoodState(W, prior, 1.0 / precision, np.ones(K), evidence, (0.0, 0.0), (0, 1, 0, 0), Buffer(p + m))
 
     # -- questions --------------------------------------------------------------------------------
 
@@ -251,12 +252,17 @@ class SetLikelihood(Learner[LikelihoodState]):
             state = self._refitted(state)
         return state
 
-    def _judged(self, state: LikelihoodState, seen: Seen, cell: Array) -> tuple[Array, float]:
+    def _judged(self, state: LikelihoodState, seen: Seen, cell: Array) -> tuple[Array, tuple[float, float]]:
         """The discounted log-likelihoods after one more answer, forecast before it is learnt."""
-        chance = self.flip + (1.0 - 2.0 * self.flip) * (seen.members @ cell)
         keep = 1.0 - 1.0 / max(0.5 * state.counts[0], 50.0)
-        gain = np.log((1.0 - _LAPSE) * chance + 0.5 * _LAPSE)
-        return keep * state.evidence + gain, keep * state.heard + 1.0
+        count, blank = state.heard
+        plain = float(self._logged(np.array(cell.mean())))
+        heard = (keep * count + 1.0, keep * blank + plain)
+        return keep * state.evidence + self._logged(seen.members @ cell), heard
+
+    def _logged(self, p: Array) -> Array:
+        chance = self.flip + (1.0 - 2.0 * self.flip) * p
+        return np.asarray(np.log((1.0 - _LAPSE) * chance + 0.5 * _LAPSE))
 
     def _refitted(self, state: LikelihoodState) -> LikelihoodState:
         answers, _, refits, stored = state.counts
@@ -302,12 +308,14 @@ class SetLikelihood(Learner[LikelihoodState]):
 
     def _losses(self, state: LikelihoodState) -> Array:
         """Mean -log forecast of each member at its best temperature."""
-        return np.asarray(-state.evidence.max(axis=1) / max(state.heard, 1.0))
+        return np.asarray(-state.evidence.max(axis=1) / max(state.heard[0], 1.0))
 
     def _preferred(self, state: LikelihoodState) -> int:
         """The strongest prior that forecasts nearly as well as the best."""
         losses = self._losses(state)
-        return int(np.argmax(losses <= (1.0 + _TOLERANCE) * losses.min() + 1e-12))
+        best, blank = float(losses.min()), -state.heard[1] / max(state.heard[0], 1.0)
+        slack = max(0.0, min(_TOLERANCE * best, _SHARE * (blank - best)))
+        return int(np.argmax(losses <= best + slack + 1e-12))
 
     def probabilities(self, state: LikelihoodState, X: ArrayLike) -> Array:
         """p(y|x), n x K: the preferred member at its temperatures."""
@@ -377,7 +385,12 @@ class SetLikelihood(Learner[LikelihoodState]):
         prior = Prior(arrays["precision"], arrays["anchor"])
         answers, due, refits, stored = (int(n) for n in arrays["counts"])
         store = Buffer(arrays["store"].shape[1]).extended(0, arrays["store"])
-        parts = (arrays["variance"], arrays["damping"], arrays["evidence"], float(arrays["heard"]))
+        parts = (
+            arrays["variance"],
+            arrays["damping"],
+            arrays["evidence"],
+            (float(arrays["heard"][0]), float(arrays["heard"][1])),
+        )
         return LikelihoodState(arrays["W"], prior, *parts, (answers, due, refits, stored), store)
 
 
