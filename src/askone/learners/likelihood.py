@@ -41,6 +41,7 @@ SCALES = (0.1, 0.6, 3.0, 15.0, 80.0)
 TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0)
 _TOLERANCE, _SHARE = 0.1, 0.2  # a stronger prior may forecast worse by so much of the loss, and of what was learnt
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
+_MEMORY = 0.2  # of all answers: forecasts older than these count little, as members improve
 _FLOOR = 1e-3  # of the questions' class probabilities is uniform: no class is starved
 _GROWTH, _EARLY = 0.2, 100
 _BEHIND, _ALL = 1.3, 4  # members so much worse than the best rest, but for every fourth refit
@@ -254,7 +255,7 @@ class SetLikelihood(Learner[LikelihoodState]):
 
     def _judged(self, state: LikelihoodState, seen: Seen, cell: Array) -> tuple[Array, tuple[float, float]]:
         """The discounted log-likelihoods after one more answer, forecast before it is learnt."""
-        keep = 1.0 - 1.0 / max(0.5 * state.counts[0], 50.0)
+        keep = 1.0 - 1.0 / max(_MEMORY * state.counts[0], 50.0)
         count, blank = state.heard
         plain = float(self._logged(np.array(cell.mean())))
         heard = (keep * count + 1.0, keep * blank + plain)
