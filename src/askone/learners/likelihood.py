@@ -10,7 +10,7 @@ the bank has its own prior, W ~ N(0, s I), and keeps the most likely W:
 
 Nothing is tuned.  Every member, at several temperatures, forecasts each answer before it learns it; questions
 come from the mixture weighted by these likelihoods.  Predictions come from the strongest prior that forecasts
-nearly as well as the best one (by a tenth of its loss, and a fifth of its lead on no model at all): where classes
+nearly as well as the best one (by a twentieth of its loss, and a fifth of its lead on no model at all): where classes
 are noisy, decisions profit from more smoothing than probabilities do.  The likelihood of sets is consistent if the
 sets tell all classes apart.
 """
@@ -39,7 +39,7 @@ Array = NDArray[Any]
 
 SCALES = (0.1, 0.6, 3.0, 15.0, 80.0)
 TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0)
-_TOLERANCE, _SHARE = 0.1, 0.2  # a stronger prior may forecast worse by so much of the loss, and of what was learnt
+_TOLERANCE, _SHARE = 0.05, 0.2  # a stronger prior may forecast worse by so much of the loss, and of what was learnt
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
 _MEMORY = 0.2  # of all answers: forecasts older than these count little, as members improve
 _FLOOR = 1e-3  # of the questions' class probabilities is uniform: no class is starved
