@@ -259,7 +259,7 @@ def test_the_median_has_no_probabilities():
     model = OneBitClassifier(NAMES, loss="median", random_state=0).fit(X, y)
     with pytest.raises(AttributeError, match="predict_proba"):
         _ = model.predict_proba
-    attributes = OneBitClassifier(NAMES, attributes=KNOWN_BY, random_state=0).fit(X, y)
+    attributes = OneBitClassifier(NAMES, attributes=KNOWN_BY, learner="sgd", random_state=0).fit(X, y)
     with pytest.raises(InvalidArgument, match="sets that span"):
         attributes.predict_proba(X)
 

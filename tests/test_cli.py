@@ -49,7 +49,7 @@ def test_strategies_are_compared_and_written(tmp_path, capsys, monkeypatch):
     arguments = ["--data", "digits", "--questions", "120", "--repeats", "2", "--out", str(tmp_path / "new")]
     assert main(["strategies", *arguments]) == 0
     table = (tmp_path / "new" / "strategies.md").read_text()
-    assert "| designed sets, squared (default) | one bit |" in table
+    assert "| likelihood (default) | one bit |" in table
     assert table.count("±") == 4
     lines = (tmp_path / "new" / "strategies.csv").read_text().splitlines()
     assert lines[0] == "strategy,asks,repeat,questions,test_error"

@@ -13,6 +13,7 @@ from askone.oracles import Oracle
 from askone.replay import fold
 from samples import models, small_labels, small_rows
 from test_classifier import ALL as FOR_CLASSES
+from test_likelihood import ALL as BY_LIKELIHOOD
 from test_rows import LEARNERS as FOR_ROWS
 
 ITEMS = ("tea", "coffee", "milk", "water")
@@ -21,7 +22,7 @@ FOR_ORDERS = {
     f"orders: {loss} {family}": Surrogate(rank_strategy(Ranking(ITEMS), RANK_LOSSES[loss](), family), MODEL)
     for loss, family in RANK_PAIRS
 }
-ALL = FOR_CLASSES | FOR_ROWS | FOR_ORDERS
+ALL = FOR_CLASSES | FOR_ROWS | FOR_ORDERS | {f"likelihood: {name}": one for name, one in BY_LIKELIHOOD.items()}
 
 
 def labels(learner, n):

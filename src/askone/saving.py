@@ -29,6 +29,7 @@ from askone.learners.filters import Filters
 from askone.learners.game import Game
 from askone.learners.generic import GenericSGD
 from askone.learners.intervals import Intervals
+from askone.learners.likelihood import SetLikelihood
 from askone.learners.memory import RememberedClasses, RememberedReal
 from askone.learners.pseudo import PseudoLabels, PseudoMeans
 from askone.learners.sgd import SGD
@@ -46,7 +47,7 @@ FORMAT = 1
 _DOCUMENT = "askone.json"
 _SMALL = (features.Scaler, features.Intercept, features.Linear, features.Nystroem, features.Fourier)
 _MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Ellipsoid, Calibrated, Surrogate, Game)
-_FILTERS = (Filters, Intervals, PairBank, Thurstone)
+_FILTERS = (Filters, Intervals, SetLikelihood, PairBank, Thurstone)
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SQUARES = (PseudoLabels, PseudoMeans, gradients.HalfCauchy)
 _SPACES = (Real, finite.Classes, finite.Finite, Ranking)

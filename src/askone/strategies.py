@@ -54,10 +54,11 @@ class Contender:
 
 _ONE, _SEVERAL, _LABEL = "one bit", "bits until known", "the label"
 CONTENDERS = (
-    Contender("designed sets, squared (default)", _ONE, {"questions": "designed"}),
+    Contender("likelihood (default)", _ONE),
+    Contender("designed sets, squared", _ONE, {"questions": "designed"}),
     Contender("designed sets, median", _ONE, {"questions": "designed", "loss": "median"}),
     Contender("designed sets, logistic", _ONE, {"questions": "designed", "loss": "logistic"}),
-    Contender("five attributes, squared", _ONE, {"attributes": DIGIT_ATTRIBUTES}),
+    Contender("five attributes, squared", _ONE, {"attributes": DIGIT_ATTRIBUTES, "learner": "sgd"}),
     Contender("singletons, squared", _ONE, {"questions": "singletons"}),
     Contender("singletons, median", _ONE, {"questions": "singletons", "loss": "median"}),
     Contender("singletons, logistic", _ONE, {"questions": "singletons", "loss": "logistic"}),

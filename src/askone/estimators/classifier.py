@@ -20,18 +20,21 @@ from askone.inputs import as_choice, as_rows
 from askone.learners.base import Learner
 from askone.learners.bisection import BisectedClasses
 from askone.learners.game import Game
+from askone.learners.likelihood import SetLikelihood
 from askone.learners.memory import RememberedClasses
 from askone.learners.pseudo import PseudoLabels
 from askone.learners.surrogate import Surrogate
 from askone.losses import SURROGATES, Loss
 from askone.models.base import Model
+from askone.models.linear import FeatureModel
 from askone.oracles import Oracle
-from askone.recipes import LEARNERS, fixed_features, make_average, make_model, make_step, refuse_steps
+from askone.recipes import fixed_features, make_average, make_model, make_step, refuse_steps
 from askone.spaces import Name, Space, as_names
 from askone.streams import Budget
 
 Array = NDArray[Any]
 
+LEARNERS = ("auto", "likelihood", "sgd", "rls")
 CLASS_QUESTIONS = ("auto", *SET_FAMILIES, "game", "bisection")
 _READABLE = 3  # as many classes as a person takes in at a glance; larger sets teach no more
 _MEDIAN_ONLY = ("sphere", "coordinates", "passive")
@@ -39,6 +42,8 @@ _NEARER = 0.4  # classes are told apart at a smaller scale than smooth functions
 
 
 def _has_probabilities(estimator: Any) -> bool:
+    if estimator._likelihood():
+        return True
     return bool(estimator._loss().name != "median" and estimator.cost is None and estimator.questions != "game")
 
 
@@ -72,11 +77,20 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     sets : list of lists, or dict, or None
         The only sets of classes that may be asked about.
     max_set_size : int or None
-        The most classes in one question; None: 3 for questions that are designed, else no limit.
+        The most classes in one question; None: 3 for the likelihood and for questions that are designed, else
+        no limit.
     cost : matrix or None
         cost[predicted][true] of each mistake, in the order of the classes; None: all alike.
     wording : str
         A sentence with {set} in place of "Is it one of: {set}?".
+    learner : "auto", "likelihood", "sgd", "rls"
+        "likelihood": softmax regression by the likelihood of the answers, with nothing to tune (see
+        ``SetLikelihood``); "sgd": stochastic gradients of a surrogate, which ``questions``, ``loss``, ``step``,
+        ``gamma``, ``average``, ``ridge``, ``resample="memory"`` and models without finite features are about.
+        "rls": recursive least squares on unbiased pseudo-labels, for the squared loss and fixed features, with
+        nothing to tune.  "auto" is "likelihood" unless one of the arguments of "sgd" is given.
+    flip : float
+        The known probability that an answer is wrong, for the likelihood.
     questions : "auto", "designed", "singletons", "sphere", "coordinates", "passive", "game",
         "bisection", "full"
         Which strategy: sets by the design of least variance ("auto" is this one), single classes by
@@ -85,9 +99,6 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         is known (Huffman), or the label itself.
     loss : "auto", "squared", "logistic", "median", or one of these losses
         The surrogate.  "auto" is "squared" where it fits, else "median".
-    learner : "auto", "sgd", "rls"
-        Who learns: "sgd" ("auto" is this one) by stochastic gradients, "rls" by recursive least squares on
-        unbiased pseudo-labels, for the squared loss and fixed features; it has no step, average or ridge to choose.
     model, kernel, bandwidth, n_components, step, gamma, average, ridge
         As for ``OneBitRegressor``.  Without a bandwidth it is 0.4 times the median distance; the
         step "auto" is "dog" starting at distance 1, and for the game "sqrt" with gamma 10.
@@ -106,7 +117,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     'Is it one of: cat, owl?'
     >>> model = model.tell(question, True)
     >>> model.predict_proba([[0.5]]).round(3).tolist()
-    [[0.5, 0.0, 0.0, 0.5]]
+    [[0.269, 0.231, 0.231, 0.269]]
     """
 
     def __init__(
@@ -118,9 +129,10 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         max_set_size: int | None = None,
         cost: Any = None,
         wording: str = "",
+        learner: str = "auto",
+        flip: float = 0.0,
         questions: str = "auto",
         loss: str | Loss = "auto",
-        learner: str = "auto",
         model: str | Model[Any] = "auto",
         kernel: str = "gaussian",
         bandwidth: float | None = None,
@@ -141,9 +153,10 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         self.max_set_size = max_set_size
         self.cost = cost
         self.wording = wording
+        self.learner = learner
+        self.flip = flip
         self.questions = questions
         self.loss = loss
-        self.learner = learner
         self.model = model
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -163,25 +176,41 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     def predict(self, X: ArrayLike) -> Array:
         """The class of each row; ties are broken at random, alike for equal rows."""
         rows, space, scores = self._scored(X)
-        places = [space.index(name) for name in space.decode(scores, rows)[:, 0]]
+        plain = self._likelihood() and isinstance(space, Classes)  # the scores are p(y|x)
+        places = space.best(scores if plain else space.merits(scores), rows)
         return np.asarray(self._class_array(space)[places])
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Scores of the classes, n x K; for two classes how far the second is ahead."""
         _, space, scores = self._scored(X)
-        merits = space.merits(scores)
+        plain = self._likelihood() and isinstance(space, Classes)
+        merits = scores if plain else space.merits(scores)
         return np.asarray(merits[:, 1] - merits[:, 0]) if space.size == 2 else np.asarray(merits)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Estimates of p(y|x), n x K: for the losses "squared" and "logistic"."""
+        """Estimates of p(y|x), n x K: by the likelihood, or for the losses "squared" and "logistic"."""
+        if self._likelihood():
+            return self._class_probabilities(X)[2]
         _, space, scores = self._scored(X)
         probabilities = set_strategy(space, self._loss(), "full").probabilities(scores)
         if probabilities is None:
             raise InvalidArgument("attributes", "sets that span, for p(y|x) to follow from them", "fewer")
         return probabilities
 
+    def _class_probabilities(self, X: ArrayLike) -> tuple[Array, FiniteSpace, Array]:
+        stream = self._stream()
+        if stream is None:
+            rows, space = as_rows(X), self._space()
+            return rows, space, np.full((len(rows), space.size), 1 / space.size)
+        rows, learner = self._validated(X, reset=False), cast(SetLikelihood, stream.learner)
+        return rows, learner.space, learner.probabilities(stream.state, rows)
+
     def _scored(self, X: ArrayLike) -> tuple[Array, FiniteSpace, Array]:
+        """Rows, space, and scores to decode (for plain classes and the likelihood p(y|x) itself)."""
+        if self._likelihood():
+            rows, space, p = self._class_probabilities(X)
+            return rows, space, p if isinstance(space, Classes) else np.asarray(p @ space.embedding)
         if self._stream() is not None:
             space = cast(FiniteSpace, self._started().learner.space)
             rows = self._validated(X, reset=False)
@@ -203,7 +232,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         if self.resample == "memory" and restricted:
             raise incompatible("resample", "memory", "only some sets may be asked", [False, True])
         attributes, sets = _given(self.attributes, "attributes", "attribute"), _given(self.sets, "sets", "set")
-        if most is None and self._questions() == "designed" and not (len(attributes) or len(sets)):
+        readable = self._likelihood() or self._questions() == "designed"
+        if most is None and readable and not (len(attributes) or len(sets)):
             most = min(_READABLE, len(given) - 1)
         options: dict[str, Any] = {"attributes": attributes, "sets": sets, "max_set_size": most}
         if self.cost is None:
@@ -214,6 +244,30 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
             if error.argument != "loss":
                 raise
             raise InvalidArgument("cost", error.allowed.replace("loss[", "cost["), error.got) from None
+
+    def _likelihood(self) -> bool:
+        """Whether the likelihood learns: "auto" leaves it where an argument of stochastic gradients is given."""
+        name = as_choice(self.learner, "learner", LEARNERS)
+        if name in ("sgd", "rls"):
+            return False
+        given = self._gradient_argument()
+        if name == "likelihood" and given is not None:
+            raise InvalidArgument(given, "left alone for learner='likelihood'", getattr(self, given))
+        return given is None
+
+    def _gradient_argument(self) -> str | None:
+        """The first argument that only stochastic gradients read and that is not at its default."""
+        idle = {
+            "questions": self.questions == "auto",
+            "loss": isinstance(self.loss, str) and self.loss == "auto",
+            "step": isinstance(self.step, str) and self.step == "auto",
+            "gamma": self.gamma is None,
+            "average": isinstance(self.average, str) and self.average == "polynomial",
+            "ridge": isinstance(self.ridge, int | float) and self.ridge == 0,
+            "resample": self.resample != "memory",
+            "model": isinstance(self.model, FeatureModel) if isinstance(self.model, Model) else self.model != "kernel",
+        }
+        return next((name for name, left in idle.items() if not left), None)
 
     def _questions(self) -> str:
         name = as_choice(self.questions, "questions", CLASS_QUESTIONS)
@@ -232,7 +286,14 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         space = cast(FiniteSpace, space)
         self.classes_ = self._class_array(space)
         shape = (self.kernel, self.bandwidth, self.n_components)
-        if as_choice(self.learner, "learner", LEARNERS) == "rls":
+        if self._likelihood():
+            unseen = "fourier" if rows is None and self.kernel != "linear" else "auto"
+            wanted = unseen if self.model == "auto" else self.model
+            model = make_model(wanted, *shape, rows, int(self.n_features_in_), seed, rows is None, nearer=_NEARER)
+            return SetLikelihood(space, cast(FeatureModel, model).features, self.flip)
+        if self.flip != 0:
+            raise InvalidArgument("flip", "0 for stochastic gradients: learner='likelihood' reads it", self.flip)
+        if self.learner == "rls":
             generic = rows is None
             model = make_model(self.model, *shape, rows, int(self.n_features_in_), seed, generic, _NEARER)
             return self._recursive(space, model)

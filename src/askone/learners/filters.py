@@ -27,6 +27,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -43,13 +44,14 @@ from askone.spaces import Real
 
 Array = NDArray[Any]
 
-NOISES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-PRIORS = (0.1, 0.5, 3.0)
+NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(17))
+PRIORS = (0.2, 1.0, 5.0)
 _LAPSE = 0.01
-_DISCOUNT = 1.0
+_DISCOUNT = 0.0
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
-_FIRST_LOOK = 128  # answers before any filter is dropped
+_FIRST_LOOK = 64  # answers before any filter is dropped
+_SECOND_LOOK = 512  # answers before noise scales between the others come in
 _BEHIND = 30.0  # in nats of discounted evidence: such a filter has no weight, nor hope of any
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
 _BITS = math.pi * math.log(2.0) / 2.0
@@ -89,6 +91,11 @@ class Bank:
     def means(self) -> Array:
         """mu of every filter, now."""
         return np.asarray(self.mean + np.einsum("kij,kj->ki", self.factor, self.moved))
+
+    def taken(self, places: Array) -> Bank:
+        """The filters at these places."""
+        arrays = (self.alive, *self.arrays, self.evidence)
+        return Bank(self.count, *[np.ascontiguousarray(array[places]) for array in arrays])
 
     def opened(self, all_of_it: bool) -> Bank:
         """A copy to write into: of what one answer changes, or of all."""
@@ -176,11 +183,12 @@ class Filters(Learner[BankState]):
     # -- the four functions ---------------------------------------------------------------------
 
     def init(self) -> BankState:
-        """mu = 0 and S = prior^2 I: the middle of the range."""
-        K, p, B = len(self.grid), self.size, filtering.PENDING
-        factor = self.grid[:, 1, None, None] * np.eye(p)
+        """mu = 0 and S = prior^2 I: the middle of the range.  Every second noise scale, to begin with."""
+        alive = np.flatnonzero(np.arange(len(self.grid)) % len(self.noises) % 2 == 0)
+        K, p, B = len(alive), self.size, filtering.PENDING
+        factor = self.grid[alive, 1, None, None] * np.eye(p)
         small = {"steps": np.zeros((K, B, p)), "gains": np.zeros((K, B)), "moved": np.zeros((K, p))}
-        bank = Bank(0, np.arange(K), np.zeros((K, p)), factor, **small, evidence=np.zeros(K))
+        bank = Bank(0, alive, np.zeros((K, p)), factor, **small, evidence=np.zeros(K))
         return BankState((bank,) * self.space.m, 0)
 
     def within(self, space: Real) -> Filters:
@@ -334,11 +342,31 @@ class Filters(Learner[BankState]):
         halvings = (bank.count // _FIRST_LOOK).bit_length() - 1
         room = max(_GROUPS, len(self.maps) * len(self.priors) >> halvings)
         kept = sorted(best, key=lambda g: (-best[g], g))[:room]
-        stay = np.isin(groups, kept) & (bank.evidence > bank.evidence.max() - _BEHIND)
-        if stay.all():
+        stay = np.flatnonzero(np.isin(groups, kept) & (bank.evidence > bank.evidence.max() - _BEHIND))
+        if len(stay) < len(groups):
+            bank = bank.taken(stay)
+        return self._refined(bank) if bank.count == _SECOND_LOOK else bank
+
+    def _refined(self, bank: Bank) -> Bank:
+        """The bank with noise scales between those that are left: a filter begins as the next noisier one.
+
+        Early on a noise scale need not be right, and fewer filters are faster; later a gain of twice too
+        much or too little costs questions.  As S is about proportional to s^2, so is the new one's.
+        """
+        order = np.argsort(bank.alive)
+        alive = bank.alive[order]
+        pairs = [i for i, (a, b) in enumerate(pairwise(alive)) if b - a == 2]
+        between = [i for i in pairs if alive[i] // len(self.noises) == alive[i + 1] // len(self.noises)]
+        noisier = order[[i + 1 for i in between]]
+        if not between:
             return bank
-        arrays = [np.ascontiguousarray(array[stay]) for array in (bank.alive, *bank.arrays, bank.evidence)]
-        return Bank(bank.count, *arrays)
+        new = bank.taken(noisier)
+        added, noise = new.alive - 1, self.grid[:, 2]
+        ratio = (noise[added] / noise[new.alive])[:, None, None]
+        evidence = (new.evidence + bank.evidence[order[between]]) / 2
+        parts = (added, new.mean, new.factor * ratio, new.steps, new.gains, new.moved, evidence)
+        both = zip((bank.alive, *bank.arrays, bank.evidence), parts, strict=True)
+        return Bank(bank.count, *[np.concatenate(two) for two in both])
 
     def _questions(self, state: BankState, rows: Array, uniform: Array) -> list[Question]:
         if uniform.shape != (len(rows), self.width):

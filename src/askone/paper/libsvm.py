@@ -20,7 +20,7 @@ _IMPORTANT = 1.3  # a passive error so many times the active one is an important
 _LABELS = {
     ACTIVE: "active, γ₀ = {active:g}",
     PASSIVE: "passive, infimum loss, γ₀ = {passive:g}",
-    DESIGNED: "designed sets (askone's default)",
+    DESIGNED: "designed sets (askone)",
 }
 
 
@@ -62,7 +62,7 @@ class Splits(Run):
         return parts
 
     def jobs(self, quick: bool) -> list[Job]:
-        """Ten splits at a time for each bandwidth; the library's default apart, on fewer splits."""
+        """Ten splits at a time for each bandwidth; the library's designed sets apart, on fewer splits."""
         chosen = self._settings(quick)
         common = {"data": self.needs[0], "rows": chosen["rows"], "at": chosen["at"]}
         return [
@@ -110,7 +110,7 @@ class Usps(Splits):
     name: ClassVar[str] = "libsvm-usps"
     title: ClassVar[str] = "LIBSVM's USPS: test error, active and passive sets"
     caption: ClassVar[str] = (
-        "Random splits, two thirds to learn from; step sizes of the paper; designed sets are askone's default "
+        "Random splits, two thirds to learn from; step sizes of the paper; designed sets are askone's own "
         "and not in the paper. Dotted: chance."
     )
     needs: ClassVar[tuple[str, ...]] = ("usps-libsvm",)
@@ -144,7 +144,7 @@ class Pendigits(Splits):
     name: ClassVar[str] = "libsvm-pendigits"
     title: ClassVar[str] = "LIBSVM's pen digits: test error, active and passive sets"
     caption: ClassVar[str] = (
-        "Random splits, two thirds to learn from; step sizes of the paper; designed sets are askone's default "
+        "Random splits, two thirds to learn from; step sizes of the paper; designed sets are askone's own "
         "and not in the paper. Dotted: chance."
     )
     needs: ClassVar[tuple[str, ...]] = ("pendigits",)
@@ -196,14 +196,14 @@ def _graded(each: list[bool]) -> str:
 
 
 def _default(numbers: Numbers) -> list[Claim]:
-    """Not the paper's: the library's default on the same rows, for scale."""
+    """Not the paper's: the library's designed sets on the same rows, for scale."""
     ratios = {
         name: _last(numbers, name, ACTIVE) / _last(numbers, name, DESIGNED)
         for name, curves in numbers["curves"].items()
         if DESIGNED in curves
     }
     said = "; ".join(f"σ = {name}: {100 * _last(numbers, name, DESIGNED):.1f} %" for name in ratios)
-    text = "askone's default (designed sets, least squares, no step to tune) asks better questions than both"
+    text = "askone's designed sets (least squares, no step to tune) asks better questions than both"
     return [Claim(text, "not in the paper", said, _graded([ratio > 1 for ratio in ratios.values()]))]
 
 

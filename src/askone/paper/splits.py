@@ -32,7 +32,7 @@ from askone.spaces import Real
 Array = NDArray[Any]
 
 ACTIVE, PASSIVE, DESIGNED = "active", "passive", "designed"
-_READABLE = 3  # classes in one question: the classifier's default
+_READABLE = 3  # classes in one question: as the classifier asks
 
 
 @final
