@@ -98,13 +98,13 @@ def look(
 def advance(
     features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float, discount: float,
     mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int, count: int,
-    extra: float, center: float, scale: float, decimals: int,
+    extra: float, center: float, scale: float, decimals: int, reach: float,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> int:  # fmt: skip
     """Learn about some rows, one after the other, in place; at most PENDING - done of them.
 
-    A row whose answer is UNKNOWN is asked at the filters' mean, its threshold rounded in the user's
-    units, c scale + center, and answered by what is hidden.  ``lean`` is Phi^-1(tau), ``extra`` the
+    A row whose answer is UNKNOWN is asked at the filters' mean, no further out than ``reach``, its threshold
+    rounded in the user's units, c scale + center, and answered by what is hidden.  ``lean`` is Phi^-1(tau), ``extra`` the
     variance of what else the answer depends on.  Returns how many answers are pending.
     """
     K, p = mean.shape
@@ -121,7 +121,7 @@ def advance(
             at[k] = F[k, i] + _dot(Y[k, i], moved[k])
         if answers[i] == UNKNOWN:
             weights_of(evidence, weights)
-            asked = _dot(weights, at) * scale + center
+            asked = min(max(_dot(weights, at), -reach), reach) * scale + center
             if decimals < 99:
                 asked = rounded(asked, decimals)
             thresholds[i] = (asked - center) / scale
@@ -155,13 +155,21 @@ def advance(
 
 @jit_sum
 def settle(mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, done: int) -> None:
-    """mu <- mu + L r, L <- L P, in place; then nothing is pending."""
+    """mu <- mu + L r, L <- L P, in place; then nothing is pending.
+
+    P = I - A^T T A for the rows a_j of A and a triangular T, so that two matrix products do it.
+    """
     for k in range(mean.shape[0]):
-        for i in range(mean.shape[1]):
-            mean[k, i] += _dot(factor[k, i], moved[k])
-        for i in range(mean.shape[1]):
-            row = factor[k, i]
-            for j in range(done):
-                _reflect(row, steps[k, j], gains[k, j])
-        for i in range(mean.shape[1]):
-            moved[k, i] = 0.0
+        mean[k] += np.dot(factor[k], moved[k])
+        A = steps[k, :done]
+        gram, T = np.dot(A, A.T), np.zeros((done, done))
+        for j in range(done):
+            g = gains[k, j]
+            for i in range(j):
+                along = 0.0
+                for h in range(i, j):
+                    along += T[i, h] * gram[h, j]
+                T[i, j] = -g * along
+            T[j, j] = g
+        factor[k] -= np.dot(np.dot(factor[k], A.T), np.dot(T, A))
+        moved[k] = 0.0

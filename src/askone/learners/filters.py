@@ -45,13 +45,15 @@ from askone.spaces import Real
 Array = NDArray[Any]
 
 NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(17))
-PRIORS = (0.2, 1.0, 5.0)
-_LAPSE = 0.01
+PRIORS = (0.1, 0.5, 2.5)
+REACH = 4.0
+"""Predictions and questions go no further from the middle of the range than so many halves of it."""
+_LAPSE = 0.06  # in the weights alone: a surprise or two is no proof against a filter
 _DISCOUNT = 0.0
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
 _FIRST_LOOK = 64  # answers before any filter is dropped
-_SECOND_LOOK = 512  # answers before noise scales between the others come in
+_SECOND_LOOK = 1024  # answers before noise scales between the others come in
 _BEHIND = 30.0  # in nats of discounted evidence: such a filter has no weight, nor hope of any
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
 _BITS = math.pi * math.log(2.0) / 2.0
@@ -222,7 +224,7 @@ class Filters(Learner[BankState]):
             features = self.maps[g](rows)
             for j, theta in enumerate(thetas):
                 values[:, j] += features @ theta[g, : features.shape[1]]
-        return self.space.from_unit(values)
+        return self.space.from_unit(np.clip(values, -REACH, REACH))
 
     def deviation(self, state: BankState, X: ArrayLike) -> Array:
         """The standard deviation of what is predicted (not of the labels), in the user's units, n x m."""
@@ -325,7 +327,7 @@ class Filters(Learner[BankState]):
         pending = filtering.advance(
             features, place, noise, self._lean, self.flip, _LAPSE, _DISCOUNT,
             *bank.arrays, bank.evidence, before, bank.count,
-            extra, self.space.centers[j], self.space.scales[j], self._decimals, *asked.arrays,
+            extra, self.space.centers[j], self.space.scales[j], self._decimals, REACH, *asked.arrays,
         )  # fmt: skip
         bank = replace(bank, count=bank.count + pending - before)
         if pending < filtering.PENDING:
