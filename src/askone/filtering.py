@@ -104,8 +104,8 @@ def advance(
     """Learn about some rows, one after the other, in place; at most PENDING - done of them.
 
     A row whose answer is UNKNOWN is asked at the filters' mean, no further out than ``reach``, its threshold
-    rounded in the user's units, c scale + center, and answered by what is hidden.  ``lean`` is Phi^-1(tau), ``extra`` the
-    variance of what else the answer depends on.  Returns how many answers are pending.
+    rounded in the user's units, c scale + center, and answered by what is hidden.  ``lean`` is
+    Phi^-1(tau), ``extra`` the variance of what else the answer depends on.  Returns how many answers are pending.
     """
     K, p = mean.shape
     n = features.shape[1]
