@@ -125,7 +125,7 @@ class Filters(Learner[BankState]):
     >>> str(question), round(learner.chance(state, [0.0], question), 9)
     ('Is the value above 50?', 0.5)
     >>> state = learner.tell(state, [0.0], question, True)
-    >>> 50 < learner.predict(state, [[0.0]]).item() < 100
+    >>> learner.predict(state, [[0.0]]).item() > 50
     True
     """
 
@@ -289,15 +289,22 @@ class Filters(Learner[BankState]):
         """See ``Learner.stream``: an output at a time, in blocks, where questions are about one output."""
         if self.space.bundles:
             return super().stream(state, X, task)
-        chosen = self._chosen(task.draw(task.first, len(X)))
-        asked = _Asked.of(len(X), task, np.eye(self.space.m)[chosen])
+        exam = self.exam(X, task, task.draw(task.first, len(X)))
+        state = self.examined(state, exam, np.arange(len(X)))
+        exam.heard(task)
+        return state
+
+    def exam(self, X: Array, task: Task, uniform: Array) -> Exam:
+        """The respondent's sealed answers to a question about each row, of the output that the uniforms say."""
+        chosen = self._chosen(uniform)
+        return Exam(self.space, X, chosen, _Asked.of(len(X), task, np.eye(self.space.m)[chosen]))
+
+    def examined(self, state: BankState, exam: Exam, places: Array) -> BankState:
+        """The state after asking about some of the rows; what was asked and answered is written into the exam."""
         banks = list(state.banks)
         for j in range(self.space.m):
-            banks[j] = self._streamed(banks[j], j, X, np.flatnonzero(chosen == j), asked)
-        if task.listen is not None:
-            shown = self.space.scale[chosen] * asked.thresholds + self.space.center[chosen]
-            task.listen(Block(task.rows, np.eye(self.space.m)[chosen], shown, asked.answers))
-        told = int(np.count_nonzero(asked.answers != kernels.SKIPPED))
+            banks[j] = self._streamed(banks[j], j, exam.X, places[exam.chosen[places] == j], exam.asked)
+        told = int(np.count_nonzero(exam.asked.answers[places] != kernels.SKIPPED))
         return BankState(tuple(banks), state.answers + told)
 
     # -- parts ----------------------------------------------------------------------------------
@@ -486,3 +493,20 @@ class _Asked:
     def arrays(self) -> tuple[Array, Array, Array, Array]:
         """In the order of the compiled loop."""
         return self.hidden, self.flips, self.thresholds, self.answers
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Exam:
+    """Questions of a stream, one about each row: which output, and the sealed answers."""
+
+    space: Real
+    X: Array
+    chosen: Array
+    asked: _Asked
+
+    def heard(self, task: Task) -> None:
+        """Tell whoever listens what was asked and answered."""
+        if task.listen is not None:
+            shown = self.space.scale[self.chosen] * self.asked.thresholds + self.space.center[self.chosen]
+            task.listen(Block(task.rows, np.eye(self.space.m)[self.chosen], shown, self.asked.answers))

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from askone.inputs import as_number, as_row, as_rows
-from askone.learners.base import Learner, wrong_family
+from askone.learners.base import Learner, Task, wrong_family
 from askone.learners.filters import BankState, Filters
 from askone.questions import Answer, HalfSpace, Question
 from askone.spaces import Real
@@ -52,7 +52,7 @@ class Intervals(Learner[IntervalState]):
     >>> str(question), question.purpose
     ('Is the value above 50?', 'lower')
     >>> low, high = learner.interval(learner.tell(state, [0.0], question, True), [[0.0]])
-    >>> low.item() < 50 < high.item()
+    >>> low.item() <= 50 < high.item()
     True
     """
 
@@ -156,6 +156,20 @@ class Intervals(Learner[IntervalState]):
             bank.from_arrays({name[2:]: array for name, array in arrays.items() if name.startswith(f"{i}-")})
             for i, bank in enumerate(self.banks)
         )
+        return IntervalState((median, lower, upper))
+
+    def stream(self, state: IntervalState, X: Array, task: Task) -> IntervalState:
+        """See ``Learner.stream``: bank by bank, as none learns from the others' answers."""
+        if self.space.bundles:
+            return super().stream(state, X, task)
+        uniform = task.draw(task.first, len(X))
+        exam = self.median.exam(X, task, uniform[:, 1:])
+        which = np.searchsorted(_SHARES, uniform[:, 0], side="right")
+        median, lower, upper = (
+            bank.examined(part, exam, np.flatnonzero(which == i))
+            for i, (bank, part) in enumerate(zip(self.banks, state.parts, strict=True))
+        )
+        exam.heard(task)
         return IntervalState((median, lower, upper))
 
     def _which(self, uniform: float) -> int:
