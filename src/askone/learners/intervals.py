@@ -2,10 +2,10 @@
 
 Questions at the median say nothing of how far labels spread.  So half of the questions are at the
 median, and a quarter each at the quantiles tau = (1 - level)/2 and 1 - tau; each answer is learnt by the
-bank that asked.  An end of the interval is where the filters' forecast of a label has that quantile:
-for mu the mean of the quantile, with variance q under noise s,
+bank that asked.  An end of the interval is where the filters' forecast of a label has that quantile
+(``Filters.forecast``): for one filter, with mu the mean of the quantile and q its variance under noise s,
 
-    mu + Phi^-1(tau) (sqrt(q + s^2) - s),
+    mu + Phi^-1(tau) (sqrt(2 q + s^2) - s),
 
 which is wider while little is known and mu in the end.
 """
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from askone.errors import IncompatibleParts
 from askone.inputs import as_number, as_row, as_rows
 from askone.learners.base import Learner, Task, wrong_family
 from askone.learners.filters import BankState, Filters
@@ -62,6 +63,8 @@ class Intervals(Learner[IntervalState]):
 
     def __post_init__(self) -> None:
         as_number(self.level, "level", 0.0, 1.0, strict=True)
+        if self.space.bundles:
+            raise IncompatibleParts("bundles", "left out for intervals, which are output by output", "some")
 
     @property
     def space(self) -> Real:  # type: ignore[override]  # the banks'
@@ -160,8 +163,6 @@ class Intervals(Learner[IntervalState]):
 
     def stream(self, state: IntervalState, X: Array, task: Task) -> IntervalState:
         """See ``Learner.stream``: bank by bank, as none learns from the others' answers."""
-        if self.space.bundles:
-            return super().stream(state, X, task)
         uniform = task.draw(task.first, len(X))
         exam = self.median.exam(X, task, uniform[:, 1:])
         which = np.searchsorted(_SHARES, uniform[:, 0], side="right")
