@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askone.comparing import hazard
 from askone.kernels import SKIPPED, UNKNOWN, jit, jit_sum, rounded
 
 Array = NDArray[Any]
@@ -30,21 +31,23 @@ PENDING = 16
 """Updates that are kept beside L."""
 _ROOT_2 = math.sqrt(2.0)
 _ROOT_2PI = math.sqrt(2.0 * math.pi)
-_TAIL = -30.0  # below, the normal distribution underflows soon
+_TAIL = -6.0  # below, h + z is a difference of nearly equal numbers
 
 
 @jit
-def answered(z: float, flip: float) -> tuple[float, float]:
-    """(Z, h): the chance of an answer z deviations on the likely side, and (1 - 2 flip) N(z) / Z.
+def answered(z: float, flip: float) -> tuple[float, float, float]:
+    """(Z, h, h (h + z)): the chance of an answer z deviations on the likely side, h = (1 - 2 flip) N(z) / Z.
 
     >>> [round(value, 6) for value in answered(0.0, 0.0)]
-    [0.5, 0.797885]
+    [0.5, 0.797885, 0.63662]
     """
     if z < _TAIL and flip == 0.0:
-        return 1e-300, -z - 1.0 / z + 2.0 / (z * z * z)
+        log_chance, h, excess = hazard(z)
+        return math.exp(log_chance), h, h * excess
     normal = math.exp(-0.5 * z * z) / _ROOT_2PI
     chance = flip + (1.0 - 2.0 * flip) * 0.5 * math.erfc(-z / _ROOT_2)
-    return chance, (1.0 - 2.0 * flip) * normal / chance
+    h = (1.0 - 2.0 * flip) * normal / chance
+    return chance, h, h * (h + z)
 
 
 @jit_sum
@@ -115,16 +118,16 @@ def advance(
         F[k] = np.dot(features[place[k]], mean[k])
     at, weights, back = np.empty(K), np.empty(K), np.empty(p)
     for i in range(n):
-        if answers[i] == SKIPPED:
-            continue
         for k in range(K):
             at[k] = F[k, i] + _dot(Y[k, i], moved[k])
-        if answers[i] == UNKNOWN:
+        if answers[i] == UNKNOWN or answers[i] == SKIPPED:
             weights_of(evidence, weights)
             asked = min(max(_dot(weights, at), -reach), reach) * scale + center
             if decimals < 99:
                 asked = rounded(asked, decimals)
             thresholds[i] = (asked - center) / scale
+            if answers[i] == SKIPPED:
+                continue
             answers[i] = 1 if (hidden[i] > asked) != flips[i] else 0
         e = 1.0 if answers[i] == 1 else -1.0
         for k in range(K):
@@ -134,8 +137,8 @@ def advance(
             q = _dot(y, y)
             v = q + noise[k] * noise[k] + extra
             z = e * (at[k] - lean * noise[k] - thresholds[i]) / math.sqrt(v)
-            chance, h = answered(z, flip)
-            b = h * (h + z) / v
+            chance, h, taken = answered(z, flip)
+            b = taken / v
             g = b / (1.0 + math.sqrt(max(1.0 - b * q, 1e-12)))
             for j in range(p):
                 back[j] = y[j]

@@ -171,7 +171,7 @@ class Recipe:
 
     def _quantile(self) -> float | None:
         """The quantile that the loss learns, if it is one."""
-        loss = self.loss if isinstance(self.loss, Loss) else LOSSES.get(self.loss) and self._named_loss(_UNIT)
+        loss = self.loss if isinstance(self.loss, Loss) else self._named_loss(_UNIT)
         if isinstance(loss, Quantile):
             return loss.tau
         return 0.5 if isinstance(loss, Median) else None
@@ -410,7 +410,8 @@ def make_average(average: str | schedules.Average) -> schedules.Average:
 
 def _is(value: Any, default: Any) -> bool:
     """Whether a value is this plain one (arguments may be objects, or arrays by mistake)."""
-    return type(value) is type(default) and bool(value == default)
+    kinds = (int, float, np.number) if isinstance(default, float) else type(default)
+    return isinstance(value, kinds) and not isinstance(value, bool) and bool(value == default)
 
 
 def _per_output(value: Any, argument: str, outputs: int) -> tuple[float, ...]:

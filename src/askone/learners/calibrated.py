@@ -135,13 +135,15 @@ class Calibrated(Learner[CalibratedState]):
         return [self._range_question(state, uniform[i], i) for i in range(len(rows))]
 
     def tell(self, state: CalibratedState, x: ArrayLike, question: Question, answer: Answer) -> CalibratedState:
-        """One more bit about the range, or one more step; a late bit about the range is let go."""
+        """One more bit about the range, or one more step; a late bit about the range is a step, or let go."""
         learner, inner = self._inner(state)
         if isinstance(question, HalfSpace) and question.purpose == PURPOSE:
             bit, row = question.accept(answer), as_row(x, self.columns)
             if len(question.direction) != self.space.m or max(question.direction) != 1.0:
                 raise InvalidArgument("question", f"about one of {self.space.m} output(s)", question.direction)
-            return state if inner is not None else self._with_bit(state, row, question, bit)
+            if inner is None:
+                return self._with_bit(state, row, question, bit)
+            return replace(state, inner=self._replayed(inner, state.space, question, row, bit)) if self._replays else state
         if inner is None and isinstance(question, HalfSpace):
             allowed = "one about the range while that is sought (a declared range learns from any)"
             raise InvalidArgument("question", allowed, str(question))
@@ -219,12 +221,23 @@ class Calibrated(Learner[CalibratedState]):
         return CalibratedState(bits, rows, space, self._begun(space, bits, rows))
 
     def _begun(self, space: Real, bits: Array, rows: Array) -> Any:
-        learner: Learner[Any] = self.template.within(space)
-        state = learner.init()
+        state: Any = self.template.within(space).init()
         for (output, threshold, bit), row in zip(bits.tolist(), rows, strict=True) if self._replays else ():
             axis = tuple(float(k == int(output)) for k in range(space.m))
-            state = learner.tell(state, row, HalfSpace(axis, threshold), bool(bit))
+            state = self._replayed(state, space, HalfSpace(axis, threshold), row, bool(bit))
         return state
+
+    def _replayed(self, inner: Any, space: Real | None, question: HalfSpace, row: Array, bit: bool) -> Any:
+        """The inner state after a bit about the range.
+
+        That a label lies above a threshold beyond the range is only taken to mean that it lies above the
+        range: a single one far out would drag along every filter.
+        """
+        assert space is not None
+        j = int(np.argmax(question.direction))
+        least, most = space.lows[j], space.highs[j]
+        threshold = min(question.threshold, most) if bit else max(question.threshold, least)
+        return self.template.within(space).tell(inner, row, HalfSpace(question.direction, threshold), bit)
 
 
 def _bits_of(bits: Array, output: int) -> tuple[Array, Array]:

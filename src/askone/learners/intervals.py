@@ -2,10 +2,10 @@
 
 Questions at the median say nothing of how far labels spread.  So half of the questions are at the
 median, and a quarter each at the quantiles tau = (1 - level)/2 and 1 - tau; each answer is learnt by the
-bank that asked.  An end of the interval is where the filters' forecast of a label has that quantile:
-for mu the mean of the quantile, with variance q under noise s,
+bank that asked.  An end of the interval is where the filters' forecast of a label has that quantile
+(``Filters.forecast``): for one filter, with mu the mean of the quantile and q its variance under noise s,
 
-    mu + Phi^-1(tau) (sqrt(q + s^2) - s),
+    mu + Phi^-1(tau) (sqrt(2 q + s^2) - s),
 
 which is wider while little is known and mu in the end.
 """
@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from askone.errors import IncompatibleParts
 from askone.inputs import as_number, as_row, as_rows
-from askone.learners.base import Learner, wrong_family
+from askone.learners.base import Learner, Task, wrong_family
 from askone.learners.filters import BankState, Filters
 from askone.questions import Answer, HalfSpace, Question
 from askone.spaces import Real
@@ -52,7 +53,7 @@ class Intervals(Learner[IntervalState]):
     >>> str(question), question.purpose
     ('Is the value above 50?', 'lower')
     >>> low, high = learner.interval(learner.tell(state, [0.0], question, True), [[0.0]])
-    >>> low.item() < 50 < high.item()
+    >>> low.item() <= 50 < high.item()
     True
     """
 
@@ -62,6 +63,8 @@ class Intervals(Learner[IntervalState]):
 
     def __post_init__(self) -> None:
         as_number(self.level, "level", 0.0, 1.0, strict=True)
+        if self.space.bundles:
+            raise IncompatibleParts("bundles", "left out for intervals, which are output by output", "some")
 
     @property
     def space(self) -> Real:  # type: ignore[override]  # the banks'
@@ -156,6 +159,18 @@ class Intervals(Learner[IntervalState]):
             bank.from_arrays({name[2:]: array for name, array in arrays.items() if name.startswith(f"{i}-")})
             for i, bank in enumerate(self.banks)
         )
+        return IntervalState((median, lower, upper))
+
+    def stream(self, state: IntervalState, X: Array, task: Task) -> IntervalState:
+        """See ``Learner.stream``: bank by bank, as none learns from the others' answers."""
+        uniform = task.draw(task.first, len(X))
+        exam = self.median.exam(X, task, uniform[:, 1:])
+        which = np.searchsorted(_SHARES, uniform[:, 0], side="right")
+        median, lower, upper = (
+            bank.examined(part, exam, np.flatnonzero(which == i))
+            for i, (bank, part) in enumerate(zip(self.banks, state.parts, strict=True))
+        )
+        exam.heard(task)
         return IntervalState((median, lower, upper))
 
     def _which(self, uniform: float) -> int:
