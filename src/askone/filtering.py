@@ -97,6 +97,24 @@ def look(
             spread[k, i] = _dot(Y[i], Y[i])
 
 
+@jit
+def _put(
+    i: int, at: Array, evidence: Array, weights: Array, center: float, scale: float, decimals: int, reach: float,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array,
+) -> float:  # fmt: skip
+    """Ask about row i where nobody has, and have it answered: 1 for yes, -1 for no, 0 for a skip."""
+    if answers[i] == UNKNOWN or answers[i] == SKIPPED:
+        weights_of(evidence, weights)
+        asked = min(max(_dot(weights, at), -reach), reach) * scale + center
+        if decimals < 99:
+            asked = rounded(asked, decimals)
+        thresholds[i] = (asked - center) / scale
+        if answers[i] == SKIPPED:
+            return 0.0
+        answers[i] = 1 if (hidden[i] > asked) != flips[i] else 0
+    return 1.0 if answers[i] == 1 else -1.0
+
+
 @jit_sum
 def advance(
     features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float, discount: float,
@@ -120,16 +138,9 @@ def advance(
     for i in range(n):
         for k in range(K):
             at[k] = F[k, i] + _dot(Y[k, i], moved[k])
-        if answers[i] == UNKNOWN or answers[i] == SKIPPED:
-            weights_of(evidence, weights)
-            asked = min(max(_dot(weights, at), -reach), reach) * scale + center
-            if decimals < 99:
-                asked = rounded(asked, decimals)
-            thresholds[i] = (asked - center) / scale
-            if answers[i] == SKIPPED:
-                continue
-            answers[i] = 1 if (hidden[i] > asked) != flips[i] else 0
-        e = 1.0 if answers[i] == 1 else -1.0
+        e = _put(i, at, evidence, weights, center, scale, decimals, reach, hidden, flips, thresholds, answers)
+        if e == 0.0:
+            continue
         for k in range(K):
             y = Y[k, i]
             for j in range(done):
@@ -176,3 +187,55 @@ def settle(mean: Array, factor: Array, steps: Array, gains: Array, moved: Array,
             T[j, j] = g
         factor[k] -= np.dot(np.dot(factor[k], A.T), np.dot(T, A))
         moved[k] = 0.0
+
+
+@jit_sum
+def look_diagonal(features: Array, place: Array, mean: Array, deviation: Array, at: Array, spread: Array) -> None:
+    """``look`` where S is diagonal, the squares of ``deviation`` (K x p)."""
+    for k in range(place.shape[0]):
+        for i in range(features.shape[1]):
+            x = features[place[k], i]
+            at[k, i] = _dot(x, mean[k])
+            q = 0.0
+            for j in range(x.shape[0]):
+                q += (deviation[k, j] * x[j]) ** 2
+            spread[k, i] = q
+
+
+@jit_sum
+def advance_diagonal(
+    features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float, discount: float,
+    mean: Array, deviation: Array, evidence: Array, count: int,
+    extra: float, center: float, scale: float, decimals: int, reach: float,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array,
+) -> int:  # fmt: skip
+    """``advance`` where S is kept diagonal: O(p) an answer.  Returns how many answers were learnt.
+
+    Of S - b S x x^T S the diagonal is kept, S_jj (1 - b S_jj x_j^2), which is positive as b x^T S x < 1.
+    """
+    K, p = mean.shape
+    at, weights = np.empty(K), np.empty(K)
+    learnt = 0
+    for i in range(features.shape[1]):
+        for k in range(K):
+            at[k] = _dot(features[place[k], i], mean[k])
+        e = _put(i, at, evidence, weights, center, scale, decimals, reach, hidden, flips, thresholds, answers)
+        if e == 0.0:
+            continue
+        for k in range(K):
+            x = features[place[k], i]
+            q = 0.0
+            for j in range(p):
+                q += (deviation[k, j] * x[j]) ** 2
+            v = q + noise[k] * noise[k] + extra
+            z = e * (at[k] - lean * noise[k] - thresholds[i]) / math.sqrt(v)
+            chance, h, taken = answered(z, flip)
+            a, b = e * h / math.sqrt(v), taken / v
+            for j in range(p):
+                variance = deviation[k, j] * deviation[k, j]
+                mean[k, j] += a * variance * x[j]
+                deviation[k, j] *= math.sqrt(max(1.0 - b * variance * x[j] * x[j], 1e-12))
+            evidence[k] *= 1.0 - discount / (count + learnt + 1.0)
+            evidence[k] += math.log((1.0 - 2.0 * lapse) * chance + lapse)
+        learnt += 1
+    return learnt
