@@ -365,7 +365,10 @@ class Filters(Learner[BankState]):
         halvings = (bank.count // _FIRST_LOOK).bit_length() - 1
         room = max(_GROUPS, len(self.maps) * len(self.priors) >> halvings)
         kept = sorted(best, key=lambda g: (-best[g], g))[:room]
-        stay = np.flatnonzero(np.isin(groups, kept) & (bank.evidence > bank.evidence.max() - _BEHIND))
+        hopeful = bank.evidence > bank.evidence.max() - _BEHIND
+        # One that forgives stays whatever it forecasts: after a change the sure ones would never come round.
+        hopeful |= bank.alive == bank.alive[groups == kept[0]].max()
+        stay = np.flatnonzero(np.isin(groups, kept) & hopeful)
         if len(stay) < len(groups):
             bank = bank.taken(stay)
         return self._refined(bank) if bank.count == _SECOND_LOOK else bank
