@@ -21,7 +21,6 @@ from askone.learners.filters import Filters
 from askone.learners.intervals import Intervals
 from askone.learners.sgd import SGD
 from askone.losses import Median, Quantile, Squared
-from askone.models.linear import FeatureModel
 from askone.oracles import Oracle
 from askone.replay import fold
 from askone.simulation import simulate
@@ -181,7 +180,9 @@ def test_a_hundred_answers_against_the_dense_form(flip, quantile):
 def test_the_bank_is_its_filters_while_some_are_dropped_and_others_come_in():
     """Each filter follows the dense form from the answer at which it is first seen."""
     rng = np.random.default_rng(0)
-    learner = Filters(askone.Real(-1, 1, decimals=None), (LINE, CURVE), tuple((10 ** np.linspace(-1.5, 0.5, 7)).tolist()), (1, 3))
+    learner = Filters(
+        askone.Real(-1, 1, decimals=None), (LINE, CURVE), tuple((10 ** np.linspace(-1.5, 0.5, 7)).tolist()), (1, 3)
+    )
     state, G, p = learner.init(), len(learner.grid), learner.size
     mu, S, seen, sizes = np.zeros((G, p)), np.zeros((G, p, p)), set(), set()
     place, noise = learner.grid[:, 0].astype(int), learner.grid[:, 2]
@@ -456,3 +457,361 @@ def test_the_uncertain_row_is_the_one_that_is_asked():
     for i, x in enumerate(rows[:10]):
         state = one.tell(state, x, one.ask(state, x, np.empty(0)), i % 2 == 0)
     assert np.array_equal(np.argsort(one.worth(state, rows)), np.argsort(one.deviation(state, rows)[:, 0]))
+
+
+# -- the contract ---------------------------------------------------------------------------------
+
+FEW = {"noises": (0.03, 0.1, 0.3, 1.0), "priors": (0.5, 2.0)}
+BUNDLES = ((1, 0), (2, 1), (0.25, 3))
+ALL = {
+    "one output": Filters(askone.Real(-2, 2, decimals=None), (LINE,), **FEW),
+    "one decimal": Filters(askone.Real(-2, 2, decimals=1), (CURVE,), **FEW),
+    "three outputs, two maps": Filters(askone.Real([-2, -3, -2], 2, decimals=2), (LINE, CURVE), **FEW),
+    "flips": Filters(askone.Real(-2, 2, decimals=None), (LINE, CURVE), flip=0.1, **FEW),
+    "a quantile": Filters(askone.Real([-2, -2], 3), (CURVE,), quantile=0.8, **FEW),
+    "bundles": Filters(askone.Real([-2, -4], 2, bundles=BUNDLES), (LINE, CURVE), **FEW),
+    "the defaults": Filters(askone.Real(-2, 2), (LINE, CURVE)),
+    "calibrated": Calibrated(Filters(askone.Real(-1, 1), (LINE,), **FEW), 12, at_most=16),
+    "calibrated, two outputs": Calibrated(Filters(askone.Real([-1, -1], 1), (LINE,), **FEW), 12, at_most=16),
+    "intervals": Intervals(Filters(askone.Real([-2, -2], 2, decimals=None), (CURVE,), **FEW), 0.8),
+    "calibrated intervals": Calibrated(Intervals(Filters(askone.Real(-1, 1), (LINE,), **FEW), 0.8), 12, at_most=16),
+}
+each_learner = pytest.mark.parametrize("learner", ALL.values(), ids=ALL)
+
+
+def same(learner, one, other):
+    a, b = learner.to_arrays(one), learner.to_arrays(other)
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+@each_learner
+def test_the_contract(learner):
+    n = 24 if isinstance(learner, Calibrated) else 40
+    check_learner(learner, small_rows(n), small_labels(learner.space.m, n))
+
+
+@each_learner
+def test_live_is_the_stream_with_flips_and_skips_too(learner):
+    """Past the settling of pending answers and the first thinning of the bank."""
+    n, m = 40 if isinstance(learner, Calibrated) else 150, learner.space.m
+    X, y = small_rows(n), small_labels(m, n)
+    oracle, state = Oracle(y, flip=0.15, skip=0.2, seed=3), learner.init()
+    asked = []
+    for i, x in enumerate(X):
+        question = learner.ask(state, x, draws.uniforms(5, i, 1, learner.width)[0])
+        answer = oracle.respond(i, question)
+        asked.append((*question.direction, question.threshold))
+        state = state if answer is None else learner.tell(state, x, question, answer)
+    run = simulate(learner, X, Oracle(y, flip=0.15, skip=0.2, seed=3), seed=5, at=[], keep=True)
+    assert learner.count(run.state) == learner.count(state) < n
+    assert np.allclose(learner.predict(run.state, X), learner.predict(state, X), rtol=1e-7, atol=1e-8)
+    blocks = [np.column_stack([block.directions, block.thresholds]) for block in run.blocks]
+    assert np.allclose(np.vstack(blocks), asked, rtol=1e-7, atol=1e-8)  # of skipped ones, too
+
+
+@each_learner
+def test_labels_that_answer_alike_teach_alike(learner):
+    m, n = learner.space.m, 30 if isinstance(learner, Calibrated) else 120
+    X, y = small_rows(n), small_labels(m, n)
+    first = simulate(learner, X, Oracle(y), at=[], keep=True)
+    replaced = other_labels(first.blocks, np.random.default_rng(0))
+    assert np.abs(replaced - y).mean() > 50
+    assert same(learner, first.state, simulate(learner, X, Oracle(replaced), at=[]).state)
+
+
+def through_json(log):
+    return [event_from_json(json.loads(json.dumps(event.to_json(), allow_nan=False))) for event in log]
+
+
+@each_learner
+def test_the_log_is_the_only_truth(learner):
+    """Late and out of order, in batches, one taken back: the state is a fold of what is logged."""
+    n = 36
+    X, y, log = small_rows(n), small_labels(learner.space.m, n), []
+    stream = Stream(learner, seed=4, log=log.append)
+    for first in range(0, n, 6):
+        keys = list(range(first, first + 6))
+        questions = stream.ask_many(X[keys], keys=keys)
+        for key, question in reversed(list(zip(keys, questions, strict=True))):
+            if key == 20:
+                stream.skip(question)
+            else:
+                stream.tell(question, question.holds(y[key]))
+    rows = dict(enumerate(X))
+    assert same(learner, stream.state, fold(learner, rows, through_json(log)))
+    assert learner.count(stream.state) == n - 1
+    before = learner.count(stream.state)
+    stream.retract(33)
+    assert learner.count(stream.state) == before - 1
+    assert same(learner, stream.state, fold(learner, rows, through_json(log)))
+
+
+@pytest.mark.parametrize("name", ["one output", "three outputs, two maps", "bundles", "intervals"])
+def test_the_last_answer_taken_back_was_never_given(name):
+    learner = ALL[name]
+    X, log = small_rows(40), []
+    stream, other = Stream(learner, seed=1, log=log.append), Stream(learner, seed=1)
+    for i, x in enumerate(X):
+        for one in (stream, other):
+            question = one.ask(x, key=i)
+            if one is stream or i != 39:
+                one.tell(question, i % 3 == 0)
+    stream.retract(39)
+    assert same(learner, stream.state, other.state)
+
+
+def test_a_late_answer_about_the_range_is_learnt_and_a_far_one_does_no_harm():
+    learner = Calibrated(Filters(askone.Real(-1, 1), (CONSTANT,)), 20)
+    rng, state, late = np.random.default_rng(0), learner.init(), None
+    for i in range(60):
+        question = learner.ask(state, [0.0], draws.uniforms(0, i, 1, 2)[0])
+        if i == 5:
+            late = question
+            continue
+        state = learner.tell(state, [0.0], question, question.holds([3 + 0.5 * rng.normal()]))
+    before = learner.predict(state, [[0.0]]).item()
+    told = learner.tell(state, [0.0], late, late.holds([3.0]))
+    assert learner.count(told) == learner.count(state) + 1 == 60
+    far = askone.HalfSpace((1.0,), 1e9, purpose="range")
+    dragged = learner.predict(learner.tell(state, [0.0], far, True), [[0.0]]).item()
+    assert abs(dragged - 3) < 3
+    assert learner.predict(learner.tell(state, [0.0], far, False), [[0.0]]).item() == pytest.approx(before)
+
+
+def test_what_a_bank_refuses():
+    for error, match, options in (
+        (InvalidArgument, "noises", {"noises": ()}),
+        (InvalidArgument, "priors", {"priors": (1.0, 0.0)}),
+        (InvalidArgument, "flip must be a chance below 1/2", {"flip": 0.5}),
+        (InvalidArgument, "quantile", {"quantile": 1.0}),
+        (InvalidArgument, "maps", {"maps": ()}),
+        (InvalidArgument, "maps", {"maps": (LINE, CONSTANT)}),
+        (IncompatibleParts, "bundles", {"space": askone.Real([0, 0], 9, bundles=BUNDLES), "quantile": 0.9}),
+    ):
+        with pytest.raises(error, match=match):
+            Filters(**{"space": askone.Real(-1, 1), "maps": (LINE,), **options})
+    learner = ALL["one output"]
+    with pytest.raises(InvalidArgument, match="question must be a HalfSpace"):
+        learner.tell(learner.init(), small_rows()[0], askone.Reveal(1), (0.5,))
+    with pytest.raises(InvalidArgument, match="about 1 output"):
+        learner.tell(learner.init(), small_rows()[0], askone.HalfSpace((0.6, 0.8), 0.0), True)
+    with pytest.raises(InvalidArgument, match="uniform must be of shape"):
+        learner.ask(learner.init(), small_rows()[0], np.zeros(3))
+
+
+# -- the estimator --------------------------------------------------------------------------------
+
+
+def kind(**options):
+    model = askone.OneBitRegressor(-2, 2, random_state=0, **options)
+    return type(model.start(small_rows()).stream_.learner)
+
+
+def test_which_arguments_are_for_filters():
+    for options in (
+        {}, {"learner": "filters"}, {"loss": "quantile", "quantile": 0.9}, {"loss": Median()}, {"loss": Quantile(0.2)},
+        {"model": "linear"}, {"model": "fourier"}, {"model": models()["nystroem"]}, {"bandwidth": 2.0},
+        {"ridge": 0}, {"ridge": np.float64(0.0)}, {"flip": 0.1}, {"resample": True}, {"select": "uncertain"},
+    ):  # fmt: skip
+        assert kind(**options) is Filters
+    assert kind(interval=0.9) is Intervals
+    assert type(askone.OneBitRegressor().start(small_rows()).stream_.learner.template) is Filters
+
+
+OF_GRADIENTS = {
+    "loss": ["squared", "huber", Squared()], "questions": ["passive", "full"], "step": ["sqrt", "dog"], "gamma": [1.0],
+    "average": ["uniform", "tail"], "ridge": [1e-3], "model": ["kernel", models()["kernel"]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"), [(name, value) for name, all_ in OF_GRADIENTS.items() for value in all_]
+)
+def test_which_are_for_gradients_and_refused_by_name_with_filters(argument, value):
+    assert kind(**{argument: value}) is SGD
+    with pytest.raises(InvalidArgument, match=rf"^{argument} must be .* with learner='filters'"):
+        kind(**{argument: value}, learner="filters")
+
+
+def test_what_goes_with_filters_only():
+    for options in ({"flip": 0.1}, {"interval": 0.9}):
+        with pytest.raises(IncompatibleParts, match=next(iter(options))):
+            kind(learner="sgd", **options)
+    with pytest.raises(InvalidArgument, match="limit must be None"):
+        kind(limit=3.0, learner="filters")
+    with pytest.raises(InvalidArgument, match="resample must be True or False with learner='filters'"):
+        kind(resample="memory", learner="filters")
+    for options in ({"learner": "kalman"}, {"loss": "middle"}, {"loss": ["median"]}, {"flip": 0.6}):
+        with pytest.raises(AskoneError, match=f"^{next(iter(options))} must"):
+            kind(**options)
+    with pytest.raises(AskoneError, match="bundles"):
+        askone.OneBitRegressor([0, 0], 9, bundles=BUNDLES, loss="quantile", quantile=0.9).start(small_rows())
+    with pytest.raises(InvalidArgument, match="return_std"):
+        askone.OneBitRegressor(-2, 2, learner="sgd").fit(small_rows(), small_labels(1)).predict(small_rows(), True)
+
+
+@pytest.mark.parametrize("options", [{}, {"interval": 0.8}, {"flip": 0.1}], ids=str)
+@pytest.mark.parametrize("ranged", [True, False])
+def test_saved_and_loaded(tmp_path, options, ranged):
+    X, y = small_rows(100), small_labels(1, 100)[:, 0]
+    ends = {"low": -2, "high": 2} if ranged else {}
+    model = askone.OneBitRegressor(**ends, **options, n_components=10, calibration=20, random_state=0).fit(X, y)
+    late = model.ask(X[0], key="late")
+    model.save(tmp_path / "model")
+    twin = askone.load(tmp_path / "model")
+    for one in (model, twin):
+        one.tell(late, True)
+        one.tell(one.ask(X[1], key="next"), False)
+    assert np.array_equal(twin.predict(X), model.predict(X))
+    assert np.array_equal(twin.predict(X, return_std=True)[1], model.predict(X, return_std=True)[1])
+    if "interval" in options:
+        assert np.array_equal(twin.predict_interval(X), model.predict_interval(X))
+
+
+def test_deviations_shrink_and_are_honest():
+    """About the size of the error: within a factor of three either way."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, size=(1500, 1))
+    truth = 50 + 30 * np.sin(3 * X[:, 0])
+    model = askone.OneBitRegressor(0, 100, random_state=0)
+    few = model.fit(X[:50], truth[:50] + 5 * rng.normal(size=50)).predict(X, return_std=True)[1]
+    predicted, many = model.fit(X, truth + 5 * rng.normal(size=1500)).predict(X, return_std=True)
+    assert many.mean() < few.mean() / 2
+    ratio = np.sqrt(np.mean((predicted - truth) ** 2)) / np.sqrt(np.mean(many**2))
+    assert 1 / 3 < ratio < 3
+
+
+def test_filters_learn_from_what_another_asked_and_answers_choose_the_bandwidth():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(500, 1))
+    truth = 50 + 30 * np.sin(6 * X[:, 0])
+    asker = askone.OneBitRegressor(0, 100, learner="sgd", keep_log=True, random_state=0)
+    asker.fit(X, truth + 5 * rng.normal(size=500))
+    learnt = asker.refit(askone.OneBitRegressor(0, 100, random_state=0))
+    errors = [np.abs(model.predict(X) - truth).mean() for model in (learnt, asker)]
+    assert errors[0] < errors[1]
+    candidates = {str(b): askone.OneBitRegressor(0, 100, bandwidth=b, random_state=0) for b in (0.3, 30.0)}
+    found = askone.compare(asker.log_, asker.rows_, candidates)
+    assert found.best == "0.3"
+    assert found.table[1].behind > 3 * found.table[1].behind_error
+
+
+def test_known_flips_are_allowed_for():
+    """Three answers in ten are wrong: told so, the predictions are no worse, and the deviations wider."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, size=(2000, 1))
+    truth = np.sin(3 * X[:, 0])
+    errors = {}
+    for flip in (0.0, 0.3):
+        model = askone.OneBitRegressor(-2, 2, flip=flip, random_state=0)
+        model.fit(X, Oracle(truth + 0.1 * rng.normal(size=2000), flip=0.3, seed=1))
+        predicted, deviation = model.predict(X, return_std=True)
+        errors[flip] = np.abs(predicted - truth).mean()
+    assert errors[0.3] < 0.2
+    assert np.sqrt(np.mean(deviation**2)) > errors[0.3] / 3
+
+
+def baskets(bundles, noise, learner, T=1200):
+    rng = np.random.default_rng(1)
+    income = rng.uniform(0, 1, size=(T, 1))
+    truth = np.column_stack([2 + 2 * income[:, 0], 8 - 3 * income[:, 0]])
+    model = askone.OneBitRegressor(0, 10, bundles=bundles, model="linear", learner=learner, random_state=1)
+    model.fit(income, truth + noise * rng.normal(size=(T, 2)))
+    return model, np.abs(model.predict(income) - truth).mean()
+
+
+def test_bundles_teach_filters_where_they_tell_outputs_apart():
+    singles, mixed = [(1, 0), (2, 1), (0, 1)], [(2, 1), (1, 2)]
+    errors = {learner: baskets(singles, 0.1, learner)[1] for learner in ("filters", "sgd")}
+    assert errors["filters"] < errors["sgd"] / 2
+    assert baskets(singles, 0.5, "filters")[1] < 0.1
+    model, error = baskets(mixed, 0.5, "auto", T=2500)
+    assert isinstance(model.stream_.learner, SGD)
+    assert error < 0.1
+    with pytest.raises(IncompatibleParts, match="bundles must be such that most say much of one output"):
+        baskets(mixed, 0.5, "filters")
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1e-5, 0.0), (1.0, 0.0), (1e5, 1e6)])
+def test_no_range_is_needed(scale, offset):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(600, 1))
+    truth = offset + scale * np.sin(3 * X[:, 0])
+    model = askone.OneBitRegressor(random_state=0).fit(X, truth + 0.1 * scale * rng.normal(size=600))
+    assert np.abs(model.predict(X) - truth).mean() < 0.1 * scale
+
+
+# -- what may go wrong ----------------------------------------------------------------------------
+
+
+def trouble(name):
+    """Rows and labels to fit, rows and truth to judge by, and options."""
+    rng, n = np.random.default_rng(0), 800
+    X = rng.uniform(-2, 2, size=(n, 2))
+    f, noise = np.sin(2 * X[:, 0]) + 0.3 * X[:, 1], rng.normal(size=n)
+    y = f + 0.2 * noise
+    if name == "outliers":
+        y[rng.random(n) < 0.05] = 1000.0
+    elif name == "Cauchy":
+        y = f + 0.2 * rng.standard_cauchy(n)
+    elif name == "heteroscedastic":
+        y = f + (0.05 + 0.4 * np.abs(X[:, 0])) * noise
+    elif name == "duplicated":
+        X = X[rng.integers(0, 20, n)]
+        f = np.sin(2 * X[:, 0]) + 0.3 * X[:, 1]
+        y = f + 0.2 * noise
+    elif name == "collinear":
+        X = np.column_stack([X, X[:, 0], X.sum(axis=1)])
+    elif name == "constant column":
+        X = np.column_stack([X, np.full(n, 7.0)])
+    elif name == "few rows":
+        return X[:60], y[:60], X, f, {}
+    ranges = {"too wide": (-100, 100), "too narrow": (-0.6, 0.6)}
+    low, high = ranges.get(name, (-2, 2))
+    return X, y, X, f, {"low": low, "high": high, "decimals": None}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["outliers", "Cauchy", "heteroscedastic", "duplicated", "collinear", "constant column", "few rows", "too wide",
+     "too narrow"],
+)  # fmt: skip
+def test_better_than_the_median_all_the_same(name):
+    X, y, rows, truth, options = trouble(name)
+    predicted = askone.OneBitRegressor(**{"low": -2, "high": 2, **options}, random_state=0).fit(X, y).predict(rows)
+    assert np.abs(predicted).max() < 10
+    assert np.abs(predicted - truth).mean() < 0.8 * np.abs(np.median(y) - truth).mean()
+
+
+def test_constant_labels_one_row_and_rows_far_away():
+    X = np.random.default_rng(0).uniform(-2, 2, size=(300, 2))
+    model = askone.OneBitRegressor(-2, 2, random_state=0).fit(X, np.full(300, 0.3))
+    assert np.abs(model.predict(X) - 0.3).max() < 0.1
+    alone = askone.OneBitRegressor(-2, 2, random_state=0).fit(X[:1], [1.0])
+    assert np.isfinite(alone.predict(X)).all()
+    far = askone.OneBitRegressor(-2, 2, random_state=0).fit(X, np.sin(2 * X[:, 0]))
+    for stretch in (3, 1e3, 1e8):
+        predicted, deviation = far.predict(stretch * X, return_std=True)
+        assert np.isfinite(predicted).all()
+        assert (deviation >= 0).all()
+        assert np.abs(predicted).max() < 10 * stretch  # a line, at worst
+
+
+def test_after_a_change_the_newer_answers_win_in_the_end():
+    """Even where no noise made the filters sure of what was."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(900, 1))
+    f = np.sin(2 * X[:, 0])
+    model = askone.OneBitRegressor(-2, 2, random_state=0).fit(X, np.where(np.arange(900) < 300, -f, f))
+    assert np.abs(model.predict(X) - f).mean() < np.abs(f).mean()
+
+
+@pytest.mark.parametrize("m", [5, 20])
+def test_many_outputs(m):
+    rng, n = np.random.default_rng(0), 150 * m
+    X = rng.uniform(-2, 2, size=(n, 1))
+    truth = np.column_stack([np.sin(X[:, 0] + j) for j in range(m)])
+    model = askone.OneBitRegressor([-2] * m, 2, n_components=20, random_state=0).fit(
+        X, truth + 0.2 * rng.normal(size=(n, m))
+    )
+    assert np.abs(model.predict(X) - truth).mean() < 0.4 * np.abs(truth).mean()

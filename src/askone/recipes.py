@@ -21,7 +21,7 @@ from askone.learners.base import Learner
 from askone.learners.bisection import BisectedReal
 from askone.learners.calibrated import Calibrated
 from askone.learners.ellipsoid import Ellipsoid
-from askone.learners.filters import Filters
+from askone.learners.filters import Filters, tell_apart
 from askone.learners.generic import GenericSGD
 from askone.learners.intervals import Intervals
 from askone.learners.memory import RememberedReal
@@ -122,7 +122,7 @@ class Recipe:
         self._refuse_idle_arguments()
         fixed = as_choice(self.questions, "questions", QUESTIONS) in ("generic", "ellipsoid")
         parts = (self.model, self.kernel, self.bandwidth, self.n_components)
-        if self._filters():
+        if self._filters(outputs):
             return self._calibrated(self._bank(rows, columns, outputs, seed), horizon)
         for argument, value, default in (("flip", self.flip, 0.0), ("interval", self.interval, None)):
             if value != default:
@@ -149,10 +149,10 @@ class Recipe:
     def _average(self) -> str | schedules.Average:
         return "uniform" if isinstance(self.average, str) and self.average == "auto" else self.average
 
-    def _filters(self) -> bool:
+    def _filters(self, outputs: int) -> bool:
         """Whether a bank of filters is meant; raises where arguments contradict it."""
         choice = as_choice(self.learner, "learner", LEARNERS)
-        if choice in ("sgd", "rls"):
+        if choice in ("sgd", "rls") or (choice == "auto" and self._bundles and not tell_apart(self.space(outputs))):
             return False
         against = [name for name, default in _OF_GRADIENTS.items() if not _is(getattr(self, name), default)]
         fixed = isinstance(self.model, FeatureModel) or (isinstance(self.model, str) and self.model != "kernel")

@@ -62,7 +62,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         tune (see ``Filters``); "sgd", stochastic gradients (Algorithm 1); "rls", recursive least squares on
         unbiased pseudo-labels, for the squared loss, a declared range and fixed features.  "auto" is
         "filters", unless another loss, ``questions``, ``limit``, ``step``, ``gamma``, ``average``, ``ridge``,
-        ``resample="memory"`` or a model without fixed features asks for gradients.
+        ``resample="memory"``, a model without fixed features, or bundles that tell outputs only together ask for
+        gradients.
     model : "auto", "linear", "nystroem", "fourier", "kernel", or a ``Model``
         "auto" is, for filters, linear and whitened Nyström features of five bandwidths, weighted by the
         answers; for gradients Nyström features where unlabelled rows were shown, else "kernel", the exact

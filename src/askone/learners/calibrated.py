@@ -144,7 +144,9 @@ class Calibrated(Learner[CalibratedState]):
             if inner is None:
                 return self._with_bit(state, row, question, bit)
             return (
-                replace(state, inner=self._replayed(inner, state.space, question, row, bit)) if self._replays else state
+                replace(state, inner=self._replayed(inner, state.space, question, row[0], bit))
+                if self._replays
+                else state
             )
         if inner is None and isinstance(question, HalfSpace):
             allowed = "one about the range while that is sought (a declared range learns from any)"
