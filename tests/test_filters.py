@@ -56,8 +56,8 @@ class Lone:
             part = slice(start, start + B - self.done)
             before, block = self.done, np.ascontiguousarray(rows[part], dtype=float)[None]
             self.done = filtering.advance(
-                block, place, self.noise, self.lean, self.flip, self.lapse, 0.0, *self.arrays, self.evidence, self.done,
-                self.count, extra, 0.0, 1.0, 99, np.inf, hidden[part], flips[part], thresholds[part], answers[part],
+                block, place, self.noise, self.lean, self.flip, self.lapse, *self.arrays, self.evidence, self.done,
+                extra, 0.0, 1.0, 99, np.inf, hidden[part], flips[part], thresholds[part], answers[part],
             )  # fmt: skip
             self.count += self.done - before
             start += len(block[0])

@@ -117,8 +117,8 @@ def _put(
 
 @jit_sum
 def advance(
-    features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float, discount: float,
-    mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int, count: int,
+    features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float,
+    mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int,
     extra: float, center: float, scale: float, decimals: int, reach: float,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> int:  # fmt: skip
@@ -160,10 +160,8 @@ def advance(
                 steps[k, done, j] = y[j]
                 moved[k, j] += a * back[j]
             gains[k, done] = g
-            evidence[k] *= 1.0 - discount / (count + 1.0)
             evidence[k] += math.log((1.0 - 2.0 * lapse) * chance + lapse)
         done += 1
-        count += 1
     return done
 
 
@@ -204,8 +202,8 @@ def look_diagonal(features: Array, place: Array, mean: Array, deviation: Array, 
 
 @jit_sum
 def advance_diagonal(
-    features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float, discount: float,
-    mean: Array, deviation: Array, evidence: Array, count: int,
+    features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float,
+    mean: Array, deviation: Array, evidence: Array,
     extra: float, center: float, scale: float, decimals: int, reach: float,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> int:  # fmt: skip
@@ -235,7 +233,6 @@ def advance_diagonal(
                 variance = deviation[k, j] * deviation[k, j]
                 mean[k, j] += a * variance * x[j]
                 deviation[k, j] *= math.sqrt(max(1.0 - b * variance * x[j] * x[j], 1e-12))
-            evidence[k] *= 1.0 - discount / (count + learnt + 1.0)
             evidence[k] += math.log((1.0 - 2.0 * lapse) * chance + lapse)
         learnt += 1
     return learnt

@@ -14,8 +14,7 @@ P(Y <= c) = tau, again for any noise.
 
 The bank has a filter for every noise scale s, prior scale (S = tau^2 I at first) and feature map
 (bandwidths of a kernel).  All learn from every answer; questions are asked at their mean, weighted by
-evidence.  Answers long ago count less in the evidence, so that a filter which needs many answers to be
-good is not held back by how it began; and filters that the answers speak against are dropped.
+evidence, and those that the answers speak against are dropped.
 
 Several outputs have a bank each: a question is about one of them, or one of the bundles that may be asked,
 drawn at random.
@@ -38,6 +37,7 @@ from askone import filtering, kernels
 from askone.errors import IncompatibleParts, InvalidArgument
 from askone.features import FeatureMap
 from askone.inputs import as_number, as_row, as_rows
+from askone.learners.banks import Bank, DiagonalBank, FullBank
 from askone.learners.base import Block, Learner, Task, wrong_family
 from askone.questions import Answer, HalfSpace, Question, bundle_question, half_space, in_unit_labels
 from askone.spaces import Real
@@ -49,63 +49,15 @@ PRIORS = (0.1, 0.5, 2.5)
 REACH = 4.0
 """Predictions and questions go no further from the middle of the range than so many halves of it."""
 _LAPSE = 0.06  # in the weights alone: a surprise or two is no proof against a filter
-_DISCOUNT = 0.0
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
 _FIRST_LOOK = 64  # answers before any filter is dropped
 _SECOND_LOOK = 1024  # answers before noise scales between the others come in
-_BEHIND = 30.0  # in nats of discounted evidence: such a filter has no weight, nor hope of any
+_BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of any
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
 _BITS = math.pi * math.log(2.0) / 2.0
 _WIDER = 2.0  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
 _HALVINGS = 40
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Bank:
-    """The filters of one output: which of the grid are alive, and their arrays (see ``filtering``)."""
-
-    count: int
-    alive: Array
-    mean: Array
-    factor: Array
-    steps: Array
-    gains: Array
-    moved: Array
-    evidence: Array
-
-    @property
-    def pending(self) -> int:
-        """Answers that are not yet in ``mean`` and ``factor``."""
-        return self.count % filtering.PENDING
-
-    @property
-    def weights(self) -> Array:
-        """What each filter's word counts."""
-        out = np.empty(len(self.evidence))
-        filtering.weights_of(self.evidence, out)
-        return out
-
-    @property
-    def arrays(self) -> tuple[Array, Array, Array, Array, Array]:
-        """What describes the filters, in the order of the compiled loops."""
-        return self.mean, self.factor, self.steps, self.gains, self.moved
-
-    def means(self) -> Array:
-        """mu of every filter, now."""
-        return np.asarray(self.mean + np.einsum("kij,kj->ki", self.factor, self.moved))
-
-    def taken(self, places: Array) -> Bank:
-        """The filters at these places."""
-        arrays = (self.alive, *self.arrays, self.evidence)
-        return Bank(self.count, *[np.ascontiguousarray(array[places]) for array in arrays])
-
-    def opened(self, all_of_it: bool) -> Bank:
-        """A copy to write into: of what one answer changes, or of all."""
-        mean, factor = (self.mean.copy(), self.factor.copy()) if all_of_it else (self.mean, self.factor)
-        small = (self.steps.copy(), self.gains.copy(), self.moved.copy(), self.evidence.copy())
-        return Bank(self.count, self.alive, mean, factor, *small)
 
 
 @final
@@ -121,6 +73,8 @@ class BankState:
 @dataclass(frozen=True, eq=False)
 class Filters(Learner[BankState]):
     """Regression to the median, or a quantile, by a bank of one-bit Kalman filters.
+
+    ``diagonal`` keeps only the diagonals of their covariances, for very many features.
 
     >>> from askone.features import Linear, Scaler
     >>> learner = Filters(Real(0, 100), (Linear(Scaler.identity(1)),))
@@ -139,6 +93,7 @@ class Filters(Learner[BankState]):
     priors: tuple[float, ...] = PRIORS
     quantile: float = 0.5
     flip: float = 0.0
+    diagonal: bool = False
     forecasts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -197,11 +152,8 @@ class Filters(Learner[BankState]):
     def init(self) -> BankState:
         """mu = 0 and S = prior^2 I: the middle of the range.  Every second noise scale, to begin with."""
         alive = np.flatnonzero(np.arange(len(self.grid)) % len(self.noises) % 2 == 0)
-        K, p, B = len(alive), self.size, filtering.PENDING
-        factor = self.grid[alive, 1, None, None] * np.eye(p)
-        small = {"steps": np.zeros((K, B, p)), "gains": np.zeros((K, B)), "moved": np.zeros((K, p))}
-        bank = Bank(0, alive, np.zeros((K, p)), factor, **small, evidence=np.zeros(K))
-        return BankState((bank,) * self.space.m, 0)
+        kind = DiagonalBank if self.diagonal else FullBank
+        return BankState((kind.begun(alive, self.grid[alive, 1], self.size),) * self.space.m, 0)
 
     def within(self, space: Real) -> Filters:
         """The same for labels of another range."""
@@ -298,14 +250,14 @@ class Filters(Learner[BankState]):
         counts = [state.answers, *(bank.count for bank in state.banks)]
         arrays: dict[str, Array] = {"counts": np.array(counts)}
         for j, bank in enumerate(state.banks):
-            named = zip(_ARRAYS, (bank.alive, *bank.arrays, bank.evidence), strict=True)
-            arrays |= {f"{name}-{j}": array for name, array in named}
+            arrays |= {f"{name}-{j}": array for name, array in bank.arrays().items()}
         return arrays
 
     def from_arrays(self, arrays: dict[str, Array]) -> BankState:
         """See ``Learner.from_arrays``."""
         answers, *counts = arrays["counts"].tolist()
-        banks = [Bank(n, *[arrays[f"{name}-{j}"] for name in _ARRAYS]) for j, n in enumerate(counts)]
+        kind: type[Bank] = DiagonalBank if self.diagonal else FullBank
+        banks = [kind(n, **{name: arrays[f"{name}-{j}"] for name in kind.parts}) for j, n in enumerate(counts)]
         return BankState(tuple(banks), answers)
 
     def stream(self, state: BankState, X: Array, task: Task) -> BankState:
@@ -333,7 +285,7 @@ class Filters(Learner[BankState]):
     # -- parts ----------------------------------------------------------------------------------
 
     def _streamed(self, bank: Bank, j: int, X: Array, mine: Array, asked: _Asked) -> Bank:
-        bank, done = bank.opened(all_of_it=True), 0
+        bank, done = bank.opened(filtering.PENDING), 0
         while done < len(mine):
             rows = mine[done : done + filtering.PENDING - bank.pending]
             features = self._features(X[rows], self._in_use(bank))
@@ -344,24 +296,19 @@ class Filters(Learner[BankState]):
         return bank
 
     def _learnt(self, bank: Bank, j: int, features: Array, threshold: float, extra: float, above: bool) -> Bank:
-        due = bank.pending + 1 == filtering.PENDING
         told = _Asked(np.zeros(1), np.zeros(1, np.bool_), np.array([threshold]), np.array([above], dtype=np.int8))
-        return self._advanced(bank.opened(all_of_it=due), j, features, told, extra)
+        return self._advanced(bank.opened(1), j, features, told, extra)
 
     def _advanced(self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float) -> Bank:
         """The bank, written into, after a block of rows that does not go beyond what may be pending."""
-        place, noise = self.grid[bank.alive, 0].astype(np.int64), self.grid[bank.alive, 2].copy()
-        before = bank.pending
-        pending = filtering.advance(
-            features, place, noise, self._lean, self.flip, _LAPSE, _DISCOUNT,
-            *bank.arrays, bank.evidence, before, bank.count,
-            extra, self.space.centers[j], self.space.scales[j], self._decimals, REACH, *asked.arrays,
-        )  # fmt: skip
-        bank = replace(bank, count=bank.count + pending - before)
-        if pending < filtering.PENDING:
-            return bank
-        filtering.settle(*bank.arrays, pending)
-        return self._thinned(bank)
+        law = (self.grid[bank.alive, 2].copy(), self._lean, self.flip, _LAPSE)
+        about = (extra, self.space.centers[j], self.space.scales[j], self._decimals, REACH)
+        after = bank.learnt(features, self._places(bank), law, about, asked.arrays)
+        return self._thinned(after) if after.count > bank.count and after.pending == 0 else after
+
+    def _places(self, bank: Bank) -> Array:
+        """The map of each filter."""
+        return np.asarray(self.grid[bank.alive, 0].astype(np.int64))
 
     def _thinned(self, bank: Bank) -> Bank:
         """At powers of two, the filters that the answers do not speak against; fewer groups each time."""
@@ -395,11 +342,9 @@ class Filters(Learner[BankState]):
             return bank
         new = bank.taken(noisier)
         added, noise = new.alive - 1, self.grid[:, 2]
-        ratio = (noise[added] / noise[new.alive])[:, None, None]
         evidence = (new.evidence + bank.evidence[order[between]]) / 2
-        parts = (added, new.mean, new.factor * ratio, new.steps, new.gains, new.moved, evidence)
-        both = zip((bank.alive, *bank.arrays, bank.evidence), parts, strict=True)
-        return Bank(bank.count, *[np.concatenate(two) for two in both])
+        between_them = replace(new.sharpened(noise[added] / noise[new.alive]), alive=added, evidence=evidence)
+        return bank.joined(between_them)
 
     def _questions(self, state: BankState, rows: Array, uniform: Array) -> list[Question]:
         if uniform.shape != (len(rows), self.width):
@@ -467,15 +412,12 @@ class Filters(Learner[BankState]):
 
     def _seen(self, bank: Bank, features: Array) -> tuple[Array, Array]:
         """<x, mu> and x^T S x, K x n."""
-        at, spread = (np.empty((len(bank.alive), features.shape[1])) for _ in "ab")
-        place = self.grid[bank.alive, 0].astype(np.int64)
-        filtering.look(features, place, *bank.arrays, bank.pending, at, spread)
-        return at, spread
+        return bank.seen(features, self._places(bank))
 
     def _blended(self, bank: Bank) -> Array:
         """theta of each map: the filters' means, by weight."""
         theta = np.zeros((len(self.maps), self.size))
-        np.add.at(theta, self.grid[bank.alive, 0].astype(np.int64), bank.weights[:, None] * bank.means())
+        np.add.at(theta, self._places(bank), bank.weights[:, None] * bank.means())
         return theta
 
     def _in_use(self, *banks: Bank) -> list[int]:
@@ -505,9 +447,6 @@ def tell_apart(space: Real) -> bool:
     u = bundles / np.linalg.norm(bundles, axis=1, keepdims=True)
     H = u.T @ u
     return float(np.linalg.eigvalsh(H / np.sqrt(np.outer(H.diagonal(), H.diagonal())))[0]) > 0.5
-
-
-_ARRAYS = ("alive", "mean", "factor", "steps", "gains", "moved", "evidence")
 
 
 @final
