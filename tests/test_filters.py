@@ -697,18 +697,16 @@ def test_filters_learn_from_what_another_asked_and_answers_choose_the_bandwidth(
 
 
 def test_known_flips_are_allowed_for():
-    """Three answers in ten are wrong: told so, the predictions are no worse, and the deviations wider."""
+    """Three answers in ten are wrong, and the filters know: they learn, and do not claim to be sure."""
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, size=(2000, 1))
     truth = np.sin(3 * X[:, 0])
-    errors = {}
-    for flip in (0.0, 0.3):
-        model = askone.OneBitRegressor(-2, 2, flip=flip, random_state=0)
-        model.fit(X, Oracle(truth + 0.1 * rng.normal(size=2000), flip=0.3, seed=1))
-        predicted, deviation = model.predict(X, return_std=True)
-        errors[flip] = np.abs(predicted - truth).mean()
-    assert errors[0.3] < 0.2
-    assert np.sqrt(np.mean(deviation**2)) > errors[0.3] / 3
+    model = askone.OneBitRegressor(-2, 2, flip=0.3, random_state=0)
+    model.fit(X, Oracle(truth + 0.1 * rng.normal(size=2000), flip=0.3, seed=1))
+    predicted, deviation = model.predict(X, return_std=True)
+    error = np.abs(predicted - truth).mean()
+    assert error < 0.2
+    assert np.sqrt(np.mean(deviation**2)) > error / 3
 
 
 def baskets(bundles, noise, learner, T=1200):
