@@ -19,6 +19,7 @@ from askone.gradients.subsets import SET_FAMILIES, set_strategy
 from askone.inputs import as_choice, as_rows
 from askone.learners.base import Learner
 from askone.learners.bisection import BisectedClasses
+from askone.learners.contest import Contest
 from askone.learners.game import Game
 from askone.learners.likelihood import SetLikelihood
 from askone.learners.memory import RememberedClasses
@@ -28,7 +29,7 @@ from askone.losses import SURROGATES, Loss
 from askone.models.base import Model
 from askone.models.linear import FeatureModel
 from askone.oracles import Oracle
-from askone.recipes import fixed_features, make_average, make_model, make_step, refuse_steps
+from askone.recipes import fixed_features, make_average, make_maps, make_model, make_step, refuse_steps
 from askone.spaces import Name, Space, as_names
 from askone.streams import Budget
 
@@ -39,6 +40,7 @@ CLASS_QUESTIONS = ("auto", *SET_FAMILIES, "game", "bisection")
 _READABLE = 3  # as many classes as a person takes in at a glance; larger sets teach no more
 _MEDIAN_ONLY = ("sphere", "coordinates", "passive")
 _NEARER = 0.4  # classes are told apart at a smaller scale than smooth functions vary on
+_CONTEST = (0.4, 0.8, 0.15)  # bandwidths that the answers choose from, as parts of the median distance
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -203,8 +205,10 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         if stream is None:
             rows, space = as_rows(X), self._space()
             return rows, space, np.full((len(rows), space.size), 1 / space.size)
-        rows, learner = self._validated(X, reset=False), cast(SetLikelihood, stream.learner)
-        return rows, learner.space, learner.probabilities(stream.state, rows)
+        rows, learner, state = self._validated(X, reset=False), stream.learner, stream.state
+        parts = learner.weighted(state) if isinstance(learner, Contest) else [(1.0, learner, state)]
+        p = sum(weight * cast(SetLikelihood, one).probabilities(part, rows) for weight, one, part in parts)
+        return rows, cast(FiniteSpace, learner.space), np.asarray(p)
 
     def _scored(self, X: ArrayLike) -> tuple[Array, FiniteSpace, Array]:
         """Rows, space, and scores to decode (for plain classes and the likelihood p(y|x) itself)."""
@@ -287,6 +291,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         self.classes_ = self._class_array(space)
         shape = (self.kernel, self.bandwidth, self.n_components)
         if self._likelihood():
+            if isinstance(self.model, str) and self.model == "auto" and self.bandwidth is None and self.kernel != "linear":
+                return self._contest(space, rows, seed)
             unseen = "fourier" if rows is None and self.kernel != "linear" else "auto"
             wanted = unseen if self.model == "auto" else self.model
             model = make_model(wanted, *shape, rows, int(self.n_features_in_), seed, rows is None, nearer=_NEARER)
@@ -310,6 +316,13 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         if bisecting:
             return BisectedClasses(learner)
         return RememberedClasses(learner) if self.resample == "memory" else learner
+
+    def _contest(self, space: FiniteSpace, rows: Array | None, seed: int) -> Contest:
+        """Kernels of some bandwidths, and no kernel: the answers choose."""
+        shape = (self.kernel, None, self.n_components, rows, int(self.n_features_in_), 1, seed)
+        linear, *kernels = make_maps("auto", *shape, _CONTEST)
+        members = tuple(SetLikelihood(space, features, self.flip) for features in (*kernels, linear))
+        return Contest(members, quick=(len(kernels),))
 
     def _recursive(self, space: FiniteSpace, model: Model[Any]) -> PseudoLabels:
         if self.resample == "memory":

@@ -206,6 +206,15 @@ class SetLikelihood(Learner[LikelihoodState]):
         phi = self.features(as_row(x, self.columns))[0]
         return self._learnt(_owned(state), self._seen(state, phi), cell)
 
+    def learnt_and_said(
+        self, state: LikelihoodState, x: ArrayLike, question: Question, answer: Answer
+    ) -> tuple[float, LikelihoodState]:
+        """See ``Learner.learnt_and_said``: the features and scores of the row are computed once."""
+        cell = self._cell(question, question.accept(answer))
+        seen = self._seen(state, self.features(as_row(x, self.columns))[0])
+        said = self.flip + (1.0 - 2.0 * self.flip) * float(self._mixture(state, seen) @ cell)
+        return said, self._learnt(_owned(state), seen, cell)
+
     def stream(self, state: LikelihoodState, X: Array, task: Task) -> LikelihoodState:
         """The same for many rows: features in blocks, one copy of the state."""
         state = _owned(state)
