@@ -114,15 +114,15 @@ def step_once(
 
 
 @jit
-def half_set(p: Array, uniform: Array, most: int, floor: float, order: Array) -> int:
-    """Classes drawn by sqrt(p) without replacement, at most so many, while their mass nears 1/2: how many are in.
+def half_set(p: Array, uniform: Array, most: int, floor: float, power: float, order: Array) -> int:
+    """Classes drawn by p^power without replacement, at most so many, while their mass nears 1/2: how many are in.
 
-    ``order`` gets the classes; the drawing is that of the largest of 1/2 log p + Gumbel noise.
+    ``order`` gets the classes; the drawing is that of the largest of power log p + Gumbel noise.
     """
     m = p.shape[0]
     keys = np.empty(m)
     for j in range(m):
-        keys[j] = 0.5 * math.log((1.0 - floor) * p[j] + floor / m) - math.log(-math.log(uniform[j]))
+        keys[j] = power * math.log((1.0 - floor) * p[j] + floor / m) - math.log(-math.log(uniform[j]))
     mass, nearest, size = 0.0, 2.0, 1
     for place in range(most):
         best = 0

@@ -37,7 +37,8 @@ Array = NDArray[Any]
 
 LEARNERS = ("auto", "likelihood", "sgd", "rls")
 CLASS_QUESTIONS = ("auto", *SET_FAMILIES, "game", "bisection")
-_READABLE = 3  # as many classes as a person takes in at a glance; larger sets teach no more
+_READABLE, _SHOWN, _PART = 3, 12, 8  # as many classes as a person takes in at a glance; up to 20, larger sets teach
+# no more.  Of many, three say little: an eighth of them, but no more than a sentence shows in full.
 _MEDIAN_ONLY = ("sphere", "coordinates", "passive")
 _NEARER = 0.4  # classes are told apart at a smaller scale than smooth functions vary on
 _CONTEST = (0.4, 0.8, 0.15)  # bandwidths that the answers choose from, as parts of the median distance
@@ -79,8 +80,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     sets : list of lists, or dict, or None
         The only sets of classes that may be asked about.
     max_set_size : int or None
-        The most classes in one question; None: 3 for the likelihood and for questions that are designed, else
-        no limit.
+        The most classes in one question; None: 3 for the likelihood (of more than 24 classes an eighth, and at
+        most 12, while little is known) and for questions that are designed, else no limit.
     cost : matrix or None
         cost[predicted][true] of each mistake, in the order of the classes; None: all alike.
     wording : str
@@ -102,7 +103,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     loss : "auto", "squared", "logistic", "median", or one of these losses
         The surrogate.  "auto" is "squared" where it fits, else "median".
     model, kernel, bandwidth, n_components, step, gamma, average, ridge
-        As for ``OneBitRegressor``.  Without a bandwidth it is 0.4 times the median distance; the
+        As for ``OneBitRegressor``.  With neither bandwidth nor model, the likelihood has several bandwidths and
+        linear features, and the answers choose (see ``Contest``); else it is 0.4 times the median distance.  The
         step "auto" is "dog" starting at distance 1, and for the game "sqrt" with gamma 10.
     resample : False, True or "memory"
         Whether rows may be asked again; "memory" never asks what earlier answers imply (it goes with
@@ -238,7 +240,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         attributes, sets = _given(self.attributes, "attributes", "attribute"), _given(self.sets, "sets", "set")
         readable = self._likelihood() or self._questions() == "designed"
         if most is None and readable and not (len(attributes) or len(sets)):
-            most = min(_READABLE, len(given) - 1)
+            many = max(_READABLE, min(_SHOWN, len(given) // _PART)) if self._likelihood() else _READABLE
+            most = min(many, len(given) - 1)
         options: dict[str, Any] = {"attributes": attributes, "sets": sets, "max_set_size": most}
         if self.cost is None:
             return Classes(given, **options, wording=self.wording)
