@@ -121,7 +121,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     'Is it one of: cat, owl?'
     >>> model = model.tell(question, True)
     >>> model.predict_proba([[0.5]]).round(3).tolist()
-    [[0.269, 0.231, 0.231, 0.269]]
+    [[0.267, 0.233, 0.233, 0.267]]
     """
 
     def __init__(
@@ -294,7 +294,12 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         self.classes_ = self._class_array(space)
         shape = (self.kernel, self.bandwidth, self.n_components)
         if self._likelihood():
-            if isinstance(self.model, str) and self.model == "auto" and self.bandwidth is None and self.kernel != "linear":
+            if (
+                isinstance(self.model, str)
+                and self.model == "auto"
+                and self.bandwidth is None
+                and self.kernel != "linear"
+            ):
                 return self._contest(space, rows, seed)
             unseen = "fourier" if rows is None and self.kernel != "linear" else "auto"
             wanted = unseen if self.model == "auto" else self.model

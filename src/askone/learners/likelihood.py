@@ -145,7 +145,7 @@ class SetLikelihood(Learner[LikelihoodState]):
 
     @cached_property
     def _power(self) -> float:
-        """sqrt(p) is the draw of least variance, but of many classes it leaves the likely one to the unlikely others."""
+        """sqrt(p) is the draw of least variance, but of many classes it would seldom name the likely one."""
         return 0.5 if self.space.size <= _MANY else 1.0
 
     @cached_property
