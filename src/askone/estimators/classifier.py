@@ -37,8 +37,11 @@ Array = NDArray[Any]
 
 LEARNERS = ("auto", "likelihood", "sgd", "rls")
 CLASS_QUESTIONS = ("auto", *SET_FAMILIES, "game", "bisection")
-_READABLE, _SHOWN, _PART = 3, 12, 8  # as many classes as a person takes in at a glance; up to 20, larger sets teach
-# no more.  Of many, three say little: an eighth of them, but no more than a sentence shows in full.
+_READABLE, _MANY = 3, 20  # as many classes as a person takes in at a glance; of up to 20, larger sets teach no more
+_PART, _MOST = (
+    4,
+    25,
+)  # of more, three say little before a class is met: a quarter of them, if that is not too long a list
 _MEDIAN_ONLY = ("sphere", "coordinates", "passive")
 _NEARER = 0.4  # classes are told apart at a smaller scale than smooth functions vary on
 _CONTEST = (0.4, 0.8, 0.15)  # bandwidths that the answers choose from, as parts of the median distance
@@ -80,8 +83,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     sets : list of lists, or dict, or None
         The only sets of classes that may be asked about.
     max_set_size : int or None
-        The most classes in one question; None: 3 for the likelihood (of more than 24 classes an eighth, and at
-        most 12, while little is known) and for questions that are designed, else no limit.
+        The most classes in one question; None: 3 for the likelihood (of more than 20 classes a quarter, and at
+        most 25; fewer once they are known) and for questions that are designed, else no limit.
     cost : matrix or None
         cost[predicted][true] of each mistake, in the order of the classes; None: all alike.
     wording : str
@@ -240,8 +243,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         attributes, sets = _given(self.attributes, "attributes", "attribute"), _given(self.sets, "sets", "set")
         readable = self._likelihood() or self._questions() == "designed"
         if most is None and readable and not (len(attributes) or len(sets)):
-            many = max(_READABLE, min(_SHOWN, len(given) // _PART)) if self._likelihood() else _READABLE
-            most = min(many, len(given) - 1)
+            many = self._likelihood() and len(given) > _MANY
+            most = min(_MOST, len(given) // _PART) if many else min(_READABLE, len(given) - 1)
         options: dict[str, Any] = {"attributes": attributes, "sets": sets, "max_set_size": most}
         if self.cost is None:
             return Classes(given, **options, wording=self.wording)
