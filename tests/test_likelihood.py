@@ -12,6 +12,7 @@ from askone.errors import InvalidArgument
 from askone.features import Linear, Nystroem, Scaler
 from askone.finite import Finite
 from askone.learners import likelihood
+from askone.learners.contest import Contest
 from askone.learners.likelihood import SetLikelihood
 from askone.likelihoods import Prior
 from askone.simulation import simulate
@@ -270,10 +271,11 @@ def test_the_right_argument_is_named(options, argument):
 
 def test_it_is_the_default_and_what_is_for_gradients_turns_it_off():
     X, _ = five(30)
-    assert isinstance(OneBitClassifier(NAMES).start(X).stream_.learner, SetLikelihood)
+    members = OneBitClassifier(NAMES).start(X).stream_.learner.members
+    assert all(isinstance(member, SetLikelihood) for member in members)
     for options in ({"learner": "sgd"}, {"questions": "designed"}, {"loss": "squared"}, {"step": "dog"},
                     {"average": "none"}, {"ridge": 0.1}, {"resample": "memory"}, {"model": "kernel"}):  # fmt: skip
-        assert not isinstance(OneBitClassifier(NAMES, **options).start(X).stream_.learner, SetLikelihood)
+        assert not isinstance(OneBitClassifier(NAMES, **options).start(X).stream_.learner, SetLikelihood | Contest)
 
 
 @pytest.mark.parametrize(

@@ -114,15 +114,15 @@ def step_once(
 
 
 @jit
-def half_set(p: Array, uniform: Array, most: int, floor: float, order: Array) -> int:
-    """Classes drawn by sqrt(p) without replacement, at most so many, while their mass nears 1/2: how many are in.
+def half_set(p: Array, uniform: Array, most: int, floor: float, power: float, order: Array) -> int:
+    """Classes drawn by p^power without replacement, at most so many, while their mass nears 1/2: how many are in.
 
-    ``order`` gets the classes; the drawing is that of the largest of 1/2 log p + Gumbel noise.
+    ``order`` gets the classes; the drawing is that of the largest of power log p + Gumbel noise.
     """
     m = p.shape[0]
     keys = np.empty(m)
     for j in range(m):
-        keys[j] = 0.5 * math.log((1.0 - floor) * p[j] + floor / m) - math.log(-math.log(uniform[j]))
+        keys[j] = power * math.log((1.0 - floor) * p[j] + floor / m) - math.log(-math.log(uniform[j]))
     mass, nearest, size = 0.0, 2.0, 1
     for place in range(most):
         best = 0
@@ -187,7 +187,8 @@ def terms_of(Phi: Array, cells: Array, W: Array, prior: Prior | None, flip: floa
 def information(Phi: Array, F: Array, D: Array) -> Array:
     """The diagonal of the Fisher information of the bits, p x K x m."""
     n, K, m = D.shape
-    return np.asarray((Phi * Phi).T @ (F[:, :, None] * D * D).reshape(n, K * m)).reshape(Phi.shape[1], K, m)
+    squares = (F[:, :, None] * D * D).reshape(n, K * m).astype(Phi.dtype, copy=False)
+    return np.asarray((Phi * Phi).T @ squares, dtype=np.float64).reshape(Phi.shape[1], K, m)
 
 
 def refit(Phi: Array, cells: Array, W: Array, prior: Prior, flip: float) -> Refit:
@@ -196,10 +197,10 @@ def refit(Phi: Array, cells: Array, W: Array, prior: Prior, flip: float) -> Refi
     Deterministic, and never above the loss it starts from.
     """
     terms = terms_of(Phi, cells, W, prior, flip)
-    damping = np.ones(W.shape[1])
+    damping, single = np.ones(W.shape[1]), Phi.astype(np.float32)  # a direction need not be exact, the loss is
     for _ in range(2 if len(Phi) <= _FEW else 1):
-        diagonal = prior.precision + information(Phi, terms.F, terms.D)
-        step, largest = _newton_step(Phi, terms, prior, diagonal)
+        diagonal = prior.precision + information(single, terms.F, terms.D)
+        step, largest = _newton_step(single, terms, prior, diagonal)
         damping = np.maximum(1.0, largest)
         W, terms, moved = _line_search(Phi, cells, W, prior, flip, terms, step)
         if not moved:
@@ -208,16 +209,21 @@ def refit(Phi: Array, cells: Array, W: Array, prior: Prior, flip: float) -> Refi
 
 
 def _newton_step(Phi: Array, terms: Terms, prior: Prior, diagonal: Array) -> tuple[Array, Array]:
-    """(prior + information)^-1 (-gradient), nearly; and the largest curvature met, in units of the diagonal."""
+    """(prior + information)^-1 (-gradient), nearly; and the largest curvature met, in units of the diagonal.
+
+    Products with Phi are in its precision, sums of them in double.
+    """
     p, K, m = diagonal.shape
     n = len(Phi)
+    F, D = terms.F.astype(Phi.dtype, copy=False), terms.D.astype(Phi.dtype, copy=False)
     step, residual = np.zeros_like(diagonal), -terms.gradient
     scaled = residual / diagonal
     direction, size = scaled.copy(), _inner(residual, scaled)
     first, largest = size.copy(), np.zeros(K)
     for _ in range(_CONJUGATE):
-        along = np.einsum("nkm,nkm->nk", (Phi @ direction.reshape(p, K * m)).reshape(n, K, m), terms.D)
-        pushed = terms.D * (terms.F * along)[:, :, None]
+        moved = Phi @ direction.reshape(p, K * m).astype(Phi.dtype, copy=False)
+        along = np.einsum("nkm,nkm->nk", moved.reshape(n, K, m), D)
+        pushed = D * (F * along)[:, :, None]
         product = (Phi.T @ pushed.reshape(n, K * m)).reshape(p, K, m) + prior.precision * direction
         bent = _inner(direction, product)
         largest = np.maximum(largest, bent / np.maximum(_inner(direction, diagonal * direction), 1e-300))

@@ -24,6 +24,7 @@ from askone.gradients.pairs import RANK_PAIRS
 from askone.gradients.subsets import SET_PAIRS
 from askone.learners.bisection import BisectedClasses, BisectedReal
 from askone.learners.calibrated import Calibrated
+from askone.learners.contest import Contest
 from askone.learners.ellipsoid import Ellipsoid
 from askone.learners.filters import Filters
 from askone.learners.game import Game
@@ -47,7 +48,7 @@ FORMAT = 1
 _DOCUMENT = "askone.json"
 _SMALL = (features.Scaler, features.Intercept, features.Linear, features.Nystroem, features.Fourier)
 _MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Ellipsoid, Calibrated, Surrogate, Game)
-_FILTERS = (Filters, Intervals, SetLikelihood, PairBank, Thurstone)
+_FILTERS = (Filters, Intervals, SetLikelihood, Contest, PairBank, Thurstone)
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SQUARES = (PseudoLabels, PseudoMeans, gradients.HalfCauchy)
 _SPACES = (Real, finite.Classes, finite.Finite, Ranking)

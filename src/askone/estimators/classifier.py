@@ -19,6 +19,7 @@ from askone.gradients.subsets import SET_FAMILIES, set_strategy
 from askone.inputs import as_choice, as_rows
 from askone.learners.base import Learner
 from askone.learners.bisection import BisectedClasses
+from askone.learners.contest import Contest
 from askone.learners.game import Game
 from askone.learners.likelihood import SetLikelihood
 from askone.learners.memory import RememberedClasses
@@ -28,7 +29,7 @@ from askone.losses import SURROGATES, Loss
 from askone.models.base import Model
 from askone.models.linear import FeatureModel
 from askone.oracles import Oracle
-from askone.recipes import fixed_features, make_average, make_model, make_step, refuse_steps
+from askone.recipes import fixed_features, make_average, make_maps, make_model, make_step, refuse_steps
 from askone.spaces import Name, Space, as_names
 from askone.streams import Budget
 
@@ -36,9 +37,14 @@ Array = NDArray[Any]
 
 LEARNERS = ("auto", "likelihood", "sgd", "rls")
 CLASS_QUESTIONS = ("auto", *SET_FAMILIES, "game", "bisection")
-_READABLE = 3  # as many classes as a person takes in at a glance; larger sets teach no more
+_READABLE, _MANY = 3, 20  # as many classes as a person takes in at a glance; of up to 20, larger sets teach no more
+_PART, _MOST = (
+    4,
+    25,
+)  # of more, three say little before a class is met: a quarter of them, if that is not too long a list
 _MEDIAN_ONLY = ("sphere", "coordinates", "passive")
 _NEARER = 0.4  # classes are told apart at a smaller scale than smooth functions vary on
+_CONTEST = (0.4, 0.8, 0.15)  # bandwidths that the answers choose from, as parts of the median distance
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -77,8 +83,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     sets : list of lists, or dict, or None
         The only sets of classes that may be asked about.
     max_set_size : int or None
-        The most classes in one question; None: 3 for the likelihood and for questions that are designed, else
-        no limit.
+        The most classes in one question; None: 3 for the likelihood (of more than 20 classes a quarter, and at
+        most 25; fewer once they are known) and for questions that are designed, else no limit.
     cost : matrix or None
         cost[predicted][true] of each mistake, in the order of the classes; None: all alike.
     wording : str
@@ -100,7 +106,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     loss : "auto", "squared", "logistic", "median", or one of these losses
         The surrogate.  "auto" is "squared" where it fits, else "median".
     model, kernel, bandwidth, n_components, step, gamma, average, ridge
-        As for ``OneBitRegressor``.  Without a bandwidth it is 0.4 times the median distance; the
+        As for ``OneBitRegressor``.  With neither bandwidth nor model, the likelihood has several bandwidths and
+        linear features, and the answers choose (see ``Contest``); else it is 0.4 times the median distance.  The
         step "auto" is "dog" starting at distance 1, and for the game "sqrt" with gamma 10.
     resample : False, True or "memory"
         Whether rows may be asked again; "memory" never asks what earlier answers imply (it goes with
@@ -117,7 +124,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     'Is it one of: cat, owl?'
     >>> model = model.tell(question, True)
     >>> model.predict_proba([[0.5]]).round(3).tolist()
-    [[0.269, 0.231, 0.231, 0.269]]
+    [[0.267, 0.233, 0.233, 0.267]]
     """
 
     def __init__(
@@ -203,8 +210,10 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         if stream is None:
             rows, space = as_rows(X), self._space()
             return rows, space, np.full((len(rows), space.size), 1 / space.size)
-        rows, learner = self._validated(X, reset=False), cast(SetLikelihood, stream.learner)
-        return rows, learner.space, learner.probabilities(stream.state, rows)
+        rows, learner, state = self._validated(X, reset=False), stream.learner, stream.state
+        parts = learner.weighted(state) if isinstance(learner, Contest) else [(1.0, learner, state)]
+        p = sum(weight * cast(SetLikelihood, one).probabilities(part, rows) for weight, one, part in parts)
+        return rows, cast(FiniteSpace, learner.space), np.asarray(p)
 
     def _scored(self, X: ArrayLike) -> tuple[Array, FiniteSpace, Array]:
         """Rows, space, and scores to decode (for plain classes and the likelihood p(y|x) itself)."""
@@ -234,7 +243,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         attributes, sets = _given(self.attributes, "attributes", "attribute"), _given(self.sets, "sets", "set")
         readable = self._likelihood() or self._questions() == "designed"
         if most is None and readable and not (len(attributes) or len(sets)):
-            most = min(_READABLE, len(given) - 1)
+            many = self._likelihood() and len(given) > _MANY
+            most = min(_MOST, len(given) // _PART) if many else min(_READABLE, len(given) - 1)
         options: dict[str, Any] = {"attributes": attributes, "sets": sets, "max_set_size": most}
         if self.cost is None:
             return Classes(given, **options, wording=self.wording)
@@ -287,6 +297,13 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         self.classes_ = self._class_array(space)
         shape = (self.kernel, self.bandwidth, self.n_components)
         if self._likelihood():
+            if (
+                isinstance(self.model, str)
+                and self.model == "auto"
+                and self.bandwidth is None
+                and self.kernel != "linear"
+            ):
+                return self._contest(space, rows, seed)
             unseen = "fourier" if rows is None and self.kernel != "linear" else "auto"
             wanted = unseen if self.model == "auto" else self.model
             model = make_model(wanted, *shape, rows, int(self.n_features_in_), seed, rows is None, nearer=_NEARER)
@@ -310,6 +327,13 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         if bisecting:
             return BisectedClasses(learner)
         return RememberedClasses(learner) if self.resample == "memory" else learner
+
+    def _contest(self, space: FiniteSpace, rows: Array | None, seed: int) -> Contest:
+        """Kernels of some bandwidths, and no kernel: the answers choose."""
+        shape = (self.kernel, None, self.n_components, rows, int(self.n_features_in_), 1, seed)
+        linear, *kernels = make_maps("auto", *shape, _CONTEST)
+        members = tuple(SetLikelihood(space, features, self.flip) for features in (*kernels, linear))
+        return Contest(members, quick=(len(kernels),))
 
     def _recursive(self, space: FiniteSpace, model: Model[Any]) -> PseudoLabels:
         if self.resample == "memory":

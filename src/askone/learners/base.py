@@ -192,6 +192,12 @@ class Learner(ABC, Generic[S]):
         """How much the answer about each row should tell of the model, in nats (learners that ``forecasts``)."""
         raise InvalidArgument("learner", "one that forecasts answers", type(self).__name__)
 
+    def learnt_and_said(self, state: S, x: ArrayLike, question: Question, answer: Answer) -> tuple[float, S]:
+        """``chance`` of what was answered, before it is learnt, and ``tell``: at once, where that is cheaper."""
+        bit = bool(question.accept(answer))
+        yes = self.chance(state, x, question)
+        return (yes if bit else 1.0 - yes), self.tell(state, x, question, answer)
+
     def stream(self, state: S, X: Array, task: Task) -> S:
         """Ask and tell about rows X, one after the other."""
         for i, x in enumerate(X):

@@ -17,6 +17,7 @@ sets tell all classes apart.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, final
@@ -42,7 +43,9 @@ TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0)
 _TOLERANCE, _SHARE = 0.05, 0.2  # a stronger prior may forecast worse by so much of the loss, and of what was learnt
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
 _MEMORY = 0.2  # of all answers: forecasts older than these count little, as members improve
-_FLOOR = 1e-3  # of the questions' class probabilities is uniform: no class is starved
+_FLOOR, _DOUBT = 1e-3, 0.5  # of the questions' class probabilities is uniform, so that no class is starved: and more
+# of it at first, 1/2 / sqrt(answers), as a class that was never met looks as unlikely as one that is not there
+_MANY = 20
 _GROWTH, _EARLY = 0.2, 100
 _BEHIND, _ALL = 1.3, 4  # members so much worse than the best rest, but for every fourth refit
 _STORED = 1 << 22  # numbers kept of old rows
@@ -141,6 +144,11 @@ class SetLikelihood(Learner[LikelihoodState]):
         return half if self.space.max_set_size is None else min(half, self.space.max_set_size)
 
     @cached_property
+    def _power(self) -> float:
+        """sqrt(p) is the draw of least variance, but of many classes it would seldom name the likely one."""
+        return 0.5 if self.space.size <= _MANY else 1.0
+
+    @cached_property
     def _temperatures(self) -> Array:
         return np.array(self.temperatures)
 
@@ -174,11 +182,12 @@ class SetLikelihood(Learner[LikelihoodState]):
         return self._question(self._mixture(state, seen), self._uniforms(uniform), self.count(state))
 
     def _question(self, p: Array, uniform: Array, learnt: int) -> Subset:
-        """Listed sets by the variance of their answer; else classes by sqrt(p), while the mass nears 1/2."""
+        """Listed sets by the variance of their answer; else classes by sqrt(p) (many: p), while the mass nears 1/2."""
         if self._listed is not None:
             return self._from_list(self._listed, p, float(uniform[0]), learnt)
         order = np.empty(self._most, dtype=np.int64)
-        size = likelihoods.half_set(p, uniform, self._most, _FLOOR, order)
+        floor = max(_FLOOR, _DOUBT / math.sqrt(learnt + 4.0))
+        size = likelihoods.half_set(p, uniform, self._most, floor, self._power, order)
         members = tuple(self.space.names[i] for i in sorted(order[:size].tolist()))
         return Subset(members, learnt=learnt, wording=self.space.wording)
 
@@ -205,6 +214,15 @@ class SetLikelihood(Learner[LikelihoodState]):
         cell = self._cell(question, question.accept(answer))
         phi = self.features(as_row(x, self.columns))[0]
         return self._learnt(_owned(state), self._seen(state, phi), cell)
+
+    def learnt_and_said(
+        self, state: LikelihoodState, x: ArrayLike, question: Question, answer: Answer
+    ) -> tuple[float, LikelihoodState]:
+        """See ``Learner.learnt_and_said``: the features and scores of the row are computed once."""
+        cell = self._cell(question, question.accept(answer))
+        seen = self._seen(state, self.features(as_row(x, self.columns))[0])
+        said = self.flip + (1.0 - 2.0 * self.flip) * float(self._mixture(state, seen) @ cell)
+        return said, self._learnt(_owned(state), seen, cell)
 
     def stream(self, state: LikelihoodState, X: Array, task: Task) -> LikelihoodState:
         """The same for many rows: features in blocks, one copy of the state."""

@@ -1,0 +1,267 @@
+"""Several learners, one answer at a time for all of them, and the forecasts decide who stays.
+
+Which bandwidth, which features?  The answers say: every member forecasts each answer before it learns it, and
+
+    L_i = sum of w_t l_it,   l_it = -log P_i(answer t),   w_t falling with age
+
+is its loss.  Questions come from the leader, the member of least loss; predictions from all, with weights exp(-z_i),
+
+    z_i = mean(l_i - l_leader) / sqrt(var(l_i - l_leader) / n),   n = (sum w)^2 / sum w^2,
+
+how many standard errors of the paired difference it is behind.  After 256, 512, 1024, ... answers a member is out if
+it is more than ``errors`` of them behind the best one, and after ``last`` answers all but the leader are: from then on
+an answer costs what it costs the leader alone.  Some members are ``quick``: a line is soon as good as it will ever be,
+while finer models are still behind.  These may lead, but do not put the best of the others out before the end; after
+half of ``last`` it and the leader are all that is left.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from askone.errors import InvalidArgument
+from askone.inputs import as_count, as_number
+from askone.learners.base import Learner, Task, heard
+from askone.questions import Answer, Question
+from askone.spaces import Space
+
+Array = NDArray[Any]
+
+_LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
+_MEMORY, _LEAST = 0.5, 50.0  # of all answers: forecasts older than these count little, as members improve
+_TINY, _FAR = 1e-12, 50.0
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ContestState:
+    """The states of the members (None: out), the discounted losses, and the squares of their differences.
+
+    ``weights``: the sums of the discounts and of their squares.
+    """
+
+    parts: tuple[Any, ...]
+    losses: Array
+    squares: Array
+    weights: tuple[float, float]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Contest(Learner[ContestState]):
+    """The best of several learners that forecast, found while they learn.  Ties are the first one's.
+
+    >>> from askone.features import Linear, Scaler
+    >>> from askone.finite import Classes
+    >>> from askone.learners.likelihood import SetLikelihood
+    >>> animals = Classes(("cat", "lion", "owl"))
+    >>> near, far = (SetLikelihood(animals, Linear(Scaler.identity(1)), scales=(s,)) for s in (1e-6, 1.0))
+    >>> learner = Contest((near, far), first=8, last=16)
+    >>> state = learner.init()
+    >>> for i in range(16):
+    ...     question = learner.ask(state, [1.0], np.full(3, (i + 0.5) / 16))
+    ...     state = learner.tell(state, [1.0], question, "owl" in question.members)
+    >>> learner.alive(state), learner.leading(state)[0] is far
+    ((1,), True)
+    """
+
+    members: tuple[Learner[Any], ...]
+    quick: tuple[int, ...] = ()
+    errors: float = 2.0
+    first: int = 256
+    last: int = 2048
+    forecasts: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.members, tuple | list) or not self.members:
+            raise InvalidArgument("members", "a list of learners", self.members)
+        object.__setattr__(self, "members", tuple(self.members))
+        for member in self.members:
+            if not isinstance(member, Learner) or not member.forecasts or member.several:
+                raise InvalidArgument("members", "learners that forecast answers", type(member).__name__)
+        front = self.members[0]
+        if any(member.space != front.space or member.columns != front.columns for member in self.members):
+            raise InvalidArgument("members", "learners of the same labels and rows", "different ones")
+        object.__setattr__(self, "quick", tuple(self.quick))
+        for place in self.quick:
+            as_count(place, "quick", 0, len(self.members) - 1)
+        as_number(self.errors, "errors", 0.0)
+        as_count(self.first, "first", 1)
+        as_count(self.last, "last", self.first)
+
+    # -- shape ------------------------------------------------------------------------------------
+
+    @property
+    def space(self) -> Space:  # type: ignore[override]  # the members'
+        """The labels."""
+        return self.members[0].space
+
+    @property
+    def columns(self) -> int:
+        """Width of a row."""
+        return self.members[0].columns
+
+    @cached_property
+    def width(self) -> int:
+        """As many uniforms as any member wants; each takes the first of them."""
+        return max(member.width for member in self.members)
+
+    @property
+    def local(self) -> bool:
+        """See ``Learner.local``."""
+        return any(member.local for member in self.members)
+
+    def init(self) -> ContestState:
+        """All are in."""
+        K = len(self.members)
+        return ContestState(tuple(one.init() for one in self.members), np.zeros(K), np.zeros((K, K)), (0.0, 0.0))
+
+    def alive(self, state: ContestState) -> tuple[int, ...]:
+        """The places of the members that are in."""
+        return tuple(i for i, part in enumerate(state.parts) if part is not None)
+
+    def leading(self, state: ContestState) -> tuple[Learner[Any], Any]:
+        """The leader and its state."""
+        place = self._leader(state)
+        return self.members[place], state.parts[place]
+
+    def _leader(self, state: ContestState) -> int:
+        return min(self.alive(state), key=lambda i: float(state.losses[i]))
+
+    # -- what the leader says ---------------------------------------------------------------------
+
+    def ask(self, state: ContestState, x: ArrayLike, uniform: Array) -> Question:
+        """The leader's question."""
+        leader, part = self.leading(state)
+        return leader.ask(part, x, self._drawn(uniform)[: leader.width])
+
+    def ask_many(self, state: ContestState, X: ArrayLike, uniform: Array) -> list[Question]:
+        """See ``Learner.ask_many``."""
+        leader, part = self.leading(state)
+        return leader.ask_many(part, X, np.asarray(uniform)[:, : leader.width])
+
+    def _drawn(self, uniform: Array) -> Array:
+        row = np.asarray(uniform)
+        if row.shape != (self.width,):
+            raise InvalidArgument("uniform", f"of shape {(self.width,)}", f"shape {row.shape}")
+        return row
+
+    def predict(self, state: ContestState, X: ArrayLike) -> Array:
+        """The weighted mean of the predictions."""
+        return np.asarray(sum(weight * one.predict(part, X) for weight, one, part in self.weighted(state)))
+
+    def chance(self, state: ContestState, x: ArrayLike, question: Question) -> float:
+        """P(yes), the weighted mean."""
+        return sum(weight * one.chance(part, x, question) for weight, one, part in self.weighted(state))
+
+    def worth(self, state: ContestState, X: ArrayLike) -> Array:
+        """What an answer should tell the leader."""
+        leader, part = self.leading(state)
+        return leader.worth(part, X)
+
+    def count(self, state: ContestState) -> int:
+        """Answers learnt: members that are in have learnt all."""
+        leader, part = self.leading(state)
+        return leader.count(part)
+
+    # -- answers ----------------------------------------------------------------------------------
+
+    def tell(self, state: ContestState, x: ArrayLike, question: Question, answer: Answer) -> ContestState:
+        """All that are in forecast the answer and learn it; when it is time, those clearly behind are out."""
+        alive = self.alive(state)
+        if len(alive) == 1:
+            parts = list(state.parts)
+            parts[alive[0]] = self.members[alive[0]].tell(parts[alive[0]], x, question, answer)
+            return replace(state, parts=tuple(parts))
+        parts, losses = list(state.parts), np.zeros(len(state.parts))
+        for i in alive:
+            said, parts[i] = self.members[i].learnt_and_said(parts[i], x, question, answer)
+            losses[i] = -math.log((1.0 - _LAPSE) * said + 0.5 * _LAPSE)
+        state = self._judged(state, tuple(parts), losses)
+        return self._thinned(state) if self._due(self.count(state)) else state
+
+    def stream(self, state: ContestState, X: Array, task: Task) -> ContestState:
+        """The same for many rows; once one is left, by its own stream."""
+        for i, x in enumerate(X):
+            alive = self.alive(state)
+            if len(alive) == 1:
+                return self._alone(state, alive[0], X[i:], task.part(i))
+            question = self.ask(state, x, task.draw(task.first + i, 1)[0])
+            answer = task.respondent.respond(int(task.rows[i]), question)
+            if answer is not None:
+                state = self.tell(state, x, question, answer)
+            if task.listen is not None:
+                task.listen(heard(int(task.rows[i]), question, answer))
+        return state
+
+    def _alone(self, state: ContestState, place: int, X: Array, task: Task) -> ContestState:
+        member, draw = self.members[place], task.draw
+        narrow = replace(task, draw=lambda first, count: draw(first, count)[:, : member.width])
+        parts = list(state.parts)
+        parts[place] = member.stream(parts[place], X, narrow)
+        return replace(state, parts=tuple(parts))
+
+    def _judged(self, state: ContestState, parts: tuple[Any, ...], losses: Array) -> ContestState:
+        keep = 1.0 - 1.0 / max(_MEMORY * self.count(state), _LEAST)
+        total, squared = state.weights
+        apart = losses[:, None] - losses[None, :]
+        weights = (keep * total + 1.0, keep * keep * squared + 1.0)
+        return ContestState(parts, keep * state.losses + losses, keep * state.squares + apart * apart, weights)
+
+    def _due(self, count: int) -> bool:
+        """At ``first`` times a power of two, and at the last."""
+        times, rest = divmod(count, self.first)
+        return count >= self.last or (rest == 0 and times & (times - 1) == 0)
+
+    def _thinned(self, state: ContestState) -> ContestState:
+        """Without those clearly behind, or in the end without all but the leader."""
+        alive, told = self.alive(state), self.count(state)
+        steady = [i for i in alive if i not in self.quick] or list(alive)
+        best = min(steady, key=lambda i: float(state.losses[i]))
+        behind = self.behind(state, best)
+        left = {i for i in alive if behind[i] <= self.errors}
+        if 2 * told >= self.last:
+            left &= {best, self._leader(state)}
+        if told >= self.last:
+            left = {self._leader(state)}
+        return replace(state, parts=tuple(part if i in left else None for i, part in enumerate(state.parts)))
+
+    def behind(self, state: ContestState, rival: int) -> Array:
+        """How far each member's mean loss is above a rival's, in standard errors of the paired difference."""
+        total, squared = max(state.weights[0], 1.0), state.weights[1]
+        gap = (state.losses - state.losses[rival]) / total
+        variance = np.maximum(state.squares[:, rival] / total - gap * gap, 0.0)
+        return np.asarray(gap / np.maximum(np.sqrt(variance * squared) / total, _TINY))
+
+    def weighted(self, state: ContestState) -> list[tuple[float, Learner[Any], Any]]:
+        """The members that are in, with their states, and the weights of their predictions."""
+        alive, behind = self.alive(state), self.behind(state, self._leader(state))
+        weights = np.exp(-np.minimum(behind[list(alive)], _FAR))
+        shares = (weights / weights.sum()).tolist()
+        return [(w, self.members[i], state.parts[i]) for w, i in zip(shares, alive, strict=True)]
+
+    # -- the state as a value ---------------------------------------------------------------------
+
+    def to_arrays(self, state: ContestState) -> dict[str, Array]:
+        """See ``Learner.to_arrays``."""
+        alive = self.alive(state)
+        inner = {f"{i}-{k}": v for i in alive for k, v in self.members[i].to_arrays(state.parts[i]).items()}
+        own = {"alive": np.array(alive), "losses": state.losses, "squares": state.squares}
+        return {**own, "weights": np.array(state.weights), **inner}
+
+    def from_arrays(self, arrays: dict[str, Array]) -> ContestState:
+        """See ``Learner.from_arrays``."""
+        alive = set(arrays["alive"].tolist())
+        parts = tuple(self._part(i, arrays) if i in alive else None for i in range(len(self.members)))
+        total, squared = arrays["weights"].tolist()
+        return ContestState(parts, arrays["losses"], arrays["squares"], (total, squared))
+
+    def _part(self, i: int, arrays: dict[str, Array]) -> Any:
+        mark = f"{i}-"
+        return self.members[i].from_arrays({k[len(mark) :]: v for k, v in arrays.items() if k.startswith(mark)})
