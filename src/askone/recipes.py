@@ -21,7 +21,7 @@ from askone.learners.base import Learner
 from askone.learners.bisection import BisectedReal
 from askone.learners.calibrated import Calibrated
 from askone.learners.ellipsoid import Ellipsoid
-from askone.learners.filters import Filters, tell_apart
+from askone.learners.filters import PRIORS, Filters, tell_apart
 from askone.learners.generic import GenericSGD
 from askone.learners.intervals import Intervals
 from askone.learners.memory import RememberedReal
@@ -42,6 +42,8 @@ QUESTIONS = (*gradients.FAMILY_NAMES, "generic", "ellipsoid", "bisection")
 _NEARER = (0.35, 0.7, 1.4)  # bandwidths of a bank, as parts of the median distance
 _WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)  # and for regression, where they cost less
 _ENTRIES = 2_000_000  # numbers in one filter, at most
+COVARIANCES = ("auto", "full", "diagonal")
+_WIDE = (300, 1000)  # features beyond which a bank has one prior scale, and diagonal covariances
 _NUMBERS = 250_000  # squared features of all outputs together in one filter of a bank, at most
 _UNIT = Real()
 _OF_GRADIENTS: dict[str, Any] = {
@@ -81,6 +83,7 @@ class Recipe:
     resample: bool | str
     flip: float
     interval: float | None
+    covariance: str
 
     @property
     def outputs(self) -> int:
@@ -124,7 +127,11 @@ class Recipe:
         parts = (self.model, self.kernel, self.bandwidth, self.n_components)
         if self._filters(outputs):
             return self._calibrated(self._bank(rows, columns, outputs, seed), horizon)
-        for argument, value, default in (("flip", self.flip, 0.0), ("interval", self.interval, None)):
+        for argument, value, default in (
+            ("flip", self.flip, 0.0),
+            ("interval", self.interval, None),
+            ("covariance", self.covariance, "auto"),
+        ):
             if value != default:
                 raise incompatible(argument, value, "a learner that is not of filters", [default])
         if self.learner == "rls":
@@ -184,7 +191,13 @@ class Recipe:
             # A bank for each output: with many of them each gets fewer features.
             size = min(as_count(size, "n_components", 1), max(20, math.isqrt(_NUMBERS // outputs)))
         maps = make_maps(self.model, self.kernel, self.bandwidth, size, rows, columns, 1, seed, _WIDTHS)
-        bank = Filters(space, maps, quantile=quantile, flip=as_number(self.flip, "flip", 0.0, 0.49))
+        flip = as_number(self.flip, "flip", 0.0, 0.49)
+        covariance = as_choice(self.covariance, "covariance", COVARIANCES)
+        widest = max(one.size for one in maps)
+        diagonal = covariance == "diagonal" or (covariance == "auto" and widest > _WIDE[1])
+        # A full covariance is p^2 numbers: with many features there is room for fewer filters.
+        priors = (1.0,) if widest > _WIDE[0] and not diagonal else PRIORS
+        bank = Filters(space, maps, priors=priors, quantile=quantile, flip=flip, diagonal=diagonal)
         if self.interval is None:
             return bank
         if quantile != 0.5:

@@ -90,6 +90,9 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     interval : float or None
         For filters: the part of labels that ``predict_interval`` is to hold, such as 0.9.  Half of the
         questions then go to the ends of the interval.
+    covariance : "auto", "full", "diagonal"
+        For filters: "diagonal" keeps p numbers a filter instead of p^2, for very many features ("auto": more
+        than 1000), at the price of questions.
     resample : False, True or "memory"
         Whether a row may be asked more than once; "memory" never asks what earlier answers imply.
     select : None or "uncertain"
@@ -141,6 +144,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         precision: float | None = None,
         flip: float = 0.0,
         interval: float | None = None,
+        covariance: str = "auto",
         budget: int | Budget | None = None,
         resample: bool | str = False,
         select: str | None = None,
@@ -173,6 +177,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         self.precision = precision
         self.flip = flip
         self.interval = interval
+        self.covariance = covariance
         self.budget = budget
         self.resample = resample
         self.select = select
