@@ -183,7 +183,10 @@ def write_log(path: str | os.PathLike[str], events: Iterable[Event]) -> None:
 
 def read_log(path: str | os.PathLike[str]) -> list[Event]:
     """The events of a file of JSON lines; empty lines are passed over."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise InvalidFile(f"{os.fspath(path)} is not a log in JSON lines: {error}") from error
     return [_read_line(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
 
 

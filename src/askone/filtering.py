@@ -99,13 +99,13 @@ def look(
 
 @jit
 def _put(
-    i: int, at: Array, evidence: Array, weights: Array, center: float, scale: float, decimals: int, reach: float,
+    i: int, at: Array, evidence: Array, weights: Array, center: float, scale: float, decimals: int,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> float:  # fmt: skip
     """Ask about row i where nobody has, and have it answered: 1 for yes, -1 for no, 0 for a skip."""
     if answers[i] == UNKNOWN or answers[i] == SKIPPED:
         weights_of(evidence, weights)
-        asked = min(max(_dot(weights, at), -reach), reach) * scale + center
+        asked = _dot(weights, at) * scale + center
         if decimals < 99:
             asked = rounded(asked, decimals)
         thresholds[i] = (asked - center) / scale
@@ -119,14 +119,14 @@ def _put(
 def advance(
     features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float,
     mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int,
-    extra: float, center: float, scale: float, decimals: int, reach: float,
+    extra: float, center: float, scale: float, decimals: int,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> int:  # fmt: skip
     """Learn about some rows, one after the other, in place; at most PENDING - done of them.
 
-    A row whose answer is UNKNOWN is asked at the filters' mean, no further out than ``reach``, its threshold
-    rounded in the user's units, c scale + center, and answered by what is hidden.  ``lean`` is
-    Phi^-1(tau), ``extra`` the variance of what else the answer depends on.  Returns how many answers are pending.
+    A row whose answer is UNKNOWN is asked at the filters' mean, its threshold rounded in the user's
+    units, c scale + center, and answered by what is hidden.  ``lean`` is Phi^-1(tau), ``extra`` the
+    variance of what else the answer depends on.  Returns how many answers are pending.
     """
     K, p = mean.shape
     n = features.shape[1]
@@ -138,7 +138,7 @@ def advance(
     for i in range(n):
         for k in range(K):
             at[k] = F[k, i] + _dot(Y[k, i], moved[k])
-        e = _put(i, at, evidence, weights, center, scale, decimals, reach, hidden, flips, thresholds, answers)
+        e = _put(i, at, evidence, weights, center, scale, decimals, hidden, flips, thresholds, answers)
         if e == 0.0:
             continue
         for k in range(K):
@@ -204,7 +204,7 @@ def look_diagonal(features: Array, place: Array, mean: Array, deviation: Array, 
 def advance_diagonal(
     features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float,
     mean: Array, deviation: Array, evidence: Array,
-    extra: float, center: float, scale: float, decimals: int, reach: float,
+    extra: float, center: float, scale: float, decimals: int,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> int:  # fmt: skip
     """``advance`` where S is kept diagonal: O(p) an answer.  Returns how many answers were learnt.
@@ -217,7 +217,7 @@ def advance_diagonal(
     for i in range(features.shape[1]):
         for k in range(K):
             at[k] = _dot(features[place[k], i], mean[k])
-        e = _put(i, at, evidence, weights, center, scale, decimals, reach, hidden, flips, thresholds, answers)
+        e = _put(i, at, evidence, weights, center, scale, decimals, hidden, flips, thresholds, answers)
         if e == 0.0:
             continue
         for k in range(K):

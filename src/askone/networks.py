@@ -6,8 +6,8 @@ One bit per answer is enough for a likelihood, whoever asked the question:
 - sets: P(yes) = sum_{y in A} softmax(f(x))_y;
 - pairs: P(first) = 1 / (1 + exp(f_j(x) - f_i(x))).
 
-A share e of answers may be wrong at random: P becomes e + (1 - 2e) P.  The later part of the log is
-held out, and training stops when its likelihood no longer grows.
+A share e of answers may be wrong at random: P becomes e + (1 - 2e) P.  Answers spread over the log are
+held out, and training stops when their likelihood no longer grows.
 
 >>> from askone.spaces import Real
 >>> from askone.events import Answered, Asked
@@ -150,11 +150,11 @@ def fit_network(
     """A copy of ``net``, fitted to all answers of a log.
 
     The net maps rows (n x columns) to unit labels (``Real``: [-1, 1] is the range), to logits of the
-    classes, or to scores of the items.  ``flip`` is the share of wrong answers (None: learnt).  The last
-    ``holdout`` of the answers judges each epoch; the best epoch's weights are kept, and training stops
-    ``patience`` epochs after it.  Mini-batches of ``batch``, Adam with ``rate`` and weight ``decay``; the
-    same seed gives the same net on the same device.  ``progress`` shows a bar, or is called with the
-    epochs that are done.
+    classes, or to scores of the items.  ``flip`` is the share of wrong answers (None: learnt).  A part
+    ``holdout`` of the answers, spread over the log, judges each epoch; the best epoch's weights are kept, and
+    training stops ``patience`` epochs after it.  Mini-batches of ``batch``, Adam with ``rate`` and weight
+    ``decay``; the same seed gives the same net on the same device.  ``progress`` shows a bar, or is called with
+    the epochs that are done.
     """
     if not isinstance(net, torch.nn.Module):
         raise WrongType("net", "a torch.nn.Module", type(net).__name__)
@@ -201,8 +201,11 @@ class _Training:
 
     def run(self, progress: bool | Callable[[int], None]) -> None:
         """Epochs until the held-out answers are forecast no better."""
-        held = int(self.plan.holdout * len(self.bits))
-        first, rest = len(self.bits) - held, slice(len(self.bits) - held, None)
+        count = len(self.bits)
+        held = int(self.plan.holdout * count)
+        # Spread over the whole log: a good asker's late answers are coins, and would judge nothing.
+        rest = np.unique(((np.arange(held) + 0.5) * count / max(held, 1)).astype(np.int64))
+        first = np.setdiff1d(np.arange(count), rest)
         weights = [p for p in self.module.parameters() if p.requires_grad]
         groups = [
             {"params": weights, "weight_decay": self.plan.decay},
@@ -228,9 +231,10 @@ class _Training:
             return torch.full_like(self.odds, self.flip)
         return 0.5 * torch.sigmoid(self.odds)
 
-    def _pass(self, optimizer: Any, epoch: int, answers: int) -> float:
+    def _pass(self, optimizer: Any, epoch: int, chosen: Any) -> float:
         self.module.train()
-        order = np.argsort(draws.uniforms(self.plan.seed, epoch, 1, answers, draws.ORDER)[0])
+        answers = len(chosen)
+        order = chosen[np.argsort(draws.uniforms(self.plan.seed, epoch, 1, answers, draws.ORDER)[0])]
         total = 0.0
         for part in np.array_split(order, -(-answers // self.plan.batch)):
             optimizer.zero_grad()
@@ -240,10 +244,10 @@ class _Training:
             total += float(loss.detach().sum())
         return total / answers
 
-    def _judged(self, rest: slice) -> float:
+    def _judged(self, rest: Any) -> float:
         self.module.eval()
         with torch.no_grad():
-            return float(self._bits(rest).mean())
+            return float(self._bits(torch.as_tensor(rest, device=self.inputs.device)).mean())
 
     def _bits(self, which: Any) -> Any:
         """-log2 P(what was answered)."""

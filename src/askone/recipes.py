@@ -127,13 +127,7 @@ class Recipe:
         parts = (self.model, self.kernel, self.bandwidth, self.n_components)
         if self._filters(outputs):
             return self._calibrated(self._bank(rows, columns, outputs, seed), horizon)
-        for argument, value, default in (
-            ("flip", self.flip, 0.0),
-            ("interval", self.interval, None),
-            ("covariance", self.covariance, "auto"),
-        ):
-            if value != default:
-                raise incompatible(argument, value, "a learner that is not of filters", [default])
+        self._refuse_for_gradients()
         if self.learner == "rls":
             return self._recursive(outputs, make_model(*parts, rows, columns, seed, generic=rows is None))
         model = make_model(*parts, rows, columns, seed, generic=fixed)
@@ -156,16 +150,30 @@ class Recipe:
     def _average(self) -> str | schedules.Average:
         return "uniform" if isinstance(self.average, str) and self.average == "auto" else self.average
 
+    def _refuse_for_gradients(self) -> None:
+        """What only filters read."""
+        idle = (("flip", self.flip, 0.0), ("interval", self.interval, None), ("covariance", self.covariance, "auto"))
+        for argument, value, default in idle:
+            if value != default:
+                against = [*self._against(), "bundles"]
+                named = self.learner in ("sgd", "rls")
+                asked = f"learner={self.learner!r}" if named else f"{against[0]}= asks for gradients"
+                raise incompatible(argument, value, asked, [default])
+
+    def _against(self) -> list[str]:
+        """Arguments that ask for gradients."""
+        against = [name for name, default in _OF_GRADIENTS.items() if not _is(getattr(self, name), default)]
+        fixed = isinstance(self.model, FeatureModel) or (isinstance(self.model, str) and self.model != "kernel")
+        against += [] if fixed else ["model"]
+        against += [] if self._quantile() is not None else ["loss"]
+        return against + (["resample"] if self.resample == "memory" else [])
+
     def _filters(self, outputs: int) -> bool:
         """Whether a bank of filters is meant; raises where arguments contradict it."""
         choice = as_choice(self.learner, "learner", LEARNERS)
         if choice in ("sgd", "rls") or (choice == "auto" and self._bundles and not tell_apart(self.space(outputs))):
             return False
-        against = [name for name, default in _OF_GRADIENTS.items() if not _is(getattr(self, name), default)]
-        fixed = isinstance(self.model, FeatureModel) or (isinstance(self.model, str) and self.model != "kernel")
-        against += [] if fixed else ["model"]
-        against += [] if self._quantile() is not None else ["loss"]
-        against += ["resample"] if self.resample == "memory" else []
+        against = self._against()
         if against and choice == "filters":
             allowed = {
                 "model": "one with fixed features",

@@ -61,8 +61,8 @@ def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False
     log, table = list(events), as_table(rows)
     if stream.learner.local and not as_flag(own, "own"):
         warnings.warn(
-            f"{type(stream.learner).__name__} takes slopes at its own predictions, so questions that another model "
-            "asked mislead it: refit with questions='passive' or a learner that forecasts, or say own=True if the "
+            f"{type(stream.learner).__name__} takes slopes at its own predictions, or needs questions of its own, so "
+            "those that another model asked mislead it: refit with a default learner, or say own=True if the "
             "questions are its own",
             RefitWarning,
             stacklevel=4,

@@ -40,7 +40,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     unit, names, wording : str, list of str, str
         For the sentences: "°C"; names of the outputs; a template with {threshold}, {amount}, {side}.
     answers : two words
-        For yes and no, such as ("bought", "did not buy"); ``tell`` takes them as well as True and False.
+        For yes and no, such as ("bought", "did not buy"); ``tell`` takes words of your own as well as True and False.
     bundles : list of bundles, or None
         What alone may be asked about: quantities of each output, such as [(1, 0), (2, 1), (0, 1)].
         Enough of them to tell every output; for the median and the squared loss.

@@ -43,6 +43,10 @@ class Bank(ABC):
         """<x, mu> and x^T S x at some rows, K x n (features: maps x n x p; place: each filter's map)."""
 
     @abstractmethod
+    def roots(self, k: int, features: Array) -> Array:
+        """y_i with <y_i, y_j> the covariance of filter k at rows i and j (features: n x p)."""
+
+    @abstractmethod
     def opened(self, rows: int) -> Self:
         """A copy of whatever so many answers change."""
 
@@ -115,6 +119,13 @@ class FullBank(Bank):
         filtering.look(features, place, *self._compiled, self.pending, at, spread)
         return at, spread
 
+    def roots(self, k: int, features: Array) -> Array:
+        """See ``Bank.roots``: L^T x."""
+        Y = features @ self.factor[k]
+        for j in range(self.pending):
+            Y -= self.gains[k, j] * np.outer(Y @ self.steps[k, j], self.steps[k, j])
+        return np.asarray(Y)
+
     def opened(self, rows: int) -> FullBank:
         """The matrices are copied only if they are due to change."""
         due = self.pending + rows >= filtering.PENDING
@@ -161,6 +172,10 @@ class DiagonalBank(Bank):
         at, spread = (np.empty((len(place), features.shape[1])) for _ in "ab")
         filtering.look_diagonal(features, place, self.mean, self.deviation, at, spread)
         return at, spread
+
+    def roots(self, k: int, features: Array) -> Array:
+        """See ``Bank.roots``."""
+        return np.asarray(features * self.deviation[k])
 
     def opened(self, rows: int) -> DiagonalBank:
         """All is small."""

@@ -46,8 +46,6 @@ Array = NDArray[Any]
 
 NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(17))
 PRIORS = (0.1, 0.5, 2.5)
-REACH = 4.0
-"""Predictions and questions go no further from the middle of the range than so many halves of it."""
 _LAPSE = 0.06  # in the weights alone: a surprise or two is no proof against a filter
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
@@ -55,7 +53,7 @@ _FIRST_LOOK = 64  # answers before any filter is dropped
 _SECOND_LOOK = 1024  # answers before noise scales between the others come in
 _BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of any
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
-_BITS = math.pi * math.log(2.0) / 2.0
+_HEARD = 0.01  # of the largest weight: filters below it have no say in which row to ask about
 _WIDER = 2.0  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
 _HALVINGS = 40
 
@@ -155,6 +153,11 @@ class Filters(Learner[BankState]):
         kind = DiagonalBank if self.diagonal else FullBank
         return BankState((kind.begun(alive, self.grid[alive, 1], self.size),) * self.space.m, 0)
 
+    @property
+    def local(self) -> bool:
+        """See ``Learner.local``: another quantile than the median trusts its noise further from where it asks."""
+        return self.quantile != 0.5
+
     def within(self, space: Real) -> Filters:
         """The same for labels of another range."""
         return replace(self, space=space)
@@ -186,7 +189,7 @@ class Filters(Learner[BankState]):
             features = self.maps[g](rows)
             for j, theta in enumerate(thetas):
                 values[:, j] += features @ theta[g, : features.shape[1]]
-        return self.space.from_unit(np.clip(values, -REACH, REACH))
+        return self.space.from_unit(values)
 
     def deviation(self, state: BankState, X: ArrayLike) -> Array:
         """The standard deviation of what is predicted (not of the labels), in the user's units, n x m."""
@@ -233,17 +236,26 @@ class Filters(Learner[BankState]):
         return above if side else 1 - above
 
     def worth(self, state: BankState, X: ArrayLike) -> Array:
-        """The information in the answer, in nats, mean over outputs: log 2 (1 - C / sqrt(q/s^2 + C^2)).
+        """What the answer about each row tells of the predictions at all these rows, in nats, mean over them.
 
-        That is what a bit at the median tells of a value with variance q under noise s, with
-        C^2 = pi log(2) / 2, within two per cent.
+        With C the covariance of predictions at rows i and j, q_i = C_ii and noise s, a bit at the median of
+        row i takes (2/pi) C_ij^2 / (q_i + s^2) from the variance at j, so it tells
+
+            -log(1 - (2/pi) C_ij^2 / (q_j (q_i + s^2))) / 2
+
+        of it.  The variance at the row itself would be a poor guide: it is largest far from all others.
         """
-
-        def told_by(bank: Bank, _: Array, spread: Array) -> Array:
-            ratio = spread / self.grid[bank.alive, 2, None] ** 2
-            return np.asarray(bank.weights @ (1 - np.sqrt(_BITS / (ratio + _BITS))))
-
-        return np.asarray(math.log(2.0) * self._each(state, X, told_by).mean(axis=1))
+        features = self._features(as_rows(X, self.columns), self._maps_in_use(state))
+        told = np.zeros(features.shape[1])
+        for bank in state.banks:
+            weights, noise, places = bank.weights, self.grid[bank.alive, 2], self._places(bank)
+            for k in np.flatnonzero(weights > _HEARD * weights.max()):
+                Y = bank.roots(int(k), features[places[k]])
+                C = Y @ Y.T
+                q = np.maximum(np.diag(C), 1e-300)
+                part = C**2 / (q[None, :] * (q + noise[k] ** 2)[:, None])
+                told += weights[k] * (-0.5 * np.log1p(-np.minimum(part, 1.0) * 2 / math.pi)).mean(axis=1)
+        return told / self.space.m
 
     def to_arrays(self, state: BankState) -> dict[str, Array]:
         """See ``Learner.to_arrays``."""
@@ -302,7 +314,7 @@ class Filters(Learner[BankState]):
     def _advanced(self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float) -> Bank:
         """The bank, written into, after a block of rows that does not go beyond what may be pending."""
         law = (self.grid[bank.alive, 2].copy(), self._lean, self.flip, _LAPSE)
-        about = (extra, self.space.centers[j], self.space.scales[j], self._decimals, REACH)
+        about = (extra, self.space.centers[j], self.space.scales[j], self._decimals)
         after = bank.learnt(features, self._places(bank), law, about, asked.arrays)
         return self._thinned(after) if after.count > bank.count and after.pending == 0 else after
 

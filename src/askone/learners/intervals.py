@@ -87,6 +87,11 @@ class Intervals(Learner[IntervalState]):
         tail = (1 - self.level) / 2
         return self.median, replace(self.median, quantile=tail), replace(self.median, quantile=1 - tail)
 
+    @property
+    def local(self) -> bool:
+        """See ``Learner.local``: another model's questions say nothing of the ends."""
+        return True
+
     def within(self, space: Real) -> Intervals:
         """The same for labels of another range."""
         return replace(self, median=self.median.within(space))

@@ -79,6 +79,11 @@ class Recursive(Learner[RecursiveState]):
         """(b^ - z, its weight, the next ``scale``) from an answer, at the prediction z of this day."""
 
     @property
+    def local(self) -> bool:
+        """See ``Learner.local``: the weight of a bit is that of its own draw."""
+        return True
+
+    @property
     def columns(self) -> int:
         """Width of a row."""
         return self.features.columns

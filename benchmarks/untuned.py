@@ -1,0 +1,196 @@
+"""Data that nothing here was tuned on: one bit per row by the defaults, against all labels.
+
+    python benchmarks/untuned.py [--seeds N]
+
+Data sets that come with scikit-learn and simulations with awkward noise or inputs; a quarter of the rows
+is held out.  Numbers: mean absolute error over that of the median of all labels (1: nothing learnt);
+classes: error.  One question about each training row, in random order.  With all labels: the better of
+ridge and kernel ridge (linear and kernel logistic regression for classes), cross-validated; Algorithm 1 at
+its best of five steps, chosen on the held-out rows.  Writes docs/untuned.md and results/untuned.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from page import machine
+from rich.progress import track
+from sklearn import datasets
+from sklearn.kernel_approximation import Nystroem
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegressionCV, RidgeCV
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from askone import OneBitClassifier, OneBitRegressor
+
+Array = NDArray[Any]
+Rows = tuple[Array, Array]
+
+HERE = Path(__file__).parent
+_STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
+_MOST = 1500  # rows that kernel ridge takes in reasonable time
+
+
+def numbers(seed: int) -> dict[str, Rows]:
+    """Regression: real data, then simulations."""
+    rng = np.random.default_rng(seed)
+    diabetes, iris, wine, cancer, digits = (
+        load() for load in (datasets.load_diabetes, datasets.load_iris, datasets.load_wine,
+                            datasets.load_breast_cancer, datasets.load_digits)
+    )  # fmt: skip
+    X = rng.standard_normal((2000, 3))
+    f = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
+    wild = rng.random(2000) < 0.1
+    line, wide = rng.random((3000, 1)), rng.standard_normal((60, 100))
+    return {
+        "diabetes": (diabetes.data, diabetes.target),
+        "iris: petal width": (iris.data[:, :3], iris.data[:, 3]),
+        "wine: alcohol": (wine.data[:, 1:], wine.data[:, 0]),
+        "breast cancer: radius": (cancer.data[:, 4:], cancer.data[:, 0]),
+        "digits: ink of the lower quarter": (digits.data[:, :48], digits.data[:, 48:].sum(axis=1)),
+        "Friedman 1": datasets.make_friedman1(3000, noise=1.0, random_state=seed),
+        "Friedman 2": datasets.make_friedman2(3000, noise=30.0, random_state=seed),
+        "Friedman 3": datasets.make_friedman3(3000, noise=0.1, random_state=seed),
+        "linear, 20 inputs": datasets.make_regression(1500, 20, n_informative=10, noise=10, random_state=seed),
+        "uneven noise": (X, f + 0.5 * np.abs(X[:, 0]) * rng.standard_normal(2000)),
+        "a tenth is Cauchy": (X, f + np.where(wild, 20 * rng.standard_cauchy(2000), 0.1 * rng.standard_normal(2000))),
+        "collinear, duplicated inputs": (
+            np.hstack([X, X, X @ rng.standard_normal((3, 5))]), f + 0.1 * rng.standard_normal(2000)
+        ),
+        "a step": (line, (line[:, 0] > 0.37) + 0.05 * rng.standard_normal(3000)),
+        "six waves": (line, np.sin(40 * line[:, 0]) + 0.1 * rng.standard_normal(3000)),
+        "60 rows, 100 inputs": (wide, wide[:, 0] + 0.1 * rng.standard_normal(60)),
+    }  # fmt: skip
+
+
+def classes(seed: int) -> dict[str, Rows]:
+    """Classification: real data, then simulations."""
+    rng = np.random.default_rng(seed)
+    found = {name: getattr(datasets, f"load_{name}")(return_X_y=True) for name in ("digits", "wine", "iris")}
+    found["breast cancer"] = datasets.load_breast_cancer(return_X_y=True)
+
+    def made(n: int, k: int, **more: Any) -> Rows:
+        X, y = datasets.make_classification(
+            n, 20, n_informative=10, n_classes=k, n_clusters_per_class=1, class_sep=1.5, random_state=seed, **more
+        )
+        return X, y
+
+    X, y = made(2000, 5)
+    noisy = np.where(rng.random(2000) < 0.2, rng.integers(5, size=2000), y)
+    return found | {
+        "5 classes": (X, y),
+        "20 classes": made(4000, 20),
+        "5 classes, a fifth of labels at random": (X, noisy),
+        "90, 6, 3 and 1 %": made(3000, 4, weights=[0.90, 0.06, 0.03, 0.01]),
+        "two moons": datasets.make_moons(1500, noise=0.15, random_state=seed),
+    }
+
+
+def halves(data: Rows, seed: int) -> tuple[Array, Array, Array, Array]:
+    """Training rows and labels, then those held out."""
+    X, y = data
+    order = np.random.default_rng(seed + 100).permutation(len(X))
+    test, train = order[: len(X) // 4], order[len(X) // 4 :]
+    return X[train], y[train], X[test], y[test]
+
+
+def plausible(y: Array) -> tuple[float, float]:
+    """A range that somebody might declare: a quarter more than most labels need, off centre."""
+    low, high = np.quantile(y, [0.02, 0.98])
+    half = 0.75 * (high - low) + 1e-3
+    return float((low + high) / 2 - 0.9 * half), float((low + high) / 2 + 1.1 * half)
+
+
+def numbers_row(data: Rows, seed: int) -> dict[str, float]:
+    X, y, X_test, y_test = halves(data, seed)
+    ends, scale = plausible(y), float(np.abs(y_test - np.median(y)).mean())
+
+    def error(model: Any) -> float:
+        return float(np.abs(model.predict(X_test) - y_test).mean()) / scale
+
+    few, inner = slice(_MOST), StandardScaler()
+    ridge = make_pipeline(inner, RidgeCV(np.logspace(-3, 4, 15))).fit(X[few], y[few])
+    grid = {"kernelridge__alpha": [0.01, 0.1, 1], "kernelridge__gamma": np.array([0.1, 0.3, 1, 3]) / X.shape[1]}
+    middle = y[few].mean()
+    kernel = GridSearchCV(make_pipeline(inner, KernelRidge(kernel="rbf")), grid, cv=3).fit(X[few], y[few] - middle)
+    smooth = float(np.abs(kernel.predict(X_test) + middle - y_test).mean()) / scale
+    sgd = [OneBitRegressor(*ends, learner="sgd", gamma=g, random_state=seed).fit(X, y) for g in _STEPS]
+    return {
+        "default": error(OneBitRegressor(*ends, random_state=seed).fit(X, y)),
+        "algorithm 1": min(error(model) for model in sgd),
+        "all labels": min(error(ridge), smooth),
+    }
+
+
+def classes_row(data: Rows, seed: int) -> dict[str, float]:
+    X, y, X_test, y_test = halves(data, seed)
+
+    def error(model: Any) -> float:
+        return 1.0 - float(model.score(X_test, y_test))
+
+    linear = make_pipeline(StandardScaler(), LogisticRegressionCV(5, cv=3, max_iter=2000, use_legacy_attributes=False))
+    lifted = Nystroem(gamma=0.5 / X.shape[1], n_components=min(300, len(X) // 2), random_state=seed)
+    curved = make_pipeline(
+        StandardScaler(), lifted, LogisticRegressionCV(5, cv=3, max_iter=2000, use_legacy_attributes=False)
+    )
+    sphere = [OneBitClassifier(questions="sphere", step="sqrt", gamma=g, random_state=seed).fit(X, y) for g in _STEPS]
+    return {
+        "default": error(OneBitClassifier(random_state=seed).fit(X, y)),
+        "algorithm 1": min(error(model) for model in sphere),
+        "all labels": min(error(model.fit(X, y)) for model in (linear, curved)),
+    }
+
+
+def table(results: dict[str, dict[str, list[float]]], title: str) -> str:
+    names = ("default", "algorithm 1", "all labels")
+    lines = [f"| {title} | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
+    for name, row in results.items():
+        lines.append(f"| {name} | " + " | ".join(f"{np.mean(row[key]):.3f}" for key in names) + " |")
+    return "\n".join(lines)
+
+
+def measured(tasks: Any, row: Any, seeds: int, what: str) -> dict[str, dict[str, list[float]]]:
+    found: dict[str, dict[str, list[float]]] = {}
+    for seed in range(seeds):
+        for name, data in track(list(tasks(seed).items()), f"{what}, seed {seed}"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of scikit-learn's solvers
+                for key, value in row(data, seed).items():
+                    found.setdefault(name, {}).setdefault(key, []).append(value)
+    return found
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=3, help="simulations and splits (default: 3)")
+    seeds = parser.parse_args(given).seeds
+    results = {"numbers": measured(numbers, numbers_row, seeds, "numbers"),
+               "classes": measured(classes, classes_row, seeds, "classes")}  # fmt: skip
+    text = "\n\n".join([
+        "# Data that nothing was tuned on",
+        "One yes/no question about each training row, with every default, against all labels of the same rows "
+        "(`python benchmarks/untuned.py`, which says what is compared with what). A quarter of the rows is held out; "
+        f"means of {seeds} seeds.",
+        "Numbers: mean absolute error over that of the median of all labels, so that 1 is nothing learnt.",
+        table(results["numbers"], "numbers"),
+        "Classes: error on held-out rows.",
+        table(results["classes"], "classes") + "\n",
+    ])  # fmt: skip
+    print(text)
+    (HERE / "results" / "untuned.json").write_text(json.dumps({"machine": machine(), **results}, indent=1) + "\n")
+    (HERE.parent / "docs" / "untuned.md").write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
