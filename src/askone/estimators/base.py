@@ -71,11 +71,13 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def _refuse_to_forget(self) -> None:
         """Answers were paid for: a call that would drop them is more likely a mistake than a wish."""
         stream = self._stream()
-        if stream is not None and stream.answered > 0:
-            raise AlreadyStarted(
-                f"this model has learnt from {stream.answered} answer(s): go on with ask and tell, "
-                "or begin anew with sklearn.base.clone(model).start(X)"
-            )
+        if stream is None or not (stream.answered or stream.open):
+            return
+        waits = f" and waits for {len(stream.open)}" if stream.open else ""
+        raise AlreadyStarted(
+            f"this model has learnt from {stream.answered} answer(s){waits}: go on with ask and tell, "
+            "or begin anew with sklearn.base.clone(model).start(X)"
+        )
 
     def ask(self, x: ArrayLike, key: Any = None) -> Any:
         """A question about a row (one dimension), or a list of them about rows (two), at one state.
