@@ -199,7 +199,7 @@ def test_ask_and_tell_keep_their_log_and_another_model_goes_on():
         model.refit(third)
     started = askone.OneBitRegressor(-2, 2, random_state=0).start(X)
     started.ask(X[0])
-    with pytest.raises(AlreadyStarted, match="has asked 1 question"):
+    with pytest.raises(AlreadyStarted, match="waits for 1"):
         model.refit(started)
     with pytest.raises(InvalidArgument, match="other must be an estimator"):
         model.refit(learner)
