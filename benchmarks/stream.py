@@ -238,12 +238,12 @@ def interactive(quick: bool) -> list[dict[str, Any]]:
         SGD(Real(-1, 1, decimals=None), FeatureModel(Nystroem.from_rows(X, 100, whiten=whiten)))
         for whiten in (False, True)
     )
-    model = OneBitRegressor(-1, 1, n_components=100, random_state=0)
+    model = OneBitRegressor(-1, 1, learner="sgd", n_components=100, random_state=0)
     ways: list[tuple[str, int | None, Callable[[], float]]] = [
         ("learner.ask + learner.tell, plain features", ASK_TELL_LIMIT, lambda: pure_pairs(plain, X, bits)),
         ("learner.ask + learner.tell, whitened features", ASK_TELL_LIMIT, lambda: pure_pairs(white, X, bits)),
         ("Stream, whitened features", None, lambda: held_pairs(Stream(white), X, bits)),
-        ("OneBitRegressor, its defaults", None, lambda: held_pairs(model.start(X), X, bits)),
+        ("OneBitRegressor, learner='sgd'", None, lambda: held_pairs(model.start(X), X, bits)),
     ]
     rounds = [[way() for _, _, way in ways] for _ in range(3 if quick else 12)]
     found = [(*way[:2], min(times)) for way, times in zip(ways, zip(*rounds, strict=True), strict=True)]

@@ -138,11 +138,9 @@ def classes_row(data: Rows, seed: int) -> dict[str, float]:
     def error(model: Any) -> float:
         return 1.0 - float(model.score(X_test, y_test))
 
-    linear = make_pipeline(StandardScaler(), LogisticRegressionCV(5, cv=3, max_iter=2000, use_legacy_attributes=False))
+    linear = make_pipeline(StandardScaler(), LogisticRegressionCV(Cs=5, cv=3, max_iter=500))
     lifted = Nystroem(gamma=0.5 / X.shape[1], n_components=min(300, len(X) // 2), random_state=seed)
-    curved = make_pipeline(
-        StandardScaler(), lifted, LogisticRegressionCV(5, cv=3, max_iter=2000, use_legacy_attributes=False)
-    )
+    curved = make_pipeline(StandardScaler(), lifted, LogisticRegressionCV(Cs=5, cv=3, max_iter=500))
     sphere = [OneBitClassifier(questions="sphere", step="sqrt", gamma=g, random_state=seed).fit(X, y) for g in _STEPS]
     return {
         "default": error(OneBitClassifier(random_state=seed).fit(X, y)),

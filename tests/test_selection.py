@@ -173,3 +173,29 @@ def test_a_copy_keeps_a_log_of_its_own():
     twin.ask_from(POOL)
     assert (len(model.log_), len(twin.log_)) == (1, 2)
     assert (len(model.rows_), len(twin.rows_)) == (1, 2)
+
+
+def test_rows_that_are_known_are_passed_over():
+    X = np.linspace(0, 1, 5)[:, None]
+    model = askone.OneBitRegressor(-1, 1, questions="bisection", precision=0.6, random_state=0).start(X)
+    places = []
+    with pytest.raises(AlreadyAsked):
+        while len(places) < 100:
+            question, place = model.ask_from(X)
+            model.tell(question, True)
+            places.append(place)
+    assert set(places) == set(range(5))
+
+
+def test_the_best_of_several_is_one_question_of_a_log():
+    poll = askone.OneBitRanker(list("abcd"), random_state=0)
+    best = poll.ask_best(k=3)
+    poll.tell(best, best.items[0])
+    again = poll.refit(askone.OneBitRanker(list("abcd"), random_state=0))
+    assert again.stream_.asked == poll.stream_.asked == 1
+    assert str(again.ask()) == str(poll.ask())
+
+
+def test_the_best_of_several_is_refused_where_it_cannot_be_learnt():
+    with pytest.raises(IncompatibleParts, match="questions"):
+        askone.OneBitRanker(list("abc"), learner="rls", questions="full").ask_best()

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -74,10 +72,3 @@ def embedded(figure: Figure) -> str:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110)
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
-
-
-def shared_legend(axes: Sequence[Axes], **options: Any) -> None:
-    """A legend in each panel that has labelled curves."""
-    for one in axes:
-        if one.get_legend_handles_labels()[0]:
-            one.legend(frameon=False, fontsize=8, **options)

@@ -54,10 +54,13 @@ def require_same(known: Mapping[Key, Array], rows: Array) -> None:
             raise InvalidArgument("keys", "given where the pool changes: rows go by their place without", None)
 
 
-def free(stream: Stream, names: list[Key]) -> Array:
+def free(stream: Stream, names: list[Key], rows: Array) -> Array:
     """Places of the rows that may be asked about: that had no question, or where that is allowed have none open."""
     taken = {name for _, _, _, name in stream.open_questions()} if stream.resample else stream.keys
-    return np.array([place for place, name in enumerate(names) if name not in taken], dtype=np.int64)
+    left = [place for place, name in enumerate(names) if name not in taken]
+    if stream.learner.several:
+        left = [place for place in left if stream.wants(rows[place], names[place])]
+    return np.array(left, dtype=np.int64)
 
 
 def chosen(stream: Stream, rows: Array, free: Array, rule: str | None) -> tuple[int, Choice | None]:

@@ -21,7 +21,7 @@ from askone.learners.base import Learner
 from askone.learners.bisection import BisectedReal
 from askone.learners.calibrated import Calibrated
 from askone.learners.ellipsoid import Ellipsoid
-from askone.learners.filters import PRIORS, Filters, tell_apart
+from askone.learners.filters import NOISES, PRIORS, Filters, tell_apart
 from askone.learners.generic import GenericSGD
 from askone.learners.intervals import Intervals
 from askone.learners.memory import RememberedReal
@@ -43,8 +43,7 @@ _NEARER = (0.35, 0.7, 1.4)  # bandwidths of a bank, as parts of the median dista
 _WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)  # and for regression, where they cost less
 _ENTRIES = 2_000_000  # numbers in one filter, at most
 COVARIANCES = ("auto", "full", "diagonal")
-_WIDE = (300, 1000)  # features beyond which a bank has one prior scale, and diagonal covariances
-_NUMBERS = 250_000  # squared features of all outputs together in one filter of a bank, at most
+_ROOM = (20_000_000, 40_000_000)  # numbers beyond which banks have one prior scale, and diagonal covariances
 _UNIT = Real()
 _OF_GRADIENTS: dict[str, Any] = {
     "questions": "active", "limit": None, "step": "auto", "gamma": None, "average": "auto", "ridge": 0.0,
@@ -192,19 +191,16 @@ class Recipe:
         return 0.5 if isinstance(loss, Median) else None
 
     def _bank(self, rows: Array | None, columns: int, outputs: int, seed: int) -> Filters | Intervals:
-        size, space = self.n_components, self.space(outputs)
-        quantile = self._quantile()
+        quantile, space = self._quantile(), self.space(outputs)
         assert quantile is not None
-        if isinstance(self.model, str) and self.model == "auto":
-            # A bank for each output: with many of them each gets fewer features.
-            size = min(as_count(size, "n_components", 1), max(20, math.isqrt(_NUMBERS // outputs)))
-        maps = make_maps(self.model, self.kernel, self.bandwidth, size, rows, columns, 1, seed, _WIDTHS)
+        parts = (self.model, self.kernel, self.bandwidth, self.n_components)
+        maps = make_maps(*parts, rows, columns, 1, seed, _WIDTHS)
         flip = as_number(self.flip, "flip", 0.0, 0.49)
         covariance = as_choice(self.covariance, "covariance", COVARIANCES)
-        widest = max(one.size for one in maps)
-        diagonal = covariance == "diagonal" or (covariance == "auto" and widest > _WIDE[1])
-        # A full covariance is p^2 numbers: with many features there is room for fewer filters.
-        priors = (1.0,) if widest > _WIDE[0] and not diagonal else PRIORS
+        # A full covariance is p^2 numbers for each filter and output: then there is room for fewer filters.
+        numbers = outputs * len(maps) * len(NOISES) // 2 * max(one.size for one in maps) ** 2
+        diagonal = covariance == "diagonal" or (covariance == "auto" and numbers > _ROOM[1])
+        priors = PRIORS if diagonal or len(PRIORS) * numbers <= _ROOM[0] else (1.0,)
         bank = Filters(space, maps, priors=priors, quantile=quantile, flip=flip, diagonal=diagonal)
         if self.interval is None:
             return bank

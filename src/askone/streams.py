@@ -255,7 +255,7 @@ class Stream:
         """Take back the answer to a question, which is open again: tell or skip it anew.
 
         The state becomes what all other answers make of it; questions that were asked meanwhile stay as they
-        are.  Only answers told to this very stream can be taken back, not those of ``fit`` or before saving.
+        are.  Only answers told to this very stream can be taken back, not those of before saving.
         """
         number = self._number(question)
         told = [] if self._history is None else self._history.told(number)
@@ -301,8 +301,10 @@ class Stream:
         """
         log = list(events)
         asked = {event.id: event for event in log if isinstance(event, Asked)}
-        numbers = [one.question.number for one in asked.values() if one.question.number is not None]
-        self.state, self.asked = state, max([len(asked), *(number + 1 for number in numbers)])
+        # The comparisons that the best of several implies share the number of their question.
+        numbers = {one.question.number for one in asked.values()} - {None}
+        unnumbered = sum(one.question.number is None for one in asked.values())
+        self.state, self.asked = state, max([0, *(number + 1 for number in numbers if number is not None)]) + unnumbered
         self.keys.update(one.row for one in asked.values() if given_key(one.row) is not None)
         self.visits = sum(isinstance(event, Revisited) for event in log)
         given = {event.id: event.asked for event in log if isinstance(event, Answered)}

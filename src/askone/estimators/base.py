@@ -104,7 +104,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             names = pools.as_keys(keys, len(rows))
             if keys is None:
                 pools.require_same({} if self._memory is None else self._memory.rows, rows)
-            place, choice = pools.chosen(stream, rows, pools.free(stream, names), rule)
+            place, choice = pools.chosen(stream, rows, pools.free(stream, names, rows), rule)
             return stream.ask(rows[place], names[place], choice), place
 
     def tell(self, question: Question | int, answer: Any) -> Self:
@@ -127,7 +127,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def retract(self, question: Question | int) -> Self:
         """Take back the answer to a question: it is open again, and the model what the other answers make of it.
 
-        Answers of ``fit``, or of before the model was saved, cannot be taken back.
+        Answers of ``fit`` (unless ``keep_log=True``), or of before the model was saved, cannot be taken back.
         """
         self._started().retract(question)
         return self

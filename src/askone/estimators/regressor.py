@@ -91,8 +91,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         For filters: the part of labels that ``predict_interval`` is to hold, such as 0.9.  Half of the
         questions then go to the ends of the interval.
     covariance : "auto", "full", "diagonal"
-        For filters: "diagonal" keeps p numbers a filter instead of p^2, for very many features ("auto": more
-        than 1000), at the price of questions.
+        For filters: "diagonal" keeps p numbers a filter instead of p^2, for very many features, at the price
+        of questions; "auto" turns to it where full ones would take more than 300 MB.
     resample : False, True or "memory"
         Whether a row may be asked more than once; "memory" never asks what earlier answers imply.
     select : None or "uncertain"

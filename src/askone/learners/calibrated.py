@@ -87,7 +87,9 @@ class Calibrated(Learner[CalibratedState]):
         if not isinstance(question, HalfSpace):
             raise wrong_family(HalfSpace, question)
         output = int(np.argmax(np.abs(question.direction)))
-        return chance_above(*_bits_of(state.bits, output), question.threshold)
+        along = question.direction[output]
+        above = chance_above(*_bits_of(state.bits, output), question.threshold / along)
+        return above if along > 0 else 1 - above
 
     def worth(self, state: CalibratedState, X: ArrayLike) -> Array:
         """As the inner learner has it; while the range is sought every row is as good as another."""

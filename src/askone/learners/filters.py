@@ -49,6 +49,7 @@ PRIORS = (0.1, 0.5, 2.5)
 _LAPSE = 0.06  # in the weights alone: a surprise or two is no proof against a filter
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
+_OTHERS = 1000
 _FIRST_LOOK = 64  # answers before any filter is dropped
 _SECOND_LOOK = 1024  # answers before noise scales between the others come in
 _BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of any
@@ -243,17 +244,23 @@ class Filters(Learner[BankState]):
 
             -log(1 - (2/pi) C_ij^2 / (q_j (q_i + s^2))) / 2
 
-        of it.  The variance at the row itself would be a poor guide: it is largest far from all others.
+        of it.  The variance at the row itself would be a poor guide: it is largest far from all others.  Of
+        very many rows a thousand, evenly spaced, stand for all.
         """
-        features = self._features(as_rows(X, self.columns), self._maps_in_use(state))
+        rows, wanted = as_rows(X, self.columns), self._maps_in_use(state)
+        others = self._features(rows[:: -(-len(rows) // _OTHERS)], wanted)
+        chunks = [rows[first : first + _CHUNK] for first in range(0, len(rows), _CHUNK)]
+        return np.concatenate([self._told_of(state, self._features(chunk, wanted), others) for chunk in chunks])
+
+    def _told_of(self, state: BankState, features: Array, others: Array) -> Array:
+        """What an answer about each row tells of the predictions at others."""
         told = np.zeros(features.shape[1])
         for bank in state.banks:
             weights, noise, places = bank.weights, self.grid[bank.alive, 2], self._places(bank)
             for k in np.flatnonzero(weights > _HEARD * weights.max()):
-                Y = bank.roots(int(k), features[places[k]])
-                C = Y @ Y.T
-                q = np.maximum(np.diag(C), 1e-300)
-                part = C**2 / (q[None, :] * (q + noise[k] ** 2)[:, None])
+                Y, Z = (bank.roots(int(k), one[places[k]]) for one in (features, others))
+                q, r = (np.maximum(np.einsum("ij,ij->i", one, one), 1e-300) for one in (Y, Z))
+                part = (Y @ Z.T) ** 2 / ((q + noise[k] ** 2)[:, None] * r)
                 told += weights[k] * (-0.5 * np.log1p(-np.minimum(part, 1.0) * 2 / math.pi)).mean(axis=1)
         return told / self.space.m
 
