@@ -5,7 +5,7 @@ VENV ?= .venv
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
 
-.PHONY: run test check lint bench bench-paper bench-efficiency strategies paper clean
+.PHONY: run test check lint bench bench-paper bench-untuned bench-efficiency strategies paper clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo
@@ -29,6 +29,9 @@ paper: $(VENV)/.tested
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/stream.py
+
+bench-untuned: $(VENV)/.tested
+	$(BIN)/python benchmarks/untuned.py $(ARGUMENTS)
 
 bench-paper: $(VENV)/.installed
 	$(BIN)/python benchmarks/paper.py $(ARGUMENTS)

@@ -177,7 +177,7 @@ def main(given: Sequence[str] | None = None) -> int:
     text = "\n\n".join([
         "# Data that nothing was tuned on",
         "One yes/no question about each training row, with every default, against all labels of the same rows "
-        "(`python benchmarks/untuned.py`, which says what is compared with what). A quarter of the rows is held out; "
+        "(`make bench-untuned`; the script says what is compared with what). A quarter of the rows is held out; "
         f"means of {seeds} seeds.",
         "Numbers: mean absolute error over that of the median of all labels, so that 1 is nothing learnt.",
         table(results["numbers"], "numbers"),
