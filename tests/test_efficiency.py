@@ -136,8 +136,10 @@ def test_speeds_are_ratios_of_one_run(part):
     for step in (speed.filter_step(5, 2), speed.scores_step(5, 3)):
         step()
     assert [one.what.split(",")[0] for one in speed.learners_to_time(quick=True)] == [
-        "OneBitRegressor",
-        "OneBitRegressor",
-        "OneBitClassifier",
-        "OneBitRanker",
+        "bank of 7 filters",
+        "bank of 7 filters",
+        "set likelihood",
+        "OneBitRegressor()",
+        "OneBitClassifier()",
+        "OneBitRanker()",
     ]
