@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askone.comparing import hazard
+from askone.comparing import dot, hazard
 from askone.kernels import SKIPPED, UNKNOWN, jit, jit_sum, rounded
 
 Array = NDArray[Any]
@@ -48,14 +48,6 @@ def answered(z: float, flip: float) -> tuple[float, float, float]:
     chance = flip + (1.0 - 2.0 * flip) * 0.5 * math.erfc(-z / _ROOT_2)
     h = (1.0 - 2.0 * flip) * normal / chance
     return chance, h, h * (h + z)
-
-
-@jit_sum
-def _dot(a: Array, b: Array) -> float:
-    total = 0.0
-    for i in range(a.shape[0]):
-        total += a[i] * b[i]
-    return total
 
 
 @jit_sum
@@ -91,10 +83,10 @@ def look(
     for k in range(place.shape[0]):
         Y = np.dot(features[place[k]], factor[k])
         for i in range(Y.shape[0]):
-            at[k, i] = _dot(features[place[k], i], mean[k]) + _dot(Y[i], moved[k])
+            at[k, i] = dot(features[place[k], i], mean[k]) + dot(Y[i], moved[k])
             for j in range(done):
                 _reflect(Y[i], steps[k, j], gains[k, j])
-            spread[k, i] = _dot(Y[i], Y[i])
+            spread[k, i] = dot(Y[i], Y[i])
 
 
 @jit
@@ -105,7 +97,7 @@ def _put(
     """Ask about row i where nobody has, and have it answered: 1 for yes, -1 for no, 0 for a skip."""
     if answers[i] == UNKNOWN or answers[i] == SKIPPED:
         weights_of(evidence, weights)
-        asked = _dot(weights, at) * scale + center
+        asked = dot(weights, at) * scale + center
         if decimals < 99:
             asked = rounded(asked, decimals)
         thresholds[i] = (asked - center) / scale
@@ -137,7 +129,7 @@ def advance(
     at, weights, back = np.empty(K), np.empty(K), np.empty(p)
     for i in range(n):
         for k in range(K):
-            at[k] = F[k, i] + _dot(Y[k, i], moved[k])
+            at[k] = F[k, i] + dot(Y[k, i], moved[k])
         e = _put(i, at, evidence, weights, center, scale, decimals, hidden, flips, thresholds, answers)
         if e == 0.0:
             continue
@@ -145,7 +137,7 @@ def advance(
             y = Y[k, i]
             for j in range(done):
                 _reflect(y, steps[k, j], gains[k, j])
-            q = _dot(y, y)
+            q = dot(y, y)
             v = q + noise[k] * noise[k] + extra
             z = e * (at[k] - lean * noise[k] - thresholds[i]) / math.sqrt(v)
             chance, h, taken = answered(z, flip)
@@ -193,7 +185,7 @@ def look_diagonal(features: Array, place: Array, mean: Array, deviation: Array, 
     for k in range(place.shape[0]):
         for i in range(features.shape[1]):
             x = features[place[k], i]
-            at[k, i] = _dot(x, mean[k])
+            at[k, i] = dot(x, mean[k])
             q = 0.0
             for j in range(x.shape[0]):
                 q += (deviation[k, j] * x[j]) ** 2
@@ -216,7 +208,7 @@ def advance_diagonal(
     learnt = 0
     for i in range(features.shape[1]):
         for k in range(K):
-            at[k] = _dot(features[place[k], i], mean[k])
+            at[k] = dot(features[place[k], i], mean[k])
         e = _put(i, at, evidence, weights, center, scale, decimals, hidden, flips, thresholds, answers)
         if e == 0.0:
             continue

@@ -167,9 +167,10 @@ class OneBitRanker(OneBitEstimator):
 
     def _require_comparing(self, learner: Learner[Any]) -> None:
         """Raise unless comparisons that were not drawn for it can be learnt from."""
-        if isinstance(learner, Surrogate | PseudoLabels) and not learner.strategy.compares:  # type: ignore[attr-defined]
+        strategy: Any = learner.strategy if isinstance(learner, Surrogate | PseudoLabels) else None
+        if strategy is not None and not strategy.compares:
             fits = [family for (_, family), one in RANK_PAIRS.items() if one.compares]
-            raise incompatible("questions", learner.strategy.family, "the best of several", dict.fromkeys(fits))
+            raise incompatible("questions", strategy.family, "the best of several", dict.fromkeys(fits))
 
     # -- predictions ------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from askone.errors import InvalidArgument
 from askone.inputs import as_count, as_number
-from askone.learners.base import Learner, Task, heard
+from askone.learners.base import Learner, Task
 from askone.questions import Answer, Question
 from askone.spaces import Space
 
@@ -188,16 +188,11 @@ class Contest(Learner[ContestState]):
 
     def stream(self, state: ContestState, X: Array, task: Task) -> ContestState:
         """The same for many rows; once one is left, by its own stream."""
-        for i, x in enumerate(X):
+        for i in range(len(X)):
             alive = self.alive(state)
             if len(alive) == 1:
                 return self._alone(state, alive[0], X[i:], task.part(i))
-            question = self.ask(state, x, task.draw(task.first + i, 1)[0])
-            answer = task.respondent.respond(int(task.rows[i]), question)
-            if answer is not None:
-                state = self.tell(state, x, question, answer)
-            if task.listen is not None:
-                task.listen(heard(int(task.rows[i]), question, answer))
+            state = Learner.stream(self, state, X[i : i + 1], task.part(i, i + 1))
         return state
 
     def _alone(self, state: ContestState, place: int, X: Array, task: Task) -> ContestState:
