@@ -42,11 +42,11 @@ bench-efficiency: $(VENV)/.tested
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "askone needs Python 3.11 or newer; set PYTHON=")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[server]'
 	touch $@
 
 $(VENV)/.tested: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' $(TORCH)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[server,postgres,dev]' $(TORCH)
 	touch $@
 
 clean:

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from askone import campaigns, pools, replay, saving
+from askone import pools, rehearsals, replay, saving
 from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType
 from askone.events import Event, Kept, Key
 from askone.inputs import as_flag, dimensions
@@ -208,11 +208,11 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         rule = pools.as_rule(self.select)
         if rule is not None:
             pools.require_forecasts(stream.learner)
-            campaigns.from_pool(stream, rows, oracle, rule, most or len(rows))
+            rehearsals.from_pool(stream, rows, oracle, rule, most or len(rows))
             return
         order = resampled(len(rows), self._draws(most), stream.seed) if self.resample and most else None
         if self.keep_log:  # question by question: compiled blocks keep less of a question than a log must
-            campaigns.in_order(stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most)
+            rehearsals.in_order(stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most)
             return
         simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[], order=order, questions=most)
         stream.state, stream.asked = simulation.state, simulation.asked

@@ -1,0 +1,1 @@
+"""Campaigns: people answer, a model learns.  Learner, rows and log meet here."""

@@ -1,0 +1,1 @@
+"""Campaigns over HTTP: pages for people, an API for programs."""

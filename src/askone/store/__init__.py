@@ -1,0 +1,1 @@
+"""Where campaigns are kept: an append-only log, rows, seats and accounts, in SQLite or PostgreSQL."""
