@@ -15,6 +15,8 @@
     ├── Diverged (also an ArithmeticError)     the steps were too long: the model's numbers mean nothing
     ├── InvalidFile (also a ValueError)        a saved model, a record or data that cannot be read
     ├── DownloadFailed (also an OSError)       data that could not be fetched, and how to fetch it by hand
+    ├── RequestRefused                         a server did not grant a client's request
+    ├── ServerUnavailable (also an OSError)    a server could not be reached
     └── MissingExtra (also an ImportError)     an optional library is not installed
 
 Whoever raises one of these has not changed any state.
@@ -99,6 +101,21 @@ class InvalidFile(AskoneError, ValueError):
 
 class DownloadFailed(AskoneError, OSError):
     """Data could not be fetched."""
+
+
+class RequestRefused(AskoneError):
+    """A server did not grant a request: its status, a code, and the argument at fault where there is one."""
+
+    def __init__(self, status: int, code: str, message: str, argument: str | None = None) -> None:
+        super().__init__(status, code, message, argument)
+        self.status, self.code, self.message, self.argument = status, code, message, argument
+
+    def __str__(self) -> str:
+        return f"{self.message} (status {self.status}, {self.code})"
+
+
+class ServerUnavailable(AskoneError, OSError):
+    """A server could not be reached, or broke off."""
 
 
 class MissingExtra(AskoneError, ImportError):
