@@ -12,6 +12,8 @@
     ├── AlreadyAnswered                        this question had its answer
     ├── AlreadyStarted                         this model has answers that starting would forget
     ├── BudgetSpent                            no question is left
+    ├── LeaseLost                              a question that somebody else has by now
+    ├── CampaignClosed                         nothing more is recorded
     ├── Diverged (also an ArithmeticError)     the steps were too long: the model's numbers mean nothing
     ├── InvalidFile (also a ValueError)        a saved model, a record or data that cannot be read
     ├── DownloadFailed (also an OSError)       data that could not be fetched, and how to fetch it by hand
@@ -95,6 +97,14 @@ class BudgetSpent(AskoneError):
     """The budget holds no further question."""
 
 
+class LeaseLost(AskoneError):
+    """A question is no longer this person's to answer."""
+
+
+class CampaignClosed(AskoneError):
+    """A campaign records nothing more."""
+
+
 class Diverged(AskoneError, ArithmeticError):
     """The steps were too long, and the model's numbers mean nothing any more."""
 
@@ -120,6 +130,8 @@ class RequestRefused(AskoneError):
 
 class ServerUnavailable(AskoneError, OSError):
     """A server could not be reached, or broke off."""
+
+
 class StoreUnavailable(AskoneError, OSError):
     """The database is away, or others have kept it busy for too long."""
 
