@@ -12,8 +12,9 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any, BinaryIO, NoReturn, final
 
 from askone.errors import InvalidFile
@@ -87,13 +88,12 @@ class Archive:
 @contextmanager
 def opened(file: BinaryIO | str, names: str, limits: ArchiveLimits = ArchiveLimits()) -> Iterator[Archive]:  # noqa: B008
     """A zip file, if it is one that keeps the limits and has no other members than those that match ``names``."""
-    try:
-        archive = zipfile.ZipFile(file)
-    except FileNotFoundError:
-        raise
-    except _UNREADABLE as error:
-        raise InvalidFile(f"this is not a zip file that can be read: {error}") from error
-    with archive:
+    with ExitStack() as stack:
+        source = stack.enter_context(Path(file).open("rb")) if isinstance(file, str) else file
+        try:
+            archive = stack.enter_context(zipfile.ZipFile(source))
+        except _UNREADABLE as error:
+            raise InvalidFile(f"this is not a zip file that can be read: {error}") from error
         yield Archive(archive, names, limits)
 
 

@@ -56,30 +56,31 @@ KINDS = {HalfSpace: "threshold", Subset: "set", Prefer: "pair"}
 class Fate:
     """What became of answers by the end: which were taken back, and who counts no more.
 
-    ``words`` are the campaign's for yes and no.
+    ``words`` are the campaign's for yes and no, ``overlap`` is how many people answer each question.
     """
 
     retracted: frozenset[str]
     excluded: frozenset[str]
     words: tuple[str, str] = YES_NO
+    overlap: int = 1
 
 
 def fate(store: Store, name: str, end: int) -> Fate:
     """What entries up to number ``end`` say of answers before them."""
     retracted: set[str] = set()
     excluded: set[str] = set()
-    words = YES_NO
+    words, overlap = YES_NO, 1
     for entry in until(store.entries(name, kinds=("began", "retracted", "excluded", "included")), end):
         match entry.event:
             case Began(settings=settings):
-                words = _words(settings)
+                words, overlap = _words(settings), int(settings.get("ask", {}).get("overlap", 1))
             case Retracted(answered=answered):
                 retracted.add(answered)
             case Excluded(person=person):
                 excluded.add(person)
             case Included(person=person):
                 excluded.discard(person)
-    return Fate(frozenset(retracted), frozenset(excluded), words)
+    return Fate(frozenset(retracted), frozenset(excluded), words, overlap)
 
 
 def _words(settings: Record) -> tuple[str, str]:
