@@ -25,6 +25,7 @@ class SQLite(Database):
     dialect: ClassVar[str] = "sqlite"
     among_texts: ClassVar[str] = "IN (SELECT value FROM json_each(?))"
     among_numbers: ClassVar[str] = "IN (SELECT value FROM json_each(?))"
+    by: ClassVar[str] = " INDEXED BY {}"
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
