@@ -1,8 +1,9 @@
 """Campaigns: what people are served, what is recorded, what the model makes of it."""
 
+import json
+
 import numpy as np
 import pytest
-from askone.store.opening import open_store
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.requests import (
@@ -19,6 +20,7 @@ from askone.campaign.requests import (
     Undo,
 )
 from askone.errors import CampaignClosed, InvalidArgument, LeaseLost, UnknownQuestion
+from askone.store.opening import open_store
 from staged import ANIMALS, DRINKS, PRICES, asking, one, play, stage, state_of
 
 

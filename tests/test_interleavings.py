@@ -2,7 +2,6 @@
 
 import hypothesis.strategies as st
 import pytest
-from askone.store.opening import open_store
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -21,6 +20,7 @@ from askone.campaign.requests import (
     Undo,
 )
 from askone.errors import AskoneError, CampaignClosed, LeaseLost, UnknownQuestion
+from askone.store.opening import open_store
 from staged import ANIMALS, DRINKS, PRICES, asking, stage, state_of
 
 PEOPLE = st.sampled_from(["ann", "bob", "cid"])
