@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from heapq import merge
+from itertools import islice
 from typing import final
 
 from askone.errors import InvalidArgument, UnknownCampaign
@@ -116,20 +118,22 @@ class Store:
     ) -> Iterator[Line]:
         """The same as it is kept: texts and hashes."""
         number, last, _ = self._one(HEAD, name)
-        among = f" AND kind {self._database.among_texts}" if kinds is not None else ""
-        only = () if kinds is None else (self._database.listed(kinds),)
-        where = f"campaign = ? AND seq > ? AND seq <= ?{among}"
-        query = f"SELECT {ENTRY_COLUMNS} FROM entries WHERE {where} ORDER BY seq LIMIT ?"
-        left = last or 0 if limit is None else limit
-        while left > 0:
-            size = min(PAGE, left)
-            found = self._database.read(query, (number, after, last or 0, *only, size))
-            yield from (Line(*record) for record in found)
-            if len(found) < size:
-                break
-            after, left = found[-1][0], left - size
+        pages = [self._pages(number, after, last or 0, kind) for kind in ([None] if kinds is None else set(kinds))]
+        yield from islice(merge(*pages), limit)
         if self._one(HEAD, name)[0] != number:
             raise UnknownCampaign(name)
+
+    def _pages(self, number: int, after: int, last: int, kind: str | None) -> Iterator[Line]:
+        """The log of a campaign, or what is of one kind in it; each page is a statement of its own."""
+        only = "" if kind is None else " AND kind = ?"
+        by = "" if kind is None else self._database.by.format("entries_by_kind")
+        where = f"campaign = ?{only} AND seq > ? AND seq <= ? ORDER BY seq LIMIT {PAGE}"
+        query = f"SELECT {ENTRY_COLUMNS} FROM entries{by} WHERE {where}"
+        values = (number,) if kind is None else (number, kind)
+        while after < last:
+            found = self._database.read(query, (*values, after, last))
+            yield from (Line(*record) for record in found)
+            after = found[-1][0] if len(found) == PAGE else last
 
     def known(self, name: str, ids: Sequence[str]) -> dict[str, Entry]:
         """The entries of these events, as far as the log has them."""
