@@ -82,7 +82,7 @@ def save(path: Place, document: dict[str, Any], arrays: dict[str, Array]) -> Non
 
 
 def _write(place: Path | io.BufferedIOBase, document: dict[str, Any], arrays: dict[str, Array]) -> None:
-    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[arg-type]  # any binary file
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
         # Without the time of writing: the same model is the same bytes.
         _member(archive, _DOCUMENT, json.dumps({"format": FORMAT, **document}, allow_nan=False).encode())
         for name, array in arrays.items():
@@ -103,7 +103,7 @@ def shown(path: Place) -> str:
 def read(path: Place) -> tuple[dict[str, Any], dict[str, Array]]:
     """The document and the arrays of a file written by ``save``."""
     try:
-        with zipfile.ZipFile(path) as archive:  # type: ignore[arg-type]  # any binary file
+        with zipfile.ZipFile(path) as archive:
             document = json.loads(archive.read(_DOCUMENT))
             names = [name for name in archive.namelist() if name.startswith("arrays/")]
             arrays = {n[7:-4]: np.load(io.BytesIO(archive.read(n)), allow_pickle=False) for n in names}
