@@ -138,7 +138,8 @@ class Store:
     def known(self, name: str, ids: Sequence[str]) -> dict[str, Entry]:
         """The entries of these events, as far as the log has them."""
         as_texts("ids", ids)
-        query = f"SELECT {ENTRY_COLUMNS} FROM entries WHERE campaign = ? AND id {self._database.among_texts}"
+        by, among = self._database.by.format("entries_by_id"), self._database.among_texts
+        query = f"SELECT {ENTRY_COLUMNS} FROM entries{by} WHERE campaign = ? AND id {among}"
         number = self._one(HEAD, name)[0]
         found = self._database.read(query, (number, self._database.listed(ids))) if ids else []
         return {record[1]: Line(*record).entry() for record in found}
