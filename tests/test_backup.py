@@ -17,7 +17,7 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.requests import Answer, Exclude, Next, Skip, Undo
 from askone.errors import AlreadyExists, InvalidArgument, InvalidFile, UnknownCampaign
 from askone.store.opening import open_store
-from campaigns import KINDS, answer, grow, make
+from answered import KINDS, answer, grow, make
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from askone.campaign.requests import Exclude, Next, Undo
 from askone.errors import InvalidArgument, MissingExtra
 from askone.store.entries import BEGINNING, body, chain, entry_from_json
 from askone.store.opening import open_store
-from campaigns import KINDS, answer, make
+from answered import KINDS, answer, make
 
 parquet = pytest.importorskip("pyarrow.parquet")
 

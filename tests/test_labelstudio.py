@@ -11,7 +11,7 @@ from askone.campaign.labelstudio import CONFIG, Imported, import_tasks, task_chu
 from askone.campaign.requests import Exclude, Next, SetStatus, Undo
 from askone.errors import CampaignClosed, InvalidFile
 from askone.store.opening import open_store
-from campaigns import KINDS, answer, make
+from answered import KINDS, answer, make
 
 
 @pytest.fixture
