@@ -15,6 +15,10 @@
     ├── Diverged (also an ArithmeticError)     the steps were too long: the model's numbers mean nothing
     ├── InvalidFile (also a ValueError)        a saved model, a record or data that cannot be read
     ├── DownloadFailed (also an OSError)       data that could not be fetched, and how to fetch it by hand
+    ├── StoreUnavailable (also an OSError)     the database is away, or busy for too long: try again later
+    ├── UnknownCampaign (also a LookupError)   no campaign has this name
+    ├── AlreadyExists                          the name of a campaign or a user, or an id, is taken
+    ├── DuplicateEvent                         the log has an event of this id
     └── MissingExtra (also an ImportError)     an optional library is not installed
 
 Whoever raises one of these has not changed any state.
@@ -99,6 +103,36 @@ class InvalidFile(AskoneError, ValueError):
 
 class DownloadFailed(AskoneError, OSError):
     """Data could not be fetched."""
+
+
+class StoreUnavailable(AskoneError, OSError):
+    """The database is away, or others have kept it busy for too long."""
+
+
+class UnknownCampaign(AskoneError, LookupError):
+    """No campaign has this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"there is no campaign {_short(self.name, 100)!r}"
+
+
+class AlreadyExists(AskoneError):
+    """A name or an id is taken."""
+
+
+class DuplicateEvent(AskoneError):
+    """The log has an event of this id already."""
+
+    def __init__(self, event: str) -> None:
+        super().__init__(event)
+        self.event = event
+
+    def __str__(self) -> str:
+        return f"the log has an event {_short(self.event, 100)!r} already"
 
 
 class MissingExtra(AskoneError, ImportError):
