@@ -12,6 +12,8 @@
     ├── AlreadyAnswered                        this question had its answer
     ├── AlreadyStarted                         this model has answers that starting would forget
     ├── BudgetSpent                            no question is left
+    ├── LeaseLost                              a question that somebody else has by now
+    ├── CampaignClosed                         nothing more is recorded
     ├── Diverged (also an ArithmeticError)     the steps were too long: the model's numbers mean nothing
     ├── InvalidFile (also a ValueError)        a saved model, a record or data that cannot be read
     ├── DownloadFailed (also an OSError)       data that could not be fetched, and how to fetch it by hand
@@ -91,6 +93,14 @@ class AlreadyStarted(AskoneError):
 
 class BudgetSpent(AskoneError):
     """The budget holds no further question."""
+
+
+class LeaseLost(AskoneError):
+    """A question is no longer this person's to answer."""
+
+
+class CampaignClosed(AskoneError):
+    """A campaign records nothing more."""
 
 
 class Diverged(AskoneError, ArithmeticError):
