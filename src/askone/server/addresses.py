@@ -89,7 +89,9 @@ def _parts(url: str, config: ServerConfig) -> tuple[str, str, int, str]:
     except ValueError as error:
         raise InvalidArgument("url", "an address", "something that cannot be read") from error
     if parts.scheme not in config.webhook_schemes:
-        raise InvalidArgument("url", f"an address with one of the schemes {', '.join(config.webhook_schemes)}", parts.scheme)
+        raise InvalidArgument(
+            "url", f"an address with one of the schemes {', '.join(config.webhook_schemes)}", parts.scheme
+        )
     if not host or parts.username is not None or parts.password is not None or host in _METADATA:
         raise InvalidArgument("url", "an address with a host, and without a name and password", "another")
     port = port or (443 if parts.scheme == "https" else 80)

@@ -61,10 +61,10 @@ ROUTES: tuple[Row, ...] = (
     Row("POST", f"{_C}/skips", ANSWERING, annotators.skip, shape.SkipBody, gives=given.Serving, pace="answers"),
     Row("POST", f"{_C}/flags", ANSWERING, annotators.flag, shape.FlagBody, gives=given.Serving, pace="answers"),
     Row("POST", f"{_C}/undo", ANSWERING, annotators.undo, shape.UndoBody, gives=given.Serving, pace="answers"),
-    Row("POST", f"{_C}/leases/renew", ANSWERING, annotators.renew, shape.LeasesBody, gives=given.Anything, pace="answers"),
-    Row("POST", f"{_C}/leases/release", ANSWERING, annotators.release, shape.LeasesBody, gives=given.Anything, pace="answers"),
-    Row("GET", f"{_C}/brief", ANSWERING, annotators.brief, gives=given.Anything),
-    Row("GET", f"{_C}/rows/{{position}}/image", ANSWERING, annotators.image, pace="answers"),
+    Row("POST", f"{_C}/leases/renew", ANSWERING, annotators.renew, shape.LeasesBody, pace="answers"),
+    Row("POST", f"{_C}/leases/release", ANSWERING, annotators.release, shape.LeasesBody, pace="answers"),
+    Row("GET", f"{_C}/brief", ANSWERING, annotators.brief),
+    Row("GET", f"{_C}/rows/{{position}}/image", ANSWERING, annotators.image, gives=None, pace="answers"),
 
     # signing in and out
     Row("GET", f"{_API}/me", ANYBODY, accounts.me, gives=given.Me, optional=True),
@@ -85,23 +85,23 @@ ROUTES: tuple[Row, ...] = (
     Row("DELETE", f"{_API}/users/{{id}}", RULING, accounts.delete_user, gives=given.Ok),
 
     # files on their way to become campaigns
-    Row("POST", f"{_API}/uploads", MAKING, uploads.receive, gives=given.Anything, status=201, pace="heavy", raw=True),
-    Row("POST", f"{_API}/uploads/{{u}}/preview", MAKING, uploads.preview, shape.SettingsBody, gives=given.Anything, pace="heavy"),
-    Row("POST", f"{_API}/uploads/{{u}}/forecast", MAKING, uploads.forecast, shape.ForecastBody, gives=given.Anything, pace="heavy"),
-    Row("POST", f"{_API}/campaigns", MAKING, uploads.create, shape.NewCampaign, gives=given.Anything, status=201, pace="heavy"),
-    Row("POST", f"{_API}/restore", MAKING, exports.restore, query=shape.RestoreQuery, gives=given.Anything, status=201, pace="heavy", raw=True),
+    Row("POST", f"{_API}/uploads", MAKING, uploads.receive, status=201, pace="heavy", raw=True),
+    Row("POST", f"{_API}/uploads/{{u}}/preview", MAKING, uploads.preview, shape.SettingsBody, pace="heavy"),
+    Row("POST", f"{_API}/uploads/{{u}}/forecast", MAKING, uploads.forecast, shape.ForecastBody, pace="heavy"),
+    Row("POST", f"{_API}/campaigns", MAKING, uploads.create, shape.NewCampaign, status=201, pace="heavy"),
+    Row("POST", f"{_API}/restore", MAKING, exports.restore, query=shape.RestoreQuery, status=201, pace="heavy", raw=True),
 
     # campaigns
     Row("GET", f"{_API}/campaigns", LISTING, managers.list_campaigns, gives=given.Objects),
-    Row("GET", _C, WATCHING, managers.show, gives=given.Anything),
-    Row("PATCH", _C, MANAGING, managers.change, shape.CampaignChange, gives=given.Anything),
+    Row("GET", _C, WATCHING, managers.show),
+    Row("PATCH", _C, MANAGING, managers.change, shape.CampaignChange),
     Row("DELETE", _C, MANAGING, managers.delete, gives=given.Ok),
-    Row("POST", f"{_C}/rows", MANAGING, uploads.add_rows, shape.MoreRows, gives=given.Anything, pace="heavy"),
-    Row("GET", f"{_C}/dashboard", WATCHING, managers.dashboard, query=shape.DashboardQuery, gives=given.Anything),
+    Row("POST", f"{_C}/rows", MANAGING, uploads.add_rows, shape.MoreRows, pace="heavy"),
+    Row("GET", f"{_C}/dashboard", WATCHING, managers.dashboard, query=shape.DashboardQuery),
     Row("GET", f"{_C}/predictions", WATCHING, managers.predictions, query=shape.PredictionsQuery, gives=given.Objects),
     Row("GET", f"{_C}/people", WATCHING, managers.people, gives=given.Objects),
-    Row("POST", f"{_C}/people/{{id}}/exclude", MANAGING, managers.exclude, shape.Nothing, gives=given.Anything),
-    Row("POST", f"{_C}/people/{{id}}/include", MANAGING, managers.include, shape.Nothing, gives=given.Anything),
+    Row("POST", f"{_C}/people/{{id}}/exclude", MANAGING, managers.exclude, shape.Nothing),
+    Row("POST", f"{_C}/people/{{id}}/include", MANAGING, managers.include, shape.Nothing),
     Row("GET", f"{_C}/flags", WATCHING, managers.flags, gives=given.Objects),
     Row("GET", f"{_C}/invitations", WATCHING, managers.list_invitations, gives=given.Objects),
     Row("POST", f"{_C}/invitations", MANAGING, managers.invite, shape.NewInvitation, gives=given.Secret, status=201),
@@ -111,22 +111,22 @@ ROUTES: tuple[Row, ...] = (
     Row("DELETE", f"{_C}/webhooks/{{id}}", MANAGING, managers.remove_webhook, gives=given.Ok),
 
     # everything to take away
-    Row("GET", f"{_C}/export/answers", WATCHING, exports.answers, query=shape.AnswersFormat, pace="heavy"),
-    Row("GET", f"{_C}/export/predictions", WATCHING, exports.predictions, query=shape.PredictionsFormat, pace="heavy"),
-    Row("GET", f"{_C}/export/model", WATCHING, exports.model, pace="heavy"),
-    Row("GET", f"{_C}/export/log", WATCHING, exports.log, pace="heavy"),
-    Row("GET", f"{_C}/export/backup", WATCHING, exports.whole, pace="heavy"),
-    Row("POST", f"{_C}/import/label-studio", MANAGING, exports.import_tasks, gives=given.Anything, pace="heavy", raw=True),
+    Row("GET", f"{_C}/export/answers", WATCHING, exports.answers, gives=None, query=shape.AnswersFormat, pace="heavy"),
+    Row("GET", f"{_C}/export/predictions", WATCHING, exports.predictions, gives=None, query=shape.PredictionsFormat, pace="heavy"),
+    Row("GET", f"{_C}/export/model", WATCHING, exports.model, gives=None, pace="heavy"),
+    Row("GET", f"{_C}/export/log", WATCHING, exports.log, gives=None, pace="heavy"),
+    Row("GET", f"{_C}/export/backup", WATCHING, exports.whole, gives=None, pace="heavy"),
+    Row("POST", f"{_C}/import/label-studio", MANAGING, exports.import_tasks, pace="heavy", raw=True),
 
     # machines
-    Row("GET", "/health/live", ANYBODY, health.live, gives=given.Anything, pace="free"),
-    Row("GET", "/health/ready", ANYBODY, health.ready, gives=given.Anything),
-    Row("GET", "/metrics", MEASURING, health.metrics),
-    Row("GET", f"{_API}/openapi.json", SIGNED_IN, health.description, gives=given.Anything),
+    Row("GET", "/health/live", ANYBODY, health.live, pace="free"),
+    Row("GET", "/health/ready", ANYBODY, health.ready),
+    Row("GET", "/metrics", MEASURING, health.metrics, gives=None),
+    Row("GET", f"{_API}/openapi.json", SIGNED_IN, health.description),
 
     # pages
-    *(Row("GET", path, ANYBODY, pages.page, pace="free") for path in pages.HTML),
-    Row("GET", "/static/{path:path}", ANYBODY, pages.static, pace="free"),
+    *(Row("GET", path, ANYBODY, pages.page, gives=None, pace="free") for path in pages.HTML),
+    Row("GET", "/static/{path:path}", ANYBODY, pages.static, gives=None, pace="free"),
 )
 # fmt: on
 

@@ -32,9 +32,7 @@ class Auth:
     ``forget``, which takes effect at once; other processes of the same store look again within that time.
     """
 
-    def __init__(
-        self, accounts: Accounts, config: ServerConfig, clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, accounts: Accounts, config: ServerConfig, clock: Callable[[], float] = time.time) -> None:
         self._accounts, self._config, self._clock = accounts, config, clock
         self._people: dict[str, tuple[float, Person]] = {}
         self._roles: dict[tuple[str, str], tuple[float, str]] = {}

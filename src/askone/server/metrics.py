@@ -21,12 +21,10 @@ class Metrics:
         self._seconds = Histogram(
             "askone_request_seconds", "Time to serve a request", ("route",), buckets=_FAST, registry=self.registry
         )
-        self._turns = Histogram(
-            "askone_turn_seconds", "Time of a durable turn", buckets=_FAST, registry=self.registry
-        )
+        self._turns = Histogram("askone_turn_seconds", "Time of a durable turn", buckets=_FAST, registry=self.registry)
         self._commands = Counter("askone_turn_commands", "Commands in turns", registry=self.registry)
         self.answers = Counter("askone_answers", "Answers taken in", registry=self.registry)
-        self.unavailable = Counter("askone_store_unavailable", "Requests the store was away for", registry=self.registry)
+        self.unavailable = Counter("askone_store_unavailable", "Requests answered with 503", registry=self.registry)
         self.deliveries = Counter(
             "askone_webhook_deliveries", "Webhook deliveries tried", ("outcome",), registry=self.registry
         )

@@ -11,11 +11,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from askone.errors import (
+    AlreadyExists,
     AskoneError,
     BudgetSpent,
+    CampaignClosed,
+    DuplicateEvent,
     InvalidArgument,
     InvalidFile,
+    LeaseLost,
     MissingExtra,
+    StoreUnavailable,
+    UnknownCampaign,
+    UnknownQuestion,
 )
 
 
@@ -67,7 +74,14 @@ def too_often(wait: float) -> Refused:
 
 # From the special to the general: the first class that fits decides.  None: the words are the exception's own.
 PROBLEMS: tuple[tuple[type[BaseException], int, str, str | None], ...] = (
+    (StoreUnavailable, 503, "store_unavailable", "The store is away for the moment: try again."),
+    (UnknownCampaign, 404, "not_found", "There is no such campaign."),
+    (UnknownQuestion, 409, "unknown_question", None),
+    (LeaseLost, 409, "lease_lost", None),
+    (CampaignClosed, 409, "campaign_closed", None),
     (BudgetSpent, 409, "budget_spent", None),
+    (AlreadyExists, 409, "already_exists", None),
+    (DuplicateEvent, 409, "duplicate_event", None),
     (InvalidArgument, 422, "invalid", None),
     (InvalidFile, 422, "invalid_file", None),
     (MissingExtra, 409, "missing_extra", None),
@@ -87,7 +101,9 @@ def as_refused(error: BaseException) -> Refused:
     for kind, status, code, words in PROBLEMS:
         if isinstance(error, kind):
             argument = error.argument if isinstance(error, InvalidArgument) else None
-            return Refused(status, code, str(error) if words is None else words, argument, 1.0 if status == 503 else None)
+            return Refused(
+                status, code, str(error) if words is None else words, argument, 1.0 if status == 503 else None
+            )
     return Refused(500, "internal", "Something went wrong here.")
 
 

@@ -65,7 +65,9 @@ async def join(call: Call) -> Response:
         if await away(call.accounts.role_in, campaign, call.somebody.id) is None:
             await away(call.accounts.add_member, campaign, call.somebody.id, "annotator")
         call.services.auth.forget()
-        return reply({**await describe(call, call.somebody.id, call.services.auth.csrf(call.request)), "campaign": campaign})
+        return reply(
+            {**await describe(call, call.somebody.id, call.services.auth.csrf(call.request)), "campaign": campaign}
+        )
     user = await away(_newcomer, call.accounts, body.name, campaign)
     return await _signed_in(call, user, campaign=campaign)
 
@@ -176,9 +178,7 @@ async def add_token(call: Call) -> Response:
     token, name = fresh(TOKEN), fresh_id("t")
     expires = call.now + 86400 * body.expires_days
     scopes = tuple(sorted(set(body.scopes)))
-    await away(
-        call.accounts.add_token, name, digest(token), token[:9], call.person.id, scopes, expires, body.title
-    )
+    await away(call.accounts.add_token, name, digest(token), token[:9], call.person.id, scopes, expires, body.title)
     return reply({"id": name, "token": token, "expires": expires}, 201)
 
 

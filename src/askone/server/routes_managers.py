@@ -167,10 +167,7 @@ async def list_invitations(call: Call) -> Response:
     """The invitations to a campaign, without their secrets."""
     found = await away(call.accounts.invitations, call.campaign)
     return reply(
-        [
-            {"id": i.id, "title": i.title, "expires": i.expires, "most_uses": i.most_uses, "uses": i.uses}
-            for i in found
-        ]
+        [{"id": i.id, "title": i.title, "expires": i.expires, "most_uses": i.most_uses, "uses": i.uses} for i in found]
     )
 
 
@@ -181,9 +178,7 @@ async def invite(call: Call) -> Response:
         raise conflict("There are 500 invitations: revoke some first.")
     secret, name = fresh(), fresh_id("i")
     expires = call.now + 3600 * body.expires_hours
-    await away(
-        call.accounts.add_invitation, name, digest(secret), call.campaign, expires, body.most_uses, body.title
-    )
+    await away(call.accounts.add_invitation, name, digest(secret), call.campaign, expires, body.most_uses, body.title)
     link = f"/join#{secret}"
     base = call.services.config.public_url.rstrip("/") or f"{call.request.url.scheme}://{call.request.headers['host']}"
     code = segno.make(base + link, error="m").svg_inline(scale=4, dark="#000", light="#fff", omitsize=False)

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from askone.server.access import Access
 from askone.server.limits import address, whole
 from askone.server.problems import Refused, invalid, missing
+from askone.server.results import Anything
 from askone.server.services import Call, Services
 
 Handler = Callable[[Call], Awaitable[Response]]
@@ -48,7 +49,7 @@ class Row:
     handler: Handler
     body: type[BaseModel] | None = None
     query: type[BaseModel] | None = None
-    gives: Any = None
+    gives: Any = Anything
     status: int = 200
     pace: Pace = "calls"
     raw: bool = False

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import final
 from urllib.parse import unquote
 
@@ -41,7 +41,7 @@ def suffix_of(title: str) -> str:
     >>> suffix_of("../../etc/My table.CSV")
     '.csv'
     """
-    ending = os.path.splitext(title.replace("\\", "/").rsplit("/", 1)[-1])[1].lower()
+    ending = PurePosixPath(title.replace("\\", "/")).suffix.lower()
     if ending not in KINDS:
         raise invalid("X-File-Name", f"The file's name must end in one of {', '.join(KINDS)}.")
     return ending
@@ -124,4 +124,4 @@ class Uploads:
     def _make_room(self, owner: str) -> None:
         notes = [note for path in self.folder.glob("*.note") if (note := self._note(path.stem)) is not None]
         if sum(note["owner"] == owner for note in notes) >= self._config.uploads_per_person:
-            raise Refused(409, "too_many_uploads", "Too many files wait already: make campaigns of them, or wait a day.")
+            raise Refused(409, "too_many_uploads", "Too many files wait: make campaigns of them, or wait a day.")
