@@ -89,7 +89,7 @@ ROUTES: tuple[Row, ...] = (
     Row("POST", f"{_API}/uploads/{{u}}/preview", MAKING, uploads.preview, shape.SettingsBody, pace="heavy"),
     Row("POST", f"{_API}/uploads/{{u}}/forecast", MAKING, uploads.forecast, shape.ForecastBody, pace="heavy"),
     Row("POST", f"{_API}/campaigns", MAKING, uploads.create, shape.NewCampaign, status=201, pace="heavy"),
-    Row("POST", f"{_API}/restore", MAKING, exports.restore, query=shape.RestoreQuery, status=201, pace="heavy", raw=True),
+    Row("POST", f"{_API}/restore", MAKING, exports.restore, None, shape.RestoreQuery, status=201, pace="heavy", raw=True),
 
     # campaigns
     Row("GET", f"{_API}/campaigns", LISTING, managers.list_campaigns, gives=given.Objects),
@@ -111,8 +111,8 @@ ROUTES: tuple[Row, ...] = (
     Row("DELETE", f"{_C}/webhooks/{{id}}", MANAGING, managers.remove_webhook, gives=given.Ok),
 
     # everything to take away
-    Row("GET", f"{_C}/export/answers", WATCHING, exports.answers, gives=None, query=shape.AnswersFormat, pace="heavy"),
-    Row("GET", f"{_C}/export/predictions", WATCHING, exports.predictions, gives=None, query=shape.PredictionsFormat, pace="heavy"),
+    Row("GET", f"{_C}/export/answers", WATCHING, exports.answers, None, shape.AnswersFormat, None, pace="heavy"),
+    Row("GET", f"{_C}/export/predictions", WATCHING, exports.predictions, None, shape.PredictionsFormat, None, pace="heavy"),
     Row("GET", f"{_C}/export/model", WATCHING, exports.model, gives=None, pace="heavy"),
     Row("GET", f"{_C}/export/log", WATCHING, exports.log, gives=None, pace="heavy"),
     Row("GET", f"{_C}/export/backup", WATCHING, exports.whole, gives=None, pace="heavy"),

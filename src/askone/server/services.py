@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, cast, final
 
-from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -26,7 +25,8 @@ from askone.server.worker import Worker, Workers
 from askone.store.accounts import Accounts
 from askone.store.store import Store
 
-P, T, M = ParamSpec("P"), TypeVar("T"), TypeVar("M", bound=BaseModel)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @final
