@@ -6,7 +6,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from argon2 import PasswordHasher
 from askone.campaign.intake import create_campaign
@@ -49,7 +49,7 @@ def table(folder: Path, rows: int = 30) -> Path:
 class Site:
     """A store, its server, and people: admin; manager and annotator of "drinks"; other and stranger of "prices"."""
 
-    PEOPLE = {
+    PEOPLE: ClassVar[dict[str, Any]] = {
         "admin": ("admin", {}),
         "manager": ("manager", {"drinks": "manager"}),
         "annotator": ("annotator", {"drinks": "annotator"}),
@@ -95,11 +95,11 @@ class Site:
 
     def token(self, person: str, *scopes: str) -> TestClient:
         secret = fresh(TOKEN)
-        id = fresh("t")[:20]
+        name = fresh("t")[:20]
         chosen = scopes or ("read", "answer", "manage")
-        self.accounts.add_token(id, digest(secret), secret[:9], person, chosen, time.time() + 3600, "")
+        self.accounts.add_token(name, digest(secret), secret[:9], person, chosen, time.time() + 3600, "")
         client = self.client(Authorization=f"Bearer {secret}")
-        client.token, client.token_id = secret, id
+        client.token, client.token_id = secret, name
         return client
 
     def question(self, client: TestClient, campaign: str = "drinks") -> dict[str, Any]:

@@ -372,7 +372,7 @@ def test_there_is_no_key_to_leak(site):
 
 
 def test_sign_up_is_closed_and_invitations_are_narrow(site):
-    """An invitation makes an annotator of one campaign, until it ends, is used up or revoked; its secret is not kept."""
+    """An invitation makes an annotator of one campaign, until it ends, is used up or revoked; a hash is kept."""
     manager = site.session("manager")
     made = manager.post(f"{API}/campaigns/drinks/invitations", json={"expires_hours": 1, "most_uses": 2}).json()
     secret = made["link"].split("#")[1]

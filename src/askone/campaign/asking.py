@@ -34,6 +34,10 @@ class Plan(NamedTuple):
     role: str = ""
     choice: Choice | None = None
 
+    def to_json(self) -> list[Any]:
+        """Plain JSON values."""
+        return [self.number, self.position, self.role, None if self.choice is None else asdict(self.choice)]
+
 
 @final
 class Drafted(NamedTuple):
@@ -46,22 +50,20 @@ class Drafted(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, for the seat of the question before it."""
-        choice = None if self.plan.choice is None else asdict(self.plan.choice)
-        plan = {"number": self.plan.number, "position": self.plan.position, "role": self.plan.role, "choice": choice}
-        return {"plan": plan, "question": self.question.to_json(), "learnt": self.learnt, "aside": self.aside}
+        question = self.question.to_json()
+        return {"plan": self.plan.to_json(), "question": question, "learnt": self.learnt, "aside": self.aside}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Drafted:
         """The inverse of ``to_json``."""
-        given = record["plan"]
-        choice = None if given["choice"] is None else Choice(**given["choice"])
-        plan = Plan(given["number"], given["position"], given["role"], choice)
+        number, position, role, choice = record["plan"]
+        plan = Plan(number, position, role, None if choice is None else Choice(**choice))
         return cls(plan, question_from_json(record["question"]), record["learnt"], dict(record["aside"]))
 
     def entry(self, key: str, who: str, at: float, following: Plan | None) -> Entry:
         """It was asked; ``following`` is what is set aside to come after it."""
         event = Asked(f"ask-{self.plan.number}", key, self.question, self.learnt, self.plan.choice)
-        ahead = {} if following is None else {"ahead": [following.number, following.position, following.role]}
+        ahead = {} if following is None else {"ahead": following.to_json()}
         return Entry(event, who, at, aside={**self.aside, **ahead})
 
 

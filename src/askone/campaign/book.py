@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from askone.campaign.lessons import Asking, Given, Lessons, decided
 from askone.campaign.people import Done, Person
 from askone.errors import InvalidFile
-from askone.events import Answered, Asked, Retracted, Skipped
+from askone.events import Answered, Asked, Choice, Retracted, Skipped
 from askone.learners.base import Learner
 from askone.store.entries import Entry
 from askone.store.notices import Began, Excluded, Flagged, Grown, Included, Limited, Reopened, Status, Turned
@@ -50,8 +50,8 @@ class Book:
         """Numbers that questions have, or that are set aside for them."""
         self.seats_asked = 0
         self.asked: dict[int, Asking] = {}
-        self.reserved: dict[int, tuple[int, int, str]] = {}
-        """Question: the number, the row and the role of the one that follows it."""
+        self.reserved: dict[int, tuple[int, int, str, Choice | None]] = {}
+        """Question: the number, the row, the role and the choice of the one that follows it."""
         self.closed: set[int] = set()
         self.touched: dict[int, set[str]] = {}
         """Open question: who answered or skipped it."""
@@ -117,7 +117,10 @@ class Book:
         self.seq = entry.seq
 
     def person(self, who: str) -> Person:
-        """What is known of somebody."""
+        """What is known of somebody: nothing, if they did nothing yet."""
+        return self.people.get(who) or Person()
+
+    def _counted(self, who: str) -> Person:
         return self.people.setdefault(who, Person())
 
     def _began(self, entry: Entry, event: Began) -> None:
@@ -155,7 +158,8 @@ class Book:
             del self.reserved[before]
         ahead = aside.get("ahead")
         if ahead is not None:
-            self.reserved[number] = (int(ahead[0]), int(ahead[1]), str(ahead[2]))
+            choice = None if ahead[3] is None else Choice(**ahead[3])
+            self.reserved[number] = (int(ahead[0]), int(ahead[1]), str(ahead[2]), choice)
             self.numbers = max(self.numbers, int(ahead[0]) + 1)
             if not self.rowless:
                 self.take(int(ahead[1]))
@@ -172,7 +176,7 @@ class Book:
         self._answers[event.id] = (number, given, entry.took)
         self.answers += 1
         self.per_minute[int(entry.at // 60)] += 1
-        person = self.person(entry.who)
+        person = self._counted(entry.who)
         person.answered(answer, entry.took, asking.truth)
         person.done.append(Done(event.id, number, False))
         person.last_seen = entry.at
@@ -221,7 +225,7 @@ class Book:
         self._skips[event.id] = number
         self._skipped_by.setdefault(number, {})[event.id] = (entry.who, reason)
         self.skips += 1
-        person = self.person(entry.who)
+        person = self._counted(entry.who)
         person.skips, person.last_seen = person.skips + 1, entry.at
         person.done.append(Done(event.id, number, True))
         self._refresh(number)
@@ -236,7 +240,7 @@ class Book:
 
     def _flagged(self, entry: Entry, event: Flagged) -> None:
         self.flags.append(entry)
-        self.person(entry.who).flags += 1
+        self._counted(entry.who).flags += 1
 
     def _excluded(self, entry: Entry, event: Excluded) -> None:
         self.excluded.add(event.person)

@@ -82,6 +82,7 @@ class Campaign:
         self._gold = [] if self.rowless else self.store.gold(self.name)
         for position in self._gold:
             book.take(position)
+        self._tray.count = book.rows
         if not self._fresh:
             self._adopt(book)
         book.settle()
@@ -122,6 +123,7 @@ class Campaign:
     def _catch_up(self, entries: Sequence[Entry]) -> None:
         rows = self.book.rows
         self.book.apply(entries)
+        self._tray.count = self.book.rows
         if self.book.rows != rows and not self.rowless:
             self._gold[:] = self.store.gold(self.name)
             for position in self._gold:
@@ -155,7 +157,7 @@ class Campaign:
 
     def model(self) -> OneBitEstimator:
         """The model as it is now: predict with it, save it, go on asking elsewhere."""
-        estimator = building.unpack(self._packed).estimator
+        estimator: OneBitEstimator = building.unpack(self._packed).estimator
         with self._lock:
             stream, book = estimator.stream_, self.book
             stream.state, stream.asked = book.state, book.numbers

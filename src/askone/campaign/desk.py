@@ -152,22 +152,24 @@ class Sitting:
 
     def _left_over(self, person: str) -> Seat | None:
         """A question that was asked and that nobody holds, if this person has not had it."""
+        found = self._find_left_over(person)
+        return None if found is None else self._lease(found, person)
+
+    def _find_left_over(self, person: str) -> Seat | None:
         holding = {seat.number for seat in self.seats.values() if seat.person == person}
-        for place, seat in enumerate(self._free):
+        for seat in self._free:
             if self._suits(seat, person, holding):
-                del self._free[place]
-                return self._lease(seat, person)
+                return seat
         for _ in range(_PAGES):
             if self._after is None:
                 return None
             page = self.turn.free(self.now, self._batch, self._after)
             self._after = (page[-1].number, page[-1].seat) if len(page) == self._batch else None
             fresh = [seat for seat in page if not self._gone(seat)]
-            for place, seat in enumerate(fresh):
-                if self._suits(seat, person, holding):
-                    self._free += fresh[:place] + fresh[place + 1 :]
-                    return self._lease(seat, person)
             self._free += fresh
+            for seat in fresh:
+                if self._suits(seat, person, holding):
+                    return seat
         return None
 
     def _gone(self, seat: Seat) -> bool:
@@ -205,7 +207,8 @@ class Sitting:
         book, plan = self.book, draft.plan
         fresh = plan.number >= book.numbers
         following = None
-        if ahead and self._affordable(2 if fresh else 1):
+        # Questions that nobody holds come first: then nothing is set aside, and they are found next time.
+        if ahead and self._affordable(2 if fresh else 1) and self._find_left_over(person) is None:
             number = max(book.numbers, plan.number + 1)
             following = self.asker.plan(person, number, plan.position if fresh else None)
         self.note(draft.entry(self.asker.tray.row(plan.position).key, person, self.now, following))
@@ -254,7 +257,7 @@ class Sitting:
         held = any(other.person == person for other in self.seats.values())
         if following is None or not may or held or seat.number not in book.closed:
             return self.serving(person)
-        if bit is not None and seat.ahead is not None and seat.ahead["yes"]["plan"]["number"] == following[0]:
+        if bit is not None and seat.ahead is not None and seat.ahead["yes"]["plan"][0] == following[0]:
             draft = Drafted.from_json(seat.ahead[bit])
             return self.with_question(self._ask(draft, person, True, seat.ahead["lease"]), person)
         return self.with_question(self._ask(self.asker.draft(Plan(*following), book.state), person, True), person)

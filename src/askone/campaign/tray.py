@@ -8,7 +8,6 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from askone.errors import InvalidFile
 from askone.store.entries import Row
 from askone.store.store import Store
 
@@ -23,13 +22,13 @@ class Tray:
     def __init__(self, store: Store, name: str) -> None:
         self._store, self._name = store, name
         self._kept: dict[int, Row] = {}
+        self.count = 0
+        """How many rows there are."""
 
     def row(self, position: int) -> Row:
         """One row; those that follow it are fetched with it, as they are likely next."""
         if position not in self._kept:
-            self._fetch(range(position, position + _RUN))
-        if position not in self._kept:
-            raise InvalidFile(f"row {position} of campaign {self._name!r} is not in the store")
+            self._fetch(range(position, max(position + 1, min(position + _RUN, self.count))))
         return self._kept[position]
 
     def features(self, positions: Sequence[int]) -> Array:

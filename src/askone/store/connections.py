@@ -59,6 +59,8 @@ class Database(ABC):
     """"is one of these texts", with ? for what ``listed`` makes of them."""
     among_numbers: ClassVar[str]
     """"is one of these numbers"."""
+    by: ClassVar[str]
+    """How a query says which index to use, with {} for its name: SQLite knows too little of a table to see it."""
 
     def __init__(self, engine: sa.Engine, secret: str | None = None) -> None:
         self.engine = engine

@@ -42,6 +42,7 @@ class PostgreSQL(Database):
     dialect: ClassVar[str] = "postgresql"
     among_texts: ClassVar[str] = "= ANY(?::text[])"
     among_numbers: ClassVar[str] = "= ANY(?::bigint[])"
+    by: ClassVar[str] = ""
 
     def __init__(self, url: sa.URL) -> None:
         options = {"connect_timeout": 10, "client_encoding": "utf8", "application_name": "askone"}

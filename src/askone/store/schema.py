@@ -67,7 +67,7 @@ ENTRIES = sa.Table(
     _column("body", TEXT),
     _column("hash", TEXT),
     sa.PrimaryKeyConstraint("campaign", "seq"),
-    sa.UniqueConstraint("campaign", "id"),
+    sa.Index("entries_by_id", "campaign", "id", unique=True),
     sa.Index("entries_by_kind", "campaign", "kind", "seq"),
     sqlite_with_rowid=False,
 )

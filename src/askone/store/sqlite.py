@@ -25,11 +25,12 @@ class SQLite(Database):
     dialect: ClassVar[str] = "sqlite"
     among_texts: ClassVar[str] = "IN (SELECT value FROM json_each(?))"
     among_numbers: ClassVar[str] = "IN (SELECT value FROM json_each(?))"
+    by: ClassVar[str] = " INDEXED BY {}"
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
         options: dict[str, Any] = {"timeout": WAIT, "check_same_thread": False, "isolation_level": None}
-        pool: dict[str, Any] = {"poolclass": StaticPool}
+        pool: dict[str, Any] = {"poolclass": StaticPool, "pool_reset_on_return": None}
         if path is not None:
             # Made here, so that nobody else can read it for a moment; the files beside it get the same mode.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))

@@ -18,12 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from heapq import merge
+from itertools import islice
 from typing import final
 
 from askone.errors import InvalidArgument, UnknownCampaign
 from askone.store import making
 from askone.store.connections import Database, Record
-from askone.store.entries import BEGINNING, Entry, Row
+from askone.store.entries import BEGINNING, Entry, Row, Seat
 from askone.store.making import CampaignRecord, Mark, Rows
 from askone.store.packing import ENTRY_COLUMNS, ROW_COLUMNS, Line, as_texts, is_name, row_of
 from askone.store.turns import HEAD, Turn
@@ -68,13 +70,16 @@ class Store:
         began: Mark,
         rows: Rows,
         log: Iterable[Sequence[Entry]] = (),
+        seats: Sequence[Seat] = (),
+        parts: Sequence[int] = (),
     ) -> None:
         """A new campaign, seen by nobody before all of it is there.
 
         ``rows`` come in chunks and get their positions in their order; ``began`` makes the first entry from their
-        number and fingerprint; ``log`` is what follows it, where a campaign comes from elsewhere.
+        number and fingerprint.  Where a campaign comes from elsewhere, ``log`` is what follows, ``seats`` are those of
+        questions without an answer, and ``parts`` say after how many rows the table grew: no chunk goes across.
         """
-        making.create(self._database, name, title, owner, learner, began, rows, log, self._making)
+        making.create(self._database, name, title, owner, learner, began, rows, (log, seats, parts), self._making)
 
     def grow(self, name: str, rows: Rows, grown: Mark) -> int:
         """Add rows at the end, and the entry that ``grown`` makes of their number and the whole fingerprint."""
@@ -113,20 +118,31 @@ class Store:
     ) -> Iterator[Line]:
         """The same as it is kept: texts and hashes."""
         number, last, _ = self._one(HEAD, name)
-        among = f" AND kind {self._database.among_texts}" if kinds is not None else ""
-        only = () if kinds is None else (self._database.listed(kinds),)
-        where = f"campaign = ? AND seq > ? AND seq <= ?{among}"
-        query = f"SELECT {ENTRY_COLUMNS} FROM entries WHERE {where} ORDER BY seq LIMIT ?"
-        left = last or 0 if limit is None else limit
-        while left > 0:
-            size = min(PAGE, left)
-            found = self._database.read(query, (number, after, last or 0, *only, size))
-            yield from (Line(*record) for record in found)
-            if len(found) < size:
-                break
-            after, left = found[-1][0], left - size
+        pages = [self._pages(number, after, last or 0, kind) for kind in ([None] if kinds is None else set(kinds))]
+        yield from islice(merge(*pages), limit)
         if self._one(HEAD, name)[0] != number:
             raise UnknownCampaign(name)
+
+    def _pages(self, number: int, after: int, last: int, kind: str | None) -> Iterator[Line]:
+        """The log of a campaign, or what is of one kind in it; each page is a statement of its own."""
+        only = "" if kind is None else " AND kind = ?"
+        by = "" if kind is None else self._database.by.format("entries_by_kind")
+        where = f"campaign = ?{only} AND seq > ? AND seq <= ? ORDER BY seq LIMIT {PAGE}"
+        query = f"SELECT {ENTRY_COLUMNS} FROM entries{by} WHERE {where}"
+        values = (number,) if kind is None else (number, kind)
+        while after < last:
+            found = self._database.read(query, (*values, after, last))
+            yield from (Line(*record) for record in found)
+            after = found[-1][0] if len(found) == PAGE else last
+
+    def known(self, name: str, ids: Sequence[str]) -> dict[str, Entry]:
+        """The entries of these events, as far as the log has them."""
+        as_texts("ids", ids)
+        by, among = self._database.by.format("entries_by_id"), self._database.among_texts
+        query = f"SELECT {ENTRY_COLUMNS} FROM entries{by} WHERE campaign = ? AND id {among}"
+        number = self._one(HEAD, name)[0]
+        found = self._database.read(query, (number, self._database.listed(ids))) if ids else []
+        return {record[1]: Line(*record).entry() for record in found}
 
     def rows(self, name: str, positions: Sequence[int]) -> list[Row]:
         """Rows by their positions, in the order asked for."""

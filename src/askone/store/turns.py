@@ -23,8 +23,8 @@ SELECT c.id, e.seq, e.hash FROM campaigns c LEFT JOIN entries e ON e.campaign = 
 WHERE c.name = ? ORDER BY e.seq DESC LIMIT 1
 """
 _TAIL = f"SELECT {ENTRY_COLUMNS} FROM entries WHERE campaign = ? AND seq > ? ORDER BY seq"
-_KNOWN = f"SELECT {ENTRY_COLUMNS} FROM entries WHERE campaign = ? AND id "
-_SEATS = f"SELECT {SEAT_COLUMNS} FROM seats WHERE campaign = ? AND "
+_KNOWN = f"SELECT {ENTRY_COLUMNS} FROM entries{{by}} WHERE campaign = ? AND id {{texts}}"
+_SEATS = f"SELECT {SEAT_COLUMNS} FROM seats{{by}} WHERE campaign = ? AND "
 _FREE = (
     f"SELECT {SEAT_COLUMNS} FROM seats WHERE campaign = ? AND (number, seat) > (?, ?) AND expires <= ? "
     "ORDER BY number, seat LIMIT ?"
@@ -61,25 +61,27 @@ class Turn:
         if not ids:
             return {}
         as_texts("ids", ids)
-        found = self._session.fetch(_KNOWN + self._database.among_texts, (self._campaign, self._database.listed(ids)))
+        database = self._database
+        query = _KNOWN.format(by=database.by.format("entries_by_id"), texts=database.among_texts)
+        found = self._session.fetch(query, (self._campaign, database.listed(ids)))
         return {record[1]: Line(*record).entry() for record in found}
 
     def seats(self, people: Sequence[str] = (), leases: Sequence[str] = (), numbers: Sequence[int] = ()) -> list[Seat]:
         """The seats that these people hold, or of these leases, or of these questions: any of them."""
-        texts, whole = self._database.among_texts, self._database.among_numbers
-        wanted: list[tuple[str, Sequence[str] | Sequence[int]]] = [
-            (f"person {texts}", people),
-            (f"lease {texts}", leases),
-            (f"number {whole}", numbers),
-        ]
-        given = [(text, self._database.listed(values)) for text, values in wanted if values]
-        if not given:
-            return []
         as_texts("people", people)
         as_texts("leases", leases)
-        where = " OR ".join(text for text, _ in given)
-        values = (self._campaign, *(value for _, value in given))
-        found = self._session.fetch(f"{_SEATS}({where}) ORDER BY number, seat", values)
+        database = self._database
+        wanted: list[tuple[str, str, Sequence[str] | Sequence[int]]] = [
+            ("seats_by_person", f"person {database.among_texts}", people),
+            ("seats_by_lease", f"lease {database.among_texts}", leases),
+            ("", f"number {database.among_numbers}", numbers),
+        ]
+        given = [(database.by.format(index) if index else "", text, values) for index, text, values in wanted if values]
+        if not given:
+            return []
+        query = " UNION ".join(_SEATS.format(by=by) + text for by, text, _ in given) + " ORDER BY 1, 2"
+        values = [value for _, _, listed in given for value in (self._campaign, database.listed(listed))]
+        found = self._session.fetch(query, values)
         return [seat_of(record) for record in found]
 
     def free(self, now: float, limit: int, after: tuple[int, int] = (-1, -1)) -> list[Seat]:
