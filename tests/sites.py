@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import httpx
 from argon2 import PasswordHasher
-from askone.campaign.intake import create_campaign
-from askone.campaign.tables import open_table
-from starlette.testclient import TestClient
 
+from askone.campaign.intake import create_campaign
 from askone.campaign.settings import AskSettings, Items, Numbers, RowSettings, Settings
+from askone.campaign.tables import open_table
 from askone.server.app import create_app
 from askone.server.config import Rates, ServerConfig
 from askone.server.passwords import Passwords
@@ -46,6 +48,38 @@ def table(folder: Path, rows: int = 30) -> Path:
     return path
 
 
+class Client:
+    """A browser or a program, without a network: requests run in the site's event loop."""
+
+    def __init__(self, site: Site, headers: dict[str, str]) -> None:
+        transport = httpx.ASGITransport(site.app, raise_app_exceptions=False, client=("192.0.2.7", 1234))
+        self._site = site
+        self._http = httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers, timeout=60)
+        self.headers, self.cookies = self._http.headers, self._http.cookies
+        self.token = self.token_id = ""
+
+    def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        return self._site.run(self._http.request(method, path, **options))
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("GET", path, **options)
+
+    def head(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("HEAD", path, **options)
+
+    def post(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("POST", path, **options)
+
+    def put(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("PUT", path, **options)
+
+    def patch(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("PATCH", path, **options)
+
+    def delete(self, path: str, **options: Any) -> httpx.Response:
+        return self.request("DELETE", path, **options)
+
+
 class Site:
     """A store, its server, and people: admin; manager and annotator of "drinks"; other and stranger of "prices"."""
 
@@ -65,8 +99,11 @@ class Site:
         self.app = create_app(self.store, self.config)
         self.services = self.app.state.services
         object.__setattr__(self.services, "passwords", Passwords(QUICK))
-        self._stack = ExitStack()
-        self._lives = self._stack.enter_context(self.client())
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._life = self.app.router.lifespan_context(self.app)
+        self.run(self._life.__aenter__())
         if people:
             create_campaign(self.store, "drinks", DRINKS, None, "manager", time.time())
             create_campaign(self.store, "prices", PRICES, open_table(table(folder)), "other", time.time())
@@ -76,16 +113,19 @@ class Site:
                     self.accounts.add_member(campaign, name, within)
 
     def close(self) -> None:
-        self._stack.close()
+        self.run(self._life.__aexit__(None, None, None))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
         self.store.close()
 
-    def client(self, **headers: str) -> TestClient:
-        client = TestClient(self.app, base_url="http://localhost", raise_server_exceptions=False, headers=headers)
-        if "_lives" in self.__dict__:
-            client.portal = self._lives.portal  # one event loop for all of them
-        return client
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
-    def session(self, person: str) -> TestClient:
+    def client(self, **headers: str) -> Client:
+        return Client(self, headers)
+
+    def session(self, person: str) -> Client:
         """Signed in by a cookie, with the second secret at hand, as the page sends it."""
         secret = fresh()
         self.accounts.add_session(digest(secret), person, digest(csrf_of(secret)), time.time() + 3600)
@@ -93,7 +133,7 @@ class Site:
         client.cookies.set("askone_session", secret)
         return client
 
-    def token(self, person: str, *scopes: str) -> TestClient:
+    def token(self, person: str, *scopes: str) -> Client:
         secret = fresh(TOKEN)
         name = fresh("t")[:20]
         chosen = scopes or ("read", "answer", "manage")
@@ -102,7 +142,7 @@ class Site:
         client.token, client.token_id = secret, name
         return client
 
-    def question(self, client: TestClient, campaign: str = "drinks") -> dict[str, Any]:
+    def question(self, client: Client, campaign: str = "drinks") -> dict[str, Any]:
         serving = client.post(f"/api/v1/campaigns/{campaign}/next", json={}).json()
         assert serving["state"] == "question", serving
         return serving["question"]

@@ -50,7 +50,7 @@ from askone.server.worker import Worker, Workers
 from askone.store.store import Store
 from askone.version import __version__
 
-_API, _C = "/api/v1", "/api/v1/campaigns/{c}"
+_API, _C, _OUT = "/api/v1", "/api/v1/campaigns/{c}", "/api/v1/campaigns/{c}/export"
 accounts, annotators, exports, health = routes_accounts, routes_annotators, routes_exports, routes_health
 
 # fmt: off
@@ -89,7 +89,7 @@ ROUTES: tuple[Row, ...] = (
     Row("POST", f"{_API}/uploads/{{u}}/preview", MAKING, uploads.preview, shape.SettingsBody, pace="heavy"),
     Row("POST", f"{_API}/uploads/{{u}}/forecast", MAKING, uploads.forecast, shape.ForecastBody, pace="heavy"),
     Row("POST", f"{_API}/campaigns", MAKING, uploads.create, shape.NewCampaign, status=201, pace="heavy"),
-    Row("POST", f"{_API}/restore", MAKING, exports.restore, None, shape.RestoreQuery, status=201, pace="heavy", raw=True),
+    Row("POST", f"{_API}/restore", MAKING, exports.restore, query=shape.RestoreQuery, raw=True, status=201, pace="heavy"),
 
     # campaigns
     Row("GET", f"{_API}/campaigns", LISTING, managers.list_campaigns, gives=given.Objects),
@@ -111,11 +111,11 @@ ROUTES: tuple[Row, ...] = (
     Row("DELETE", f"{_C}/webhooks/{{id}}", MANAGING, managers.remove_webhook, gives=given.Ok),
 
     # everything to take away
-    Row("GET", f"{_C}/export/answers", WATCHING, exports.answers, None, shape.AnswersFormat, None, pace="heavy"),
-    Row("GET", f"{_C}/export/predictions", WATCHING, exports.predictions, None, shape.PredictionsFormat, None, pace="heavy"),
-    Row("GET", f"{_C}/export/model", WATCHING, exports.model, gives=None, pace="heavy"),
-    Row("GET", f"{_C}/export/log", WATCHING, exports.log, gives=None, pace="heavy"),
-    Row("GET", f"{_C}/export/backup", WATCHING, exports.whole, gives=None, pace="heavy"),
+    Row("GET", f"{_OUT}/answers", WATCHING, exports.answers, None, shape.AnswersFormat, None, pace="heavy"),
+    Row("GET", f"{_OUT}/predictions", WATCHING, exports.predictions, None, shape.PredictionsFormat, None, pace="heavy"),
+    Row("GET", f"{_OUT}/model", WATCHING, exports.model, gives=None, pace="heavy"),
+    Row("GET", f"{_OUT}/log", WATCHING, exports.log, gives=None, pace="heavy"),
+    Row("GET", f"{_OUT}/backup", WATCHING, exports.whole, gives=None, pace="heavy"),
     Row("POST", f"{_C}/import/label-studio", MANAGING, exports.import_tasks, pace="heavy", raw=True),
 
     # machines

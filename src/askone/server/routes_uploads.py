@@ -10,13 +10,15 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import Response
 
+from askone.campaign.columns import Table
 from askone.campaign.forecast import forecast as forecast_of
 from askone.campaign.intake import add_rows as rows_added
 from askone.campaign.intake import create_campaign
 from askone.campaign.settings import Settings
-from askone.campaign.tables import Table, open_table
+from askone.campaign.suggesting import suggest
+from askone.campaign.tables import open_table
 from askone.server.limits import pieces
-from askone.server.previews import previewed, suggested
+from askone.server.previews import previewed
 from askone.server.problems import conflict, invalid
 from askone.server.secrets import fresh_id
 from askone.server.services import Call, away, reply
@@ -69,9 +71,9 @@ async def _read(file: UploadFile) -> AsyncIterator[bytes]:
 
 def _looked_at(upload: Upload) -> dict[str, Any]:
     table = _table(upload)
-    columns = [{"name": c.name, "kind": c.kind, "examples": list(c.examples)} for c in table.columns]
+    columns = [column.to_json() for column in table.columns]
     sample = table.sample[:5]
-    return {"rows": table.rows, "columns": columns, "sample": sample, "suggested": suggested(table).to_json()}
+    return {"rows": table.rows, "columns": columns, "sample": sample, "suggested": suggest(table).to_json()}
 
 
 def _table(upload: Upload) -> Table:

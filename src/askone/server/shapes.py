@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$")]
 Lease = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,100}$")]
-Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f\u2028\u2029\ud800-\udfff]+$")]
+Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]+$")]
 Slug = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 Secret = Annotated[str, Field(min_length=1, max_length=200)]
-Title = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f\ud800-\udfff]*$")]
+Title = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Role = Literal["admin", "manager", "annotator"]
 
 
@@ -142,7 +142,7 @@ class FlagBody(Body):
 
     lease: Lease
     id: Id
-    reason: Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00\ud800-\udfff]+$")]
+    reason: Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00]+$")]
 
 
 @final
