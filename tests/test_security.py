@@ -444,7 +444,7 @@ def test_ids_of_others_lead_nowhere(site, tmp_path):
     assert_error(manager.post(f"{API}/campaigns", json={"settings": settings, "upload": upload}), 404)
     assert len(site.accounts.invitations("prices")) >= 1
     assert len(site.accounts.webhooks("prices")) == 1
-    site.accounts.remove_webhook("w-other")
+    site.accounts.remove_webhook("w-other", "prices")
 
 
 def test_a_lease_is_one_person_s(site):
