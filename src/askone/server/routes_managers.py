@@ -195,7 +195,9 @@ async def uninvite(call: Call) -> Response:
 async def list_webhooks(call: Call) -> Response:
     """Where this campaign's events are sent, without the secrets."""
     found = await away(call.accounts.webhooks, call.campaign)
-    return reply([{"id": hook.id, "url": hook.url, "events": list(hook.events), "status": hook.status} for hook in found])
+    return reply(
+        [{"id": hook.id, "url": hook.url, "events": list(hook.events), "status": hook.status} for hook in found]
+    )
 
 
 async def add_webhook(call: Call) -> Response:
