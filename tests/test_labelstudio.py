@@ -6,12 +6,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from answered import KINDS, answer, make
 from askone.campaign.campaign import Campaign
 from askone.campaign.labelstudio import CONFIG, Imported, import_tasks, task_chunks, write_tasks
 from askone.campaign.requests import Exclude, Next, SetStatus, Undo
 from askone.errors import CampaignClosed, InvalidFile
 from askone.store.opening import open_store
-from answered import KINDS, answer, make
 
 
 @pytest.fixture
