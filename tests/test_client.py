@@ -175,9 +175,9 @@ def test_refusals_name_the_code_and_are_not_repeated(client, desk, url):
 
 
 def test_a_server_that_is_not_there():
-    with askone.Client("http://127.0.0.1:9", "t", "c", patience=0.2) as client:
-        with pytest.raises(ServerUnavailable, match="cannot be reached"):
-            client.ask()
+    nowhere = askone.Client("http://127.0.0.1:9", "t", "c", patience=0.2)
+    with nowhere, pytest.raises(ServerUnavailable, match="cannot be reached"):
+        nowhere.ask()
 
 
 def test_arguments(client):

@@ -2,7 +2,7 @@
 
 import io
 import json
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -46,8 +46,8 @@ def exported(tasks, answers):
 
 def choices(tasks):
     """The parts of the labelling interface that a task must fill."""
-    wanted = {node.get("value")[1:] for node in ElementTree.fromstring(CONFIG).iter() if node.get("value")}
-    names = {node.get("name") for node in ElementTree.fromstring(CONFIG).iter() if node.get("name")}
+    wanted = {node.get("value")[1:] for node in ET.fromstring(CONFIG).iter() if node.get("value")}
+    names = {node.get("name") for node in ET.fromstring(CONFIG).iter() if node.get("name")}
     for task in tasks:
         assert wanted <= set(task["data"])
         options = [one["value"] for one in task["data"]["answers"]]
@@ -95,7 +95,7 @@ def test_the_round_trip(store, kind):
     found = taken(campaign, sent)
     assert found == Imported(answers=2, already=before)
     assert campaign.book.answers == before + 2
-    new = [entry for entry in store.entries("c", kinds=["answered"])][before:]
+    new = list(store.entries("c", kinds=["answered"]))[before:]
     assert [(e.event.asked, e.event.answer, e.who, e.took) for e in new] == [
         (f"ask-{first}", True, "label-studio:3", 4.288),
         (f"ask-{second}", False, "label-studio:4", 4.288),
