@@ -66,6 +66,8 @@ class Campaign:
         self._tray = Tray(store, name)
         self._spoilt = True
         self._kept = 0
+        self._company = False
+        """Whether other processes write to this log, too."""
         self._reload()
 
     @classmethod
@@ -141,8 +143,12 @@ class Campaign:
             if self._spoilt:
                 self._reload()
             try:
+                if self._company:  # what others wrote is learnt before the turn, while they may go on writing
+                    self._catch_up(list(self.store.entries(self.name, after=self.book.seq)))
                 with self.store.turn(self.name) as turn:
-                    self._catch_up(turn.tail(self.book.seq))
+                    tail = turn.tail(self.book.seq)
+                    self._company = self._company or bool(tail)
+                    self._catch_up(tail)
                     sitting = Sitting(self._asker, turn, requests, now)
                     results = [decide(sitting, request) for request in requests]
                     self._stop_at_target(sitting, now)
