@@ -18,9 +18,7 @@ from askone.store.entries import Array, Entry, Row, Seat, entry_from_json
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-ENTRY_COLUMNS = "seq, id, kind, who, at, number, body, hash"
 ROW_COLUMNS = "position, key, content, features, gold"
-SEAT_COLUMNS = "number, seat, position, person, lease, expires, ahead"
 
 
 @final
@@ -102,6 +100,8 @@ def _is_unicode(text: str) -> bool:
 
 def packed_seat(seat: Seat) -> Record:
     """A record of the seats, without its campaign."""
+    if not math.isfinite(seat.expires):
+        raise InvalidArgument("expires", "finite seconds since the epoch", seat.expires)
     ahead = None if seat.ahead is None else _json("ahead", dict(seat.ahead))
     return (seat.number, seat.seat, seat.position, seat.person, seat.lease, seat.expires, ahead)
 

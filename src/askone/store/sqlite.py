@@ -15,7 +15,11 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from askone.store.connections import WAIT, Database, Record, Session, Turnstile
 
 PRAGMAS = ("synchronous=FULL", "foreign_keys=ON", "cache_size=-16384")
-_SEAT = "campaign, number, seat, position, person, lease, expires, ahead"
+_PUT = """
+INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (campaign, number, seat) DO UPDATE SET position = excluded.position, person = excluded.person,
+  lease = excluded.lease, expires = excluded.expires, ahead = excluded.ahead
+"""
 
 
 @final
@@ -59,6 +63,14 @@ class SQLite(Database):
         """Threads queue here rather than poll the file's lock; all that use a memory share its connection."""
         return self._turnstile if writing or self.path is None else nullcontext()
 
+    def away(self, error: Any) -> bool:
+        """See ``Database.away``; code 1 is for statements that are wrong."""
+        return super().away(error) and error.sqlite_errorcode & 0xFF != 1
+
+    def spoilt(self, error: Any) -> bool:
+        """See ``Database.spoilt``: codes SQLITE_CORRUPT and SQLITE_NOTADB."""
+        return isinstance(error, self._driver.DatabaseError) and error.sqlite_errorcode & 0xFF in (11, 26)
+
     def append(
         self, session: Session, campaign: int, entries: list[Record], put: list[Record], drop: list[Record]
     ) -> None:
@@ -67,9 +79,7 @@ class SQLite(Database):
         session.many(
             "DELETE FROM seats WHERE campaign = ? AND number = ? AND seat = ?", [(campaign, *one) for one in drop]
         )
-        session.many(
-            f"INSERT OR REPLACE INTO seats ({_SEAT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(campaign, *one) for one in put]
-        )
+        session.many(_PUT, [(campaign, *one) for one in put])
 
     def add_rows(self, session: Session, records: list[Record]) -> None:
         """See ``Database.add_rows``."""
