@@ -17,6 +17,8 @@
     ├── Diverged (also an ArithmeticError)     the steps were too long: the model's numbers mean nothing
     ├── InvalidFile (also a ValueError)        a saved model, a record or data that cannot be read
     ├── DownloadFailed (also an OSError)       data that could not be fetched, and how to fetch it by hand
+    ├── RequestRefused                         a server did not grant a client's request
+    ├── ServerUnavailable (also an OSError)    a server could not be reached
     ├── StoreUnavailable (also an OSError)     the database is away, or busy for too long: try again later
     ├── UnknownCampaign (also a LookupError)   no campaign has this name
     ├── AlreadyExists                          the name of a campaign or a user, or an id, is taken
@@ -113,6 +115,21 @@ class InvalidFile(AskoneError, ValueError):
 
 class DownloadFailed(AskoneError, OSError):
     """Data could not be fetched."""
+
+
+class RequestRefused(AskoneError):
+    """A server did not grant a request: its status, a code, and the argument at fault where there is one."""
+
+    def __init__(self, status: int, code: str, message: str, argument: str | None = None) -> None:
+        super().__init__(status, code, message, argument)
+        self.status, self.code, self.message, self.argument = status, code, message, argument
+
+    def __str__(self) -> str:
+        return f"{self.message} (status {self.status}, {self.code})"
+
+
+class ServerUnavailable(AskoneError, OSError):
+    """A server could not be reached, or broke off."""
 
 
 class StoreUnavailable(AskoneError, OSError):

@@ -12,18 +12,21 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import final
 
 from askone.errors import AlreadyExists, InvalidArgument, UnknownCampaign
 from askone.store.connections import Database, Session
-from askone.store.entries import BEGINNING, Entry, Row
+from askone.store.entries import BEGINNING, Entry, Row, Seat
 from askone.store.notices import Began, Grown
-from askone.store.packing import Packer, as_texts, grown, is_name, packed_entries
+from askone.store.packing import Packer, as_texts, grown, is_name, packed_entries, packed_seat
 from askone.store.schema import KEPT
 from askone.store.turns import Turn
 
 Rows = Iterable[Sequence[Row]]
 Mark = Callable[[int, str], Entry]
+Past = tuple[Iterable[Sequence[Entry]], Sequence[Seat], Sequence[int]]
+"""Of a campaign from elsewhere: the log after its first entry, seats, and where its table grew."""
 CHUNK = 20_000
 LONG_GONE = 900.0
 """Seconds without a sign after which a maker is taken for dead where that cannot be seen."""
@@ -52,7 +55,7 @@ def create(
     learner: bytes,
     began: Mark,
     rows: Rows,
-    log: Iterable[Sequence[Entry]],
+    past: Past,
     making: dict[str, int],
 ) -> None:
     """See ``Store.create``."""
@@ -66,8 +69,10 @@ def create(
     making[name] = number
     try:
         packer = Packer()
-        _stage(database, number, rows, packer)
+        log, seats, parts = past
+        _stage(database, number, rows, packer, parts)
         _log(database, number, began(packer.count, packer.fingerprint), packer, log)
+        _seat(database, number, seats)
         _show(database, number, name)
     except BaseException:
         _vanish(database, number)
@@ -140,9 +145,13 @@ def _hidden(database: Database, title: str, owner: str, learner: bytes) -> int:
         return database.add_campaign(session, (title, owner, now, 0, "", "", 0, learner, _maker(), now))
 
 
-def _stage(database: Database, number: int, rows: Rows, packer: Packer) -> None:
+def _stage(database: Database, number: int, rows: Rows, packer: Packer, parts: Sequence[int] = ()) -> None:
     """Rows into a campaign that nobody sees; the chunk is made before the transaction begins."""
-    for chunk in rows:
+    left = list(parts)
+    for chunk in chain(rows, ([],)):
+        while left and left[0] == packer.count:
+            packer.part()
+            del left[0]
         for start in range(0, len(chunk), CHUNK):
             records = packer.pack(number, chunk[start : start + CHUNK])
             try:
@@ -168,6 +177,12 @@ def _log(database: Database, number: int, began: Entry, packer: Packer, log: Ite
         with database.transaction() as session:
             session.run("UPDATE campaigns SET touched = ? WHERE id = ?", (time.time(), number))
             seq, mark = _append(database, session, number, entries, seq, mark)
+
+
+def _seat(database: Database, number: int, seats: Sequence[Seat]) -> None:
+    for start in range(0, len(seats), CHUNK):
+        with database.transaction() as session:
+            database.append(session, number, [], [packed_seat(seat) for seat in seats[start : start + CHUNK]], [])
 
 
 def _append(

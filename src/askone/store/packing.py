@@ -124,11 +124,17 @@ class Packer:
     def __init__(self, dtype: str = "", width: int = 0) -> None:
         self.dtype, self.width, self.count = dtype, width, 0
         self._digest = hashlib.sha256()
+        self._before: str | None = None
 
     @property
     def fingerprint(self) -> str:
         """That of the rows so far."""
-        return self._digest.hexdigest()
+        own = self._digest.hexdigest()
+        return own if self._before is None else grown(self._before, own)
+
+    def part(self) -> None:
+        """Rows from here on were added later."""
+        self._before, self._digest = self.fingerprint, hashlib.sha256()
 
     def pack(self, campaign: int, rows: Sequence[Row]) -> list[Record]:
         """Records of rows, which get the next positions."""

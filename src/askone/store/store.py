@@ -26,7 +26,7 @@ from askone.errors import InvalidArgument, UnknownCampaign
 from askone.store import making
 from askone.store.accounts import Accounts
 from askone.store.connections import ENTRY_COLUMNS, Database, Record
-from askone.store.entries import BEGINNING, Entry, Row
+from askone.store.entries import BEGINNING, Entry, Row, Seat
 from askone.store.making import CampaignRecord, Mark, Rows
 from askone.store.packing import ROW_COLUMNS, Line, as_texts, is_name, row_of
 from askone.store.turns import HEAD, Turn
@@ -72,13 +72,16 @@ class Store:
         began: Mark,
         rows: Rows,
         log: Iterable[Sequence[Entry]] = (),
+        seats: Sequence[Seat] = (),
+        parts: Sequence[int] = (),
     ) -> None:
         """A new campaign, seen by nobody before all of it is there.
 
         ``rows`` come in chunks and get their positions in their order; ``began`` makes the first entry from their
-        number and fingerprint; ``log`` is what follows it, where a campaign comes from elsewhere.
+        number and fingerprint.  Where a campaign comes from elsewhere, ``log`` is what follows, ``seats`` are those of
+        questions without an answer, and ``parts`` say after how many rows the table grew: no chunk goes across.
         """
-        making.create(self._database, name, title, owner, learner, began, rows, log, self._making)
+        making.create(self._database, name, title, owner, learner, began, rows, (log, seats, parts), self._making)
 
     def grow(self, name: str, rows: Rows, grown: Mark) -> int:
         """Add rows at the end, and the entry that ``grown`` makes of their number and the whole fingerprint."""
@@ -133,6 +136,15 @@ class Store:
             found = self._database.read(query, (*values, after, last))
             yield from (Line(*record) for record in found)
             after = found[-1][0] if len(found) == PAGE else last
+
+    def known(self, name: str, ids: Sequence[str]) -> dict[str, Entry]:
+        """The entries of these events, as far as the log has them."""
+        as_texts("ids", ids)
+        by, among = self._database.by.format("entries_by_id"), self._database.among_texts
+        query = f"SELECT {ENTRY_COLUMNS} FROM entries{by} WHERE campaign = ? AND id {among}"
+        number = self._one(HEAD, name)[0]
+        found = self._database.read(query, (number, self._database.listed(ids))) if ids else []
+        return {record[1]: Line(*record).entry() for record in found}
 
     def rows(self, name: str, positions: Sequence[int]) -> list[Row]:
         """Rows by their positions, in the order asked for."""
