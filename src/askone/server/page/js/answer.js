@@ -49,10 +49,12 @@ function show(q, { switched }) {
   document.body.classList.toggle("pair", isPair(q));
   question.replaceChildren(...sentence(q));
   row.hidden = !showRow(row, q.row);
+  document.body.classList.toggle("rowless", row.hidden);
   const words = sides(q);
   label("left", words.left, q);
   label("right", words.right, q);
-  byId("swipe-hint").replaceChildren(icon("left"), `Swipe: ${words.left}`, el("span", { class: "dot" }), words.right, icon("right"));
+  const dot = () => el("span", { class: "dot" });
+  byId("swipe-hint").replaceChildren(icon("left"), words.left, dot(), "swipe", dot(), words.right, icon("right"));
   byId("main").scrollTop = 0;
   enter(switched);
   watch.start();
@@ -183,7 +185,7 @@ function wire() {
 function header(brief) {
   const help = el("button", { class: "button quiet icon", type: "button", "aria-label": "Help and instructions",
     "aria-keyshortcuts": "? H", onclick: openHelp }, icon("help"));
-  top(null, [el("span", { class: "campaign", dir: "auto" }, brief?.title ?? ""), el("span", { class: "spread" }), saved, help]);
+  top(null, [el("span", { class: "campaign", dir: "auto" }, brief?.title ?? "")], [saved, help]);
 }
 
 function brief(record) {

@@ -7,7 +7,7 @@ function load(address) {
   const picture = new Image();
   picture.decoding = "async";
   picture.draggable = false;
-  // Tiny pictures (8 x 8 digits) are enlarged with sharp pixels instead of a blur.
+  // Tiny pictures are enlarged by the style sheet.
   picture.addEventListener("load", () => picture.classList.toggle("tiny", picture.naturalWidth < 100));
   picture.src = address;
   return picture;

@@ -197,10 +197,6 @@ export class Session {
 
   #refused(item, error) {
     this.#past.delete(item.body.id);
-    if (error.status === 403 || error.status === 404) {
-      this.#fail(error);
-      return;
-    }
     if (item.path === "answers") this.lost += 1;
     if (error.code === "lease_lost") {
       this.view.note("That question had gone to somebody else in the meantime, so this one was not counted.");

@@ -99,7 +99,7 @@ function value(field) {
   return reading(text);
 }
 
-const isLong = (field) => field.kind !== "number" && String(field.value ?? "").length > LONG;
+const isLong = (field) => field.kind === "url" || (field.kind !== "number" && String(field.value ?? "").length > LONG);
 
 function facts(fields) {
   return el("dl", { class: "facts" }, fields.map((field) =>
