@@ -25,16 +25,14 @@ export class Figure {
     this.controls = el("div", { class: "chart-controls" }, extra, toggles.map((toggle) => this.#toggle(toggle)));
     this.grid = el("div", { class: "table-scroll" });
     this.details = el("details", { class: "chart-table", ontoggle: () => this.#fillTable() }, el("summary", {}, "Values as a table"), this.grid);
-    this.foot = h(
-      "div", { class: "chart-foot" }, this.details,
+    this.foot = el("div", { class: "chart-foot" }, this.details,
       el("div", { class: "chart-files" },
         this.#file("SVG", () => saveSvg(this.svg, this.title)),
         this.#file("PNG", () => savePng(this.svg, this.title)),
-        this.#file("CSV", () => saveAs(this.#csv(), "text/csv", "chart.csv"))),
-    );
+        this.#file("CSV", () => saveAs(this.#csv(), "text/csv", "chart.csv"))));
     this.element = el("figure", { class: "chart-figure card" },
       el("figcaption", {}, el("h2", { id }, title), this.controls), this.note, this.value, this.stage, this.foot);
-    this.seen = new ResizeObserver(() => this.#redraw());
+    this.seen = new ResizeObserver(() => requestAnimationFrame(() => this.#redraw()));
     this.seen.observe(this.stage);
   }
 
