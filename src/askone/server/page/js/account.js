@@ -59,7 +59,7 @@ function tokens() {
     el("thead", {}, el("tr", {}, ["Token", "May", "Valid until", "Last used", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
     el("tbody", {}, all.map((one) => el("tr", {},
       el("th", { scope: "row" }, one.title || "–", el("br"), el("span", { class: "mono muted small" }, one.prefix ? `${one.prefix}…` : "")),
-      el("td", {}, (one.scopes ?? []).map((scope) => el("span", { class: "badge" }, scope))),
+      el("td", {}, el("span", { class: "badges" }, (one.scopes ?? []).map((scope) => el("span", { class: "badge" }, scope)))),
       el("td", { class: "nowrap" }, one.expires ? day(one.expires) : "no end"),
       el("td", { class: "nowrap" }, one.last_used ? ago(one.last_used) : "–"),
       el("td", {}, el("button", { type: "button", class: "button small danger", "aria-label": `Revoke ${one.title || one.id}`, onclick: () => confirm({
@@ -113,6 +113,5 @@ start(async (person, place) => {
   const { user } = person;
   show(place,
     el("div", { class: "page-head" }, el("h1", {}, user.name), el("p", { class: "muted" }, `Signed in as ${user.role}.`)),
-    el("div", { class: "grid wide settings-grid" }, user.role === "annotator" ? null : tokens(), el("div", { class: "stack" }, password(), leaving(user))),
-    user.role === "admin" ? users(person) : null);
+    el("div", { class: "stack" }, user.role === "annotator" ? null : tokens(), el("div", { class: "halves" }, password(), leaving(user)), user.role === "admin" ? users(person) : null));
 });

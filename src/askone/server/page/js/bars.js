@@ -10,7 +10,7 @@ const MOST = 60;
 export function drawBars(data, width) {
   if (!data.length) return null;
   const minutes = filled(data);
-  const height = 230;
+  const height = 190;
   const most = Math.max(4, ...minutes.map(([, answers]) => answers));
   const first = minutes[0][0];
   const last = minutes.at(-1)[0] + 60;
@@ -20,7 +20,7 @@ export function drawBars(data, width) {
   const room = (box.right - box.left) / minutes.length;
   const stops = minutes.map(([minute, answers]) => {
     const at = x(minute);
-    svg.append(s("rect", { class: "bar", x: (at + room * 0.1).toFixed(1), y: y(answers).toFixed(1), width: (room * 0.8).toFixed(1), height: (box.bottom - y(answers)).toFixed(1), rx: Math.min(2, room / 4) }));
+    svg.append(s("rect", { class: "plot-bar", x: (at + room * 0.1).toFixed(1), y: y(answers).toFixed(1), width: (room * 0.8).toFixed(1), height: (box.bottom - y(answers)).toFixed(1), rx: Math.min(2, room / 4) }));
     return { x: at + room / 2, y: y(answers), text: `${clock(minute)}: ${plural(answers, "answer")}` };
   });
   return { svg, box, stops };

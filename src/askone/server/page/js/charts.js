@@ -19,7 +19,7 @@ export function frame({ width, height, x, y, top = 30, right = 16 }) {
   const bottom = x.label ? 44 : 26;
   const formatY = y.format ?? ((value) => number(value));
   const rough = (y.log ? logarithmic : linear)(...y.domain, height - bottom, top);
-  const yTicks = y.ticks ?? rough.ticks(Math.max(3, Math.floor((height - top - bottom) / 44)));
+  const yTicks = y.ticks ?? rough.ticks(Math.max(3, Math.floor((height - top - bottom) / 40)));
   const left = 14 + CHARACTER * Math.max(2, ...yTicks.map((tick) => formatY(tick).length));
   const box = { left, right: width - right, top, bottom: height - bottom };
   const xScale = (x.log ? logarithmic : linear)(...x.domain, box.left, box.right);
@@ -28,27 +28,27 @@ export function frame({ width, height, x, y, top = 30, right = 16 }) {
   for (const tick of yTicks) {
     const at = rough(tick);
     svg.append(
-      s("line", { class: "grid", x1: box.left, x2: box.right, y1: at, y2: at }),
-      s("text", { class: "tick", x: box.left - 8, y: at + 4, "text-anchor": "end" }, formatY(tick)),
+      s("line", { class: "plot-grid", x1: box.left, x2: box.right, y1: at, y2: at }),
+      s("text", { class: "plot-tick", x: box.left - 8, y: at + 4, "text-anchor": "end" }, formatY(tick)),
     );
   }
-  svg.append(s("line", { class: "axis", x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom }));
+  svg.append(s("line", { class: "plot-axis", x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom }));
   for (const tick of xTicks) {
     const at = xScale(tick);
     svg.append(
-      s("line", { class: "axis", x1: at, x2: at, y1: box.bottom, y2: box.bottom + 4 }),
-      s("text", { class: "tick", x: at, y: box.bottom + 18, "text-anchor": "middle" }, formatX(tick)),
+      s("line", { class: "plot-axis", x1: at, x2: at, y1: box.bottom, y2: box.bottom + 4 }),
+      s("text", { class: "plot-tick", x: at, y: box.bottom + 18, "text-anchor": "middle" }, formatX(tick)),
     );
   }
-  if (y.label) svg.append(s("text", { class: "label", x: 2, y: 14 }, y.label));
-  if (x.label) svg.append(s("text", { class: "label", x: box.right, y: height - 6, "text-anchor": "end" }, x.label));
+  if (y.label) svg.append(s("text", { class: "plot-label", x: 2, y: 14 }, y.label));
+  if (x.label) svg.append(s("text", { class: "plot-label", x: box.right, y: height - 6, "text-anchor": "end" }, x.label));
   return { svg, box, x: xScale, y: rough };
 }
 
 const step = ([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)},${y.toFixed(1)}`;
 
 /** A line through points in pixels. */
-export const line = (points, kind) => s("path", { class: `line ${kind}`, d: points.map(step).join("") });
+export const line = (points, kind) => s("path", { class: `plot-line ${kind}`, d: points.map(step).join("") });
 
 /** The ground between two lines. */
 export const band = (upper, lower, kind) =>
@@ -71,13 +71,13 @@ export const crosses = (points, radius, kind) =>
   });
 
 /** A legend in one line above the plot, from the right edge inwards: [[mark, text], ...]. */
-export function legend(svg, right, entries) {
+export function legend(svg, right, entries, y = 14) {
   let at = right;
   for (const [mark, text] of [...entries].reverse()) {
     at -= CHARACTER * text.length + 2;
-    svg.append(s("text", { class: "tick", x: at, y: 14 }, text));
+    svg.append(s("text", { class: "plot-tick", x: at, y }, text));
+    at -= 16;
+    svg.append(mark([at + 6, y - 4]));
     at -= 12;
-    svg.append(mark([at + 4, 10]));
-    at -= 14;
   }
 }

@@ -8,6 +8,10 @@ import { count, number, plural, withUnit } from "./words.js";
 const yesMark = (point) => discs([point], 4, "yes");
 const noMark = (point) => crosses([point], 3.4, "no");
 
+// Where there is little room the legend stands below the name of the axis.
+const narrow = (width) => width < 460;
+const legendAt = (width) => (narrow(width) ? 32 : 14);
+
 /** `data`: the dashboard's cloud with {unit, classes or items, answers: the two words} from the settings. */
 export function drawCloud(data, width) {
   if (!data.points.length) return null;
@@ -17,12 +21,12 @@ export function drawCloud(data, width) {
 
 /** x: a column of the row; y: the threshold asked; the line is what the model predicts now. */
 function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
-  const height = Math.round(Math.min(380, Math.max(260, width * 0.52)));
+  const height = Math.round(Math.min(600, Math.max(320, width * 1.08)));
   const seen = points.filter((point) => Number.isFinite(point.x) && Number.isFinite(point.y));
   if (!seen.length) return null;
   const curve = prediction ?? [];
   const { svg, box, x, y } = frame({
-    width, height, top: 34,
+    width, height, top: narrow(width) ? 52 : 34,
     x: { domain: extent(seen.map((point) => point.x)), label: axis.name, format: axis.kind === "order" ? count : undefined },
     y: { domain: extent([...seen.map((point) => point.y), ...curve.map(([, value]) => value)]), label: withUnit("threshold asked", unit && `(${unit})`) },
   });
@@ -36,7 +40,7 @@ function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
   if (inside.length > 1) svg.append(line(inside, "halo"), line(inside, "prediction"));
   const entries = [[yesMark, words[0]], [noMark, words[1]]];
   if (inside.length > 1) entries.push([([a, b]) => line([[a - 6, b], [a + 6, b]], "prediction"), "prediction"]);
-  legend(svg, box.right, entries);
+  legend(svg, box.right, entries, legendAt(width));
   const stops = seen.map((p) => ({ x: x(p.x), y: y(p.y), text: `question ${count(p.n)}: ${axis.name} ${number(p.x)}, threshold ${withUnit(number(p.y), unit)}: ${words[p.answer ? 0 : 1]}` }));
   return { svg, box, stops };
 }
@@ -46,8 +50,8 @@ function drawSets({ points, classes, words }, width) {
   const names = classes?.length ? classes : [...new Set(points.flatMap((point) => point.members))].sort();
   const labels = names.map((name) => shorten(String(name), width < 480 ? 12 : 20));
   const left = 14 + 7 * Math.max(...labels.map((label) => label.length));
-  const rows = Math.max(15, Math.min(30, 300 / names.length));
-  const [top, bottom, right] = [32, 42, 14];
+  const rows = Math.max(15, Math.min(52, 500 / names.length));
+  const [top, bottom, right] = [narrow(width) ? 46 : 32, 42, 14];
   const height = top + rows * names.length + bottom;
   const svg = canvas(width, height);
   const columns = Math.max(10, Math.floor((width - left - right) / 13));
@@ -55,7 +59,7 @@ function drawSets({ points, classes, words }, width) {
   const room = (width - left - right) / Math.max(seen.length, Math.min(columns, 30));
   const y = (i) => top + rows * (i + 0.5);
   labels.forEach((label, i) =>
-    svg.append(s("line", { class: "grid", x1: left, x2: width - right, y1: y(i), y2: y(i) }), s("text", { class: "tick", x: left - 8, y: y(i) + 4, "text-anchor": "end" }, label)));
+    svg.append(s("line", { class: "plot-grid", x1: left, x2: width - right, y1: y(i), y2: y(i) }), s("text", { class: "plot-tick", x: left - 8, y: y(i) + 4, "text-anchor": "end" }, label)));
   const index = new Map(names.map((name, i) => [String(name), i]));
   const marks = { yes: [], no: [] };
   const stops = seen.map((point, k) => {
@@ -71,10 +75,10 @@ function drawSets({ points, classes, words }, width) {
   const base = height - bottom;
   const every = Math.max(1, Math.ceil(60 / room));
   seen.forEach((point, k) => {
-    if (k % every === 0) svg.append(s("text", { class: "tick", x: left + room * (k + 0.5), y: base + 16, "text-anchor": "middle" }, count(point.n)));
+    if (k % every === 0) svg.append(s("text", { class: "plot-tick", x: left + room * (k + 0.5), y: base + 16, "text-anchor": "middle" }, count(point.n)));
   });
-  svg.append(s("text", { class: "label", x: 2, y: 14 }, "class in the set"), s("text", { class: "label", x: width - right, y: height - 6, "text-anchor": "end" }, "question"));
-  legend(svg, width - right, [[yesMark, words[0]], [noMark, words[1]]]);
+  svg.append(s("text", { class: "plot-label", x: 2, y: 14 }, "class in the set"), s("text", { class: "plot-label", x: width - right, y: height - 6, "text-anchor": "end" }, "question"));
+  legend(svg, width - right, [[yesMark, words[0]], [noMark, words[1]]], legendAt(width));
   return { svg, box: { left, right: width - right, top, bottom: base }, stops };
 }
 
@@ -99,16 +103,17 @@ function drawPairs({ points, items }, width) {
   const labels = names.map((name) => shorten(name, width < 480 ? 11 : 18));
   const left = 14 + 7 * Math.max(...labels.map((label) => label.length));
   const top = 26 + Math.min(110, 5.4 * Math.max(...labels.map((label) => label.length)));
-  const cell = Math.min(46, (width - left - 14) / names.length, Math.max(14, 420 / names.length));
+  const overhang = 10 + 0.6 * (top - 26); // slanted names reach beyond the last column
+  const cell = Math.min(60, (width - left - overhang) / names.length, Math.max(14, 480 / names.length));
   const height = Math.round(top + cell * names.length + 14);
   const svg = canvas(width, height);
   const stops = [];
-  svg.append(s("text", { class: "label", x: 2, y: 14 }, "times the line's item won against the column's"));
+  svg.append(s("text", { class: "plot-label", x: 2, y: 14 }, "times the line's item won against the column's"));
   labels.forEach((label, i) => {
     const across = left + cell * (i + 0.5);
     svg.append(
-      s("text", { class: "tick", x: left - 8, y: top + cell * (i + 0.5) + 4, "text-anchor": "end" }, label),
-      s("text", { class: "tick", x: across, y: top - 8, transform: `rotate(-45 ${across} ${top - 8})` }, label),
+      s("text", { class: "plot-tick", x: left - 8, y: top + cell * (i + 0.5) + 4, "text-anchor": "end" }, label),
+      s("text", { class: "plot-tick", x: across, y: top - 8, transform: `rotate(-45 ${across} ${top - 8})` }, label),
     );
   });
   table.forEach((line, i) => line.forEach((won, j) => svg.append(...drawCell({ won, lost: table[j][i], i, j, cell, left, top }, stops, names))));
@@ -121,10 +126,9 @@ function drawCell({ won, lost, i, j, cell, left, top }, stops, names) {
   if (i === j || !asked) return [s("rect", { class: i === j ? "cell self" : "cell none", ...place })];
   const share = won / asked;
   stops.push({ x: x + cell / 2, y: y + cell / 2, text: `${names[i]} won ${count(won)} of ${plural(asked, "comparison")} with ${names[j]}` });
-  const square = s("rect", { class: share >= 0.5 ? "cell yes" : "cell no", ...place, "fill-opacity": (0.12 + 0.75 * Math.abs(share - 0.5) * 2).toFixed(2) });
+  const square = s("rect", { class: share >= 0.5 ? "cell yes" : "cell no", ...place, "fill-opacity": (0.06 + 0.88 * Math.abs(share - 0.5)).toFixed(2) });
   if (cell < 20) return [square];
-  const strong = Math.abs(share - 0.5) > 0.3;
-  return [square, s("text", { class: strong ? "cell-text strong" : "cell-text", x: x + cell / 2, y: y + cell / 2 + 4, "text-anchor": "middle" }, String(won))];
+  return [square, s("text", { class: "cell-text", x: x + cell / 2, y: y + cell / 2 + 4, "text-anchor": "middle" }, String(won))];
 }
 
 const shorten = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

@@ -13,6 +13,12 @@ export function writer(measure, unit) {
   return (value) => withUnit(number(value), unit);
 }
 
+/** "84 % to 88 %", "73 to 172 EUR". */
+export function interval(low, high, measure, unit) {
+  if (isShare(measure, unit)) return `${writer(measure, unit)(low)} to ${writer(measure, unit)(high)}`;
+  return withUnit(`${number(low)} to ${number(high)}`, unit);
+}
+
 /** `data`: {measure, unit, points: [{n, value, low, high}], ahead: the same, expected later}. */
 export function drawCurve({ measure, unit, points, ahead = [] }, width, { log = false }) {
   if (!points.length && !ahead.length) return null;
@@ -22,7 +28,7 @@ export function drawCurve({ measure, unit, points, ahead = [] }, width, { log = 
   const ns = all.map((point) => point.n);
   const least = Math.max(1, Math.min(...ns));
   const values = all.flatMap((point) => [point.value, point.low, point.high]);
-  const [low, high] = extent(values, { zero: true });
+  const [low, high] = extent(values, { zero: !share });
   const write = writer(measure, unit);
   const { svg, box, x, y } = frame({
     width, height, right: 20, top: 34,
@@ -35,7 +41,7 @@ export function drawCurve({ measure, unit, points, ahead = [] }, width, { log = 
   const bridge = points.length && ahead.length ? [points.at(-1), ...ahead] : ahead;
   if (bridge.length > 1) svg.append(line(bridge.map(place("value")), "ahead"));
   if (points.length) svg.append(line(points.map(place("value")), "main"), ...endMark(points.at(-1), x, y, box, write));
-  const text = (point) => `${plural(point.n, "answer")}: ${measure} ${write(point.value)} (${write(point.low)} to ${write(point.high)})`;
+  const text = (point) => `${plural(point.n, "answer")}: ${measure} ${write(point.value)} (${interval(point.low, point.high, measure, unit)})`;
   return { svg, box, stops: [...points.map((p) => ({ x: x(p.n), y: y(p.value), text: text(p) })), ...ahead.map((p) => ({ x: x(p.n), y: y(p.value), text: `expected at ${text(p)}` }))] };
 }
 

@@ -24,9 +24,9 @@ export class Figure {
     this.note = el("p", { class: "chart-note" }, note);
     this.controls = el("div", { class: "chart-controls" }, extra, toggles.map((toggle) => this.#toggle(toggle)));
     this.grid = el("div", { class: "table-scroll" });
-    this.details = el("details", { class: "chart-table", ontoggle: () => this.#fillTable() }, el("summary", {}, "Values as a table"), this.grid);
+    this.details = el("details", { class: "chart-table", ontoggle: () => this.#fillTable() }, el("summary", {}, "As a table"), this.grid);
     this.foot = el("div", { class: "chart-foot" }, this.details,
-      el("div", { class: "chart-files" },
+      el("div", { class: "chart-files" }, "Save as",
         this.#file("SVG", () => saveSvg(this.svg, this.title)),
         this.#file("PNG", () => savePng(this.svg, this.title)),
         this.#file("CSV", () => saveAs(this.#csv(), "text/csv", "chart.csv"))));
@@ -64,7 +64,7 @@ export class Figure {
     if (!width || width === this.width) return;
     this.width = width;
     const drawn = this.data ? this.draw(this.data, width, this.options) : null;
-    this.foot.hidden = !drawn;
+    this.foot.hidden = this.value.hidden = this.note.hidden = !drawn;
     this.stage.tabIndex = drawn ? 0 : -1;
     if (!drawn) {
       show(this.stage, el("p", { class: "empty" }, this.empty));
@@ -80,8 +80,17 @@ export class Figure {
     show(this.stage, this.svg);
     this.stage.setAttribute("aria-valuemax", Math.max(0, this.stops.length - 1));
     if (this.at !== null) this.#go(this.at);
-    else this.#say(this.stops.length - 1);
+    else this.#rest();
     if (this.details.open) this.#fillTable();
+  }
+
+  /** Nobody reads a place: the latest value is shown. */
+  #rest() {
+    this.at = null;
+    this.value.textContent = this.stops.at(-1)?.text ?? "";
+    this.value.classList.remove("read");
+    this.cursor?.replaceChildren();
+    this.#say(this.stops.length - 1);
   }
 
   #say(index) {
@@ -97,6 +106,7 @@ export class Figure {
     const { x, y, text } = this.stops[this.at];
     this.#say(this.at);
     this.value.textContent = text;
+    this.value.classList.add("read");
     this.cursor.replaceChildren(
       ...(this.by === "x" ? [s("line", { class: "cursor", x1: x, x2: x, y1: this.box.top, y2: this.box.bottom })] : []),
       s("circle", { class: "cursor-dot", cx: x, cy: y, r: 6 }),
@@ -105,9 +115,7 @@ export class Figure {
 
   #leave() {
     if (document.activeElement === this.stage) return;
-    this.at = null;
-    this.value.textContent = "";
-    this.cursor?.replaceChildren();
+    if (this.svg) this.#rest();
   }
 
   #point(event) {

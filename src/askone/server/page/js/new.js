@@ -21,7 +21,7 @@ const STEPS = [
   ["columns", "Columns", columnsStep, ["rows"], true],
   ["labels", "What is asked", labelsStep, ["labels"], true],
   ["wording", "Wording", wordingStep, ["question", "title"], true],
-  ["asking", "Asking", askingStep, ["ask", "learner"], true],
+  ["asking", "Asking", askingStep, ["ask", "learner"], false],
   ["forecast", "Forecast", forecastStep, [], false],
   ["create", "Create", createStep, [], false],
 ];

@@ -42,7 +42,8 @@ export class Overview {
 
   open(panel) {
     show(panel, el("div", { class: "stack" }, this.tiles,
-      el("div", { class: "dashboard" }, this.curve.element, this.cloud.element, this.activity.element, this.predictions.element)));
+      el("div", { class: "halves" }, el("div", { class: "stack" }, this.curve.element, this.activity.element), this.cloud.element),
+      this.predictions.element));
     this.predictions.refresh();
   }
 

@@ -42,7 +42,7 @@ export function peopleTab(panel, shared) {
 
   const line = (person) =>
     el("tr", { class: person.excluded ? "excluded" : "" },
-      el("th", { scope: "row" }, person.name, person.excluded ? el("span", { class: "badge bad" }, "excluded") : null),
+      el("th", { scope: "row" }, person.name, " ", person.excluded ? el("span", { class: "badge bad" }, "excluded") : null),
       el("td", { class: "number" }, count(person.answers), person.skips ? el("span", { class: "muted small" }, ` +${count(person.skips)} skipped`) : null),
       el("td", { class: "number" }, percent(person.yes_rate)),
       el("td", { class: "number" }, person.median_seconds === null ? "–" : `${number(person.median_seconds, 2)} s`),
@@ -63,7 +63,7 @@ export function peopleTab(panel, shared) {
     const focused = document.activeElement?.getAttribute("aria-label");
     show(place, el("div", { class: "table-scroll" }, el("table", { class: "people" },
       el("caption", {}, "Seldom yes, many fast answers or a low agreement are reasons to look closer, not proofs."),
-      el("thead", {}, el("tr", {}, HEADS.map(([name, hint]) => el("th", { scope: "col", title: hint || null }, name || el("span", { class: "visually-hidden" }, "Change"))))),
+      el("thead", {}, el("tr", {}, HEADS.map(([name, hint]) => el("th", { scope: "col", title: hint || null, class: hint ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Change"))))),
       el("tbody", {}, [...people].sort((a, b) => b.answers - a.answers).map(line)))));
     if (focused) [...place.querySelectorAll("button")].find((button) => button.getAttribute("aria-label") === focused)?.focus();
   }

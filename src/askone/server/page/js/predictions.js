@@ -6,7 +6,7 @@ import { bad, field, text, words } from "./forms.js";
 import { show } from "./make.js";
 import { count, number, percent, withUnit } from "./words.js";
 
-const FIRST = 8;
+const FIRST = 6;
 const EVERY = 6000; // milliseconds between two looks while answers come in
 
 export class Predictions {
@@ -51,10 +51,11 @@ export class Predictions {
     const range = this.labels.kind === "number" ? span(list, this.labels) : null;
     return el("div", { class: "table-scroll" }, el("table", {},
       el("caption", { class: "visually-hidden" }, "Predictions on chosen rows"),
-      el("thead", {}, el("tr", {}, ["Row", "Prediction", "How sure", "Answers"].map((name) => el("th", { scope: "col" }, name)))),
+      el("thead", {}, el("tr", {}, ["Row", "", "Prediction", "How sure", "Answers"].map((name) => el("th", { scope: "col", class: name === "Answers" ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Columns"))))),
       el("tbody", {}, list.map((one) => el("tr", {},
-        el("th", { scope: "row" }, one.key, el("span", { class: "muted small row-fields" }, describe(one.row))),
-        el("td", { class: "strong" }, Array.isArray(one.prediction) ? one.prediction.join(" › ") : typeof one.prediction === "number" && range ? withUnit(number(one.prediction), this.labels.unit) : String(one.prediction ?? "–")),
+        el("th", { scope: "row" }, one.key),
+        el("td", { class: "muted small" }, describe(one.row)),
+        el("td", { class: "strong nowrap" }, Array.isArray(one.prediction) ? one.prediction.join(" › ") : typeof one.prediction === "number" && range ? withUnit(number(one.prediction), this.labels.unit) : String(one.prediction ?? "–")),
         el("td", {}, range ? interval(one, range, this.labels.unit) : chances(one.probabilities)),
         el("td", { class: "number" }, one.answers === undefined ? "" : count(one.answers)))))));
   }

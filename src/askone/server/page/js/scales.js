@@ -42,7 +42,7 @@ export function roundTicks(a, b, most = 6) {
   if (!(b > a)) return [a];
   const raw = (b - a) / Math.max(1, most);
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((m) => (b - a) / m <= most) ?? 10 * power;
+  const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((m) => (b - a) / m <= most) ?? 10 * power;
   const ticks = [];
   for (let k = Math.ceil(a / step - 1e-9); k * step <= b + step * 1e-9; k++) ticks.push(Number((k * step).toPrecision(12)));
   return ticks;

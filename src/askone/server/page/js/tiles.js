@@ -1,6 +1,6 @@
 // The numbers at the top of the dashboard.
 
-import { writer } from "./curve.js";
+import { interval, writer } from "./curve.js";
 import { el } from "./dom.js";
 import { show } from "./make.js";
 import { bar } from "./start.js";
@@ -13,7 +13,7 @@ function tile(name, value, note, extra = null) {
 function errorTile({ measure, unit, latest }) {
   if (!latest) return tile("Measured now", "–", "needs a few measuring questions");
   const write = writer(measure, unit);
-  return tile(`${measure[0].toUpperCase()}${measure.slice(1)} now`, write(latest.value), `${write(latest.low)} to ${write(latest.high)}`);
+  return tile(`${measure[0].toUpperCase()}${measure.slice(1)} now`, write(latest.value), interval(latest.low, latest.high, measure, unit));
 }
 
 /** Fills the list of tiles with the dashboard's data. */

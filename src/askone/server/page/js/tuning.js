@@ -92,5 +92,7 @@ const section = (title, ...content) => el("section", { class: "card stack" }, el
 
 export function tuningTab(panel, shared) {
   shared.listeners.length = 0;
-  show(panel, el("div", { class: "grid wide settings-grid" }, status(shared), budget(shared), moreRows(shared), webhooks(shared), settingsFile(shared), ending(shared)));
+  show(panel, el("div", { class: "halves" },
+    el("div", { class: "stack" }, status(shared), budget(shared), moreRows(shared), ending(shared)),
+    el("div", { class: "stack" }, settingsFile(shared), webhooks(shared))));
 }

@@ -42,7 +42,7 @@ export function users(person) {
   const line = (user) => {
     const self = user.id === person.user.id;
     return el("tr", {},
-      el("th", { scope: "row" }, user.name, user.disabled ? el("span", { class: "badge bad" }, "disabled") : null),
+      el("th", { scope: "row" }, user.name, " ", user.disabled ? el("span", { class: "badge bad" }, "disabled") : null),
       el("td", {}, self ? user.role : choice(user.role, ROLES, (role) => turn(user, role), { "aria-label": `Role of ${user.name}`, class: "role" })),
       el("td", {}, self ? "you" : el("button", { type: "button", class: "button small danger", "aria-label": `Remove ${user.name}`, onclick: () => remove(user) }, "Remove")));
   };

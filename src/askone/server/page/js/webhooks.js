@@ -25,7 +25,7 @@ export function webhooks(shared) {
   }
 
   const line = (hook) =>
-    el("li", { class: "line between" }, el("span", {}, el("span", { class: "mono" }, hook.url), " ", (hook.events ?? []).map((event) => el("span", { class: "badge" }, event))),
+    el("li", { class: "line between" }, el("span", {}, el("span", { class: "mono" }, hook.url), " ", el("span", { class: "badges" }, (hook.events ?? []).map((event) => el("span", { class: "badge" }, event)))),
       el("button", { type: "button", class: "button small danger", "aria-label": `Remove ${hook.url}`, onclick: () => confirm({
         title: "Remove this webhook?", say: hook.url, button: "Remove", danger: true,
         run: async () => {

@@ -1,6 +1,6 @@
 // Numbers, times and amounts as people read them.
 
-const language = document.documentElement.lang || "en";
+const language = undefined; // the reader's own
 const counts = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
 
 export const count = (n) => counts.format(n);
