@@ -3,7 +3,7 @@
 import { del, get, post } from "./api.js";
 import { confirm, copyable } from "./dialogs.js";
 import { el, toast } from "./dom.js";
-import { action, bad, check, clearErrors, field, numeral, showError, text, words } from "./forms.js";
+import { action, bad, check, clearErrors, field, numeral, showError, text, words } from "./fields.js";
 import { show } from "./make.js";
 import { start } from "./start.js";
 import { users } from "./users.js";

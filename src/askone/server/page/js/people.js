@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { confirm } from "./dialogs.js";
 import { el, toast } from "./dom.js";
-import { words } from "./forms.js";
+import { words } from "./fields.js";
 import { poll } from "./poll.js";
 import { show } from "./make.js";
 import { ago, count, number, percent, plural } from "./words.js";

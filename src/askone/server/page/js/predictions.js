@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { el } from "./dom.js";
-import { bad, field, text, words } from "./forms.js";
+import { bad, field, text, words } from "./fields.js";
 import { show } from "./make.js";
 import { count, number, percent, withUnit } from "./words.js";
 

@@ -2,7 +2,7 @@
 
 import { post } from "./api.js";
 import { el } from "./dom.js";
-import { words } from "./forms.js";
+import { words } from "./fields.js";
 import { show } from "./make.js";
 
 /** A question with its row, as it will look; nothing of it can be pressed. */

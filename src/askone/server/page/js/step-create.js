@@ -4,7 +4,7 @@ import { post } from "./api.js";
 import { copy } from "./dialogs.js";
 import { el } from "./dom.js";
 import { saveAs } from "./download.js";
-import { action, bad, clearErrors, field, showError, text, words } from "./forms.js";
+import { action, bad, clearErrors, field, showError, text, words } from "./fields.js";
 import { show } from "./make.js";
 import { plural } from "./words.js";
 

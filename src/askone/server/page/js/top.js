@@ -46,8 +46,8 @@ function mark() {
   return svg;
 }
 
-/** Fills <header class="top" id="top">. person: what me() gave, or null; extra: nodes between the links and the end. */
-export function top(person = null, extra = []) {
+/** Fills <header class="top" id="top">. person: what me() gave, or null; extra: after the mark; end: before the theme. */
+export function top(person = null, extra = [], end = []) {
   const header = document.getElementById("top");
   const user = person?.user ?? null;
   const links = [];
@@ -63,6 +63,7 @@ export function top(person = null, extra = []) {
     ...extra,
     el("span", { class: "spread" }),
     links.length ? el("nav", { "aria-label": "Main" }, links) : "",
+    ...end,
     themeToggle(),
   );
 }

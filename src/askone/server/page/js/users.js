@@ -3,7 +3,7 @@
 import { del, get, patch, post } from "./api.js";
 import { confirm } from "./dialogs.js";
 import { el, toast } from "./dom.js";
-import { action, bad, choice, clearErrors, field, showError, text, words } from "./forms.js";
+import { action, bad, choice, clearErrors, field, showError, text, words } from "./fields.js";
 import { show } from "./make.js";
 
 const ROLES = [["admin", "admin"], ["manager", "manager"], ["annotator", "annotator"]];
