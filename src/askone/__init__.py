@@ -1,5 +1,10 @@
 """askone learns a model by asking one yes/no question per example."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from askone import checks, theory
 from askone.choices import Subset
 from askone.errors import AskoneError
@@ -15,6 +20,9 @@ from askone.spaces import Real
 from askone.stored import compare, refit
 from askone.streams import Budget, Stream
 from askone.version import __version__
+
+if TYPE_CHECKING:
+    from askone.client import Client as Client  # loaded when it is first used: it needs an extra
 
 __all__ = [
     "AskoneError",
@@ -44,3 +52,9 @@ __all__ = [
     "theory",
     "write_log",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Client":
+        return importlib.import_module("askone.client").Client
+    raise AttributeError(f"module 'askone' has no attribute {name!r}")

@@ -17,7 +17,7 @@ from scipy.special import ndtri
 Array = NDArray[Any]
 
 # What a draw is for; streams of different purposes never share numbers.
-ASK, FLIP, SKIP, DESIGN, ORDER, TIES, CHOICE, POOL = range(8)
+ASK, FLIP, SKIP, DESIGN, ORDER, TIES, CHOICE, POOL, ROLE, EXAM = range(10)
 _WORDS = 4  # a Philox counter yields four doubles
 _CHUNK = 1 << 14
 

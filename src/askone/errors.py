@@ -12,9 +12,17 @@
     ├── AlreadyAnswered                        this question had its answer
     ├── AlreadyStarted                         this model has answers that starting would forget
     ├── BudgetSpent                            no question is left
+    ├── LeaseLost                              a question that somebody else has by now
+    ├── CampaignClosed                         nothing more is recorded
     ├── Diverged (also an ArithmeticError)     the steps were too long: the model's numbers mean nothing
     ├── InvalidFile (also a ValueError)        a saved model, a record or data that cannot be read
     ├── DownloadFailed (also an OSError)       data that could not be fetched, and how to fetch it by hand
+    ├── RequestRefused                         a server did not grant a client's request
+    ├── ServerUnavailable (also an OSError)    a server could not be reached
+    ├── StoreUnavailable (also an OSError)     the database is away, or busy for too long: try again later
+    ├── UnknownCampaign (also a LookupError)   no campaign has this name
+    ├── AlreadyExists                          the name of a campaign or a user, or an id, is taken
+    ├── DuplicateEvent                         the log has an event of this id
     └── MissingExtra (also an ImportError)     an optional library is not installed
 
 Whoever raises one of these has not changed any state.
@@ -89,6 +97,14 @@ class BudgetSpent(AskoneError):
     """The budget holds no further question."""
 
 
+class LeaseLost(AskoneError):
+    """A question is no longer this person's to answer."""
+
+
+class CampaignClosed(AskoneError):
+    """A campaign records nothing more."""
+
+
 class Diverged(AskoneError, ArithmeticError):
     """The steps were too long, and the model's numbers mean nothing any more."""
 
@@ -99,6 +115,51 @@ class InvalidFile(AskoneError, ValueError):
 
 class DownloadFailed(AskoneError, OSError):
     """Data could not be fetched."""
+
+
+class RequestRefused(AskoneError):
+    """A server did not grant a request: its status, a code, and the argument at fault where there is one."""
+
+    def __init__(self, status: int, code: str, message: str, argument: str | None = None) -> None:
+        super().__init__(status, code, message, argument)
+        self.status, self.code, self.message, self.argument = status, code, message, argument
+
+    def __str__(self) -> str:
+        return f"{self.message} (status {self.status}, {self.code})"
+
+
+class ServerUnavailable(AskoneError, OSError):
+    """A server could not be reached, or broke off."""
+
+
+class StoreUnavailable(AskoneError, OSError):
+    """The database is away, or others have kept it busy for too long."""
+
+
+class UnknownCampaign(AskoneError, LookupError):
+    """No campaign has this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"there is no campaign {_short(self.name, 100)!r}"
+
+
+class AlreadyExists(AskoneError):
+    """A name or an id is taken."""
+
+
+class DuplicateEvent(AskoneError):
+    """The log has an event of this id already."""
+
+    def __init__(self, event: str) -> None:
+        super().__init__(event)
+        self.event = event
+
+    def __str__(self) -> str:
+        return f"the log has an event {_short(self.event, 100)!r} already"
 
 
 class MissingExtra(AskoneError, ImportError):

@@ -88,7 +88,10 @@ def as_number(
     value: object, argument: str, low: float = -math.inf, high: float = math.inf, strict: bool = False
 ) -> float:
     """A finite number between two bounds (excluding them where ``strict``)."""
-    number = math.nan if isinstance(value, bool) or not isinstance(value, numbers.Real) else float(value)
+    try:
+        number = math.nan if isinstance(value, bool) or not isinstance(value, numbers.Real) else float(value)
+    except OverflowError:  # a whole number beyond all floats
+        number = math.inf
     inside = low < number < high if strict else low <= number <= high
     if not (math.isfinite(number) and inside):
         raise InvalidArgument(argument, _interval(low, high, strict), _shown(value))

@@ -194,5 +194,6 @@ class Ranking(Discrete):
 def check_pair_wording(template: str) -> None:
     """A template for a pair has the places {first} and {second}, and no other."""
     text = as_text(template, "wording")
-    if text and (text.count("{first}") != 1 or text.count("{second}") != 1 or text.count("{") != 2):
+    rest = text.replace("{first}", "", 1).replace("{second}", "", 1)
+    if text and ("{first}" not in text or "{second}" not in text or "{" in rest or "}" in rest):
         raise InvalidArgument("wording", "a text with {first} and {second}", repr(template))

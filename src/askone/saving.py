@@ -43,6 +43,7 @@ from askone.rankings import Ranking
 from askone.spaces import Real
 
 Array = NDArray[Any]
+Place = str | os.PathLike[str] | io.BufferedIOBase
 
 FORMAT = 1
 _DOCUMENT = "askone.json"
@@ -67,22 +68,39 @@ SAVEABLE: dict[str, type] = {
 }
 
 
-def save(path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, Array]) -> None:
-    """Write a document (see ``encode``) and arrays; the file appears whole or not at all."""
+def save(path: Place, document: dict[str, Any], arrays: dict[str, Array]) -> None:
+    """Write a document (see ``encode``) and arrays; a named file appears whole or not at all."""
+    if isinstance(path, io.BufferedIOBase):
+        _write(path, document, arrays)
+        return
     if not isinstance(path, str | os.PathLike) or Path(path).is_dir():
         raise InvalidArgument("path", "the name of a file", path)
     target = Path(path)
     partial = target.with_name(target.name + ".partial")
-    with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_DOCUMENT, json.dumps({"format": FORMAT, **document}, allow_nan=False))
-        for name, array in arrays.items():
-            buffer = io.BytesIO()
-            np.save(buffer, np.asarray(array), allow_pickle=False)
-            archive.writestr(f"arrays/{name}.npy", buffer.getvalue())
+    _write(partial, document, arrays)
     partial.replace(target)
 
 
-def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:
+def _write(place: Path | io.BufferedIOBase, document: dict[str, Any], arrays: dict[str, Array]) -> None:
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+        # Without the time of writing: the same model is the same bytes.
+        _member(archive, _DOCUMENT, json.dumps({"format": FORMAT, **document}, allow_nan=False).encode())
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, np.asarray(array), allow_pickle=False)
+            _member(archive, f"arrays/{name}.npy", buffer.getvalue())
+
+
+def _member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    archive.writestr(zipfile.ZipInfo(name), data, compress_type=zipfile.ZIP_DEFLATED)
+
+
+def shown(path: Place) -> str:
+    """What a place is called in an error."""
+    return os.fspath(path) if isinstance(path, str | os.PathLike) else "this file"
+
+
+def read(path: Place) -> tuple[dict[str, Any], dict[str, Array]]:
     """The document and the arrays of a file written by ``save``."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -90,9 +108,9 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]
             names = [name for name in archive.namelist() if name.startswith("arrays/")]
             arrays = {n[7:-4]: np.load(io.BytesIO(archive.read(n)), allow_pickle=False) for n in names}
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise InvalidFile(f"{os.fspath(path)} is not a model saved by askone: {error}") from error
+        raise InvalidFile(f"{shown(path)} is not a model saved by askone: {error}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise InvalidFile(f"{os.fspath(path)} has another format than {FORMAT}, the one this version reads")
+        raise InvalidFile(f"{shown(path)} has another format than {FORMAT}, the one this version reads")
     return document, arrays
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from abc import ABC, abstractmethod
@@ -225,10 +224,10 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     # -- on disk ----------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all there is, without pickle: configuration, state, keys, budget, open questions.
+    def save(self, path: saving.Place) -> None:
+        """Write all there is, without pickle, to a path or an open binary file.
 
-        ``askone.load`` reads it back.
+        That is configuration, state, keys, budget, open questions; ``askone.load`` reads it back.
         """
         stream = self._started()
         arrays: dict[str, Array] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from askone import saving
@@ -18,8 +17,8 @@ ESTIMATORS: dict[str, type[OneBitEstimator]] = {
 }
 
 
-def load(path: str | os.PathLike[str], model: Model[Any] | None = None) -> Any:
-    """A model saved by ``save``; a network is handed in again as ``model``."""
+def load(path: saving.Place, model: Model[Any] | None = None) -> Any:
+    """A model saved by ``save``, from a path or an open binary file; a network is handed in again as ``model``."""
     document, arrays = saving.read(path)
     estimator = ESTIMATORS.get(str(document.get("estimator")))
     if estimator is None:
@@ -28,4 +27,4 @@ def load(path: str | os.PathLike[str], model: Model[Any] | None = None) -> Any:
         params = {name: saving.decode(value, arrays, model) for name, value in document["params"].items()}
         return estimator(**params)._restored(document, arrays, model)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise InvalidFile(f"{os.fspath(path)} is damaged: {error!r}") from error
+        raise InvalidFile(f"{saving.shown(path)} is damaged: {error!r}") from error

@@ -1,0 +1,152 @@
+"""Zip files from strangers, read within limits.
+
+Nothing is ever unpacked to disk.  Members must have expected names, none twice, and may say how long they are
+only up to a limit, alone, together and against their packed length: zipfile reads no more than that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, BinaryIO, NoReturn, final
+
+from askone.errors import InvalidFile
+
+_PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 0x1
+_LINK, _TYPE = 0o120000, 0o170000
+_SMALL = 1 << 20
+# What zipfile raises for a file that is damaged or made to mislead.
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+
+
+@final
+@dataclass(frozen=True)
+class ArchiveLimits:
+    """The most that is read: bytes in all, members, bytes of a line, and how many times a member may grow."""
+
+    total: int = 64 << 30
+    members: int = 2_000_000
+    line: int = 64 << 20
+    ratio: float = 250.0
+
+
+@final
+class Archive:
+    """A zip file whose members' names match ``names``; use ``opened``."""
+
+    def __init__(self, archive: zipfile.ZipFile, names: str, limits: ArchiveLimits) -> None:
+        self._archive, self.limits = archive, limits
+        self.names = _checked(archive.infolist(), re.compile(names), limits)
+
+    def read(self, name: str, most: int) -> bytes:
+        """A whole member of at most so many bytes."""
+        if self._size(name) > most:
+            refuse(f"{name} has {self._size(name)} bytes, more than {most}")
+        with _explained(name), self._open(name) as member:
+            return member.read()
+
+    def json(self, name: str, most: int) -> dict[str, Any]:
+        """A whole member that is a JSON object."""
+        return parsed(self.read(name, most), name)
+
+    def lines(self, name: str) -> Iterator[dict[str, Any]]:
+        """The JSON objects of a member, one in a line."""
+        with _explained(name), self._open(name) as member:
+            count = 0
+            while line := member.readline(self.limits.line + 1):
+                count += 1
+                if len(line) > self.limits.line:
+                    refuse(f"line {count} of {name} is longer than {self.limits.line} bytes")
+                yield parsed(line, f"line {count} of {name}")
+
+    def digest(self, name: str) -> str:
+        """The SHA-256 of a member."""
+        told = hashlib.sha256()
+        with _explained(name), self._open(name) as member:
+            while piece := member.read(_SMALL):
+                told.update(piece)
+        return told.hexdigest()
+
+    def _open(self, name: str) -> IO[bytes]:
+        self._size(name)
+        return self._archive.open(name)
+
+    def _size(self, name: str) -> int:
+        if name not in self.names:
+            refuse(f"it has no {name}")
+        return self._archive.getinfo(name).file_size
+
+
+@contextmanager
+def opened(file: BinaryIO | str, names: str, limits: ArchiveLimits = ArchiveLimits()) -> Iterator[Archive]:  # noqa: B008
+    """A zip file, if it is one that keeps the limits and has no other members than those that match ``names``."""
+    with ExitStack() as stack:
+        source = stack.enter_context(Path(file).open("rb")) if isinstance(file, str) else file
+        try:
+            archive = stack.enter_context(zipfile.ZipFile(source))
+        except _UNREADABLE as error:
+            raise InvalidFile(f"this is not a zip file that can be read: {error}") from error
+        yield Archive(archive, names, limits)
+
+
+def parsed(text: bytes, place: str) -> dict[str, Any]:
+    """A JSON object without NaN, of any depth that can be read."""
+    try:
+        record = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise InvalidFile(f"{place} is not JSON: {error}") from error
+    if not isinstance(record, dict):
+        refuse(f"{place} must be a JSON object; got {type(record).__name__}")
+    return record
+
+
+def refuse(reason: str) -> NoReturn:
+    """This file is not taken."""
+    raise InvalidFile(f"the file is refused: {reason}")
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number")
+
+
+def _checked(members: list[zipfile.ZipInfo], names: re.Pattern[str], limits: ArchiveLimits) -> frozenset[str]:
+    if len(members) > limits.members:
+        refuse(f"it has {len(members)} members, more than {limits.members}")
+    seen: set[str] = set()
+    for member in members:
+        _check_member(member, names, seen, limits)
+        seen.add(member.filename)
+    total = sum(member.file_size for member in members)
+    if total > limits.total:
+        refuse(f"it would take {total} bytes, more than {limits.total}")
+    return frozenset(seen)
+
+
+def _check_member(member: zipfile.ZipInfo, names: re.Pattern[str], seen: set[str], limits: ArchiveLimits) -> None:
+    name = member.filename
+    if name in seen or not names.fullmatch(name):
+        refuse(f"it has a member {name[:100]!r}{' twice' if name in seen else ', which has no place in it'}")
+    if member.flag_bits & _ENCRYPTED or member.compress_type not in _PLAIN:
+        refuse(f"{name} is encrypted or packed in an unusual way")
+    if (member.external_attr >> 16) & _TYPE == _LINK:
+        refuse(f"{name} is a link")
+    if member.file_size > max(_SMALL, limits.ratio * member.compress_size):
+        refuse(f"{name} would grow from {member.compress_size} to {member.file_size} bytes")
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    try:
+        yield
+    except InvalidFile:
+        raise
+    except _UNREADABLE as error:
+        raise InvalidFile(f"the file is refused: {name} cannot be read: {error}") from error

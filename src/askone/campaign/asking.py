@@ -1,0 +1,144 @@
+"""Which row comes next, what it is asked about, and what would be asked after either answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askone import draws
+from askone.campaign import exams
+from askone.campaign.book import Book
+from askone.campaign.settings import AskSettings
+from askone.campaign.tray import Tray
+from askone.events import Asked, Choice
+from askone.learners.base import Learner
+from askone.pools import CANDIDATES, sampled
+from askone.questions import Question, question_from_json
+from askone.store.entries import Entry
+
+Array = NDArray[Any]
+QUIET = 3
+"""With more people than these at work an answer of one's own is one of many, and not looked ahead for."""
+
+
+@final
+class Plan(NamedTuple):
+    """A question to come: its number, its row, what it is for, and how the row was chosen."""
+
+    number: int
+    position: int
+    role: str = ""
+    choice: Choice | None = None
+
+    def to_json(self) -> list[Any]:
+        """Plain JSON values."""
+        return [self.number, self.position, self.role, None if self.choice is None else asdict(self.choice)]
+
+
+@final
+class Drafted(NamedTuple):
+    """A question made at some state, that was not put yet."""
+
+    plan: Plan
+    question: Question
+    learnt: int
+    aside: dict[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values, for the seat of the question before it."""
+        question = self.question.to_json()
+        return {"plan": self.plan.to_json(), "question": question, "learnt": self.learnt, "aside": self.aside}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Drafted:
+        """The inverse of ``to_json``."""
+        number, position, role, choice = record["plan"]
+        plan = Plan(number, position, role, None if choice is None else Choice(**choice))
+        return cls(plan, question_from_json(record["question"]), record["learnt"], dict(record["aside"]))
+
+    def entry(self, key: str, who: str, at: float, following: Plan | None) -> Entry:
+        """It was asked; ``following`` is what is set aside to come after it."""
+        event = Asked(f"ask-{self.plan.number}", key, self.question, self.learnt, self.plan.choice)
+        ahead = {} if following is None else {"ahead": following.to_json()}
+        return Entry(event, who, at, aside={**self.aside, **ahead})
+
+
+@final
+class Asker:
+    """The learner's questions about a campaign's rows, at the book's state."""
+
+    def __init__(self, book: Book, tray: Tray, settings: AskSettings, seed: int, gold: list[int]) -> None:
+        self.book, self.tray, self.settings, self.seed, self.gold = book, tray, settings, seed, gold
+
+    @property
+    def learner(self) -> Learner[Any]:
+        """Who asks."""
+        return self.book.learner
+
+    def plan(self, person: str, number: int, besides: int | None = None) -> Plan | None:
+        """Which row this question is to be about, other than the row ``besides``; None: there is none left."""
+        u = draws.uniforms(self.seed, number, 1, 3, draws.ROLE)[0]
+        seen = self.book.person(person).gold_seen
+        unseen = [p for p in self.gold if p not in seen and p != besides] if u[0] < self.settings.gold_share else []
+        if unseen:
+            return Plan(number, unseen[int(u[2] * len(unseen))], "gold")
+        position, choice = self._row(number, besides)
+        if position is None:
+            return None
+        return Plan(number, position, "exam" if u[1] < self.settings.exam_share else "", choice)
+
+    def _row(self, number: int, besides: int | None) -> tuple[int | None, Choice | None]:
+        if self.settings.order == "uncertain" and self.learner.forecasts and not self.book.rowless:
+            return self._uncertain(number, besides)
+        found = [p for p in self.book.next_rows(2) if self.book.rowless or p != besides]
+        return (found[0] if found else None), None
+
+    def _uncertain(self, number: int, besides: int | None) -> tuple[int | None, Choice | None]:
+        """The row whose answer should tell most, of some that are drawn (see ``pools``)."""
+        free = self.book.free_rows()
+        free = free if besides is None else free[free != besides]
+        if not len(free):
+            return None, None
+        looked = free
+        if len(free) > CANDIDATES:
+            looked = free[sampled(draws.uniforms(self.seed, number, 1, CANDIDATES, draws.POOL)[0], len(free))]
+        worth = self.learner.worth(self.book.state, self.tray.features(looked.tolist()))
+        best = int(np.argmax(worth))
+        return int(looked[best]), Choice("uncertain", len(free), len(looked), float(worth[best]))
+
+    def draft(self, plan: Plan, state: Any) -> Drafted:
+        """The question of a plan at a state."""
+        row = self.tray.row(plan.position)
+        x = self.tray.features([plan.position])[0]
+        aside: dict[str, Any] = {"position": plan.position}
+        question: Question | None = None
+        if plan.role == "exam":
+            uniform = draws.uniforms(self.seed, plan.number, 1, exams.WIDTH, draws.EXAM)[0]
+            found = exams.exam(self.learner, state, x, uniform)
+            if found is not None:
+                question, aside = found.question, {**aside, "role": "exam", "score": list(found.score)}
+        if question is None:
+            uniform = draws.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
+            question = self.learner.ask_row(state, x, uniform, None)
+        if plan.role == "gold":
+            aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
+        return Drafted(plan, question.numbered(plan.number), self.learner.count(state), aside)
+
+    def drafts(self, number: int, following: Plan, quiet: bool) -> tuple[Drafted, Drafted]:
+        """What would be asked after a no and after a yes to question ``number``.
+
+        With few people at work the state after either answer is computed; among many the bit is one of dozens
+        that are on their way, and the present state has to do.
+        """
+        asking = self.book.asked[number]
+        exam = asking.role == "exam" and not self.learner.forecasts
+        if not quiet or exam or asking.role == "gold" or self.book.overlap > 1:
+            draft = self.draft(following, self.book.state)
+            return draft, draft
+        x = self.tray.features([asking.position])[0]
+        states = [self.learner.tell_row(self.book.state, x, asking.question, bit, None) for bit in (False, True)]
+        return self.draft(following, states[0]), self.draft(following, states[1])

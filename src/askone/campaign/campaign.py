@@ -1,0 +1,262 @@
+"""A campaign: learner, rows and log joined.  What a server, a command or a simulation holds.
+
+>>> from askone.campaign.requests import Answer, Next
+>>> from askone.campaign.settings import Items, Settings
+>>> from askone.campaign.intake import create_campaign
+>>> from askone.store.opening import open_store
+>>> store = open_store("memory:")
+>>> create_campaign(store, "drinks", Settings("Drinks", Items(("tea", "coffee", "milk"))), None, owner="", at=0.0)
+>>> campaign = Campaign.open(store, "drinks")
+>>> [serving] = campaign.serve([Next("ann")], now=1.0)
+>>> str(serving.question.question)
+'Do you prefer milk or coffee?'
+>>> [serving] = campaign.serve([Answer("ann", serving.question.lease, True, "a-1")], now=3.0)
+>>> campaign.status(now=3.0)["answers"], serving.state
+(1, 'question')
+>>> store.close()
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import threading
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askone.campaign import building, dashboard
+from askone.campaign.asking import Asker
+from askone.campaign.book import STOPPED, Book
+from askone.campaign.desk import Sitting, decide
+from askone.campaign.exams import reached
+from askone.campaign.predicting import predicted
+from askone.campaign.requests import Request, Result
+from askone.campaign.settings import Items, Settings
+from askone.campaign.showing import shown_row
+from askone.campaign.tray import Tray
+from askone.errors import AskoneError, InvalidFile
+from askone.estimators.base import OneBitEstimator
+from askone.store.entries import Entry
+from askone.store.notices import Began, Turned
+from askone.store.store import Store
+from askone.version import __version__
+
+Array = NDArray[Any]
+KEEP = 500
+"""After so many lessons the state is kept, so that opening is quick."""
+
+
+@final
+class Campaign:
+    """See the module.  Safe for several threads: one is served at a time."""
+
+    def __init__(self, store: Store, name: str, fresh: bool = False) -> None:
+        self.store, self.name, self._fresh = store, name, fresh
+        self._lock = threading.RLock()
+        self._packed = store.learner(name)
+        self._estimator = building.unpack(self._packed).estimator
+        first = next(store.entries(name, limit=1), None)
+        if first is None or not isinstance(first.event, Began):
+            raise InvalidFile(f"the log of campaign {name!r} does not begin with its settings")
+        self.settings = Settings.from_json(first.event.settings)
+        self.rowless = isinstance(self.settings.labels, Items) and first.event.rows <= 1
+        self._tray = Tray(store, name)
+        self._spoilt = True
+        self._kept = 0
+        self._company = False
+        """Whether other processes write to this log, too."""
+        self._reload()
+
+    @classmethod
+    def open(cls, store: Store, name: str, fresh: bool = False) -> Campaign:
+        """A campaign as its log has it; ``fresh``: folded from the beginning, whatever was kept."""
+        return cls(store, name, fresh)
+
+    # -- the fold ---------------------------------------------------------------------------------
+
+    def _reload(self) -> None:
+        """Read the log from its beginning; of the model only what came after the last state that was kept."""
+        book = Book(self._estimator.stream_.learner, self._tray.features, self.settings.ask.overlap, self.rowless)
+        for entry in self.store.entries(self.name):
+            book.note(entry)
+        self._gold = [] if self.rowless else self.store.gold(self.name)
+        for position in self._gold:
+            book.take(position)
+        self._tray.count = book.rows
+        if not self._fresh:
+            self._adopt(book)
+        book.settle()
+        self.book, self._spoilt = book, False
+        self._asker = Asker(book, self._tray, self.settings.ask, self._estimator.stream_.seed, self._gold)
+
+    def _adopt(self, book: Book) -> None:
+        kept = self.store.snapshot(self.name)
+        if kept is None or kept[0] > len(book.lessons.all) or kept[1] != self._mark(book, kept[0]):
+            return
+        with np.load(io.BytesIO(kept[2]), allow_pickle=False) as arrays:
+            book.adopt(book.learner.from_arrays({name: arrays[name] for name in arrays.files}), kept[0])
+        self._kept = kept[0]
+
+    def _mark(self, book: Book, count: int) -> str:
+        """What a kept state belongs to: this version, this learner, these lessons."""
+        text = f"{__version__} {hashlib.sha256(self._packed).hexdigest()} {book.lessons.digest(count)}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def keep(self) -> None:
+        """Keep the model's state: a cache, which may be deleted at any time."""
+        with self._lock:
+            book, count = self.book, len(self.book.lessons.all)
+            if count == self._kept:
+                return
+            buffer = io.BytesIO()
+            np.savez(buffer, **book.learner.to_arrays(book.state))  # type: ignore[arg-type]  # its stubs
+            self.store.keep_snapshot(self.name, count, self._mark(book, count), buffer.getvalue())
+            self._kept = count
+
+    def refresh(self) -> None:
+        """Catch up with what other processes wrote."""
+        with self._lock:
+            if self._spoilt:
+                self._reload()
+            self._catch_up(list(self.store.entries(self.name, after=self.book.seq)))
+
+    def _catch_up(self, entries: Sequence[Entry]) -> None:
+        rows = self.book.rows
+        self.book.apply(entries)
+        self._tray.count = self.book.rows
+        if self.book.rows != rows and not self.rowless:
+            self._gold[:] = self.store.gold(self.name)
+            for position in self._gold:
+                self.book.take(position)
+
+    # -- serving ----------------------------------------------------------------------------------
+
+    def serve(self, requests: Sequence[Request], now: float) -> list[Result | AskoneError]:
+        """Decide a batch of requests in one turn; it is durable when this returns.
+
+        A refused request has its error as its result.  If the store fails, nothing has happened.
+        """
+        with self._lock:
+            if self._spoilt:
+                self._reload()
+            try:
+                if self._company:  # what others wrote is learnt before the turn, while they may go on writing
+                    self._catch_up(list(self.store.entries(self.name, after=self.book.seq)))
+                with self.store.turn(self.name) as turn:
+                    tail = turn.tail(self.book.seq)
+                    self._company = self._company or bool(tail)
+                    self._catch_up(tail)
+                    sitting = Sitting(self._asker, turn, requests, now)
+                    results = [decide(sitting, request) for request in requests]
+                    self._stop_at_target(sitting, now)
+                    if sitting.entries or sitting.put or sitting.drop:
+                        turn.write(sitting.entries, list(sitting.put.values()), sorted(sitting.drop))
+            except BaseException:
+                self._spoilt = True  # the book may be ahead of the log
+                raise
+            if len(self.book.lessons.all) >= self._kept + KEEP:
+                self.keep()
+            return results
+
+    def _stop_at_target(self, sitting: Sitting, now: float) -> None:
+        """Pause, once, when the measured error is below the target; whoever goes on after that wants to."""
+        target, book = self.settings.ask.target, self.book
+        if target is None or book.stopped or book.status != "running" or not sitting.measured:
+            return
+        space = book.learner.space
+        found = dashboard.points(book, space)
+        if found and reached(found[-1], target, dashboard.is_share(space)):
+            sitting.note(Entry(Turned(f"{STOPPED}{book.seq + 1}", "paused"), at=now))
+
+    # -- looking ----------------------------------------------------------------------------------
+
+    def model(self) -> OneBitEstimator:
+        """The model as it is now: predict with it, save it, go on asking elsewhere."""
+        estimator: OneBitEstimator = building.unpack(self._packed).estimator
+        with self._lock:
+            stream, book = estimator.stream_, self.book
+            stream.state, stream.asked = book.state, book.numbers
+            keys = {asking.position for asking in book.asked.values()}
+        if not self.rowless:
+            for start in range(0, len(keys), 1000):
+                rows = self.store.rows(self.name, sorted(keys)[start : start + 1000])
+                stream.keys.update(row.key for row in rows)
+        return estimator
+
+    def predictions(self, positions: Sequence[int]) -> list[dict[str, Any]]:
+        """For each row its key, what people see of it, the prediction and how sure it is."""
+        rows = self.store.rows(self.name, list(positions))
+        if not rows:
+            return []
+        with self._lock:
+            self._estimator.stream_.state = self.book.state
+            X = np.array([row.features for row in rows], dtype=np.float64)
+            found = predicted(self._estimator, X, self.rowless)
+        show = self.settings.rows.show
+        return [
+            {"key": row.key, "row": shown_row(row, show, None)["fields"], **record}
+            for row, record in zip(rows, found, strict=True)
+        ]
+
+    def status(self, now: float) -> dict[str, Any]:
+        """How far it is."""
+        with self._lock:
+            return {"name": self.name, "title": self.settings.title, **dashboard.counts(self.book, now)}
+
+    def dashboard(self, now: float, column: str | None = None) -> dict[str, Any]:
+        """All that a manager sees."""
+        with self._lock:
+            book, space = self.book, self._estimator.stream_.learner.space
+            found = dashboard.counts(book, now)
+            found["curve"], found["forecast"] = dashboard.measured(book, self.settings, space)
+            found["spent"] = dashboard.spent(book, self.settings)
+            points = dashboard.cloud(book, lambda places: self.store.rows(self.name, list(places)), column)
+            points["prediction"] = self._line(points) if points["kind"] == "threshold" else None
+            return {**found, "cloud": points}
+
+    def _line(self, points: dict[str, Any]) -> list[list[float]] | None:
+        """The predictions at the rows of the cloud, by their x."""
+        at = sorted({point["position"]: point["x"] for point in points["points"] if "position" in point}.items())
+        if not at:
+            return None
+        self._estimator.stream_.state = self.book.state
+        values = self._estimator.predict(self._tray.features([position for position, _ in at]))
+        return sorted([float(x), float(value)] for (_, x), value in zip(at, values, strict=True))
+
+    def people(self) -> list[dict[str, Any]]:
+        """Everybody who answered, with what is known of their answers."""
+        with self._lock:
+            agreement = self.book.agreement()
+            return [
+                {
+                    "id": who,
+                    **person.to_json(),
+                    "agreement": None if who not in agreement else agreement[who][0] / max(agreement[who][1], 1),
+                    "agreement_of": agreement.get(who, (0, 0))[1],
+                    "excluded": who in self.book.excluded,
+                }
+                for who, person in self.book.people.items()
+            ]
+
+    def flags(self) -> list[dict[str, Any]]:
+        """What people found wrong."""
+        with self._lock:
+            found = []
+            for entry in self.book.flags:
+                asking = self.book.asked[int(entry.event.asked.removeprefix("ask-"))]  # type: ignore[union-attr]
+                found.append((entry, asking))
+        keys = {row.position: row.key for row in self.store.rows(self.name, [a.position for _, a in found])}
+        return [
+            {
+                "number": asking.number,
+                "key": keys.get(asking.position, ""),
+                "sentence": str(asking.question),
+                "reason": entry.event.reason,  # type: ignore[union-attr]  # flags alone are kept there
+                "who": entry.who,
+                "at": entry.at,
+            }
+            for entry, asking in found
+        ]

@@ -1,0 +1,171 @@
+"""What a table is: named columns of a kind, rows in chunks, limits; whatever file it is read from.
+
+Cells are data and nothing else: formulas, markup and directions of writing are kept as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, final
+
+from askone.errors import InvalidFile
+
+Cells = dict[str, Any]
+Kind = Literal["number", "category", "text", "image", "url"]
+
+SAMPLE: Final = 5_000  # rows that are looked at before the others
+MISSING: Final = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "none", "-", "?")
+NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_CODE: Final = re.compile(r"[+-]?(?:0\d|\d{16})")  # 007 and long numbers are names, which arithmetic would change
+_ROOM: Final = 50_000_000  # characters of a sample
+_LEVELS, _SHORT, _SHOWN = 50, 80, 100
+
+
+@final
+@dataclass(frozen=True)
+class Limits:
+    """How large a table may be: rows, columns, bytes of a cell, of a line and in all, depth of JSON, images."""
+
+    rows: int = 20_000_000
+    columns: int = 1_000
+    cell: int = 1 << 20
+    line: int = 1 << 22
+    total: int = 10 << 30
+    depth: int = 20
+    images: int = 1_000_000
+    image: int = 50 << 20
+    pixels: int = 50_000_000
+
+
+LIMITS: Final = Limits()
+
+
+@final
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, what its cells are, and a few of them."""
+
+    name: str
+    kind: Kind
+    examples: tuple[Any, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {"name": self.name, "kind": self.kind, "examples": list(self.examples)}
+
+
+class Table(ABC):
+    """Rows from somewhere: ``sample`` is up to 5000 of them, evenly spread; ``chunks`` are all, again and again."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: int
+    sample: list[Cells]
+
+    @abstractmethod
+    def chunks(self) -> Iterator[list[Cells]]:
+        """All rows, some at a time: dictionaries of numbers and texts by column, None where a cell is empty."""
+
+    def column(self, name: str) -> Column | None:
+        """The column of this name."""
+        return next((column for column in self.columns if column.name == name), None)
+
+
+@final
+class Spread:
+    """A sample of a stream of unknown length, evenly spread and without chance: every 2^k-th row.
+
+    >>> spread = Spread(most=3)
+    >>> for first in range(0, 100, 10):
+    ...     spread.add(first, list(range(first, first + 10)), 0)
+    >>> spread.rows
+    [0, 32, 64, 96]
+    """
+
+    def __init__(self, most: int = SAMPLE) -> None:
+        self.rows: list[Any] = []
+        self._most, self._step, self._size = most, 1, 0
+
+    def places(self, first: int, count: int) -> range:
+        """Which rows of a chunk that begins with row ``first`` are wanted."""
+        return range(-first % self._step, count, self._step)
+
+    def add(self, first: int, rows: Sequence[Any], size: int) -> None:
+        """Take a chunk in whole, of so many characters."""
+        self.take([rows[place] for place in self.places(first, len(rows))], size)
+
+    def take(self, wanted: Iterable[Any], size: int) -> None:
+        """Take the wanted rows of a chunk."""
+        self.rows += wanted
+        self._size += size // self._step
+        while len(self.rows) > 2 * self._most or (self._size > _ROOM and len(self.rows) > 1):
+            self.rows, self._size, self._step = self.rows[::2], self._size // 2, self._step * 2
+
+    def evenly(self) -> list[Any]:
+        """At most as many as were wanted."""
+        return self.rows if len(self.rows) <= self._most else self.rows[::2]
+
+
+def heading(names: Sequence[str], origin: str, limits: Limits) -> tuple[str, ...]:
+    """Names of columns, tidied: one line each, different from each other, none blank.
+
+    >>> heading(["size\\n(m²)", "", " price"], "homes.csv", Limits())
+    ('size (m²)', 'column 2', 'price')
+    >>> heading(["a", "b", "a"], "homes.csv", Limits())
+    Traceback (most recent call last):
+    askone.errors.InvalidFile: homes.csv: line 1: columns 1 and 3 have the same name 'a'
+    """
+    if len(names) > limits.columns:
+        raise InvalidFile(f"{origin}: at most {limits.columns} columns are allowed; got {len(names)}")
+    tidy = tuple(" ".join(name.split()) or f"column {place}" for place, name in enumerate(names, 1))
+    for place, name in enumerate(tidy, 1):
+        if len(name) > 200 or not name.isprintable():
+            raise InvalidFile(f"{origin}: line 1, column {place}: a name of up to 200 printable characters is needed")
+        if tidy.index(name) + 1 < place:
+            raise InvalidFile(
+                f"{origin}: line 1: columns {tidy.index(name) + 1} and {place} have the same name {name!r}"
+            )
+    return tidy
+
+
+def looks_like_number(text: str) -> bool:
+    """Whether a cell's text is a number and not a code such as 007."""
+    return NUMBER.fullmatch(text) is not None and _CODE.match(text) is None
+
+
+def kind_of_texts(texts: Sequence[str]) -> Kind:
+    """Category, url or text: by how often texts come again, and how long they are.
+
+    >>> kind_of_texts(["red", "blue", "red"]), kind_of_texts(["https://a.org"]), kind_of_texts(["a", "b"])
+    ('category', 'url', 'text')
+    """
+    if texts and all(text.startswith(("https://", "http://")) for text in texts):
+        return "url"
+    levels = set(texts)
+    again = len(levels) <= min(_LEVELS, 2 * len(texts) // 3) or (len(levels) <= 3 < len(texts))
+    return "category" if texts and again and max(map(len, levels)) <= _SHORT else "text"
+
+
+def examples(values: Iterable[Any], count: int = 5) -> tuple[Any, ...]:
+    """A few different values, shortened."""
+    found: dict[Any, None] = {}
+    for value in values:
+        if value is not None:
+            short = isinstance(value, str) and len(value) > _SHOWN
+            found.setdefault(value[: _SHOWN - 1] + "…" if short else value)
+        if len(found) == count:
+            break
+    return tuple(found)
+
+
+def table_title(name: str) -> str:
+    """A title from the name of a file.
+
+    >>> table_title("house_prices-2024.csv")
+    'House prices 2024'
+    """
+    words = re.sub(r"[\W_]+", " ", name.rsplit(".", 1)[0] if "." in name[1:] else name).strip()
+    return (words[:1].upper() + words[1:])[:200] or "Campaign"

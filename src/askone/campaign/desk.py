@@ -1,0 +1,436 @@
+"""Where people are served: requests in, results out, one durable turn of the store for a batch of them.
+
+In a turn the log is caught up with, every request is decided at the book's state, and what happened is written
+with the seats it changed.  Nothing has happened before the turn is committed: if it fails, the book is read
+anew.  A question without an answer has a seat for each person who is to answer it; a seat that is not held,
+or whose lease has run out, goes to whoever comes next, with the question that was asked.  So a row is asked once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, final
+
+from askone.campaign.asking import QUIET, Asker, Drafted, Plan
+from askone.campaign.book import STOPPED, Book
+from askone.campaign.requests import (
+    REASONS,
+    SKIP,
+    Ahead,
+    Answer,
+    Done,
+    Exclude,
+    Flag,
+    Include,
+    Next,
+    Release,
+    Renew,
+    Request,
+    Result,
+    Served,
+    Serving,
+    SetBudget,
+    SetStatus,
+    Skip,
+    State,
+    Undo,
+    ids_of,
+    leases_of,
+    people_of,
+)
+from askone.errors import AskoneError, CampaignClosed, InvalidArgument, LeaseLost, UnknownQuestion
+from askone.events import Answered, Retracted, Skipped
+from askone.store.entries import Entry, Seat
+from askone.store.notices import STATUSES, Excluded, Flagged, Included, Limited, Reopened, Turned
+from askone.store.store import Turn
+
+UNDOABLE = 20
+"""How far back a person may undo."""
+_PAGES, _LONGEST = 5, 2000
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
+_DAY = 86_400.0
+
+
+@final
+class Sitting:
+    """One batch of requests: what the store has for them, and what is to be written."""
+
+    def __init__(self, asker: Asker, turn: Turn, requests: Sequence[Request], now: float) -> None:
+        self.asker, self.book, self.turn, self.now = asker, asker.book, turn, now
+        people, leases = sorted(set(people_of(requests))), sorted(set(leases_of(requests)))
+        self.known: dict[str, Entry] = turn.known(ids_of(requests)) if ids_of(requests) else {}
+        found = turn.seats(people=people, leases=leases) if people or leases else []
+        self.seats = {(seat.number, seat.seat): seat for seat in found}
+        self.entries: list[Entry] = []
+        self.put: dict[tuple[int, int], Seat] = {}
+        self.drop: set[tuple[int, int]] = set()
+        self.measured = False
+        """Whether the error of the model is known better than before."""
+        self._drafts: dict[tuple[int, int], tuple[Drafted, Drafted]] = {}
+        self._free: list[Seat] = []
+        self._after: tuple[int, int] | None = (-1, -1)
+        self._batch = 8 + 2 * len(requests)
+
+    # -- changes ----------------------------------------------------------------------------------
+
+    def note(self, entry: Entry) -> Entry:
+        """It happens: the book learns of it, and it will be written."""
+        placed = replace(entry, seq=self.book.seq + 1)
+        self.book.apply([placed])
+        self.entries.append(entry)
+        self.known[entry.id] = placed
+        return placed
+
+    def seat(self, seat: Seat) -> Seat:
+        """A seat that is new or has changed."""
+        place = (seat.number, seat.seat)
+        self.seats[place] = self.put[place] = seat
+        self.drop.discard(place)
+        return seat
+
+    def leave(self, seat: Seat) -> None:
+        """A seat that is no longer."""
+        place = (seat.number, seat.seat)
+        self.seats.pop(place, None)
+        self.put.pop(place, None)
+        self.drop.add(place)
+
+    # -- serving a person -------------------------------------------------------------------------
+
+    def serving(self, person: str, ahead: bool = True, duplicate: bool = False) -> Serving:
+        """What this person has before them now."""
+        book = self.book
+        if book.status != "running":
+            return self._without(person, book.status, duplicate)
+        most = self.asker.settings.per_person
+        if person in book.excluded or (most is not None and book.person(person).answers >= most):
+            return self._without(person, "done", duplicate)
+        seat = self._held(person) or self._left_over(person) or self._fresh(person, ahead)
+        if seat is None:
+            return self._without(person, self._why(person), duplicate)
+        return self.with_question(seat, person, ahead, duplicate)
+
+    def with_question(self, seat: Seat, person: str, ahead: bool = True, duplicate: bool = False) -> Serving:
+        """A seat's question, held for its person."""
+        book, row = self.book, self.asker.tray.row(seat.position)
+        if ahead and seat.ahead is None and seat.number in book.reserved:
+            seat = self._look_ahead(seat)
+        served = Served(seat.lease, seat.number, book.asked[seat.number].question, row, seat.expires)
+        return Serving("question", served, self._ahead(seat) if ahead else None, *self._counts(person), duplicate)
+
+    def _without(self, person: str, state: State, duplicate: bool) -> Serving:
+        return Serving(state, None, None, *self._counts(person), duplicate)
+
+    def _counts(self, person: str) -> tuple[int, int | None, int]:
+        book, known = self.book, self.book.people.get(person)
+        left = None if book.budget is None else max(0, book.budget - book.answers)
+        return (0, left, 0) if known is None else (known.answers, left, min(len(known.done), UNDOABLE))
+
+    def _ahead(self, seat: Seat) -> Ahead | None:
+        if seat.ahead is None or seat.number not in self.book.reserved:
+            return None
+        row = self.asker.tray.row(self.book.reserved[seat.number][1])
+        each = [self._draft(seat, bit) for bit in ("yes", "no")]
+        yes, no = (Served(seat.ahead["lease"], d.plan.number, d.question, row, seat.expires) for d in each)
+        return Ahead(yes, no)
+
+    def _draft(self, seat: Seat, bit: str) -> Drafted:
+        """What the seat has for after an answer; a no that is not there is as the yes."""
+        ahead = seat.ahead or {}
+        fresh = self._drafts.get((seat.number, seat.seat))
+        if fresh is not None:
+            return fresh[bit == "yes"]
+        return Drafted.from_json(ahead["no"] if bit == "no" and "no" in ahead else ahead["yes"])
+
+    def _lease(self, seat: Seat, person: str) -> Seat:
+        expires = self.now + self.asker.settings.lease_seconds
+        if seat.person == person and seat.lease:
+            return self.seat(replace(seat, expires=expires))
+        return self.seat(replace(seat, person=person, lease=secrets.token_urlsafe(16), expires=expires, ahead=None))
+
+    def _held(self, person: str) -> Seat | None:
+        """What this person has had before, and not answered."""
+        for seat in sorted((s for s in self.seats.values() if s.person == person), key=lambda s: (s.number, s.seat)):
+            if seat.number in self.book.closed:
+                self.leave(seat)
+            else:
+                return self._lease(seat, person)
+        return None
+
+    def _left_over(self, person: str) -> Seat | None:
+        """A question that was asked and that nobody holds, if this person has not had it."""
+        found = self._find_left_over(person)
+        return None if found is None else self._lease(found, person)
+
+    def _find_left_over(self, person: str) -> Seat | None:
+        holding = {seat.number for seat in self.seats.values() if seat.person == person}
+        for seat in self._free:
+            if self._suits(seat, person, holding):
+                return seat
+        for _ in range(_PAGES):
+            if self._after is None:
+                return None
+            page = self.turn.free(self.now, self._batch, self._after)
+            self._after = (page[-1].number, page[-1].seat) if len(page) == self._batch else None
+            fresh = [seat for seat in page if not self._gone(seat)]
+            self._free += fresh
+            for seat in fresh:
+                if self._suits(seat, person, holding):
+                    return seat
+        return None
+
+    def _gone(self, seat: Seat) -> bool:
+        """Whether a seat, as the store has it, was changed in this sitting or its question is closed."""
+        place = (seat.number, seat.seat)
+        if place in self.put or place in self.drop:
+            return True
+        if seat.number in self.book.closed:
+            self.leave(seat)
+            return True
+        return False
+
+    def _suits(self, seat: Seat, person: str, holding: set[int]) -> bool:
+        place = (seat.number, seat.seat)
+        if place in self.put or place in self.drop or seat.number in holding:
+            return False
+        return person not in self.book.touched.get(seat.number, ())
+
+    def _fresh(self, person: str, ahead: bool) -> Seat | None:
+        """A question that was not asked before."""
+        book = self.book
+        orphan = next((before for before in book.reserved if before in book.closed), None)
+        if orphan is not None:
+            plan: Plan | None = Plan(*book.reserved[orphan])
+        else:
+            plan = self.asker.plan(person, book.numbers) if self._affordable() else None
+        return None if plan is None else self._ask(self.asker.draft(plan, book.state), person, ahead)
+
+    def _affordable(self, more: int = 1) -> bool:
+        book = self.book
+        return book.budget is None or book.seats_asked + (len(book.reserved) + more) * book.overlap <= book.budget
+
+    def _ask(self, draft: Drafted, person: str, ahead: bool, lease: str = "") -> Seat:
+        """Put a question: it is logged with what is to follow it, and has its seats."""
+        book, plan = self.book, draft.plan
+        fresh = plan.number >= book.numbers
+        following = None
+        # Questions that nobody holds come first: then nothing is set aside, and they are found next time.
+        if ahead and self._affordable(2 if fresh else 1) and self._find_left_over(person) is None:
+            number = max(book.numbers, plan.number + 1)
+            following = self.asker.plan(person, number, plan.position if fresh else None)
+        self.note(draft.entry(self.asker.tray.row(plan.position).key, person, self.now, following))
+        for extra in range(1, book.seats(plan.number)):
+            self.seat(Seat(plan.number, extra, plan.position))
+        expires = self.now + self.asker.settings.lease_seconds
+        return self.seat(Seat(plan.number, 0, plan.position, person, lease or secrets.token_urlsafe(16), expires))
+
+    def _look_ahead(self, seat: Seat) -> Seat:
+        quiet = self.book.active(self.now) <= QUIET
+        no, yes = self.asker.drafts(seat.number, Plan(*self.book.reserved[seat.number]), quiet)
+        ahead = {"lease": secrets.token_urlsafe(16), "yes": yes.to_json()}
+        ahead |= {} if no is yes else {"no": no.to_json()}
+        self._drafts[seat.number, seat.seat] = (no, yes)
+        return self.seat(replace(seat, ahead=ahead))
+
+    def _why(self, person: str) -> State:
+        """Why there is no question: others may still give some back, the budget is spent, or there is none left."""
+        if any(person not in touched for touched in self.book.touched.values()):
+            return "waiting"
+        return "done" if self._affordable() else "spent"
+
+    # -- what a person says -----------------------------------------------------------------------
+
+    def next(self, request: Next) -> Serving:
+        """See ``Next``."""
+        return self.serving(request.person, request.ahead)
+
+    def answer(self, request: Answer) -> Serving:
+        """See ``Answer``."""
+        if self._repeated(request.id, request.person, Answered):
+            return self.serving(request.person, duplicate=True)
+        seat = self._seat(request.person, request.lease)
+        question = self.book.asked[seat.number].question
+        accepted = bool(question.accept(request.answer))
+        event = Answered(request.id, f"ask-{seat.number}", accepted)
+        aside = {"learnt": self.book.learnt}
+        self.note(Entry(event, request.person, self.now, _seconds(request.took), aside))
+        self.leave(seat)
+        self.measured = self.measured or self.book.asked[seat.number].role == "exam"
+        return self._after_it(seat, request.person, "yes" if accepted else "no")
+
+    def _after_it(self, seat: Seat, person: str, bit: str | None) -> Serving:
+        """What was set aside to come after a question, if it still is; else whatever is next."""
+        book, following = self.book, self.book.reserved.get(seat.number)
+        most = self.asker.settings.per_person
+        may = book.status == "running" and person not in book.excluded
+        may = may and (most is None or book.person(person).answers < most)
+        held = any(other.person == person for other in self.seats.values())
+        if following is None or not may or held or seat.number not in book.closed:
+            return self.serving(person)
+        if bit is not None and seat.ahead is not None and seat.ahead["yes"]["plan"][0] == following[0]:
+            draft = self._draft(seat, bit)
+            return self.with_question(self._ask(draft, person, True, seat.ahead["lease"]), person)
+        return self.with_question(self._ask(self.asker.draft(Plan(*following), book.state), person, True), person)
+
+    def skip(self, request: Skip) -> Serving:
+        """See ``Skip``."""
+        if self._repeated(request.id, request.person, Skipped):
+            return self.serving(request.person, duplicate=True)
+        if request.reason not in REASONS:
+            raise InvalidArgument("reason", f"one of: {', '.join(map(repr, REASONS))}", repr(request.reason))
+        seat = self._seat(request.person, request.lease)
+        event = Skipped(request.id, f"ask-{seat.number}")
+        self.note(Entry(event, request.person, self.now, aside={"reason": request.reason}))
+        if request.reason == SKIP and seat.number not in self.book.closed:
+            self.seat(Seat(seat.number, seat.seat, seat.position))
+        else:
+            self.leave(seat)
+        return self._after_it(seat, request.person, None)
+
+    def flag(self, request: Flag) -> Serving:
+        """See ``Flag``."""
+        if self._repeated(request.id, request.person, Flagged):
+            return self.serving(request.person, duplicate=True)
+        if not 0 < len(request.reason.strip()) <= _LONGEST:
+            raise InvalidArgument("reason", f"a text of up to {_LONGEST} characters", repr(request.reason[:40]))
+        seat = self._seat(request.person, request.lease)
+        event = Flagged(request.id, f"ask-{seat.number}", request.reason.strip())
+        self.note(Entry(event, request.person, self.now))
+        return self.with_question(self._lease(seat, request.person), request.person)
+
+    def undo(self, request: Undo) -> Serving:
+        """See ``Undo``."""
+        if self._repeated(request.id, request.person, Retracted | Reopened):
+            return self.serving(request.person, duplicate=True)
+        self._refuse_closed()
+        done = self.book.people[request.person].done if request.person in self.book.people else []
+        if not done:
+            raise UnknownQuestion("there is nothing to take back")
+        last = done[-1]
+        event = Reopened(request.id, last.id) if last.skipped else Retracted(request.id, last.id)
+        placed = self.note(Entry(event, request.person, self.now))
+        position = self.book.asked[last.number].position
+        # The place of the entry is a number that no other seat of this question has.
+        seat = self._lease(Seat(last.number, self.book.overlap + placed.seq, position), request.person)
+        return self.with_question(seat, request.person)
+
+    def renew(self, request: Renew) -> Done:
+        """See ``Renew``."""
+        mine = self._own(request.person, request.leases)
+        for seat in mine:
+            self._lease(seat, request.person)
+        return Done(len(mine))
+
+    def release(self, request: Release) -> Done:
+        """See ``Release``: whoever held it may still answer, until somebody else has it."""
+        mine = self._own(request.person, request.leases)
+        for seat in mine:
+            self.seat(replace(seat, expires=0.0))
+        return Done(len(mine))
+
+    # -- what a manager says ----------------------------------------------------------------------
+
+    def set_status(self, request: SetStatus) -> Done:
+        """See ``SetStatus``."""
+        if request.status not in STATUSES:
+            raise InvalidArgument("status", f"one of: {', '.join(map(repr, STATUSES))}", repr(request.status))
+        if not self._repeated(request.id, request.who, Turned) and request.status != self.book.status:
+            self.note(Entry(Turned(request.id, request.status), request.who, self.now))
+        return Done(1)
+
+    def set_budget(self, request: SetBudget) -> Done:
+        """See ``SetBudget``."""
+        budget = request.budget
+        if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
+            raise InvalidArgument("budget", "a whole number from 1, or nothing for no limit", repr(budget))
+        if not self._repeated(request.id, request.who, Limited):
+            self.note(Entry(Limited(request.id, budget), request.who, self.now))
+        return Done(1)
+
+    def exclude(self, request: Exclude) -> Done:
+        """See ``Exclude``: each of their answers leaves a seat for somebody else."""
+        book = self.book
+        if request.person not in book.people:
+            raise UnknownQuestion(f"nobody called {request.person!r} answered here")
+        if self._repeated(request.id, request.who, Excluded) or request.person in book.excluded:
+            return Done(book.people[request.person].answers)
+        placed = self.note(Entry(Excluded(request.id, request.person), request.who, self.now))
+        for done in book.people[request.person].done:
+            if not done.skipped and done.number not in book.closed and book.asked[done.number].role != "gold":
+                self.seat(Seat(done.number, book.overlap + placed.seq, book.asked[done.number].position))
+        return Done(book.people[request.person].answers)
+
+    def include(self, request: Include) -> Done:
+        """See ``Include``."""
+        if request.person not in self.book.people:
+            raise UnknownQuestion(f"nobody called {request.person!r} answered here")
+        if not self._repeated(request.id, request.who, Included) and request.person in self.book.excluded:
+            self.note(Entry(Included(request.id, request.person), request.who, self.now))
+        return Done(self.book.people[request.person].answers)
+
+    # -- checks -----------------------------------------------------------------------------------
+
+    def _repeated(self, event: str, who: str, kind: Any) -> bool:
+        """Whether this has happened already; an id that names something else is refused."""
+        if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith(("ask-", STOPPED)):
+            allowed = f"up to 100 letters, digits and . _ : -, not beginning with 'ask-' or {STOPPED!r}"
+            raise InvalidArgument("id", allowed, repr(event))
+        if event not in self.known:
+            return False
+        found = self.known[event]
+        if found.who != who or not isinstance(found.event, kind):
+            raise InvalidArgument("id", "new: each request has one of its own", repr(event))
+        return True
+
+    def _refuse_closed(self) -> None:
+        if self.book.status == "closed":
+            raise CampaignClosed("this campaign is closed: nothing more is recorded")
+
+    def _seat(self, person: str, lease: str) -> Seat:
+        """The seat that this person holds; an expired lease is honoured while nobody else has the seat."""
+        self._refuse_closed()
+        found = self._own(person, (lease,))
+        if not found:
+            raise LeaseLost("this question is no longer yours: it was answered, or went to somebody else")
+        return found[0]
+
+    def _own(self, person: str, leases: Sequence[str]) -> list[Seat]:
+        wanted = set(leases)
+        return [seat for seat in self.seats.values() if seat.lease in wanted and seat.person == person and seat.lease]
+
+
+_HANDLERS: dict[type, Callable[[Sitting, Any], Result]] = {
+    Next: Sitting.next,
+    Answer: Sitting.answer,
+    Skip: Sitting.skip,
+    Flag: Sitting.flag,
+    Undo: Sitting.undo,
+    Renew: Sitting.renew,
+    Release: Sitting.release,
+    SetStatus: Sitting.set_status,
+    SetBudget: Sitting.set_budget,
+    Exclude: Sitting.exclude,
+    Include: Sitting.include,
+}
+
+
+def decide(sitting: Sitting, request: Request) -> Result | AskoneError:
+    """The result of one request, or why it is refused."""
+    try:
+        return _HANDLERS[type(request)](sitting, request)
+    except AskoneError as error:
+        return error
+
+
+def _seconds(took: float | None) -> float | None:
+    """A time that a page measured, if it makes sense."""
+    if took is None or not math.isfinite(took) or not 0 <= took <= _DAY:
+        return None
+    return round(float(took), 3)
+
+
+__all__ = ["UNDOABLE", "Book", "Sitting", "decide"]

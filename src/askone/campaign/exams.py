@@ -1,0 +1,188 @@
+"""Questions that measure: the error of the model from answers alone.
+
+A question at the model's own prediction is a coin toss: it teaches most, and says nothing of how good the model
+is.  So a part of the questions (``exam_share``) is drawn to measure, at the state of the moment, before the
+answer is learnt.  Each answer has a *score*, fixed when the question is asked, whose mean is the error:
+
+- numbers: with f the prediction and the threshold c of density q on the range, the score 1{y and f lie on different
+  sides of c} / q(c) has the mean |y - f|, for y within the range;
+- classes: "Is it f(x)?" is right as often as the model is; where only attributes or sets may be asked, one of
+  them by lot agrees with the predicted class so often as the model knows them;
+- orders: a pair drawn uniformly agrees with the predicted order as often as (1 + Kendall's tau) / 2.
+
+A learner with a likelihood learns from these answers as from any other.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askone import kernels
+from askone.choices import Subset
+from askone.finite import FiniteSpace
+from askone.learners.base import Learner
+from askone.learners.calibrated import Calibrated
+from askone.preferences import Prefer
+from askone.questions import HalfSpace, Question
+from askone.rankings import Ranking
+from askone.spaces import Real, Space
+
+Array = NDArray[Any]
+WIDTH = 3
+"""Uniforms that an exam takes."""
+_NARROW = 0.05  # half of the thresholds are drawn near the prediction, at this part of the range
+
+
+@final
+class Exam(NamedTuple):
+    """A question, and the score of a no and of a yes."""
+
+    question: Question
+    score: tuple[float, float]
+
+
+def measure_of(space: Space) -> str:
+    """What the mean score is.
+
+    >>> measure_of(Real(0, 1))
+    'mean error'
+    """
+    return "mean error" if isinstance(space, Real) else "agreement" if isinstance(space, Ranking) else "share right"
+
+
+def exam(learner: Learner[Any], state: Any, x: Array, uniform: Array) -> Exam | None:
+    """A question that measures, or None where there is none: before a range is known, or for several outputs."""
+    space = state.space if isinstance(learner, Calibrated) else learner.space
+    learnt = learner.count(state)
+    if isinstance(space, Real):
+        return (
+            _threshold(space, float(learner.predict(state, x[None])[0, 0]), uniform, learnt) if space.m == 1 else None
+        )
+    if isinstance(space, Ranking):
+        return _pair(space, list(space.decode(learner.predict(state, x[None]), x[None])[0]), uniform, learnt)
+    if isinstance(space, FiniteSpace):
+        return _set(space, space.decode(learner.predict(state, x[None]), x[None])[0, 0], uniform, learnt)
+    return None
+
+
+def _set(space: FiniteSpace, best: Any, uniform: Array, learnt: int) -> Exam:
+    """The predicted class alone; where it is prescribed what may be asked, one of that by lot."""
+    prescribed = [*space.attributes, *space.sets]
+    if not prescribed:
+        return Exam(Subset((best,), wording=space.wording, learnt=learnt), (0.0, 1.0))
+    title, members = prescribed[min(int(uniform[0] * len(prescribed)), len(prescribed) - 1)]
+    question = Subset(tuple(members), title, wording=space.wording, learnt=learnt)
+    return Exam(question, (0.0, 1.0) if best in members else (1.0, 0.0))
+
+
+def _threshold(space: Real, predicted: float, uniform: Array, learnt: int) -> Exam:
+    low, high = space.lows[0], space.highs[0]
+    f, s = min(max(predicted, low), high), _NARROW * (high - low)
+    c = low + uniform[1] * (high - low) if uniform[0] < 0.5 else _laplace(f, s, low, high, float(uniform[1]))
+    density = 0.5 / (high - low) + 0.5 * _density(float(c), f, s, low, high)
+    shown = float(c) if space.decimals is None else float(kernels.rounded(float(c), space.decimals))
+    question = HalfSpace((1.0,), shown, density=density, wording=space.words, learnt=learnt)
+    weight = 1.0 / density
+    return Exam(question, (0.0, weight) if shown >= f else (weight, 0.0))
+
+
+def _laplace(f: float, s: float, low: float, high: float, u: float) -> float:
+    """A draw from Laplace's distribution around f, within [low, high]."""
+    below, above = _mass(f - low, s), _mass(high - f, s)
+    t = u * (below + above) - below
+    return f + math.copysign(-s * math.log1p(-min(abs(t), 1 - 1e-16)), t)
+
+
+def _mass(length: float, s: float) -> float:
+    return -math.expm1(-length / s)
+
+
+def _density(c: float, f: float, s: float, low: float, high: float) -> float:
+    return math.exp(-abs(c - f) / s) / s / (_mass(f - low, s) + _mass(high - f, s))
+
+
+def _pair(space: Ranking, order: list[Any], uniform: Array, learnt: int) -> Exam:
+    k = min(int(uniform[0] * space.P), space.P - 1)
+    first, second = (space.items[int(places[k])] for places in space.pairs)
+    if uniform[1] < 0.5:
+        first, second = second, first
+    question = Prefer(first, second, probability=1.0 / space.P, learnt=learnt, wording=space.wording)
+    agrees = order.index(first) < order.index(second)
+    return Exam(question, (0.0, 1.0) if agrees else (1.0, 0.0))
+
+
+@final
+class Point(NamedTuple):
+    """The measured error after so many answers, with an interval of two standard errors."""
+
+    n: int
+    value: float
+    low: float
+    high: float
+
+
+def curve(scores: list[tuple[int, float]], most: int = 40, share: bool = False) -> list[Point]:
+    """The measured error along the campaign: at each point, of the later half of the scores so far.
+
+    ``scores`` are (answers learnt, score); a ``share`` lies between 0 and 1, and its interval is Wilson's.
+
+    >>> curve([(n, 1.0) for n in range(10, 60)], share=True)[-1].high
+    1.0
+    """
+    if len(scores) < 8:
+        return []
+    values = np.array([score for _, score in scores])
+    ends = sorted({round(8 * (len(scores) / 8) ** (i / max(most - 1, 1))) for i in range(most)})
+    return [_point(scores[end - 1][0], values[end // 2 : end], share) for end in ends]
+
+
+def _point(n: int, values: Array, share: bool) -> Point:
+    mean, count = float(values.mean()), len(values)
+    if share:
+        z = 2.0
+        middle = (mean + z * z / (2 * count)) / (1 + z * z / count)
+        half = z * math.sqrt(mean * (1 - mean) / count + z * z / (4 * count * count)) / (1 + z * z / count)
+        return Point(n, mean, max(0.0, min(middle - half, mean)), min(1.0, max(middle + half, mean)))
+    error = 2.0 * float(values.std(ddof=1)) / math.sqrt(count)
+    return Point(n, mean, max(0.0, mean - error), mean + error)
+
+
+def reached(point: Point, target: float, share: bool) -> bool:
+    """Whether the error is below the target, its whole interval included; the error of a share is what lacks to 1.
+
+    >>> reached(Point(100, 4.0, 3.0, 5.0), 5.0, share=False), reached(Point(100, 0.9, 0.85, 0.95), 0.1, share=True)
+    (True, False)
+    """
+    return (1 - point.low if share else point.high) <= target
+
+
+def continued(points: list[Point], share: bool, times: float = 4.0) -> list[Point] | None:
+    """Where the error is heading if it goes on as it went: log error on log answers, a line through the later half.
+
+    None where there is too little to go by.  The slope is taken between -1 and 0; the interval is two standard
+    errors of the line around it.
+    """
+    errors = [(point.n, 1 - point.value if share else point.value) for point in points[len(points) // 2 :]]
+    known = np.array([(math.log(n), math.log(error)) for n, error in errors if n > 0 and error > 0])
+    if len(known) < 5 or np.ptp(known[:, 0]) < 0.3:
+        return None
+    x, y = known.T
+    slope = float(np.clip(np.cov(x, y)[0, 1] / np.var(x, ddof=1), -1.0, 0.0))
+    middle = float(np.mean(y - slope * x))
+    spread = float(np.std(y - slope * x - middle, ddof=2))
+    last, ends = points[-1].n, []
+    for step in np.linspace(0.0, 1.0, 9):
+        n = last * times**step
+        error = math.exp(middle + slope * math.log(n))
+        wide = math.exp(
+            2 * spread * math.sqrt(1 / len(x) + (math.log(n) - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum())
+        )
+        low, high = error / wide, error * wide
+        if share:
+            error, low, high = 1 - error, max(0.0, 1 - high), min(1.0, 1 - low)
+        ends.append(Point(round(n), error, low, high))
+    return ends

@@ -1,0 +1,70 @@
+"""What is known of the people who answer, from the log alone."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, NamedTuple, final
+
+FAST = 0.3
+"""Answers given within so many seconds were hardly read."""
+
+
+@final
+class Done(NamedTuple):
+    """Something a person did that can be taken back: an answer or a skip (its event), of a question."""
+
+    id: str
+    number: int
+    skipped: bool
+
+
+@final
+@dataclass
+class Person:
+    """One person's answers, counted."""
+
+    answers: int = 0
+    yes: int = 0
+    skips: int = 0
+    flags: int = 0
+    fast: int = 0
+    gold_asked: int = 0
+    gold_right: int = 0
+    last_seen: float = 0.0
+    seconds: array[float] = field(default_factory=lambda: array("f"))
+    done: list[Done] = field(default_factory=list)
+    gold_seen: set[int] = field(default_factory=set)
+
+    def answered(self, answer: bool, took: float | None, truth: bool | None, sign: int = 1) -> None:
+        """Count an answer, or with sign -1 take it out of the counts."""
+        self.answers += sign
+        self.yes += sign * answer
+        if truth is not None:
+            self.gold_asked += sign
+            self.gold_right += sign * (answer == truth)
+        if took is not None and sign > 0:
+            self.seconds.append(took)
+            self.fast += took < FAST
+
+    def undo(self, event: str) -> None:
+        """Forget something that was taken back; mostly it is the last."""
+        for place in range(len(self.done) - 1, -1, -1):
+            if self.done[place].id == event:
+                del self.done[place]
+                return
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "answers": self.answers,
+            "skips": self.skips,
+            "flags": self.flags,
+            "yes_rate": self.yes / self.answers if self.answers else None,
+            "median_seconds": round(median(self.seconds), 2) if self.seconds else None,
+            "fast": self.fast,
+            "gold_asked": self.gold_asked,
+            "gold_right": self.gold_right,
+            "last_seen": self.last_seen or None,
+        }

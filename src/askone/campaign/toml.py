@@ -1,0 +1,59 @@
+"""TOML written, for tables of plain values; the standard library reads it back.
+
+>>> print(to_toml({"title": "Prices", "labels": {"low": 0, "unit": "€", "few": ["a", "b"]}}), end="")
+title = "Prices"
+<BLANKLINE>
+[labels]
+low = 0
+unit = "€"
+few = ["a", "b"]
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from askone.errors import InvalidArgument
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def to_toml(table: Mapping[str, Any]) -> str:
+    """A document: texts, numbers, flags, lists of them, and tables within tables; what is None is left out."""
+    return "\n".join(_lines(table, ())) + "\n"
+
+
+def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
+    lines = [f"[{'.'.join(map(_key, path))}]"] if path else []
+    inner = {name: value for name, value in table.items() if isinstance(value, Mapping)}
+    lines += [
+        f"{_key(name)} = {_value(value)}" for name, value in table.items() if value is not None and name not in inner
+    ]
+    for name, value in inner.items():  # after the plain values: a table's header takes all that follows it
+        lines += ([""] if lines else []) + _lines(value, (*path, name))
+    return lines
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _text(name)
+
+
+def _text(value: str) -> str:
+    # JSON's escapes are TOML's, but for DEL, which JSON leaves as it is.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+        return repr(value)
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(_value, value))}]"
+    raise InvalidArgument("value", "a text, a finite number, a flag, or a list of them", type(value).__name__)

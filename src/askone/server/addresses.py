@@ -1,0 +1,107 @@
+"""Where a webhook may go: public addresses alone, looked up once and connected to as looked up.
+
+A name that leads to a private network, or leads elsewhere at the second look-up, would make this server a way
+into that network.  So the address is resolved here, every answer of the resolver must be public, and the
+connection goes to that address under the name's certificate.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import final
+from urllib.parse import urlsplit
+
+from askone.errors import InvalidArgument
+from askone.server.config import ServerConfig
+
+Resolver = Callable[[str, int], Sequence[str]]
+# Prefixes that carry an IPv4 address inside: 6to4, Teredo, NAT64 (two), and the IPv4-compatible ones.
+_CARRIERS = tuple(
+    IPv6Network(prefix) for prefix in ("2002::/16", "2001::/32", "64:ff9b::/96", "64:ff9b:1::/48", "::/96")
+)
+_METADATA = frozenset({"metadata", "metadata.google.internal", "instance-data"})
+
+
+@final
+@dataclass(frozen=True)
+class Target:
+    """Where to connect, and as what."""
+
+    scheme: str
+    host: str
+    port: int
+    address: str
+    path: str
+
+
+def look_up(host: str, port: int) -> Sequence[str]:
+    """The addresses of a name, from the system."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in found]
+
+
+def is_public(text: str) -> bool:
+    """Whether an address belongs to the public internet.
+
+    >>> [is_public(a) for a in ("93.184.215.14", "10.0.0.1", "169.254.169.254", "::ffff:127.0.0.1", "fe80::1%eth0")]
+    [True, False, False, False, False]
+    """
+    try:
+        address: IPv4Address | IPv6Address = ip_address(text.split("%")[0])
+    except ValueError:
+        return False
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is not None:
+            address = address.ipv4_mapped
+        elif any(address in carrier for carrier in _CARRIERS):
+            return False
+    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+
+
+def resolve(url: str, config: ServerConfig, resolver: Resolver = look_up) -> Target:
+    """The one address to connect to; refuses what is not allowed.
+
+    >>> resolve("http://example.org/", ServerConfig())
+    Traceback (most recent call last):
+    ...
+    askone.errors.InvalidArgument: url must be an address with one of the schemes https; got http
+    """
+    scheme, host, port, path = _parts(url, config)
+    try:
+        addresses = list(resolver(host, port))
+    except (OSError, UnicodeError) as error:
+        raise InvalidArgument("url", "an address whose host is known", "a host that cannot be found") from error
+    loopback = config.webhook_loopback and all(_is_loopback(address) for address in addresses)
+    if not addresses or not (loopback or all(is_public(address) for address in addresses)):
+        raise InvalidArgument("url", "an address in the public internet", "another")
+    return Target(scheme, host, port, addresses[0], path)
+
+
+def _parts(url: str, config: ServerConfig) -> tuple[str, str, int, str]:
+    if not url.isascii() or any(ord(char) <= 32 or ord(char) == 127 for char in url) or "\\" in url:
+        raise InvalidArgument("url", "plain ASCII without spaces", "other characters")
+    try:
+        parts = urlsplit(url)
+        port, host = parts.port, (parts.hostname or "").rstrip(".")
+    except ValueError as error:
+        raise InvalidArgument("url", "an address", "something that cannot be read") from error
+    if parts.scheme not in config.webhook_schemes:
+        raise InvalidArgument(
+            "url", f"an address with one of the schemes {', '.join(config.webhook_schemes)}", parts.scheme
+        )
+    if not host or parts.username is not None or parts.password is not None or host in _METADATA:
+        raise InvalidArgument("url", "an address with a host, and without a name and password", "another")
+    port = port or (443 if parts.scheme == "https" else 80)
+    if port not in config.webhook_ports:
+        raise InvalidArgument("url", f"an address with one of the ports {config.webhook_ports}", port)
+    return parts.scheme, host, port, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def _is_loopback(text: str) -> bool:
+    try:
+        return ip_address(text).is_loopback
+    except ValueError:
+        return False

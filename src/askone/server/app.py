@@ -1,0 +1,239 @@
+"""The server as a value: one route table, one error table, and the parts that serve them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, final
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
+
+from askone.campaign.campaign import Campaign
+from askone.campaign.requests import Answer, SetStatus
+from askone.errors import AskoneError
+from askone.server import pages, routes_accounts, routes_annotators, routes_exports, routes_health
+from askone.server import results as given
+from askone.server import routes_managers as managers
+from askone.server import routes_uploads as uploads
+from askone.server import shapes as shape
+from askone.server.access import (
+    ANSWERING,
+    ANYBODY,
+    IN_PERSON,
+    LISTING,
+    MAKING,
+    MANAGING,
+    MEASURING,
+    RULING,
+    SIGNED_IN,
+    WATCHING,
+)
+from askone.server.auth import Auth
+from askone.server.config import ServerConfig
+from askone.server.front import Front
+from askone.server.headers import Headers
+from askone.server.limits import Buckets
+from askone.server.metrics import Metrics
+from askone.server.openapi import describe
+from askone.server.passwords import Passwords
+from askone.server.problems import handle
+from askone.server.routing import Row, endpoint
+from askone.server.services import Services
+from askone.server.uploads import Uploads
+from askone.server.watching import Watching
+from askone.server.webhooks import Webhooks
+from askone.server.worker import Worker, Workers
+from askone.store.store import Store
+from askone.version import __version__
+
+_API, _C, _OUT = "/api/v1", "/api/v1/campaigns/{c}", "/api/v1/campaigns/{c}/export"
+accounts, annotators, exports, health = routes_accounts, routes_annotators, routes_exports, routes_health
+
+# fmt: off
+ROUTES: tuple[Row, ...] = (
+    # people who answer: first, since paths are tried in this order
+    Row("POST", f"{_C}/answers", ANSWERING, annotators.answer, shape.AnswerBody, gives=given.Serving, pace="answers"),
+    Row("POST", f"{_C}/next", ANSWERING, annotators.next_question, shape.Nothing, gives=given.Serving, pace="answers"),
+    Row("POST", f"{_C}/skips", ANSWERING, annotators.skip, shape.SkipBody, gives=given.Serving, pace="answers"),
+    Row("POST", f"{_C}/flags", ANSWERING, annotators.flag, shape.FlagBody, gives=given.Serving, pace="answers"),
+    Row("POST", f"{_C}/undo", ANSWERING, annotators.undo, shape.UndoBody, gives=given.Serving, pace="answers"),
+    Row("POST", f"{_C}/leases/renew", ANSWERING, annotators.renew, shape.LeasesBody, pace="answers"),
+    Row("POST", f"{_C}/leases/release", ANSWERING, annotators.release, shape.LeasesBody, pace="answers"),
+    Row("GET", f"{_C}/brief", ANSWERING, annotators.brief),
+    Row("GET", f"{_C}/rows/{{position}}/image", ANSWERING, annotators.image, gives=None, pace="answers"),
+
+    # signing in and out
+    Row("GET", f"{_API}/me", ANYBODY, accounts.me, gives=given.Me, optional=True),
+    Row("POST", f"{_API}/setup", ANYBODY, accounts.set_up, shape.SetUp, gives=given.Me, pace="logins"),
+    Row("POST", f"{_API}/login", ANYBODY, accounts.log_in, shape.Login, gives=given.Me, pace="logins"),
+    Row("POST", f"{_API}/join", ANYBODY, accounts.join, shape.Join, gives=given.Me, pace="logins", optional=True),
+    Row("POST", f"{_API}/logout", IN_PERSON, accounts.log_out, shape.Nothing, gives=given.Ok),
+    Row("POST", f"{_API}/me/password", IN_PERSON, accounts.change_password, shape.NewPassword, gives=given.Me),
+    Row("DELETE", f"{_API}/me", IN_PERSON, accounts.forget_me, gives=given.Ok),
+
+    # one's own tokens, everybody's accounts
+    Row("GET", f"{_API}/tokens", LISTING, accounts.list_tokens, gives=given.Objects),
+    Row("POST", f"{_API}/tokens", SIGNED_IN, accounts.add_token, shape.NewToken, gives=given.Secret, status=201),
+    Row("DELETE", f"{_API}/tokens/{{id}}", SIGNED_IN, accounts.revoke_token, gives=given.Ok),
+    Row("GET", f"{_API}/users", RULING, accounts.list_users, gives=given.Objects),
+    Row("POST", f"{_API}/users", RULING, accounts.add_user, shape.NewUser, gives=given.User, status=201),
+    Row("PATCH", f"{_API}/users/{{id}}", RULING, accounts.change_user, shape.UserChange, gives=given.User),
+    Row("DELETE", f"{_API}/users/{{id}}", RULING, accounts.delete_user, gives=given.Ok),
+
+    # files on their way to become campaigns
+    Row("POST", f"{_API}/uploads", MAKING, uploads.receive, status=201, pace="heavy", raw=True),
+    Row("POST", f"{_API}/uploads/{{u}}/preview", MAKING, uploads.preview, shape.SettingsBody, pace="heavy"),
+    Row("POST", f"{_API}/uploads/{{u}}/forecast", MAKING, uploads.forecast, shape.ForecastBody, pace="heavy"),
+    Row("POST", f"{_API}/campaigns", MAKING, uploads.create, shape.NewCampaign, status=201, pace="heavy"),
+    Row("POST", f"{_API}/restore", MAKING, exports.restore, query=shape.Restoring, status=201, pace="heavy", raw=True),
+
+    # campaigns
+    Row("GET", f"{_API}/campaigns", LISTING, managers.list_campaigns, gives=given.Objects),
+    Row("GET", _C, WATCHING, managers.show),
+    Row("PATCH", _C, MANAGING, managers.change, shape.CampaignChange),
+    Row("DELETE", _C, MANAGING, managers.delete, gives=given.Ok),
+    Row("POST", f"{_C}/rows", MANAGING, uploads.add_rows, shape.MoreRows, pace="heavy"),
+    Row("GET", f"{_C}/dashboard", WATCHING, managers.dashboard, query=shape.DashboardQuery),
+    Row("GET", f"{_C}/predictions", WATCHING, managers.predictions, query=shape.PredictionsQuery, gives=given.Objects),
+    Row("GET", f"{_C}/people", WATCHING, managers.people, gives=given.Objects),
+    Row("POST", f"{_C}/people/{{id}}/exclude", MANAGING, managers.exclude, shape.Nothing),
+    Row("POST", f"{_C}/people/{{id}}/include", MANAGING, managers.include, shape.Nothing),
+    Row("GET", f"{_C}/flags", WATCHING, managers.flags, gives=given.Objects),
+    Row("GET", f"{_C}/invitations", WATCHING, managers.list_invitations, gives=given.Objects),
+    Row("POST", f"{_C}/invitations", MANAGING, managers.invite, shape.NewInvitation, gives=given.Secret, status=201),
+    Row("DELETE", f"{_C}/invitations/{{id}}", MANAGING, managers.uninvite, gives=given.Ok),
+    Row("GET", f"{_C}/webhooks", WATCHING, managers.list_webhooks, gives=given.Objects),
+    Row("POST", f"{_C}/webhooks", MANAGING, managers.add_webhook, shape.NewWebhook, gives=given.Secret, status=201),
+    Row("DELETE", f"{_C}/webhooks/{{id}}", MANAGING, managers.remove_webhook, gives=given.Ok),
+
+    # everything to take away
+    Row("GET", f"{_OUT}/answers", WATCHING, exports.answers, None, shape.AnswersFormat, None, pace="heavy"),
+    Row("GET", f"{_OUT}/predictions", WATCHING, exports.predictions, None, shape.PredictionsFormat, None, pace="heavy"),
+    Row("GET", f"{_OUT}/model", WATCHING, exports.model, gives=None, pace="heavy"),
+    Row("GET", f"{_OUT}/log", WATCHING, exports.log, gives=None, pace="heavy"),
+    Row("GET", f"{_OUT}/backup", WATCHING, exports.whole, gives=None, pace="heavy"),
+    Row("POST", f"{_C}/import/label-studio", MANAGING, exports.import_tasks, pace="heavy", raw=True),
+
+    # machines
+    Row("GET", "/health/live", ANYBODY, health.live, pace="free"),
+    Row("GET", "/health/ready", ANYBODY, health.ready),
+    Row("GET", "/metrics", MEASURING, health.metrics, gives=None),
+    Row("GET", f"{_API}/openapi.json", SIGNED_IN, health.description),
+
+    # pages
+    *(Row("GET", path, ANYBODY, pages.page, gives=None, pace="free") for path in pages.HTML),
+    Row("GET", "/static/{path:path}", ANYBODY, pages.static, gives=None, pace="free"),
+)
+# fmt: on
+
+
+@final
+class Application(FastAPI):
+    """FastAPI with the table's description, and with what is around every response outside of everything."""
+
+    def openapi(self) -> dict[str, Any]:
+        """See ``openapi.describe``."""
+        if self.openapi_schema is None:
+            self.openapi_schema = describe(ROUTES)
+        return self.openapi_schema
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Headers, the log and metrics see errors of the innermost kind as well."""
+        services: Services = self.state.services
+        inner = super().build_middleware_stack()
+        return Headers(Watching(inner, services.config, services.metrics), services.config)
+
+
+def create_app(store: Store, config: ServerConfig | None = None) -> FastAPI:
+    """The server of a store, for ``serving.serve`` or any ASGI server; it does not close the store."""
+    services = _services(store, config or ServerConfig())
+    app = Application(
+        title="askone",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        lifespan=_lifespan,
+        redirect_slashes=False,
+        exception_handlers={AskoneError: handle, HTTPException: handle, TimeoutError: handle, Exception: handle},
+    )
+    app.state.services = services
+    for row in ROUTES:
+        app.router.add_route(row.path, endpoint(row, services), methods=[row.method], include_in_schema=False)
+    return app
+
+
+def _services(store: Store, config: ServerConfig) -> Services:
+    metrics = Metrics()
+    webhooks = Webhooks(store.accounts, config, metrics)
+
+    def opened(name: str) -> Front:
+        return Front(Campaign.open(store, name))
+
+    def worker(name: str) -> Worker:
+        return Worker(name, opened, config.store_patience, config.batch, _teller(webhooks, name), metrics.turn)
+
+    paces = {"answers": config.answers, "calls": config.calls, "heavy": config.heavy, "logins": config.logins}
+    return Services(
+        store=store,
+        config=config,
+        auth=Auth(store, config),
+        passwords=Passwords(),
+        workers=Workers(worker, config.idle_seconds),
+        uploads=Uploads(config),
+        webhooks=webhooks,
+        metrics=metrics,
+        logins=Buckets(config.logins),
+        rates={name: Buckets(rates) for name, rates in paces.items()},
+    )
+
+
+def _teller(webhooks: Webhooks, campaign: str) -> Any:
+    """What a turn did, told to the webhooks."""
+
+    def tell(commands: Sequence[Any], results: Sequence[Any]) -> None:
+        pairs = [pair for pair in zip(commands, results, strict=True) if not isinstance(pair[1], AskoneError)]
+        answers = [
+            {"id": command.id, "person": command.person, "answer": command.answer}
+            for command, result in pairs
+            if isinstance(command, Answer) and not result["duplicate"]
+        ]
+        if answers:
+            webhooks.queue(campaign, "answer", {"answers": answers})
+        for command, result in pairs:
+            if isinstance(command, SetStatus) and command.status == "closed":
+                webhooks.queue(campaign, "closed", {}, once=command.id)
+            if isinstance(result, dict) and result["state"] == "spent":
+                webhooks.queue(campaign, "spent", {}, once="spent")
+
+    return tell
+
+
+@contextlib.asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    services: Services = app.state.services
+    # The thread of a campaign computes: with the usual 5 ms until it lets the event loop in, requests would queue.
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.0005)
+    tasks = [asyncio.create_task(_sweeping(services))]
+    if services.config.webhooks:
+        tasks.append(asyncio.create_task(services.webhooks.run()))
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await services.workers.close()
+        sys.setswitchinterval(before)
+
+
+async def _sweeping(services: Services) -> None:
+    while True:
+        services.workers.sweep()
+        await asyncio.to_thread(services.uploads.sweep)
+        await asyncio.sleep(60)

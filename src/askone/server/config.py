@@ -1,0 +1,104 @@
+"""How a server is set up: one frozen value, safe as it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import final
+from urllib.parse import urlsplit
+
+from askone.errors import InvalidArgument
+from askone.inputs import as_count
+
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+_MIB = 1 << 20
+
+
+@final
+@dataclass(frozen=True)
+class Rates:
+    """How often something may be done: so many at once, then so many per second."""
+
+    burst: int
+    per_second: float
+
+
+@final
+@dataclass(frozen=True)
+class ServerConfig:
+    """Where a server listens, what it calls itself, and its limits.
+
+    ``public_url`` is how people reach it if that is not http://host:port, such as behind a proxy that speaks TLS;
+    ``hosts`` are further names it answers to ("*": any).  ``directory`` is where uploads wait (None: a new
+    temporary directory).  ``trusted_proxies`` are addresses whose X-Forwarded headers are believed.
+
+    >>> ServerConfig().loopback, ServerConfig(host="0.0.0.0").loopback
+    (True, False)
+    >>> ServerConfig(public_url="https://ask.example").tls
+    True
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    processes: int = 1
+    public_url: str = ""
+    hosts: tuple[str, ...] = ()
+    certificate: Path | None = None
+    certificate_key: Path | None = None
+    trusted_proxies: tuple[str, ...] = ()
+    directory: Path | None = None
+    access_log: bool = True
+    session_days: float = 14.0
+    remember_seconds: float = 2.0
+    body_bytes: int = 256 * 1024
+    body_seconds: float = 20.0
+    header_seconds: float = 15.0
+    upload_bytes: int = 512 * _MIB
+    upload_seconds: float = 900.0
+    uploads_per_person: int = 20
+    upload_hours: float = 24.0
+    logins: Rates = Rates(10, 0.1)
+    failures: Rates = Rates(40, 1.0)
+    answers: Rates = Rates(200, 50.0)
+    calls: Rates = Rates(120, 20.0)
+    heavy: Rates = Rates(20, 0.5)
+    idle_seconds: float = 900.0
+    store_patience: float = 2.0
+    batch: int = 256
+    webhooks: bool = False
+    webhook_ports: tuple[int, ...] = (443,)
+    webhook_schemes: tuple[str, ...] = ("https",)
+    webhook_loopback: bool = False
+    webhook_seconds: float = 5.0
+
+    def __post_init__(self) -> None:
+        as_count(self.processes, "processes", 1)
+        if not 0 <= self.port <= 65535:
+            raise InvalidArgument("port", "between 0 and 65535", self.port)
+        if self.public_url and urlsplit(self.public_url).scheme not in ("http", "https"):
+            raise InvalidArgument("public_url", "an http:// or https:// address", self.public_url)
+        if (self.certificate is None) != (self.certificate_key is None):
+            raise InvalidArgument("certificate_key", "given together with certificate", self.certificate_key)
+
+    @property
+    def loopback(self) -> bool:
+        """Whether nobody but this machine can reach it."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host.strip("[]")).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def tls(self) -> bool:
+        """Whether browsers reach it by https."""
+        return self.certificate is not None or self.public_url.startswith("https:")
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The hosts it answers to, without ports; others may be somebody's domain pointed here."""
+        own = urlsplit(self.public_url).hostname if self.public_url else None
+        every = {"*"} if self.host in ("0.0.0.0", "::", "[::]") and not (own or self.hosts) else set()
+        return frozenset({*LOOPBACK, *self.hosts, self.host, *((own,) if own else ()), *every})

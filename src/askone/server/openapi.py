@@ -1,0 +1,108 @@
+"""The description of the API, made from the route table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+
+from askone.server.results import Error
+from askone.server.routing import PARTS, Row
+from askone.version import __version__
+
+_REF = "#/components/schemas/{model}"
+_WORDS = {
+    400: "The request cannot be read",
+    401: "Nobody is signed in, or the credentials are wrong",
+    403: "Not allowed",
+    404: "There is no such thing, or not for you",
+    409: "Does not fit what is there",
+    413: "Too large",
+    422: "An argument is wrong",
+    429: "Too often; Retry-After says how long to wait",
+    503: "The store is away; Retry-After says how long to wait",
+}
+
+
+def describe(rows: Sequence[Row]) -> dict[str, Any]:
+    """An OpenAPI 3.1 document of all rows under /api/ and of health."""
+    schemas: dict[str, Any] = {}
+    paths: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        if row.path.startswith(("/api/", "/health/", "/metrics")):
+            paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "askone", "version": __version__, "description": "Campaigns of yes/no questions."},
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "session": {"type": "apiKey", "in": "cookie", "name": "askone_session"},
+            },
+        },
+    }
+
+
+def _operation(row: Row, schemas: dict[str, Any]) -> dict[str, Any]:
+    words = (row.handler.__doc__ or "").strip()
+    operation: dict[str, Any] = {
+        "operationId": f"{row.method.lower()}_{re.sub(r'[^a-z0-9]+', '_', row.path.lower()).strip('_')}",
+        "summary": words.splitlines()[0] if words else "",
+        "description": f"For {row.access.name}.",
+        "parameters": [*_parts(row.path), *_query(row.query, schemas)],
+        "responses": _responses(row, schemas),
+        "security": [] if row.access.anybody else [{"session": []}, {"token": []}],
+    }
+    if row.body is not None:
+        content = {"application/json": {"schema": _schema(row.body, schemas, "validation")}}
+        operation["requestBody"] = {"required": True, "content": content}
+    elif row.raw:
+        content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+        operation["requestBody"] = {"required": True, "content": content}
+        if row.path.endswith("/uploads"):
+            named = {"name": "X-File-Name", "in": "header", "required": False, "schema": {"type": "string"}}
+            operation["parameters"].append(named)
+    return operation
+
+
+def _parts(path: str) -> Iterable[dict[str, Any]]:
+    for name in re.findall(r"{(\w+)}", path):
+        yield {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string", "pattern": f"^{PARTS[name]}$"},
+        }
+
+
+def _query(model: type[BaseModel] | None, schemas: dict[str, Any]) -> Iterable[dict[str, Any]]:
+    if model is None:
+        return
+    schema = model.model_json_schema(ref_template=_REF)
+    schemas.update(schema.pop("$defs", {}))
+    for name, part in schema.get("properties", {}).items():
+        kinds = [one for one in part.get("anyOf", ()) if one.get("type") != "null"]
+        yield {"name": name, "in": "query", "required": False, "schema": kinds[0] if kinds else part}
+
+
+def _responses(row: Row, schemas: dict[str, Any]) -> dict[str, Any]:
+    fine: dict[str, Any] = {"description": "Done"}
+    if row.gives is not None:
+        fine["content"] = {"application/json": {"schema": _schema(row.gives, schemas, "serialization")}}
+    error = {"content": {"application/json": {"schema": _schema(Error, schemas, "serialization")}}}
+    statuses = (400, 401, 403, 404, 409, 413, 422, 429, 503)
+    return {str(row.status): fine} | {str(status): {"description": _WORDS[status], **error} for status in statuses}
+
+
+def _schema(model: Any, schemas: dict[str, Any], mode: JsonSchemaMode) -> dict[str, Any]:
+    schema = TypeAdapter(model).json_schema(ref_template=_REF, mode=mode, schema_generator=GenerateJsonSchema)
+    schemas.update(schema.pop("$defs", {}))
+    if isinstance(model, type) and issubclass(model, BaseModel):
+        schemas[model.__name__] = schema
+        return {"$ref": _REF.format(model=model.__name__)}
+    return schema

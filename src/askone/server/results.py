@@ -1,0 +1,141 @@
+"""What responses hold, for the description of the API; see ``openapi``."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, final
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Given(BaseModel):
+    """What a response says; further fields may come with time."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+@final
+class ErrorDetail(Given):
+    """What went wrong: a code for programs, words for people, the argument that is to blame."""
+
+    code: str
+    message: str
+    argument: str | None
+
+
+@final
+class Error(Given):
+    """The shape of every error."""
+
+    error: ErrorDetail
+
+
+@final
+class User(Given):
+    """An account."""
+
+    id: str
+    name: str
+    role: str
+
+
+@final
+class Membership(Given):
+    """A campaign and one's role in it."""
+
+    name: str
+    title: str
+    role: str
+
+
+@final
+class Me(Given):
+    """Who is signed in."""
+
+    user: User | None
+    csrf: str | None
+    campaigns: list[Membership]
+    needs_setup: bool
+    version: str
+
+
+@final
+class Field(Given):
+    """A column of a row, to be shown."""
+
+    name: str
+    value: str
+    kind: str
+
+
+@final
+class ShownRow(Given):
+    """A row, to be shown."""
+
+    key: str
+    position: int
+    fields: list[Field]
+    image: str | None
+
+
+@final
+class Shown(Given):
+    """A question, to be shown."""
+
+    lease: str
+    number: int
+    expires_in: float
+    kind: Literal["threshold", "set", "pair"]
+    sentence: str
+    answers: list[str]
+    row: ShownRow
+
+
+@final
+class Ahead(Given):
+    """The next question after a yes, and after a no."""
+
+    yes: Shown | None
+    no: Shown | None
+
+
+@final
+class Serving(Given):
+    """The next question, or why there is none."""
+
+    state: Literal["question", "waiting", "paused", "closed", "spent", "done"]
+    mine: int
+    left: int | None
+    undoable: int
+    duplicate: bool
+    question: Shown | None
+    ahead: Ahead | None
+
+
+@final
+class Ok(Given):
+    """It is done."""
+
+    ok: bool
+
+
+@final
+class Listed(Given):
+    """A thing with a name."""
+
+    id: str
+
+
+@final
+class Secret(Given):
+    """A thing with a secret that is shown this once."""
+
+    id: str
+
+
+@final
+class Anything(Given):
+    """An object; docs/server.md has its fields."""
+
+
+Objects = list[Anything]
+JSON = dict[str, Any]

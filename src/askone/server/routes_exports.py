@@ -1,0 +1,120 @@
+"""Routes to take everything away, and to bring it back."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from starlette.responses import Response
+
+from askone.campaign import backup, export, labelstudio
+from askone.campaign.campaign import Campaign
+from askone.server.limits import pieces
+from askone.server.problems import conflict
+from askone.server.services import Call, away, reply
+from askone.server.shapes import AnswersFormat, PredictionsFormat, Restoring
+from askone.server.streaming import stream
+from askone.store.store import Store
+
+KINDS = {
+    "csv": "text/csv; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+    "label-studio": "application/json",
+}
+_ENDINGS = {"label-studio": "json"}
+_CHUNK = 1 << 16
+
+
+async def answers(call: Call) -> Response:
+    """All answers."""
+    query: AnswersFormat = call.query
+    if query.format == "label-studio":
+        chunks = labelstudio.task_chunks(call.store, call.campaign)
+    else:
+        chunks = export.answer_chunks(call.store, call.campaign, query.format)
+    name = f"{call.campaign}-answers.{_ENDINGS.get(query.format, query.format)}"
+    return await stream(chunks, KINDS[query.format], name)
+
+
+async def predictions(call: Call) -> Response:
+    """A prediction for each row, by a fold of its own: people who answer do not wait for it."""
+    query: PredictionsFormat = call.query
+    campaign = await away(Campaign.open, call.store, call.campaign)
+    chunks = export.prediction_chunks(campaign, query.format)
+    return await stream(chunks, KINDS[query.format], f"{call.campaign}-predictions.{query.format}")
+
+
+async def model(call: Call) -> Response:
+    """The model, in the format that ``askone.load`` reads."""
+    path = await away(_saved, call.store, call.campaign)
+    return await stream(_file(path), "application/zip", f"{call.campaign}.askone")
+
+
+def _saved(store: Store, name: str) -> Path:
+    with tempfile.NamedTemporaryFile(prefix="askone-", suffix=".askone", delete=False) as out:
+        path = Path(out.name)
+    Campaign.open(store, name).model().save(path)
+    return path
+
+
+def _file(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as source:
+            while piece := source.read(_CHUNK):
+                yield piece
+    finally:
+        path.unlink(missing_ok=True)
+
+
+async def log(call: Call) -> Response:
+    """The log as it is, a JSON object in each line."""
+    return await stream(export.log_chunks(call.store, call.campaign), KINDS["jsonl"], f"{call.campaign}-log.jsonl")
+
+
+async def whole(call: Call) -> Response:
+    """A backup of the whole campaign."""
+    chunks = backup.backup_chunks(call.store, call.campaign)
+    return await stream(chunks, "application/zip", f"{call.campaign}-backup.zip")
+
+
+async def restore(call: Call) -> Response:
+    """A campaign out of its backup."""
+    query: Restoring = call.query
+    config = call.services.config
+    body = pieces(call.request, config.upload_bytes, config.upload_seconds)
+    upload = await call.services.uploads.receive(body, call.person.id, "backup.zip")
+    try:
+        name = await away(_restored, call, upload.path, query.name)
+    finally:
+        await away(call.services.uploads.remove, upload)
+    await away(call.accounts.add_member, name, call.person.id, "manager")
+    call.services.auth.forget()
+    return reply({"name": name}, 201)
+
+
+def _restored(call: Call, path: Path, name: str | None) -> str:
+    if name is not None and any(record.name == name for record in call.store.campaigns()):
+        raise conflict("A campaign of this name exists.", "name_taken")
+    with path.open("rb") as source:
+        return backup.restore(call.store, source, name, call.person.id)
+
+
+async def import_tasks(call: Call) -> Response:
+    """Answers that were given in Label Studio."""
+    config = call.services.config
+    body = pieces(call.request, config.upload_bytes, config.upload_seconds)
+    upload = await call.services.uploads.receive(body, call.person.id, "tasks.json")
+    path, now = upload.path, call.now
+    try:
+        done = await call.worker.run(lambda front: _imported(front.campaign, path, now))
+    finally:
+        await away(call.services.uploads.remove, upload)
+    return reply(done)
+
+
+def _imported(campaign: Campaign, path: Path, now: float) -> dict[str, int]:
+    with path.open("rb") as source:
+        done = labelstudio.import_tasks(campaign, source, now)
+    return {"answers": done.answers, "already": done.already, "unknown": done.unknown, "other": done.other}

@@ -1,0 +1,158 @@
+"""Routes from a file to a campaign: upload, look, preview, forecast, create, add rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.responses import Response
+
+from askone.campaign.columns import Table
+from askone.campaign.forecast import forecast as forecast_of
+from askone.campaign.intake import add_rows as rows_added
+from askone.campaign.intake import create_campaign
+from askone.campaign.settings import Settings
+from askone.campaign.suggesting import suggest
+from askone.campaign.tables import open_table
+from askone.server.limits import pieces
+from askone.server.previews import previewed
+from askone.server.problems import conflict, invalid
+from askone.server.secrets import fresh_id
+from askone.server.services import Call, away, reply
+from askone.server.shapes import ForecastBody, MoreRows, NewCampaign, SettingsBody
+from askone.server.uploads import Upload
+
+NONE = "none"
+"""What the upload of a campaign without a table is called."""
+RESERVED = frozenset({"new"})
+"""Names that are pages already."""
+_PIECE = 1 << 20
+
+
+async def receive(call: Call) -> Response:
+    """Takes in a table: the body is the file, or a form with one."""
+    config, headers = call.services.config, call.request.headers
+    body = pieces(call.request, config.upload_bytes, config.upload_seconds)
+    title = headers.get("x-file-name", "table.csv")
+    if headers.get("content-type", "").startswith("multipart/form-data"):
+        title, body = await _form(call, body)
+    upload = await call.services.uploads.receive(body, call.person.id, title)
+    try:
+        return reply({"upload": upload.id, **await away(_looked_at, upload)}, 201)
+    except BaseException:
+        await away(call.services.uploads.remove, upload)
+        raise
+
+
+async def _form(call: Call, body: AsyncIterator[bytes]) -> tuple[str, AsyncIterator[bytes]]:
+    parser = MultiPartParser(call.request.headers, _plain(body), max_files=1, max_fields=4)
+    try:
+        form = await parser.parse()
+    except MultiPartException as error:
+        raise invalid("file", "The form cannot be read.") from error
+    file = form.get("file")
+    if not isinstance(file, UploadFile):
+        raise invalid("file", "The form must have a file named file.")
+    return file.filename or "table.csv", _read(file)
+
+
+async def _plain(body: AsyncIterator[bytes]) -> Any:
+    async for piece in body:
+        yield piece
+
+
+async def _read(file: UploadFile) -> AsyncIterator[bytes]:
+    while piece := await file.read(_PIECE):
+        yield piece
+
+
+def _looked_at(upload: Upload) -> dict[str, Any]:
+    table = _table(upload)
+    columns = [column.to_json() for column in table.columns]
+    sample = table.sample[:5]
+    return {"rows": table.rows, "columns": columns, "sample": sample, "suggested": suggest(table).to_json()}
+
+
+def _table(upload: Upload) -> Table:
+    return open_table(upload.path, name=upload.title)
+
+
+async def preview(call: Call) -> Response:
+    """The first questions that a campaign with these settings would ask, and the settings as they are understood."""
+    body: SettingsBody = call.body
+    upload = _found(call, call.part("u"))
+    return reply(await away(_previewed, upload, body.settings))
+
+
+def _previewed(upload: Upload | None, given: dict[str, Any]) -> dict[str, Any]:
+    settings = Settings.from_json(given)
+    table = None if upload is None else _table(upload)
+    return {"questions": previewed(settings, table), "settings": settings.to_json(), "toml": settings.to_toml()}
+
+
+async def forecast(call: Call) -> Response:
+    """How well a campaign would do, simulated with made-up answers about the real rows."""
+    body: ForecastBody = call.body
+    upload = _found(call, call.part("u"))
+    return reply(await away(_forecast, upload, body))
+
+
+def _forecast(upload: Upload | None, body: ForecastBody) -> dict[str, Any]:
+    settings = Settings.from_json(body.settings)
+    found = forecast_of(settings, None if upload is None else _table(upload), body.answers, body.flip)
+    return found.to_json()
+
+
+async def create(call: Call) -> Response:
+    """Makes a campaign; whoever makes it manages it."""
+    body: NewCampaign = call.body
+    settings = Settings.from_json(body.settings)
+    upload = _found(call, body.upload or NONE)
+    taken = {record.name for record in await away(call.store.campaigns)}
+    name = body.name or _named(settings.title, taken)
+    if name in RESERVED or name in taken:
+        raise conflict("A campaign of this name exists.", "name_taken")
+    await away(_created, call, name, settings, upload)
+    call.services.auth.forget()
+    return reply({"name": name}, 201)
+
+
+def _created(call: Call, name: str, settings: Settings, upload: Upload | None) -> None:
+    table = None if upload is None else _table(upload)
+    create_campaign(call.store, name, settings, table, call.person.id, call.now)
+    call.accounts.add_member(name, call.person.id, "manager")
+    if upload is not None:
+        call.services.uploads.remove(upload)
+
+
+async def add_rows(call: Call) -> Response:
+    """Adds the rows of an upload to a campaign, which goes on meanwhile."""
+    body: MoreRows = call.body
+    upload = call.services.uploads.find(body.upload, call.person.id)
+    added = await away(_added, call, upload)
+    return reply({"added": added})
+
+
+def _added(call: Call, upload: Upload) -> int:
+    added = rows_added(call.store, call.campaign, _table(upload), call.now, call.person.id)
+    call.services.uploads.remove(upload)
+    return added
+
+
+def _found(call: Call, upload: str) -> Upload | None:
+    return None if upload == NONE else call.services.uploads.find(upload, call.person.id)
+
+
+def _named(title: str, taken: set[str]) -> str:
+    """A name for an address, made of the title.
+
+    >>> _named("Häuser & Preise!", {"h-user-preise"})
+    'h-user-preise-2'
+    """
+    plain = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:50] or "campaign"
+    names = [plain, *(f"{plain}-{n}" for n in range(2, 100))]
+    free = [name for name in names if name not in taken | RESERVED]
+    return free[0] if free else f"{plain}-{fresh_id().lower().strip('-_')}"

@@ -1,0 +1,243 @@
+"""What goes in and what comes out, as models: the checks of requests, and the description of responses.
+
+Bodies refuse fields that they do not have, and take values as they are written: "1" is no number.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$")]
+Lease = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,100}$")]
+Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]+$")]
+Slug = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+Secret = Annotated[str, Field(min_length=1, max_length=200)]
+Title = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Role = Literal["admin", "manager", "annotator"]
+
+
+class Body(BaseModel):
+    """What a request says."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Parameters(BaseModel):
+    """What a query says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+# Accounts
+
+
+@final
+class Nothing(Body):
+    """An empty object."""
+
+
+@final
+class SetUp(Body):
+    """The first administrator."""
+
+    token: Secret
+    name: Name
+    password: Secret
+
+
+@final
+class Login(Body):
+    """A name and its password."""
+
+    name: Name
+    password: Secret
+
+
+@final
+class Join(Body):
+    """An invitation, and what to be called."""
+
+    invitation: Secret
+    name: Name | None = None
+
+
+@final
+class NewPassword(Body):
+    """The old password and the new one."""
+
+    old: Secret
+    new: Secret
+
+
+@final
+class NewToken(Body):
+    """A token of one's own."""
+
+    title: Title = ""
+    scopes: Annotated[list[Literal["read", "answer", "manage"]], Field(min_length=1, max_length=3)]
+    expires_days: Annotated[int, Field(ge=1, le=730)] = 90
+
+
+@final
+class NewUser(Body):
+    """An account."""
+
+    name: Name
+    role: Role
+    password: Secret | None = None
+
+
+@final
+class UserChange(Body):
+    """What to change of an account."""
+
+    role: Role | None = None
+    password: Secret | None = None
+
+
+@final
+class NewInvitation(Body):
+    """An invitation to answer in one campaign."""
+
+    title: Title = ""
+    expires_hours: Annotated[float, Field(gt=0, le=24 * 366, strict=False)] = 24 * 7
+    most_uses: Annotated[int, Field(ge=1, le=10_000)] = 100
+
+
+@final
+class NewWebhook(Body):
+    """An address to tell of what happens."""
+
+    url: Annotated[str, Field(min_length=8, max_length=1000)]
+    events: Annotated[list[Literal["answer", "closed", "spent"]], Field(min_length=1, max_length=3)]
+
+
+# Answering
+
+
+@final
+class AnswerBody(Body):
+    """Yes or no to the question of a lease; ``id`` is the sender's own, so that sending twice counts once."""
+
+    lease: Lease
+    answer: bool
+    id: Id
+    took: Annotated[float, Field(ge=0, le=86400, strict=False)] | None = None
+
+
+@final
+class SkipBody(Body):
+    """No answer to the question of a lease."""
+
+    lease: Lease
+    id: Id
+    reason: Literal["skip", "cannot tell"] = "skip"
+
+
+@final
+class FlagBody(Body):
+    """Something is wrong with the question of a lease."""
+
+    lease: Lease
+    id: Id
+    reason: Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00]+$")]
+
+
+@final
+class UndoBody(Body):
+    """Take back the last answer or skip."""
+
+    id: Id
+
+
+@final
+class LeasesBody(Body):
+    """Leases to renew or to give back."""
+
+    leases: Annotated[list[Lease], Field(max_length=16)]
+
+
+# Managing
+
+
+@final
+class SettingsBody(Body):
+    """Settings of a campaign, as JSON of the TOML file."""
+
+    settings: dict[str, Any]
+
+
+@final
+class ForecastBody(Body):
+    """Settings, how many answers, and how often people are wrong."""
+
+    settings: dict[str, Any]
+    answers: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    flip: Annotated[float, Field(ge=0, lt=0.5, strict=False)] = 0.05
+
+
+@final
+class NewCampaign(Body):
+    """A campaign from an upload; without one if it is about an order alone."""
+
+    settings: dict[str, Any]
+    upload: Lease | None = None
+    name: Slug | None = None
+
+
+@final
+class CampaignChange(Body):
+    """What to change of a campaign that runs."""
+
+    status: Literal["running", "paused", "closed"] | None = None
+    budget: Annotated[int, Field(ge=0, le=10**9)] | None = None
+
+
+@final
+class MoreRows(Body):
+    """An upload whose rows are to be added."""
+
+    upload: Lease
+
+
+# Queries
+
+
+@final
+class DashboardQuery(Parameters):
+    """Which column the cloud is drawn over, and which rows to predict."""
+
+    column: Annotated[str, Field(max_length=200)] | None = None
+    keys: Annotated[str, Field(max_length=4000)] | None = None
+
+
+@final
+class PredictionsQuery(Parameters):
+    """The keys of rows, separated by commas; or the first so many rows after a position."""
+
+    keys: Annotated[str, Field(max_length=8000)] | None = None
+    first: Annotated[int, Field(ge=1, le=1000)] = 20
+    after: Annotated[int, Field(ge=-1, le=10**9)] = -1
+
+
+@final
+class AnswersFormat(Parameters):
+    """The format of exported answers."""
+
+    format: Literal["csv", "jsonl", "parquet", "label-studio"] = "csv"
+
+
+@final
+class PredictionsFormat(Parameters):
+    """The format of exported predictions."""
+
+    format: Literal["csv", "jsonl", "parquet"] = "csv"
+
+
+@final
+class Restoring(Parameters):
+    """A new name for what is restored."""
+
+    name: Slug | None = None

@@ -1,0 +1,236 @@
+"""A thread for each campaign in use: what people do at the same time becomes one durable turn.
+
+Routes are asynchronous and put commands into a queue.  The thread takes all that wait, serves them as one
+batch (one transaction, one flush to disk), and hands the results back; meanwhile the next batch gathers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Protocol, TypeVar, final
+
+from askone.errors import AskoneError, StoreUnavailable
+
+Answering = Callable[[Sequence[Any], Sequence[Any]], None]
+T = TypeVar("T")
+log = logging.getLogger("askone.worker")
+
+
+class Served(Protocol):
+    """What a worker needs of a campaign; ``campaign.Campaign`` is it."""
+
+    def serve(self, commands: Sequence[Any], now: float) -> Sequence[Any]:
+        """The results of commands, each a value or an error, after one durable turn."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """A command, or a function of the campaign, and who waits for it."""
+
+    waiting: asyncio.Future[Any]
+    loop: asyncio.AbstractEventLoop
+    command: Any = None
+    call: Callable[[Any], Any] | None = None
+
+
+@final
+class _Settling:
+    """Whatever goes wrong inside goes to those who wait, and not up the thread."""
+
+    def __init__(self, jobs: Sequence[_Job]) -> None:
+        self._jobs = jobs
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
+        if error is None:
+            return True
+        if not isinstance(error, AskoneError):
+            log.error("a turn failed", exc_info=error)
+        _settle(self._jobs, [error] * len(self._jobs))
+        return True
+
+
+@final
+class Worker:
+    """The thread of one campaign, which opens it, serves it and is the only one that touches it."""
+
+    def __init__(
+        self,
+        name: str,
+        opening: Callable[[str], Served],
+        patience: float = 2.0,
+        batch: int = 256,
+        after: Answering | None = None,
+        watch: Callable[[int, float], None] | None = None,
+    ) -> None:
+        self.name = name
+        self.used = time.monotonic()
+        self._opening, self._patience, self._most = opening, patience, batch
+        self._after, self._watch = after, watch
+        self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"campaign {name}", daemon=True)
+        self._thread.start()
+
+    def put(self, command: Any) -> asyncio.Future[Any]:
+        """A command for the next turn; its result, or the error it ends in."""
+        return self._enter(_Job(*_place(), command=command))
+
+    def run(self, call: Callable[[Any], T]) -> asyncio.Future[T]:
+        """A function of the campaign, called between turns: reading belongs to the thread as well."""
+        return self._enter(_Job(*_place(), call=call))
+
+    def _enter(self, job: _Job) -> asyncio.Future[Any]:
+        self.used = time.monotonic()
+        self._queue.put(job)
+        return job.waiting
+
+    def stop(self) -> None:
+        """No more after what waits; returns at once."""
+        self._queue.put(None)
+
+    def join(self, seconds: float | None = None) -> bool:
+        """Waits for the end, after ``stop``; whether it came."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def hurry(self) -> None:
+        """No retries from here on: the server is about to end."""
+        self._stopping.set()
+
+    def _run(self) -> None:
+        campaign: Served | None = None
+        while (jobs := self._gather()) is not None:
+            with _Settling(jobs):
+                campaign = campaign or self._patient(lambda: self._opening(self.name))
+                commands = [job for job in jobs if job.call is None]
+                if commands:
+                    with _Settling(commands):
+                        self._turn(campaign, commands)
+                for job in jobs:
+                    if job.call is not None:
+                        with _Settling([job]):
+                            self._call(campaign, job, job.call)
+        self._leave()
+
+    def _leave(self) -> None:
+        """Who came in after the end was announced is told to come again."""
+        late: list[_Job] = []
+        while not self._queue.empty():
+            job = self._queue.get()
+            if job is not None:
+                late.append(job)
+        _settle(late, [StoreUnavailable("this campaign is being let go: try again")] * len(late))
+
+    def _call(self, campaign: Served, job: _Job, call: Callable[[Any], Any]) -> None:
+        _settle([job], [self._patient(lambda: call(campaign))])
+
+    def _gather(self) -> list[_Job] | None:
+        first = self._queue.get()
+        if first is None:
+            return None
+        jobs = [first]
+        while len(jobs) < self._most:
+            try:
+                job = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if job is None:
+                self._queue.put(None)
+                break
+            jobs.append(job)
+        return jobs
+
+    def _turn(self, campaign: Served, jobs: Sequence[_Job]) -> None:
+        commands = [job.command for job in jobs]
+        started = time.perf_counter()
+        results = self._patient(lambda: campaign.serve(commands, time.time()))
+        _settle(jobs, results)
+        if self._watch is not None:
+            self._watch(len(jobs), time.perf_counter() - started)
+        if self._after is not None:
+            self._after(commands, results)
+
+    def _patient(self, step: Callable[[], T]) -> T:
+        """The step, tried again while the store is away: events have their own ids, so that twice is once."""
+        until, pause = time.monotonic() + self._patience, 0.05
+        while True:
+            try:
+                return step()
+            except StoreUnavailable:
+                if time.monotonic() + pause > until or self._stopping.is_set():
+                    raise
+            time.sleep(pause)
+            pause *= 2
+
+
+def _place() -> tuple[asyncio.Future[Any], asyncio.AbstractEventLoop]:
+    loop = asyncio.get_running_loop()
+    return loop.create_future(), loop
+
+
+def _settle(jobs: Sequence[_Job], results: Sequence[Any]) -> None:
+    """Results to those who wait: one call into each event loop, which wakes it once."""
+    if jobs:
+        pairs = list(zip((job.waiting for job in jobs), results, strict=True))
+        if not jobs[0].loop.is_closed():
+            jobs[0].loop.call_soon_threadsafe(_hand_over, pairs)
+
+
+def _hand_over(pairs: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
+    for waiting, result in pairs:
+        if waiting.done():
+            continue
+        if isinstance(result, BaseException):
+            waiting.set_exception(result)
+        else:
+            waiting.set_result(result)
+
+
+@final
+class Workers:
+    """The workers of a process, one for each campaign in use; what idles for long is let go."""
+
+    def __init__(self, make: Callable[[str], Worker], idle: float) -> None:
+        self._make, self._idle = make, idle
+        self._workers: dict[str, Worker] = {}
+
+    def __len__(self) -> int:
+        return len(self._workers)
+
+    def __getitem__(self, campaign: str) -> Worker:
+        worker = self._workers.get(campaign)
+        if worker is None:
+            worker = self._workers[campaign] = self._make(campaign)
+        return worker
+
+    def release(self, campaign: str) -> None:
+        """The campaign is gone, or to be opened anew."""
+        worker = self._workers.pop(campaign, None)
+        if worker is not None:
+            worker.stop()
+
+    def sweep(self) -> None:
+        """Lets go of campaigns that nobody used for a while."""
+        old = time.monotonic() - self._idle
+        for name in [name for name, worker in self._workers.items() if worker.used < old]:
+            self.release(name)
+
+    async def close(self, seconds: float = 10.0) -> None:
+        """Serves what waits, then ends the threads."""
+        workers, self._workers = list(self._workers.values()), {}
+        for worker in workers:
+            worker.hurry()
+            worker.stop()
+        for worker in workers:
+            await asyncio.to_thread(worker.join, seconds)

@@ -1,0 +1,218 @@
+"""Connections to a database, and what its errors mean: the same few verbs for SQLite and PostgreSQL.
+
+Statements are plain SQL with ? for their values and go straight to the driver: a turn is a handful of them, and each
+would cost ten times as much through the layers above it.  SQLAlchemy keeps the pool, reads addresses and writes the
+tables' definitions.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, ClassVar, final
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoneFree
+
+from askone.errors import StoreUnavailable
+
+Record = tuple[Any, ...]
+Values = Sequence[Any]
+ENTRY_COLUMNS = "seq, id, kind, who, at, number, body, hash"
+SEAT_COLUMNS = "number, seat, position, person, lease, expires, ahead"
+WAIT = 30.0
+"""How long to wait for another writer, or for a connection, in seconds."""
+
+
+@final
+class Session:
+    """A connection while a piece of work has it."""
+
+    __slots__ = ("_sql", "cursor")
+
+    def __init__(self, cursor: Any, database: Database) -> None:
+        self.cursor, self._sql = cursor, database.sql
+
+    def fetch(self, text: str, values: Values = ()) -> list[Record]:
+        """All records that a query gives."""
+        self.cursor.execute(self._sql(text), values)
+        found: list[Record] = self.cursor.fetchall()
+        return found
+
+    def run(self, text: str, values: Values = ()) -> int:
+        """How many records a statement touched."""
+        self.cursor.execute(self._sql(text), values)
+        return int(self.cursor.rowcount)
+
+    def many(self, text: str, records: Sequence[Values]) -> None:
+        """A statement for each of several records."""
+        if records:
+            self.cursor.executemany(self._sql(text), records)
+
+
+class Database(ABC):
+    """A database of one dialect: reading, transactions, and the few statements that dialects spell differently."""
+
+    dialect: ClassVar[str]
+    among_texts: ClassVar[str]
+    """"is one of these texts", with ? for what ``listed`` makes of them."""
+    among_numbers: ClassVar[str]
+    """"is one of these numbers"."""
+    by: ClassVar[str]
+    """How a query says which index to use, with {} for its name: SQLite knows too little of a table to see it."""
+
+    def __init__(self, engine: sa.Engine, secret: str | None = None) -> None:
+        self.engine = engine
+        self._secret = secret
+        driver: Any = engine.dialect.dbapi
+        self._driver = driver
+        self.conflict: type[BaseException] = self._driver.IntegrityError
+        """What the driver raises when a record would break a rule of its table."""
+
+    @abstractmethod
+    def sql(self, text: str) -> str:
+        """A statement in the driver's spelling of ?."""
+
+    @abstractmethod
+    def listed(self, values: Sequence[str] | Sequence[int]) -> Any:
+        """Texts or numbers as one value of a statement."""
+
+    @abstractmethod
+    def begin(self, session: Session, lock: str | None) -> None:
+        """Begin to write; nobody else writes under the same lock until the transaction ends."""
+
+    @abstractmethod
+    def append(
+        self, session: Session, campaign: int, entries: list[Record], put: list[Record], drop: list[Record]
+    ) -> None:
+        """Entries into the log, seats put and seats dropped, in as few round trips as may be."""
+
+    @abstractmethod
+    def add_rows(self, session: Session, records: list[Record]) -> None:
+        """Many rows at once."""
+
+    @abstractmethod
+    def add_campaign(self, session: Session, record: Record) -> int:
+        """The number of a new campaign."""
+
+    @abstractmethod
+    def tables(self, session: Session) -> list[str]:
+        """The names of the tables that there are."""
+
+    @abstractmethod
+    def guard(self, writing: bool) -> AbstractContextManager[object]:
+        """What threads of this process hold while they read or write."""
+
+    def keep_aside(self, number: int) -> None:  # noqa: B027 (a server's database is for its keeper to copy)
+        """Copy the database before it is changed from this version."""
+
+    def read(self, text: str, values: Values = ()) -> list[Record]:
+        """All records that a query gives; a connection that was lost meanwhile is made anew."""
+        with self.guard(writing=False):
+            for last in (False, True):
+                connection = self._connected()
+                try:
+                    return Session(connection.cursor(), self).fetch(text, values)
+                except self._driver.Error as error:
+                    if last or not self._lost(connection):
+                        self._tell(error)
+                finally:
+                    connection.close()
+        raise AssertionError("unreachable")
+
+    @contextmanager
+    def transaction(self, lock: str | None = None) -> Iterator[Session]:
+        """Statements that all happen, durably, or none of them does."""
+        with self.guard(writing=True):
+            connection, session = self._begun(lock)
+            try:
+                yield session
+                session.run("COMMIT")
+            except self._driver.Error as error:
+                self._undo(connection)
+                self._tell(error)
+            except BaseException:
+                self._undo(connection)
+                raise
+            finally:
+                connection.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    def _begun(self, lock: str | None) -> tuple[Any, Session]:
+        for last in (False, True):
+            connection = self._connected()
+            session = Session(connection.cursor(), self)
+            try:
+                self.begin(session, lock)
+            except self._driver.Error as error:
+                lost = self._lost(connection)
+                self._undo(connection)
+                connection.close()
+                if last or not lost:
+                    self._tell(error)
+            except BaseException:
+                self._undo(connection)
+                connection.close()
+                raise
+            else:
+                return connection, session
+        raise AssertionError("unreachable")
+
+    def _connected(self) -> Any:
+        try:
+            return self.engine.raw_connection()
+        except DBAPIError as error:
+            self._tell(error.orig)
+        except NoneFree:
+            raise StoreUnavailable(f"no connection to the database was free for {WAIT:g} s") from None
+
+    def _lost(self, connection: Any) -> bool:
+        """Whether a connection is gone; then so are, most likely, all others that wait in the pool."""
+        if not connection.is_valid or not self.gone(connection.driver_connection):
+            return False
+        connection.invalidate()
+        self.engine.dispose()
+        return True
+
+    def gone(self, driver: Any) -> bool:
+        """Whether the driver's connection can be of no use any more."""
+        return False
+
+    def _undo(self, connection: Any) -> None:
+        if not connection.is_valid or self._lost(connection):
+            return
+        try:
+            connection.rollback()
+        except self._driver.Error:
+            connection.invalidate()
+
+    def _tell(self, error: BaseException | None) -> Any:
+        """Raise what a driver's error means."""
+        if isinstance(error, self._driver.OperationalError | self._driver.InterfaceError):
+            text = " ".join(str(error).split())
+            if self._secret:
+                text = text.replace(self._secret, "***")
+            raise StoreUnavailable(f"the database cannot be used now: {text}") from None
+        assert error is not None
+        raise error
+
+
+@final
+class Turnstile:
+    """A lock between threads that is waited for so long and no longer."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(timeout=WAIT):
+            raise StoreUnavailable(f"another thread has been writing for {WAIT:g} s")
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()

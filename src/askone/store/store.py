@@ -1,0 +1,237 @@
+"""A store: campaigns with their logs, rows, seats and snapshots, in one database.
+
+>>> import numpy as np
+>>> from askone.store.opening import open_store
+>>> from askone.store.notices import Began, Turned
+>>> store = open_store("memory:")
+>>> rows = [[Row(0, "a", {"size": 3}, np.zeros(1)), Row(1, "b", {"size": 5}, np.ones(1))]]
+>>> store.create("demo", "Demo", "ann", b"", lambda n, mark: Entry(Began("b", {}, n, mark)), rows)
+>>> with store.turn("demo") as turn:
+...     placed = turn.write([Entry(Turned("t1", "paused"), who="ann", at=1.0)])
+>>> [(entry.seq, entry.event.kind) for entry in store.entries("demo")]
+[(1, 'began'), (2, 'turned')]
+>>> store.campaign("demo").rows, store.row_by_key("demo", "b").content
+(2, {'size': 5})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from heapq import merge
+from itertools import islice
+from typing import final
+
+from askone.errors import InvalidArgument, UnknownCampaign
+from askone.store import making
+from askone.store.accounts import Accounts
+from askone.store.connections import ENTRY_COLUMNS, Database, Record
+from askone.store.entries import BEGINNING, Entry, Row, Seat
+from askone.store.making import CampaignRecord, Mark, Rows
+from askone.store.packing import ROW_COLUMNS, Line, as_texts, is_name, row_of
+from askone.store.turns import HEAD, Turn
+
+__all__ = ["CampaignRecord", "Line", "Store", "Turn"]
+
+_ID = "(SELECT id FROM campaigns WHERE name = ?)"
+_RECORD = "SELECT name, title, owner, created, row_count, fingerprint FROM campaigns WHERE name "
+_ROW = "r." + ROW_COLUMNS.replace(", ", ", r.")
+_ROWS = f"SELECT c.dtype, {_ROW} FROM campaigns c JOIN table_rows r ON r.campaign = c.id WHERE c.name = ? AND "
+PAGE = 1000
+"""Entries that are read at once."""
+
+
+@final
+class Store:
+    """Everything that is kept.  Any thread may read and write; ``turn`` is the one way to write events."""
+
+    def __init__(self, database: Database, url: str) -> None:
+        self.url = url
+        self.dialect = database.dialect
+        self._database = database
+        self.accounts = Accounts(database)
+        self._making: dict[str, int] = {}
+
+    def __repr__(self) -> str:
+        return f"Store({self.url!r})"
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._database.close()
+
+    def ping(self) -> None:
+        """Raise ``StoreUnavailable`` if the database does not answer."""
+        self._database.read("SELECT 1")
+
+    def create(
+        self,
+        name: str,
+        title: str,
+        owner: str,
+        learner: bytes,
+        began: Mark,
+        rows: Rows,
+        log: Iterable[Sequence[Entry]] = (),
+        seats: Sequence[Seat] = (),
+        parts: Sequence[int] = (),
+    ) -> None:
+        """A new campaign, seen by nobody before all of it is there.
+
+        ``rows`` come in chunks and get their positions in their order; ``began`` makes the first entry from their
+        number and fingerprint.  Where a campaign comes from elsewhere, ``log`` is what follows, ``seats`` are those of
+        questions without an answer, and ``parts`` say after how many rows the table grew: no chunk goes across.
+        """
+        making.create(self._database, name, title, owner, learner, began, rows, (log, seats, parts), self._making)
+
+    def grow(self, name: str, rows: Rows, grown: Mark) -> int:
+        """Add rows at the end, and the entry that ``grown`` makes of their number and the whole fingerprint."""
+        return making.grow(self._database, name, rows, grown)
+
+    def delete(self, name: str) -> None:
+        """A whole campaign with its log: the one deletion of a log."""
+        making.delete(self._database, name)
+
+    def campaigns(self) -> list[CampaignRecord]:
+        """All campaigns, by their names."""
+        return [CampaignRecord(*record) for record in self._database.read(_RECORD + "IS NOT NULL ORDER BY name")]
+
+    def campaign(self, name: str) -> CampaignRecord:
+        """One campaign."""
+        return CampaignRecord(*self._one(_RECORD + "= ?", name))
+
+    def learner(self, name: str) -> bytes:
+        """What was given as the learner when the campaign was made."""
+        return bytes(self._one("SELECT learner FROM campaigns WHERE name = ?", name)[0])
+
+    def head(self, name: str) -> tuple[int, str]:
+        """The number and the hash of the last entry."""
+        _, seq, mark = self._one(HEAD, name)
+        return seq or 0, mark or BEGINNING
+
+    def entries(
+        self, name: str, after: int = 0, limit: int | None = None, kinds: Sequence[str] | None = None
+    ) -> Iterator[Entry]:
+        """The log after an entry's number, as it is when the reading begins, in pages."""
+        for line in self.lines(name, after, limit, kinds):
+            yield line.entry()
+
+    def lines(
+        self, name: str, after: int = 0, limit: int | None = None, kinds: Sequence[str] | None = None
+    ) -> Iterator[Line]:
+        """The same as it is kept: texts and hashes."""
+        number, last, _ = self._one(HEAD, name)
+        pages = [self._pages(number, after, last or 0, kind) for kind in ([None] if kinds is None else set(kinds))]
+        yield from islice(merge(*pages), limit)
+        if self._one(HEAD, name)[0] != number:
+            raise UnknownCampaign(name)
+
+    def _pages(self, number: int, after: int, last: int, kind: str | None) -> Iterator[Line]:
+        """The log of a campaign, or what is of one kind in it; each page is a statement of its own."""
+        only = "" if kind is None else " AND kind = ?"
+        by = "" if kind is None else self._database.by.format("entries_by_kind")
+        where = f"campaign = ?{only} AND seq > ? AND seq <= ? ORDER BY seq LIMIT {PAGE}"
+        query = f"SELECT {ENTRY_COLUMNS} FROM entries{by} WHERE {where}"
+        values = (number,) if kind is None else (number, kind)
+        while after < last:
+            found = self._database.read(query, (*values, after, last))
+            yield from (Line(*record) for record in found)
+            after = found[-1][0] if len(found) == PAGE else last
+
+    def known(self, name: str, ids: Sequence[str]) -> dict[str, Entry]:
+        """The entries of these events, as far as the log has them."""
+        as_texts("ids", ids)
+        by, among = self._database.by.format("entries_by_id"), self._database.among_texts
+        query = f"SELECT {ENTRY_COLUMNS} FROM entries{by} WHERE campaign = ? AND id {among}"
+        number = self._one(HEAD, name)[0]
+        found = self._database.read(query, (number, self._database.listed(ids))) if ids else []
+        return {record[1]: Line(*record).entry() for record in found}
+
+    def rows(self, name: str, positions: Sequence[int]) -> list[Row]:
+        """Rows by their positions, in the order asked for."""
+        wanted = [int(position) for position in positions]
+        among = f"r.position {self._database.among_numbers}"
+        found = self._rows(name, among, self._database.listed(wanted)) if wanted else []
+        rows = {row.position: row for row in found}
+        missing = [position for position in wanted if position not in rows]
+        if missing:
+            raise InvalidArgument("positions", f"below {self.campaign(name).rows} and not negative", missing[0])
+        return [rows[position] for position in wanted]
+
+    def row_pages(self, name: str, size: int = 10_000, after: int = -1) -> Iterator[list[Row]]:
+        """All rows after a position, as they are when the reading begins, page by page."""
+        count = self.campaign(name).rows
+        while after < count - 1:
+            last = min(after + size, count - 1)
+            page = self._rows(name, "r.position > ? AND r.position <= ? ORDER BY r.position", after, last)
+            if len(page) < last - after:
+                raise UnknownCampaign(name)
+            yield page
+            after = last
+
+    def row_by_key(self, name: str, key: str) -> Row | None:
+        """The row of a key, if there is one."""
+        as_texts("key", [key])
+        found = self._rows(name, "r.key = ?", key)
+        if not found:
+            self.campaign(name)
+        return found[0] if found else None
+
+    def gold(self, name: str) -> list[int]:
+        """The positions of rows whose label is known."""
+        self.campaign(name)
+        query = f"SELECT position FROM table_rows WHERE campaign = {_ID} AND gold IS NOT NULL ORDER BY position"
+        return [position for (position,) in self._database.read(query, (name,))]
+
+    def add_media(self, name: str, items: Iterable[tuple[str, str, bytes]]) -> None:
+        """Keep files (key, media type, bytes); also while ``create`` takes this campaign's rows."""
+        number = self._making.get(name) or self._one(HEAD, name)[0]
+        for key, kind, data in items:
+            as_texts("key", [key, kind])
+            with self._database.transaction() as session:
+                session.run("DELETE FROM media WHERE campaign = ? AND key = ?", (number, key))
+                session.run("INSERT INTO media VALUES (?, ?, ?, ?)", (number, key, kind, data))
+
+    def media(self, name: str, key: str) -> tuple[str, bytes] | None:
+        """A file's media type and bytes, if there is one under this key."""
+        as_texts("key", [key])
+        found = self._database.read(f"SELECT kind, data FROM media WHERE campaign = {_ID} AND key = ?", (name, key))
+        return (found[0][0], bytes(found[0][1])) if found else None
+
+    def media_keys(self, name: str) -> list[str]:
+        """The keys of all files."""
+        found = self._database.read(f"SELECT key FROM media WHERE campaign = {_ID} ORDER BY key", (name,))
+        return [key for (key,) in found]
+
+    def snapshot(self, name: str) -> tuple[int, str, bytes] | None:
+        """The latest state that was kept: the entry it comes after, a fingerprint, and its bytes."""
+        query = f"SELECT seq, fingerprint, data FROM snapshots WHERE campaign = {_ID} ORDER BY seq DESC LIMIT 1"
+        found = self._database.read(query, (name,))
+        return (found[0][0], found[0][1], bytes(found[0][2])) if found else None
+
+    def keep_snapshot(self, name: str, seq: int, fingerprint: str, blob: bytes) -> None:
+        """Keep a state that is only a cache: the last two stay."""
+        number = self._one(HEAD, name)[0]
+        older = "SELECT seq FROM snapshots WHERE campaign = ? ORDER BY seq DESC LIMIT 1 OFFSET 2"
+        with self._database.transaction() as session:
+            session.run("DELETE FROM snapshots WHERE campaign = ? AND seq = ?", (number, seq))
+            session.run("INSERT INTO snapshots VALUES (?, ?, ?, ?)", (number, seq, fingerprint, blob))
+            for (upto,) in session.fetch(older, (number,)):
+                session.run("DELETE FROM snapshots WHERE campaign = ? AND seq <= ?", (number, upto))
+
+    @contextmanager
+    def turn(self, name: str) -> Iterator[Turn]:
+        """The right to write to a campaign's log, for one at a time; durable when it ends, undone if it raises."""
+        if not is_name(name):
+            raise UnknownCampaign(name)
+        with self._database.transaction(lock=name) as session:
+            yield Turn(session, self._database, name)
+
+    def _one(self, query: str, name: str) -> Record:
+        found = self._database.read(query, (name,)) if is_name(name) else []
+        if not found:
+            raise UnknownCampaign(name)
+        return found[0]
+
+    def _rows(self, name: str, where: str, *values: object) -> list[Row]:
+        found = self._database.read(_ROWS + where, (name, *values))
+        return [row_of(record[1:], record[0]) for record in found]

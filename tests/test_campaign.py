@@ -1,0 +1,381 @@
+"""Campaigns: what people are served, what is recorded, what the model makes of it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from askone.campaign.campaign import Campaign
+from askone.campaign.requests import (
+    Answer,
+    Exclude,
+    Flag,
+    Include,
+    Next,
+    Release,
+    Renew,
+    SetBudget,
+    SetStatus,
+    Skip,
+    Undo,
+)
+from askone.errors import CampaignClosed, InvalidArgument, LeaseLost, UnknownQuestion
+from askone.store.opening import open_store
+from staged import ANIMALS, DRINKS, PRICES, asking, one, play, stage, state_of
+
+
+@pytest.fixture
+def store():
+    opened = open_store("memory:")
+    yield opened
+    opened.close()
+
+
+def price(row):
+    return 50 + 20 * row.content["size"]
+
+
+def animal(row):
+    return ("cat", "lion", "owl", "emu")[int(np.clip(row.content["size"] * 2 + 2, 0, 3))]
+
+
+LABELS = {"Prices": price, "Animals": animal, "Drinks": lambda row: ["milk", "tea", "water", "coffee"]}
+
+
+@pytest.mark.parametrize("settings", [PRICES, ANIMALS, DRINKS], ids=lambda s: s.title)
+def test_people_answer_and_the_model_learns(store, settings):
+    campaign = stage(store, settings, rows=60)
+    served = play(campaign, ["ann", "bob"], LABELS[settings.title], 50)
+    assert len(served) == 50
+    assert campaign.status(60.0)["answers"] == 50
+    assert campaign.book.learnt == 50
+    numbers = [serving.question.number for serving in served]
+    assert len(set(numbers)) == 50
+    if settings is not DRINKS:
+        assert len({serving.question.row.position for serving in served}) == 50
+    fresh = Campaign.open(store, "c", fresh=True)
+    assert state_of(fresh) == state_of(campaign)
+
+
+def test_one_person_sees_at_once_what_would_be_asked_after_the_answer(store):
+    """Looking ahead, the next question is the one that the model asks after learning the answer."""
+    campaign = stage(store, PRICES)
+    serving = one(campaign, Next("ann"))
+    for i in range(8):
+        bit = i % 3 == 0
+        expected = serving.ahead.yes if bit else serving.ahead.no
+        serving = one(campaign, Answer("ann", serving.question.lease, bit, f"a{i}"), 2.0 + i)
+        assert serving.question.lease == expected.lease
+        assert serving.question.question == expected.question
+        assert serving.question.row.position == expected.row.position
+        if campaign.book.asked[serving.question.number].role == "":
+            assert serving.question.question.learnt == i + 1  # nothing is stale
+
+
+def test_a_reload_gives_the_same_question(store):
+    campaign = stage(store)
+    first = one(campaign, Next("ann"), 1.0)
+    again = one(campaign, Next("ann"), 5.0)
+    assert again.question.lease == first.question.lease
+    assert again.question.expires > first.question.expires
+    assert again.ahead == first.ahead or again.ahead.yes.question == first.ahead.yes.question
+
+
+def test_an_answer_sent_twice_counts_once(store):
+    campaign = stage(store)
+    first = one(campaign, Next("ann"))
+    answer = Answer("ann", first.question.lease, True, "same")
+    second = one(campaign, answer)
+    again = one(campaign, answer)
+    assert again.duplicate
+    assert not second.duplicate
+    assert again.question.lease == second.question.lease
+    both = campaign.serve(
+        [Answer("ann", second.question.lease, True, "b"), Answer("ann", second.question.lease, True, "b")], 3.0
+    )
+    assert [result.duplicate for result in both] == [False, True]
+    assert campaign.book.answers == 2
+    with pytest.raises(InvalidArgument, match="id must be new"):
+        one(campaign, Answer("bob", "x", True, "same"))
+
+
+@pytest.mark.parametrize("event", ["", "ask-3", "a b", "x" * 101, "é"])
+def test_ids_are_plain(store, event):
+    campaign = stage(store)
+    lease = one(campaign, Next("ann")).question.lease
+    with pytest.raises(InvalidArgument, match="id must be"):
+        one(campaign, Answer("ann", lease, True, event))
+
+
+def test_a_lease_is_bound_to_its_person_and_single_use(store):
+    campaign = stage(store)
+    lease = one(campaign, Next("ann")).question.lease
+    with pytest.raises(LeaseLost):
+        one(campaign, Answer("bob", lease, True, "b1"))
+    with pytest.raises(LeaseLost):
+        one(campaign, Answer("ann", "made up", True, "a0"))
+    one(campaign, Answer("ann", lease, True, "a1"))
+    with pytest.raises(LeaseLost):
+        one(campaign, Answer("ann", lease, False, "a2"))
+    with pytest.raises(InvalidArgument):
+        one(campaign, Answer("ann", one(campaign, Next("ann")).question.lease, "perhaps", "a3"))
+    assert campaign.book.answers == 1
+
+
+def test_an_expired_question_goes_to_the_next_person_as_it_was_asked(store):
+    campaign = stage(store, asking(PRICES, lease_seconds=60))
+    first = one(campaign, Next("ann"), 0.0)
+    other = one(campaign, Next("bob"), 30.0)
+    assert other.question.number != first.question.number
+    late = one(campaign, Next("cid"), 61.0)
+    assert late.question.number == first.question.number
+    assert late.question.question == first.question.question
+    assert late.question.lease != first.question.lease
+    with pytest.raises(LeaseLost):
+        one(campaign, Answer("ann", first.question.lease, True, "a1"), 62.0)
+    one(campaign, Answer("cid", late.question.lease, True, "c1"), 63.0)
+    assert campaign.book.answers == 1
+
+
+def test_an_expired_lease_that_nobody_took_is_honoured_and_counted_as_stale(store):
+    campaign = stage(store, asking(PRICES, exam_share=0))
+    slow = one(campaign, Next("ann"), 0.0)
+    play(campaign, ["bob"], price, 5, start=1.0)
+    one(campaign, Answer("ann", slow.question.lease, True, "a1"), 50.0)
+    assert campaign.status(50.0)["stale"]["most"] == 5
+    assert campaign.book.learnt == 6
+
+
+def test_leases_are_renewed_and_released(store):
+    campaign = stage(store, asking(PRICES, lease_seconds=60))
+    lease = one(campaign, Next("ann"), 0.0).question.lease
+    assert one(campaign, Renew("ann", (lease, "other")), 50.0).count == 1
+    assert one(campaign, Renew("bob", (lease,)), 50.0).count == 0
+    assert one(campaign, Next("bob"), 100.0).question.number > 0
+    assert one(campaign, Release("ann", (lease,)), 101.0).count == 1
+    assert one(campaign, Next("cid"), 102.0).question.number == 0
+
+
+def test_undo_goes_several_back_and_the_model_is_as_if_it_never_happened(store):
+    campaign = stage(store, PRICES)
+    play(campaign, ["ann"], price, 5)
+    before = state_of(campaign)[0]
+    numbers = [done.number for done in campaign.book.people["ann"].done]
+    last = one(campaign, Next("ann"), 8.0)
+    served = one(campaign, Answer("ann", last.question.lease, True, "slip"), 9.0)
+    undone = one(campaign, Undo("ann", "u1"), 10.0)
+    assert undone.question.number == last.question.number
+    assert state_of(campaign)[0] == before
+    assert one(campaign, Undo("ann", "u1"), 10.0).duplicate
+    again = one(campaign, Undo("ann", "u2"), 11.0)
+    assert again.question.number == numbers[-1]
+    assert again.undoable == 4
+    redone = one(campaign, Answer("ann", again.question.lease, False, "r1"), 12.0)
+    assert redone.question.number == last.question.number  # what was taken back first is still open
+    redone = one(campaign, Answer("ann", redone.question.lease, False, "r2"), 13.0)
+    assert redone.question.number == served.question.number
+    assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
+    with pytest.raises(UnknownQuestion, match="nothing to take back"):
+        one(campaign, Undo("bob", "u3"))
+
+
+def test_skips_go_to_others_and_come_back_on_undo(store):
+    campaign = stage(store, PRICES)
+    first = one(campaign, Next("ann"), 0.0)
+    then = one(campaign, Skip("ann", first.question.lease, "s1"), 1.0)
+    assert then.question.number != first.question.number
+    assert one(campaign, Next("bob"), 2.0).question.number == first.question.number
+    assert one(campaign, Undo("ann", "u1"), 3.0).question.number == first.question.number
+    with pytest.raises(InvalidArgument, match="reason must be one of"):
+        one(campaign, Skip("bob", "x", "s2", "bored"))
+
+
+def test_what_cannot_be_told_is_asked_of_nobody_else(store):
+    campaign = stage(store, PRICES)
+    first = one(campaign, Next("ann"), 0.0)
+    one(campaign, Skip("ann", first.question.lease, "s1", "cannot tell"), 1.0)
+    seen = {serving.question.number for serving in play(campaign, ["bob", "cid"], price, 20, start=100.0)}
+    assert first.question.number not in seen
+    assert one(campaign, Undo("ann", "u"), 500.0).question.number == first.question.number
+
+
+def test_after_three_skips_a_question_is_left(store):
+    campaign = stage(store, PRICES)
+    for i, person in enumerate(["ann", "bob", "cid"]):
+        serving = one(campaign, Next(person), float(i))
+        assert serving.question.number == 0
+        one(campaign, Skip(person, serving.question.lease, f"s{i}"), i + 0.5)
+    assert 0 in campaign.book.closed
+
+
+@pytest.mark.parametrize("people", [2, 3, 5])
+def test_overlap_serves_each_row_to_so_many_and_teaches_the_majority(store, people):
+    campaign = stage(store, asking(PRICES, overlap=people, exam_share=0), rows=6)
+    names = [f"p{i}" for i in range(people + 2)]
+    served = play(campaign, names, price, 200)
+    rows = [serving.question.row.position for serving in served]
+    assert sorted(rows) == sorted(list(range(6)) * people)
+    assert len(campaign.book.lessons.all) == 6
+    assert all(agree == of for agree, of in campaign.book.agreement().values())
+    assert one(campaign, Next("p0"), 999.0).state in ("done", "waiting")
+
+
+def test_a_minority_is_outvoted(store):
+    campaign = stage(store, asking(PRICES, overlap=3, exam_share=0), rows=1)
+    for person, answer in (("ann", True), ("bob", False), ("cid", True)):
+        one(campaign, Answer(person, one(campaign, Next(person)).question.lease, answer, person))
+    assert [lesson.answer for lesson in campaign.book.lessons.all] == [True]
+    stats = {who["id"]: who for who in campaign.people()}
+    assert stats["bob"]["agreement"] == 0
+    assert stats["ann"]["agreement"] == 0.5
+    one(campaign, Exclude("boss", "x1", "ann"), 5.0)
+    assert campaign.book.lessons.all == []  # one against one: not decided
+    assert one(campaign, Next("dan"), 6.0).question.number == 0  # somebody else is asked instead
+    one(campaign, Include("boss", "x2", "ann"), 7.0)
+    assert [lesson.answer for lesson in campaign.book.lessons.all] == [True]
+
+
+def test_gold_questions_measure_people_and_teach_nothing(store):
+    gold = dict.fromkeys(range(0, 40, 4), 75.0)
+    campaign = stage(store, asking(PRICES, gold="price", gold_share=0.5, exam_share=0), gold=gold)
+    play(campaign, ["ann", "bob"], lambda row: 75.0 if row.position in gold else price(row), 40)
+    people = {who["id"]: who for who in campaign.people()}
+    assert people["ann"]["gold_asked"] > 3
+    assert people["ann"]["gold_right"] == people["ann"]["gold_asked"]
+    asked = campaign.book.asked.values()
+    assert {one.position for one in asked if one.role == "gold"} <= set(gold)
+    assert not {one.position for one in asked if one.role != "gold"} & set(gold)
+    assert campaign.book.learnt == sum(one.role != "gold" and bool(one.given) for one in asked)
+
+
+def test_the_budget_is_kept(store):
+    campaign = stage(store, asking(PRICES, budget=7))
+    assert len(play(campaign, ["ann", "bob", "cid"], price, 20)) == 7
+    serving = one(campaign, Next("ann"), 99.0)
+    assert (serving.state, serving.left) == ("spent", 0)
+    one(campaign, SetBudget("boss", "b1", 9), 100.0)
+    assert len(play(campaign, ["ann", "bob"], price, 20, start=101.0)) == 2
+    with pytest.raises(InvalidArgument, match="budget"):
+        one(campaign, SetBudget("boss", "b2", 0))
+
+
+def test_each_respondent_may_be_asked_one_thing(store):
+    campaign = stage(store, asking(DRINKS, per_person=1))
+    served = play(campaign, [f"p{i}" for i in range(30)], LABELS["Drinks"], 30)
+    assert len(served) == 30
+    assert one(campaign, Next("p0"), 99.0).state == "done"
+
+
+def test_pause_and_close(store):
+    campaign = stage(store)
+    lease = one(campaign, Next("ann")).question.lease
+    one(campaign, SetStatus("boss", "s1", "paused"))
+    assert one(campaign, Answer("ann", lease, True, "a1")).state == "paused"
+    one(campaign, SetStatus("boss", "s2", "running"))
+    lease = one(campaign, Next("ann")).question.lease
+    one(campaign, SetStatus("boss", "s3", "closed"))
+    assert one(campaign, Next("ann")).state == "closed"
+    with pytest.raises(CampaignClosed):
+        one(campaign, Answer("ann", lease, True, "a2"))
+    with pytest.raises(CampaignClosed):
+        one(campaign, Undo("ann", "u1"))
+    assert campaign.book.answers == 1
+
+
+def test_flags_keep_the_question(store):
+    campaign = stage(store)
+    first = one(campaign, Next("ann"))
+    assert one(campaign, Flag("ann", first.question.lease, "f1", " blurred ")).question.lease == first.question.lease
+    assert campaign.flags()[0]["reason"] == "blurred"
+    with pytest.raises(InvalidArgument):
+        one(campaign, Flag("ann", first.question.lease, "f2", " "))
+
+
+def test_an_excluded_person_leaves_no_trace_in_the_model(store):
+    campaign = stage(store, asking(PRICES, exam_share=0), rows=60)
+    play(campaign, ["ann", "liar", "bob"], price, 30)
+    counted = one(campaign, Exclude("boss", "x1", "liar"), 50.0).count
+    assert counted == 10
+    assert campaign.book.learnt == 20
+    assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
+    assert one(campaign, Next("liar"), 51.0).state == "done"
+    reasked = {serving.question.number for serving in play(campaign, ["ann", "bob"], price, 12, start=200.0)}
+    assert len(reasked & {done.number for done in campaign.book.people["liar"].done}) >= 8
+
+
+def test_two_processes_agree(store):
+    first = stage(store, PRICES, rows=60)
+    second = Campaign.open(store, "c")
+    for i in range(20):
+        play(first if i % 2 else second, [f"p{i % 3}"], price, 1 + i % 3, start=10.0 * i)
+    first.refresh()
+    second.refresh()
+    assert state_of(first) == state_of(second)
+    rows = [one.position for one in first.book.asked.values()]
+    assert len(rows) == len(set(rows))
+
+
+def test_uncertain_rows_are_chosen_and_the_choice_is_logged(store):
+    campaign = stage(store, asking(PRICES, order="uncertain", exam_share=0), rows=300)
+    served = play(campaign, ["ann"], price, 10)
+    assert len({serving.question.row.position for serving in served}) == 10
+    asked = [entry.event for entry in store.entries("c", kinds=["asked"])]
+    assert all(event.choice.rule == "uncertain" for event in asked[1:])
+
+
+def test_snapshot_and_tail_are_the_whole_log(store):
+    campaign = stage(store, PRICES, rows=60)
+    play(campaign, ["ann", "bob"], price, 20)
+    campaign.keep()
+    play(campaign, ["ann", "bob"], price, 5, start=100.0)
+    for answers in range(3):
+        again = Campaign.open(store, "c")
+        assert state_of(again) == state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
+        one(campaign, Undo("ann", f"u{answers}"), 200.0)
+    play(campaign, ["cid"], price, 3, start=300.0)
+    assert state_of(Campaign.open(store, "c")) == state_of(campaign)
+
+
+def test_dashboard_and_predictions_are_json(store):
+    for settings in (PRICES, ANIMALS, DRINKS):
+        campaign = stage(
+            store, asking(settings, exam_share=0.5, price=0.1, currency="EUR"), rows=80, name=settings.title.lower()
+        )
+        play(campaign, ["ann", "bob"], LABELS[settings.title], 70, seconds=2.0)
+        found = json.loads(json.dumps(campaign.dashboard(150.0), allow_nan=False))
+        assert found["answers"] == 70
+        assert found["curve"]["points"]
+        assert found["cloud"]["points"]
+        assert found["spent"]["money"] == pytest.approx(7.0)
+        assert json.dumps(campaign.predictions([0]), allow_nan=False)
+        assert json.dumps(campaign.people(), allow_nan=False)
+        model = campaign.model()
+        assert model.stream_.answered == 70
+
+
+def test_a_turn_that_fails_leaves_nothing_behind(store, monkeypatch):
+    campaign = stage(store)
+    first = one(campaign, Next("ann"))
+    before = state_of(campaign)
+
+    def broken(*_):
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("askone.store.turns.Turn.write", broken)
+        with pytest.raises(OSError, match="disk"):
+            campaign.serve([Answer("ann", first.question.lease, True, "a1")], 2.0)
+    campaign.refresh()
+    assert state_of(campaign) == before
+    assert not one(campaign, Answer("ann", first.question.lease, True, "a1"), 3.0).duplicate
+
+
+def test_it_pauses_by_itself_when_it_is_good_enough(store):
+    campaign = stage(store, asking(PRICES, target=25.0, exam_share=0.5), rows=300)
+    play(campaign, ["ann", "bob"], price, 300)
+    assert campaign.book.status == "paused"
+    latest = campaign.dashboard(999.0)["curve"]["latest"]
+    assert latest["high"] <= 25.0
+    one(campaign, SetStatus("boss", "on", "running"), 1000.0)
+    assert len(play(campaign, ["ann", "bob"], price, 20, start=1001.0)) == 20
+    assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)

@@ -1,0 +1,240 @@
+"""The client against a small server of the same shape: retries, errors, files."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+import askone
+from askone.errors import InvalidAnswer, InvalidArgument, RequestRefused, ServerUnavailable
+
+BASE = "/api/v1/campaigns/prices"
+
+
+class Desk:
+    """Questions 0, 1, 2, ...; notes what arrives; troubles are played before anything is served."""
+
+    def __init__(self):
+        self.arrived, self.answers, self.troubles, self.number = [], {}, [], 0
+
+    def question(self):
+        row = {"key": f"r{self.number}", "position": self.number, "fields": [{"name": "size", "value": "37"}]}
+        words = {"kind": "threshold", "sentence": "Is the price above 37 EUR?", "answers": ["Yes", "No"]}
+        return {"lease": f"lease-{self.number}", "number": self.number, "row": row, **words}
+
+    def serving(self, duplicate=False):
+        served = self.number < 3
+        state, question = ("question", self.question()) if served else ("spent", None)
+        mine = len(self.answers)
+        return {"state": state, "mine": mine, "duplicate": duplicate, "question": question, "ahead": None}
+
+    def __call__(self, method, path, query, body, headers):
+        if headers.get("Authorization") != "Bearer ask1_secret":
+            return 401, {"error": {"code": "unauthorized", "message": "Sign in.", "argument": None}}
+        if "/export/" in path:
+            return 200, b"seq\r\n" * 10_000
+        if path.endswith("/next"):
+            return 200, self.serving()
+        if path.endswith("/answers"):
+            told = json.loads(body)
+            known = told["id"] in self.answers
+            if not known:
+                if told["lease"] != f"lease-{self.number}":
+                    return 409, {"error": {"code": "lease_lost", "message": "Too late.", "argument": None}}
+                self.answers[told["id"]] = told
+                self.number += 1
+            return 200, self.serving(known)
+        if path.endswith("/undo"):
+            self.number -= 1
+            return 200, self.serving()
+        if path.endswith("/predictions"):
+            return 200, [{"key": key, "prediction": 1.0} for key in query["keys"][0].split(",")]
+        if path.endswith("/uploads"):
+            return 200, {"upload": f"u-{len(body)}"}
+        if path == "/api/v1/campaigns" and method == "POST":
+            return 201, {"name": "prices"}
+        if path.endswith("/invitations"):
+            return 200, {"id": "i", "link": "/join#secret"}
+        return 200, {"released": 1, "answers": 4, "status": "running"}
+
+
+@pytest.fixture
+def desk():
+    return Desk()
+
+
+@pytest.fixture
+def url(desk):
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def serve(self):
+            parts = urlsplit(self.path)
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            if self.headers.get("Transfer-Encoding") == "chunked":
+                while size := int(self.rfile.readline(), 16):
+                    body += self.rfile.read(size)
+                    self.rfile.readline()
+                self.rfile.readline()
+            desk.arrived.append((self.command, parts.path, body))
+            trouble = desk.troubles.pop(0) if desk.troubles else None
+            if trouble == "drop before":
+                self.drop()
+                return
+            status, told = desk(self.command, parts.path, parse_qs(parts.query), body, self.headers)
+            if trouble == "drop after":
+                self.drop()
+                return
+            if isinstance(trouble, int):
+                status, told = trouble, {"error": {"code": "away", "message": "Later.", "argument": None}}
+            content = told if isinstance(told, bytes) else json.dumps(told).encode()
+            self.send_response(status)
+            if trouble == "cut":
+                self.send_header("Content-Length", str(len(content) + 1000))
+                self.end_headers()
+                self.wfile.write(content)
+                self.drop()
+                return
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def drop(self):
+            self.close_connection = True
+            self.wfile.flush()
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+        do_GET = do_POST = do_PATCH = do_DELETE = serve
+
+        def log_message(self, *arguments):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def client(url):
+    with askone.Client(url, "ask1_secret", "prices", patience=5.0) as client:
+        yield client
+
+
+def test_ask_and_tell_until_the_budget_is_spent(client, desk):
+    asked = []
+    while (question := client.ask()) is not None:
+        assert client.ask() == question
+        asked.append(question.key)
+        client.tell(question, "No" if question.number else True)
+    assert asked == ["r0", "r1", "r2"]
+    assert client.state == "spent"
+    assert client.mine == 3
+    assert [told["answer"] for told in desk.answers.values()] == [True, False, False]
+    assert sum(path.endswith("/next") for _, path, _ in desk.arrived) == 2  # one at the start, one after the end
+
+
+@pytest.mark.parametrize("trouble", ["drop before", "drop after", 503, 502])
+def test_an_answer_is_sent_again_under_its_id(client, desk, trouble):
+    question = client.ask()
+    desk.troubles = [trouble, trouble]
+    client.tell(question, True, took=1.5)
+    sent = [json.loads(body) for _, path, body in desk.arrived if path.endswith("/answers")]
+    assert len(sent) == 3
+    assert len({one["id"] for one in sent}) == 1
+    assert len(desk.answers) == 1
+    assert sent[0]["took"] == 1.5
+    assert client.ask().number == 1
+
+
+def test_refusals_name_the_code_and_are_not_repeated(client, desk, url):
+    question = client.ask()
+    client.tell(question, True)
+    before = len(desk.arrived)
+    with pytest.raises(RequestRefused, match="Too late.*409, lease_lost"):
+        client.tell(question, True)
+    assert len(desk.arrived) == before + 1
+    assert client.ask().number == 1  # asked anew
+    with askone.Client(url, "ask1_other", "prices") as other, pytest.raises(RequestRefused) as refused:
+        other.ask()
+    assert (refused.value.status, refused.value.code) == (401, "unauthorized")
+
+
+def test_a_server_that_is_not_there():
+    with askone.Client("http://127.0.0.1:9", "t", "c", patience=0.2) as client:
+        with pytest.raises(ServerUnavailable, match="cannot be reached"):
+            client.ask()
+
+
+def test_arguments(client):
+    question = client.ask()
+    for wrong in ("yes!", 1, None):
+        with pytest.raises(InvalidAnswer):
+            client.tell(question, wrong)
+    with pytest.raises(InvalidArgument, match="reason"):
+        client.skip(question, "bored")
+    with pytest.raises(InvalidArgument, match="url"):
+        askone.Client("ftp://host", "t")
+    with askone.Client("http://127.0.0.1:9", "t") as nowhere, pytest.raises(InvalidArgument, match="campaign"):
+        nowhere.ask()
+
+
+def test_undo_and_the_rest(client, desk, tmp_path):
+    client.tell(client.ask(), True)
+    assert client.undo().number == 0
+    assert client.predict(["a", 7]) == [{"key": "a", "prediction": 1.0}, {"key": "7", "prediction": 1.0}]
+    assert client.exclude("ann/b") == 4
+    assert desk.arrived[-1][1] == f"{BASE}/people/ann%2Fb/exclude"
+    rows = tmp_path / "rows.csv"
+    rows.write_text("size\n1\n")
+    assert client.create({"title": "Prices"}, rows, "prices") == "prices"
+    assert json.loads(desk.arrived[-1][2]) == {"settings": {"title": "Prices"}, "upload": "u-7", "name": "prices"}
+    assert client.invite().endswith("/join#secret")
+    client.set_budget(10)
+    assert desk.arrived[-1][::2] == ("PATCH", b'{"budget": 10}')
+
+
+def test_what_is_not_repeatable_is_not_repeated(client, desk):
+    desk.troubles = ["drop after"]
+    with pytest.raises(ServerUnavailable):
+        client.create({"title": "Prices"})
+    assert len([1 for method, path, _ in desk.arrived if path == "/api/v1/campaigns"]) == 1
+
+
+def test_exports_appear_whole_or_not_at_all(client, desk, tmp_path):
+    path = tmp_path / "answers.csv"
+    assert client.export("answers", path).read_bytes() == b"seq\r\n" * 10_000
+    desk.troubles = ["cut"]
+    with pytest.raises(ServerUnavailable, match="broke off"):
+        client.export("answers", tmp_path / "again.csv")
+    desk.troubles = [404]
+    with pytest.raises(RequestRefused):
+        client.export("model", tmp_path / "model")
+    assert [p.name for p in tmp_path.iterdir()] == ["answers.csv"]
+    for wrong in (("answers", "x.docx"), ("nothing", "x.csv")):
+        with pytest.raises(InvalidArgument):
+            client.export(wrong[0], tmp_path / wrong[1])
+
+
+def test_an_open_question_is_given_back(url, desk):
+    with askone.Client(url, "ask1_secret", "prices") as client:
+        client.ask()
+    assert desk.arrived[-1] == ("POST", f"{BASE}/leases/release", b'{"leases": ["lease-0"]}')
+
+
+def test_only_the_client_loads_httpx():
+    code = (
+        "import sys, askone\nassert 'httpx' not in sys.modules\n"
+        "sys.modules['httpx'] = None\n"
+        "try: askone.Client\nexcept askone.AskoneError as error: print(type(error).__name__, error)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out == "MissingExtra askone.Client needs httpx: pip install 'askone[client]'\n"

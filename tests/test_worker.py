@@ -1,0 +1,210 @@
+"""A campaign's thread: batches, order, what happens when the store is away or something breaks."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from askone.errors import LeaseLost, StoreUnavailable
+from askone.server.worker import Worker, Workers
+
+
+class Fake:
+    """Serves numbers: 13 is refused, 0 divides."""
+
+    def __init__(self):
+        self.batches, self.threads, self.away, self.gate = [], set(), 0, threading.Event()
+        self.gate.set()
+
+    def serve(self, commands, now):
+        self.gate.wait(5)
+        self.threads.add(threading.current_thread().name)
+        if self.away:
+            self.away -= 1
+            raise StoreUnavailable("away")
+        self.batches.append(list(commands))
+        return [LeaseLost("gone") if n == 13 else 1 / n for n in commands]
+
+
+def run(fake, scenario, **options):
+    async def main():
+        worker = Worker("c", lambda name: fake, **options)
+        try:
+            return await asyncio.wait_for(scenario(worker), 20)
+        finally:
+            worker.stop()
+            assert worker.join(5)
+
+    return asyncio.run(main())
+
+
+def test_what_waits_becomes_one_turn_in_order_in_one_thread():
+    fake = Fake()
+
+    async def scenario(worker):
+        fake.gate.clear()
+        first = worker.put(1)
+        while not worker._queue.empty():
+            await asyncio.sleep(0.001)
+        rest = [worker.put(n) for n in (2, 4, 5)]
+        fake.gate.set()
+        return [await one for one in [first, *rest]]
+
+    assert run(fake, scenario) == [1, 0.5, 0.25, 0.2]
+    assert fake.batches == [[1], [2, 4, 5]]
+    assert fake.threads == {"campaign c"}
+
+
+def test_a_batch_has_a_most():
+    fake = Fake()
+
+    async def scenario(worker):
+        fake.gate.clear()
+        waiting = [worker.put(n) for n in range(1, 8)]
+        await asyncio.sleep(0.02)
+        fake.gate.set()
+        await asyncio.gather(*waiting)
+
+    run(fake, scenario, batch=3)
+    assert max(map(len, fake.batches)) <= 3
+    assert sum(map(len, fake.batches)) == 7
+
+
+def test_an_error_is_its_command_s_alone():
+    async def scenario(worker):
+        return await asyncio.gather(worker.put(2), worker.put(13), return_exceptions=True)
+
+    fine, bad = run(Fake(), scenario)
+    assert fine == 0.5
+    assert isinstance(bad, LeaseLost)
+
+
+def test_what_breaks_a_turn_reaches_all_of_it_and_the_thread_lives(caplog):
+    async def scenario(worker):
+        broken = await asyncio.gather(worker.put(0), return_exceptions=True)
+        return broken, await worker.put(4)
+
+    (broken,), after = run(Fake(), scenario)
+    assert isinstance(broken, ZeroDivisionError)
+    assert after == 0.25
+    assert "a turn failed" in caplog.text
+
+
+def test_a_store_that_comes_back_is_waited_for():
+    fake = Fake()
+    fake.away = 2
+
+    async def scenario(worker):
+        return await worker.put(2)
+
+    assert run(fake, scenario, patience=2.0) == 0.5
+
+
+def test_a_store_that_stays_away_is_said_to_be():
+    fake = Fake()
+    fake.away = 10**6
+
+    async def scenario(worker):
+        with pytest.raises(StoreUnavailable):
+            await worker.put(2)
+        fake.away = 0
+        return await worker.put(2)
+
+    assert run(fake, scenario, patience=0.1) == 0.5
+
+
+def test_opening_may_fail_and_succeed_later():
+    fake, tries = Fake(), []
+
+    def opening(name):
+        tries.append(name)
+        if len(tries) == 1:
+            raise ValueError("not yet")
+        return fake
+
+    async def main():
+        worker = Worker("c", opening)
+        with pytest.raises(ValueError, match="not yet"):
+            await worker.put(2)
+        result = await worker.put(2)
+        worker.stop()
+        return result
+
+    assert asyncio.run(main()) == 0.5
+    assert tries == ["c", "c"]
+
+
+def test_calls_see_the_campaign_between_turns():
+    fake = Fake()
+
+    async def scenario(worker):
+        await worker.put(2)
+        with pytest.raises(KeyError):
+            await worker.run(lambda campaign: {}["no"])
+        return await worker.run(lambda campaign: (campaign is fake, threading.current_thread().name))
+
+    assert run(fake, scenario) == (True, "campaign c")
+
+
+def test_who_no_longer_waits_does_no_harm():
+    fake = Fake()
+
+    async def scenario(worker):
+        fake.gate.clear()
+        gone, stays = worker.put(2), worker.put(4)
+        gone.cancel()
+        fake.gate.set()
+        return await stays
+
+    assert run(fake, scenario) == 0.25
+    assert [n for batch in fake.batches for n in batch] == [2, 4]
+
+
+def test_what_a_turn_did_is_told_and_measured():
+    told, watched = [], []
+
+    async def scenario(worker):
+        await worker.put(2)
+        await worker.run(lambda _: None)
+
+    run(Fake(), scenario, after=lambda c, r: told.append((c, r)), watch=lambda n, s: watched.append(n))
+    assert told == [([2], [0.5])]
+    assert watched == [1]
+
+
+def test_closing_serves_what_waits():
+    fake = Fake()
+
+    async def main():
+        workers = Workers(lambda name: Worker(name, lambda _: fake), idle=900)
+        fake.gate.clear()
+        waiting = [workers["c"].put(n) for n in range(1, 50)]
+        asyncio.get_running_loop().call_later(0.05, fake.gate.set)
+        await workers.close()
+        return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 5), len(workers)
+
+    results, left = asyncio.run(main())
+    assert len(results) == 49
+    assert left == 0
+
+
+def test_idle_campaigns_are_let_go_and_opened_again():
+    opened = []
+
+    def opening(name):
+        opened.append(name)
+        return Fake()
+
+    async def main():
+        workers = Workers(lambda name: Worker(name, opening), idle=0.02)
+        await workers["c"].put(2)
+        time.sleep(0.03)
+        workers.sweep()
+        assert len(workers) == 0
+        await workers["c"].put(2)
+        workers.release("c")
+        await workers.close()
+
+    asyncio.run(main())
+    assert opened == ["c", "c"]
