@@ -58,6 +58,9 @@ export function showError(root, path, message) {
   return false;
 }
 
+/** The field that a failure is about; a name that is taken is about the name. */
+export const fieldOf = (error) => error.argument ?? (error.code === "name_taken" ? "name" : null);
+
 /** The words of a failure. */
 export function words(error) {
   const wait = error.retryAfter ? ` Try again in ${Math.ceil(error.retryAfter)} s.` : "";

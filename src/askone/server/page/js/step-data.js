@@ -52,7 +52,7 @@ export function dataStep(draft, { next }) {
   });
 
   function withoutTable() {
-    draft.begin(null, draft.like ?? { labels: { kind: "order", items: [] } });
+    draft.begin(null, draft.like ?? { title: "Ranking", labels: { kind: "order", items: [] } });
     draft.turn("order");
     next();
   }
