@@ -5,16 +5,33 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from askone.commands.arguments import add_commands
 from askone.errors import AskoneError, MissingExtra
 from askone.strategies import CONTENDERS, SOURCES, Outcome, Rows, as_markdown, compared, rows_of, write
 from askone.version import __version__
+
+
+CAMPAIGNS = {
+    "demo": "demonstrating",
+    "new": "setting_up",
+    "simulate": "setting_up",
+    "serve": "running",
+    "status": "looking",
+    "replay": "looking",
+    "verify": "looking",
+    "export": "taking",
+    "backup": "taking",
+    "restore": "taking",
+    "users": "people",
+}
+"""Commands about campaigns, and the module of ``askone.commands`` that has each."""
 
 _KEEPING = ("strategies", "reproduce")  # commands that write as they go
 
@@ -23,12 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status."""
     chosen = _parser().parse_args(arguments)
     try:
+        if chosen.command in CAMPAIGNS:
+            return run_campaigns(chosen)
         if chosen.command == "reproduce":
             return run_reproduce(chosen)
-        if chosen.command == "strategies":
-            rows = rows_of(chosen.data, chosen.directory)
-            return run_strategies(rows, chosen.data, chosen.repeats, chosen.questions, Path(chosen.out))
-        return run_demo(chosen)
+        rows = rows_of(chosen.data, chosen.directory)
+        return run_strategies(rows, chosen.data, chosen.repeats, chosen.questions, Path(chosen.out))
     except (ValueError, AskoneError, OSError) as error:
         print(f"askone: {error}", file=sys.stderr)
         return 2
@@ -42,24 +59,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="askone", description="Learn by asking one yes/no question per example.")
     parser.add_argument("--version", action="version", version=f"askone {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    _add_demo(commands.add_parser("demo", help="a server with three campaigns and simulated people who answer"))
     table = commands.add_parser("strategies", help="compare every strategy for classes and write the table")
     table.add_argument("--data", default="pendigits", help=f"one of {', '.join(SOURCES)} (default: pendigits)")
     table.add_argument("--directory", default=None, help="where its files lie (default: ASKONE_DATA, or a download)")
     table.add_argument("--repeats", type=int, default=3, help="runs to average over (default: 3)")
     table.add_argument("--questions", type=int, default=None, help="questions in one run (default: one per row)")
     table.add_argument("--out", default=".", help="directory for strategies.md and strategies.csv (default: here)")
+    add_commands(commands)
     _add_reproduce(commands.add_parser("reproduce", help="make the paper's figures and claims again, with a report"))
     return parser
-
-
-def _add_demo(demo: argparse.ArgumentParser) -> None:
-    demo.add_argument("--host", default="127.0.0.1", help="address to listen at (default: 127.0.0.1, this machine)")
-    demo.add_argument("--port", type=int, default=8000, help="port to listen at; 0: any free one (default: 8000)")
-    demo.add_argument("--store", default=None, metavar="PATH", help="database to keep it in (default: a temporary one)")
-    demo.add_argument("--headless", action="store_true", help="no server: a simulated campaign in this terminal")
-    demo.add_argument("--answers", type=int, default=None, help="of each simulated person at most; headless: in all")
-    demo.add_argument("--seconds-per-answer", type=float, default=1.0, help="of a simulated person (default: 1)")
 
 
 def _add_reproduce(paper: argparse.ArgumentParser) -> None:
@@ -70,20 +78,6 @@ def _add_reproduce(paper: argparse.ArgumentParser) -> None:
     paper.add_argument("--workers", type=int, default=None, help="processes (default: one per core)")
     paper.add_argument("--cluster", default=None, metavar="ADDRESS", help="run on the Dask scheduler at this address")
     paper.add_argument("--directory", default=None, help="where data lies (default: ASKONE_DATA, or a download)")
-
-
-def run_demo(chosen: argparse.Namespace) -> int:
-    """Three campaigns on a server, or one in the terminal; see ``askone.demo``, which needs the extra ``server``."""
-    try:
-        if chosen.headless:
-            answers = {} if chosen.answers is None else {"answers": chosen.answers}
-            return int(importlib.import_module("askone.demo.headless").headless(**answers))
-        running = importlib.import_module("askone.demo.running")
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"askone demo needs {error.name}: pip install 'askone[server]'") from error
-    options = {} if chosen.answers is None else {"answers": chosen.answers}
-    demo = running.Demo(chosen.host, chosen.port, chosen.store, seconds=chosen.seconds_per_answer, **options)
-    return int(running.run(demo))
 
 
 def run_strategies(
@@ -105,6 +99,19 @@ def run_strategies(
     console.print(Markdown(as_markdown(outcomes, title)))
     console.print("written: " + ", ".join(map(str, paths)), soft_wrap=True)
     return 0
+
+
+def run_campaigns(chosen: argparse.Namespace, console: Console | None = None) -> int:
+    """A command about campaigns, loaded by name: they need the extra ``server``, the others do not."""
+    try:
+        module = importlib.import_module(f"askone.commands.{CAMPAIGNS[chosen.command]}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("askone"):
+            raise
+        wanted = f"askone {chosen.command} needs {error.name}: pip install 'askone[server]'"
+        raise MissingExtra(wanted) from error
+    run: Callable[[argparse.Namespace, Console], int] = vars(module)[f"run_{chosen.command}"]
+    return run(chosen, console or Console())
 
 
 def run_reproduce(chosen: argparse.Namespace) -> int:
