@@ -45,9 +45,11 @@ function label(side, word, q) {
 function show(q, { switched }) {
   const lostFocus = !screens.section.hidden && screens.section.contains(document.activeElement);
   screens.hide();
+  document.body.classList.remove("idle");
   ask.hidden = deck.hidden = false;
   document.body.classList.toggle("pair", isPair(q));
   question.replaceChildren(...sentence(q));
+  question.classList.toggle("long", q.sentence.length > 60 || (q.set?.length ?? 0) > 4);
   row.hidden = !showRow(row, q.row);
   document.body.classList.toggle("rowless", row.hidden);
   const words = sides(q);
@@ -75,6 +77,7 @@ function screen(name, words) {
   ask.hidden = true;
   // While a question is on its way the buttons keep their place, and the focus stays on them.
   deck.hidden = name !== "loading";
+  document.body.classList.toggle("idle", deck.hidden);
   if (!screens.show(name, words) || name === "loading") return;
   say.textContent = `${screens.title.textContent}. ${screens.text.textContent}`;
   if (hadFocus || document.activeElement === document.body) screens.title.focus({ preventScroll: true });
@@ -132,6 +135,9 @@ const ACTS = {
   undo: () => session.undo(),
   skip: () => session.skip("skip"),
   unsure: () => session.skip("cannot tell"),
+  // The page itself does not scroll, its middle does: without this a keyboard could not reach the end of a long row.
+  up: () => byId("main").scrollBy({ top: -90 }),
+  down: () => byId("main").scrollBy({ top: 90 }),
   flag: openFlagging,
   help: openHelp,
 };

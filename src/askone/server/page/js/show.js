@@ -136,6 +136,7 @@ export function showRow(card, row) {
   const known = fields.some((field) => String(field.value) === row.key);
   if (content.length > 0 && !known) content.push(el("p", { class: "row-key small muted", dir: "auto" }, `Row ${row.key}`));
   card.replaceChildren(...content);
+  card.classList.toggle("beside", Boolean(row.image) && fields.length > 0 && !fields.some(isLong));
   card.scrollTop = 0;
   return content.length > 0;
 }
