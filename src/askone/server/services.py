@@ -27,6 +27,7 @@ from askone.store.store import Store
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 @final
@@ -44,6 +45,8 @@ class Services:
     metrics: Metrics
     logins: Buckets
     rates: dict[str, Buckets]
+    room: asyncio.Semaphore
+    """Few may compute for long at the same time: people who answer go first."""
 
 
 @final
@@ -102,5 +105,4 @@ async def away(step: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
 
 def reply(value: Any, status: int = 200) -> Response:
     """A JSON response."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(text.encode("utf-8", "replace"), status, media_type="application/json")
+    return Response(_ENCODER.encode(value).encode("utf-8", "replace"), status, media_type="application/json")
