@@ -87,7 +87,7 @@ def run_replay(chosen: argparse.Namespace, console: Console) -> int:
         if chosen.out is not None:
             with whole_file(Path(chosen.out)) as out:
                 write_model(fresh, out)
-            console.print(f"Model: {chosen.out}", soft_wrap=True, highlight=False)
+            console.print(f"Model: {chosen.out}", soft_wrap=True, highlight=False, markup=False)
     return status
 
 
