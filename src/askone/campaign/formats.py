@@ -28,7 +28,7 @@ Kind = Literal["int", "float", "bool", "text", "json"]
 Column = tuple[str, Kind]
 FORMATS = ("csv", "jsonl", "parquet")
 PAGE = 1_000
-_GROUP = 50_000  # records in a row group of Parquet
+_GROUP = 20_000  # records in a row group of Parquet
 _BOM = "\ufeff"
 # Also their wide forms, which some spreadsheets take for the plain ones.
 _FORMULA = frozenset("=+-@＝＋－＠")
@@ -99,11 +99,12 @@ def _jsonl_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Itera
 
 def _parquet_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:
     sink = Sink()
-    table = ParquetPages(sink, [(name, "text" if kind == "json" else kind) for name, kind in columns])
+    table = ParquetPages(sink, [(name, "text" if kind == "json" else kind) for name, kind in columns], _GROUP)
     nested = [name for name, kind in columns if kind == "json"]
-    for page in pages(records, _GROUP):
+    for page in pages(records):
         table.write([record | {name: _text(record[name]) for name in nested} for record in page])
-        yield sink.take()
+        if piece := sink.take():
+            yield piece
     table.close()
     yield sink.take()
 
