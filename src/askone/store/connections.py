@@ -103,6 +103,10 @@ class Database(ABC):
         """The names of the tables that there are."""
 
     @abstractmethod
+    def repeats(self, error: Any) -> bool:
+        """Whether a conflict is that the log has an event's id already."""
+
+    @abstractmethod
     def guard(self, writing: bool) -> AbstractContextManager[object]:
         """What threads of this process hold while they read or write."""
 
@@ -138,6 +142,8 @@ class Database(ABC):
                 self._undo(connection)
                 raise
             finally:
+                # Who keeps a session beyond its transaction would write without one.
+                session.cursor.close()
                 connection.close()
 
     def close(self) -> None:
