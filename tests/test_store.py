@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import platform
@@ -225,6 +226,19 @@ def test_a_turn_that_raises_leaves_nothing(any_store):
     assert any_store.head("c")[0] == 1
     with any_store.turn("c") as turn:
         assert turn.seats(numbers=[1]) == []
+
+
+def test_a_turn_in_which_a_write_failed_is_not_kept(any_store):
+    def swallow():
+        with any_store.turn("c") as turn:
+            turn.write([note(1)])
+            with contextlib.suppress(DuplicateEvent):
+                turn.write([note(2), note(1)])
+
+    make(any_store)
+    with pytest.raises(StoreUnavailable, match="nothing of this transaction is kept"):
+        swallow()
+    assert len(check_chain(any_store)) == 1
 
 
 def test_a_turn_is_over_when_it_is_over(any_store):
