@@ -451,9 +451,7 @@ def test_a_real_server(tmp_path, processes):
     """It prints where it is and how to set it up, serves, and ends in good order when told to."""
     port = free_port()
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "a.db"), str(port), str(processes)]
-    running = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ.copy()
-    )
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         lines = [running.stdout.readline() for _ in range(2)]
         assert lines[0] == f"askone serves http://127.0.0.1:{port}\n"
