@@ -37,8 +37,13 @@ class Factory:
         return create_app(open_store(self.url), self.config, owned=True)
 
 
-def serve(url: str, config: ServerConfig | None = None, say: Callable[[str], None] = print) -> int:
-    """Serves the store at an address until it is stopped."""
+def serve(
+    url: str,
+    config: ServerConfig | None = None,
+    say: Callable[[str], None] = print,
+    begun: Callable[[str], None] | None = None,
+) -> int:
+    """Serves the store at an address until it is stopped; ``begun`` is told where it listens."""
     config = _with_directory(url, config or ServerConfig())
     store = open_store(url)
     try:
@@ -54,6 +59,8 @@ def serve(url: str, config: ServerConfig | None = None, say: Callable[[str], Non
     say(f"askone serves {address}")
     if link is not None:
         say(f"Set it up, once, at {address}{link}")
+    if begun is not None:
+        begun(address)
     if config.processes > 1:
         Multiprocess(settings, sockets=[socket]).run()
     else:
