@@ -7,14 +7,14 @@ from typing import Literal, final
 from pydantic import BaseModel, ConfigDict
 
 
-class Told(BaseModel):
+class Reported(BaseModel):
     """What a response says; further fields may come with time."""
 
     model_config = ConfigDict(extra="allow")
 
 
 @final
-class ErrorDetail(Told):
+class ErrorDetail(Reported):
     """What went wrong: a code for programs, words for people, the argument that is to blame."""
 
     code: str
@@ -23,14 +23,14 @@ class ErrorDetail(Told):
 
 
 @final
-class Error(Told):
+class Error(Reported):
     """The shape of every error."""
 
     error: ErrorDetail
 
 
 @final
-class User(Told):
+class User(Reported):
     """An account."""
 
     id: str
@@ -39,7 +39,7 @@ class User(Told):
 
 
 @final
-class Membership(Told):
+class Membership(Reported):
     """A campaign and one's role in it."""
 
     name: str
@@ -48,7 +48,7 @@ class Membership(Told):
 
 
 @final
-class Me(Told):
+class Me(Reported):
     """Who is signed in."""
 
     user: User | None
@@ -59,7 +59,7 @@ class Me(Told):
 
 
 @final
-class Field(Told):
+class Field(Reported):
     """A column of a row, to be shown."""
 
     name: str
@@ -68,7 +68,7 @@ class Field(Told):
 
 
 @final
-class ShownRow(Told):
+class ShownRow(Reported):
     """A row, to be shown."""
 
     key: str
@@ -78,7 +78,7 @@ class ShownRow(Told):
 
 
 @final
-class Shown(Told):
+class Shown(Reported):
     """A question, to be shown."""
 
     lease: str
@@ -91,7 +91,7 @@ class Shown(Told):
 
 
 @final
-class Ahead(Told):
+class Ahead(Reported):
     """The next question after a yes, and after a no."""
 
     yes: Shown | None
@@ -99,7 +99,7 @@ class Ahead(Told):
 
 
 @final
-class Serving(Told):
+class Serving(Reported):
     """The next question, or why there is none."""
 
     state: Literal["question", "waiting", "paused", "closed", "spent", "done"]
@@ -112,22 +112,22 @@ class Serving(Told):
 
 
 @final
-class Ok(Told):
+class Ok(Reported):
     """It is done."""
 
     ok: bool
 
 
 @final
-class Secret(Told):
+class Secret(Reported):
     """A thing with a secret that is shown this once."""
 
     id: str
 
 
 @final
-class Anything(Told):
-    """An object; docs/server.md has its fields."""
+class Anything(Reported):
+    """An object."""
 
 
 Objects = list[Anything]
