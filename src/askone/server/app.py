@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import sys
+import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, final
 
@@ -51,6 +53,7 @@ from askone.store.store import Store
 from askone.version import __version__
 
 _API, _C, _OUT = "/api/v1", "/api/v1/campaigns/{c}", "/api/v1/campaigns/{c}/export"
+log = logging.getLogger("askone.server")
 accounts, annotators, exports, health = routes_accounts, routes_annotators, routes_exports, routes_health
 
 # fmt: off
@@ -238,5 +241,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 async def _sweeping(services: Services) -> None:
     while True:
         services.workers.sweep()
-        await asyncio.to_thread(services.uploads.sweep)
+        try:
+            await asyncio.to_thread(services.uploads.sweep)
+            await asyncio.to_thread(services.store.accounts.end_expired, time.time())
+        except OSError:  # the store is away, or another process swept the same file: next time
+            log.warning("sweeping was put off")
         await asyncio.sleep(60)
