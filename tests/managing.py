@@ -10,7 +10,7 @@ from typing import Any
 from pages import Call, Reply, Site, refused
 
 NOW = 1_790_000_000.0
-QR = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 29 29"><path fill="#fff" d="M0 0h29v29H0z"/><path d="{}"/></svg>'
+QR = '<svg width="290" height="290" viewBox="0 0 29 29"><path fill="#fff" d="M0 0h29v29H0z"/><path d="{}"/></svg>'
 DRINKS = ["coffee", "tea", "cocoa", "lemonade", "orange juice", "water", "kombucha", "tomato juice"]
 DIGITS = [str(digit) for digit in range(10)]
 Words = Callable[[str], str]
@@ -357,7 +357,7 @@ class Managed:
             "id": f"i{len(self.invitations)}",
             "title": self.t(wish["title"]),
             "expires": NOW + 3600 * wish["expires_hours"],
-            "most_uses": wish["most_uses"],
+            "most_uses": wish.get("most_uses", 100),
             "uses": 0,
             "revoked": False,
         }
