@@ -33,6 +33,7 @@ _BOM = "\ufeff"
 # Also their wide forms, which some spreadsheets take for the plain ones.
 _FORMULA = frozenset("=+-@＝＋－＠")
 _FIRST = frozenset("'\t\r\n")
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def safe_cell(text: str) -> str:
@@ -113,7 +114,7 @@ def _text(value: Any) -> str | None:
 
 def as_json(value: Any) -> str:
     """Compact JSON: no NaN, letters as they are."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _encode(value)
 
 
 class Sink(io.RawIOBase):

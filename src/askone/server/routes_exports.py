@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from askone.campaign import backup, export, labelstudio
 from askone.campaign.campaign import Campaign
+from askone.campaign.models import write_model
 from askone.server.limits import pieces
 from askone.server.problems import conflict
 from askone.server.services import Call, away, reply
@@ -58,7 +59,8 @@ def _saved(store: Store, name: str) -> Path:
     with tempfile.NamedTemporaryFile(prefix="askone-", suffix=".askone", delete=False) as out:
         path = Path(out.name)
     try:
-        Campaign.open(store, name).model().save(path)
+        with path.open("wb") as out:
+            write_model(Campaign.open(store, name), out)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
