@@ -151,6 +151,9 @@ class Application(FastAPI):
         return Headers(Watching(inner, services.config, services.metrics), services.config)
 
 
+_WARM = 4  # campaigns that are opened when a server starts
+
+
 def create_app(store: Store, config: ServerConfig | None = None, owned: bool = False) -> FastAPI:
     """The server of a store, for ``serving.serve`` or any ASGI server; it closes the store in the end if it owns it."""
     services = _services(store, config or ServerConfig())
@@ -223,7 +226,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     # The thread of a campaign computes: with the usual 5 ms until it lets the event loop in, requests would queue.
     before = sys.getswitchinterval()
     sys.setswitchinterval(0.0005)
-    tasks = [asyncio.create_task(_sweeping(services))]
+    tasks = [asyncio.create_task(_sweeping(services)), asyncio.create_task(_warming(services))]
     if services.config.webhooks:
         tasks.append(asyncio.create_task(services.webhooks.run()))
     try:
@@ -236,6 +239,13 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         if app.state.owned:
             services.store.close()
         sys.setswitchinterval(before)
+
+
+async def _warming(services: Services) -> None:
+    """The latest campaigns are opened before anybody waits for them: the first time that takes seconds."""
+    for record in sorted(services.store.campaigns(), key=lambda one: -one.created)[:_WARM]:
+        with contextlib.suppress(AskoneError):
+            await services.workers[record.name].run(lambda front: front.campaign.warm())
 
 
 async def _sweeping(services: Services) -> None:
