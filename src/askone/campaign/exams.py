@@ -124,7 +124,7 @@ def _pair(space: Ranking, order: list[Any], uniform: Array, learnt: int) -> Exam
 
 
 @final
-class Point(NamedTuple):
+class Measured(NamedTuple):
     """The measured error after so many answers, with an interval of two standard errors."""
 
     n: int
@@ -133,7 +133,7 @@ class Point(NamedTuple):
     high: float
 
 
-def curve(scores: list[tuple[int, float]], most: int = 40, share: bool = False) -> list[Point]:
+def curve(scores: list[tuple[int, float]], most: int = 40, share: bool = False) -> list[Measured]:
     """The measured error along the campaign: at each point, of the later half of the scores so far.
 
     ``scores`` are (answers learnt, score); a ``share`` lies between 0 and 1, and its interval is Wilson's.
@@ -148,27 +148,27 @@ def curve(scores: list[tuple[int, float]], most: int = 40, share: bool = False) 
     return [_point(scores[end - 1][0], values[end // 2 : end], share) for end in ends]
 
 
-def _point(n: int, values: Array, share: bool) -> Point:
+def _point(n: int, values: Array, share: bool) -> Measured:
     mean, count = float(values.mean()), len(values)
     if share:
         z = 2.0
         middle = (mean + z * z / (2 * count)) / (1 + z * z / count)
         half = z * math.sqrt(mean * (1 - mean) / count + z * z / (4 * count * count)) / (1 + z * z / count)
-        return Point(n, mean, max(0.0, min(middle - half, mean)), min(1.0, max(middle + half, mean)))
+        return Measured(n, mean, max(0.0, min(middle - half, mean)), min(1.0, max(middle + half, mean)))
     error = 2.0 * float(values.std(ddof=1)) / math.sqrt(count)
-    return Point(n, mean, max(0.0, mean - error), mean + error)
+    return Measured(n, mean, max(0.0, mean - error), mean + error)
 
 
-def reached(point: Point, target: float, share: bool) -> bool:
+def reached(point: Measured, target: float, share: bool) -> bool:
     """Whether the error is below the target, its whole interval included; the error of a share is what lacks to 1.
 
-    >>> reached(Point(100, 4.0, 3.0, 5.0), 5.0, share=False), reached(Point(100, 0.9, 0.85, 0.95), 0.1, share=True)
+    >>> reached(Measured(100, 4.0, 3.0, 5.0), 5.0, share=False), reached(Measured(100, 0.9, 0.85, 0.95), 0.1, share=True)
     (True, False)
     """
     return (1 - point.low if share else point.high) <= target
 
 
-def continued(points: list[Point], share: bool, times: float = 4.0) -> list[Point] | None:
+def continued(points: list[Measured], share: bool, times: float = 4.0) -> list[Measured] | None:
     """Where the error is heading if it goes on as it went: log error on log answers, a line through the later half.
 
     None where there is too little to go by.  The slope is taken between -1 and 0; the interval is two standard
@@ -192,5 +192,5 @@ def continued(points: list[Point], share: bool, times: float = 4.0) -> list[Poin
         low, high = error / wide, error * wide
         if share:
             error, low, high = 1 - error, max(0.0, 1 - high), min(1.0, 1 - low)
-        ends.append(Point(round(n), error, low, high))
+        ends.append(Measured(round(n), error, low, high))
     return ends

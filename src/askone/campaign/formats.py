@@ -18,7 +18,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, final
 
 from askone.campaign.parquet import ParquetPages
 from askone.inputs import as_choice
@@ -118,6 +118,7 @@ def as_json(value: Any) -> str:
     return _encode(value)
 
 
+@final
 class Sink(io.RawIOBase):
     """A file that is only written, in order, and whose bytes are taken as they come."""
 
