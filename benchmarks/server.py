@@ -6,7 +6,8 @@
 First 300 answers a second are offered for a minute, at times fixed beforehand: the latency of an answer is from when
 it was due until the next question has come.  Then all answer flat out for half a minute.  After each load the log is
 checked: no row is served twice, no answer is there twice, none that was acknowledged is lost, and a fresh fold of
-the log gives the model's state bit for bit.  Then a million rows.  Writes results/server.json and docs/benchmarks-server.md.
+the log gives the model's state bit for bit.  Then a million rows.  Writes
+results/server.json and docs/benchmarks-server.md.
 """
 
 from __future__ import annotations

@@ -379,3 +379,12 @@ def test_it_pauses_by_itself_when_it_is_good_enough(store):
     one(campaign, SetStatus("boss", "on", "running"), 1000.0)
     assert len(play(campaign, ["ann", "bob"], price, 20, start=1001.0)) == 20
     assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
+
+
+def test_nobody_is_asked_about_implausible_values(store):
+    campaign = stage(store, asking(PRICES, exam_share=0), rows=200)
+    served = play(campaign, ["ann"], lambda row: 0.0 if row.content["size"] < 0 else 100.0, 150)
+    thresholds = [abs(serving.question.question.threshold) for serving in served]
+    assert all(1 <= threshold <= 99 for threshold in thresholds)
+    assert min(thresholds) == 1
+    assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)

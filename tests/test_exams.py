@@ -93,9 +93,9 @@ def test_no_exam_before_a_range_is_known_nor_for_several_outputs():
 
 
 def test_the_curve_covers_the_truth_and_needs_a_few_scores():
-    assert curve([(n, 1.0) for n in range(15)]) == []
+    assert curve([(n, 1.0, 1.0) for n in range(15)]) == []
     rng = np.random.default_rng(0)
-    scores = [(n, float(rng.random() < 0.7)) for n in range(1, 401)]
+    scores = [(n, float(rng.random() < 0.7), 1.0) for n in range(1, 401)]
     points = curve(scores, share=True)
     assert [p.n for p in points] == sorted({p.n for p in points})
     assert points[-1].n == 400
@@ -111,3 +111,15 @@ def test_a_power_law_is_continued():
     assert continued(points[:4], share=False) is None
     shares = [Measured(n, 1 - 0.5 / n**0.5, 0.0, 1.0) for n in (10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120)]
     assert continued(shares, share=True)[-1].value == pytest.approx(1 - 0.5 / (4 * 5120) ** 0.5, rel=1e-6)
+
+
+def test_the_interval_of_a_mean_error_covers_it_and_a_run_of_zeros_is_not_exact():
+    rng = np.random.default_rng(1)
+    covered = 0
+    for _ in range(200):  # errors of 10, seen through weights of 40: a quarter of the answers disagree
+        scores = [(n, 40.0 * (rng.random() < 0.25), 40.0) for n in range(1, 101)]
+        last = curve(scores)[-1]
+        covered += last.low <= 10.0 <= last.high
+    # 95 % nominal: below 90 % of 200 has a chance of less than 2e-3 under it.
+    assert covered >= 180
+    assert curve([(n, 0.0, 40.0) for n in range(1, 20)])[-1].high > 0

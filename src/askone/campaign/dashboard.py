@@ -59,7 +59,7 @@ def is_share(space: Space) -> bool:
 def points(book: Book, space: Space) -> list[Measured]:
     """The measured error along the campaign, from answers alone (see ``exams``)."""
     scores = [
-        (place, asking.score[lesson.answer])
+        (place, asking.score[lesson.answer], max(asking.score))
         for place, lesson in enumerate(book.lessons.all, start=1)
         if (asking := book.asked[lesson.number]).score is not None
     ]

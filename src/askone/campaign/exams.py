@@ -133,36 +133,40 @@ class Measured(NamedTuple):
     high: float
 
 
-def curve(scores: list[tuple[int, float]], most: int = 40, share: bool = False) -> list[Measured]:
+def curve(scores: list[tuple[int, float, float]], most: int = 40, share: bool = False) -> list[Measured]:
     """The measured error along the campaign: at each point, of the later half of the scores so far.
 
-    ``scores`` are (answers learnt, score); a ``share`` lies between 0 and 1, and its interval is Wilson's.
+    ``scores`` are (answers learnt, score, the most that it could have been); a ``share`` lies between 0 and 1, and
+    its interval is Wilson's.
 
-    >>> curve([(n, 1.0) for n in range(10, 60)], share=True)[-1].high
+    >>> curve([(n, 1.0, 1.0) for n in range(10, 60)], share=True)[-1].high
     1.0
     """
     if len(scores) < _FIRST:
         return []
-    values = np.array([score for _, score in scores])
+    values = np.array([pair for _, *pair in scores])
     ends = sorted({round(_FIRST * (len(scores) / _FIRST) ** (i / max(most - 1, 1))) for i in range(most)})
-    return [_point(scores[end - 1][0], values[end // 2 : end], share) for end in ends]
+    return [_point(scores[end - 1][0], values[min(end // 2, end - _FIRST) : end], share) for end in ends]
 
 
-def _point(n: int, values: Array, share: bool) -> Measured:
+def _point(n: int, pairs: Array, share: bool) -> Measured:
+    values, weights = pairs.T
     mean, count = float(values.mean()), len(values)
     if share:
         z = 2.0
         middle = (mean + z * z / (2 * count)) / (1 + z * z / count)
         half = z * math.sqrt(mean * (1 - mean) / count + z * z / (4 * count * count)) / (1 + z * z / count)
         return Measured(n, mean, max(0.0, min(middle - half, mean)), min(1.0, max(middle + half, mean)))
-    error = 2.0 * float(values.std(ddof=1)) / math.sqrt(count)
+    # One more score of the usual weight in the variance: else a run of zeros would claim to be exact.
+    square = float(((values - mean) ** 2).sum() + weights.mean() ** 2)
+    error = 2.0 * math.sqrt(square / (count * (count - 1)))
     return Measured(n, mean, max(0.0, mean - error), mean + error)
 
 
 def reached(point: Measured, target: float, share: bool) -> bool:
     """Whether the error is below the target, its whole interval included; the error of a share is what lacks to 1.
 
-    >>> reached(Measured(100, 4.0, 3.0, 5.0), 5.0, share=False), reached(Measured(100, 0.9, 0.85, 0.95), 0.1, share=True)
+    >>> reached(Measured(100, 4.0, 3.0, 5.0), 5.0, False), reached(Measured(100, 0.9, 0.85, 0.95), 0.1, True)
     (True, False)
     """
     return (1 - point.low if share else point.high) <= target
