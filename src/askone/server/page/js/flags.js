@@ -1,0 +1,30 @@
+// What people found wrong with questions or rows.
+
+import { get } from "./api.js";
+import { el } from "./dom.js";
+import { bad, words } from "./forms.js";
+import { show } from "./make.js";
+import { count, moment } from "./words.js";
+
+export async function fill(panel, shared) {
+  try {
+    const flags = await get(`${shared.root}/flags`);
+    show(panel, flags.length ? table(flags) : el("div", { class: "card empty stack" }, el("h2", {}, "Nothing was flagged"), el("p", {}, "When somebody flags a question, its row and their reason appear here.")));
+  } catch (error) {
+    show(panel, bad(words(error)));
+  }
+}
+
+const table = (flags) =>
+  el("div", { class: "table-scroll" }, el("table", {},
+    el("caption", {}, `${count(flags.length)} flagged, the latest first`),
+    el("thead", {}, el("tr", {}, ["Row", "Question", "Reason", "By", "When"].map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", {}, [...flags].sort((a, b) => b.at - a.at).map((flag) => el("tr", {},
+      el("th", { scope: "row" }, flag.key),
+      el("td", {}, el("span", { class: "muted small" }, `#${count(flag.number)} `), flag.sentence),
+      el("td", {}, flag.reason), el("td", {}, flag.who), el("td", { class: "nowrap" }, moment(flag.at)))))));
+
+export function flagsTab(panel, shared) {
+  show(panel, el("p", { class: "muted" }, "Loading …"));
+  fill(panel, shared);
+}

@@ -1,0 +1,99 @@
+// Links that let people in: made, shown once with a code for phones, and taken back.
+
+import { del, get, post } from "./api.js";
+import { confirm, copyable } from "./dialogs.js";
+import { el } from "./dom.js";
+import { action, bad, clearErrors, field, numeral, showError, text, words } from "./forms.js";
+import { show } from "./make.js";
+import { count, moment } from "./words.js";
+
+/** The link, which is never shown again, and its code. The code is a picture: it cannot run anything. */
+function shown({ link, qr }) {
+  const address = new URL(link, location.origin).href;
+  return el("div", { class: "invitation-shown notice good" },
+    qr ? el("img", { class: "qr", alt: "The link as a QR code", src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(qr)}` }) : null,
+    el("div", { class: "stack" }, copyable("Invitation link", address), el("p", { class: "small" }, "Copy it now: it is shown this once. Whoever has it can answer questions of this campaign, and nothing else.")));
+}
+
+/** A form that makes an invitation and shows it. */
+function maker(shared, made) {
+  const wish = { title: "", expires_hours: 168, most_uses: 20 };
+  const place = el("div", { "aria-live": "polite" });
+  const form = el("div", { class: "fields" },
+    field({ label: "For whom (optional)", path: "title", hint: "A note for yourself." }, text("", (value) => { wish.title = value; }, { placeholder: "Course on Tuesday", maxlength: "100" })),
+    field({ label: "Valid for hours", path: "expires_hours" }, numeral(wish.expires_hours, (value) => { wish.expires_hours = value; }, { min: "1", step: "1" })),
+    field({ label: "For so many people", path: "most_uses", hint: "Empty: no limit." }, numeral(wish.most_uses, (value) => { wish.most_uses = value; }, { min: "1", step: "1" })),
+    el("div", { class: "field end" }, action("Make a link", async () => {
+      clearErrors(form);
+      try {
+        show(place, shown(await post(`${shared.root}/invitations`, wish)));
+        made();
+      } catch (error) {
+        if (!showError(form, error.argument, words(error))) show(place, bad(words(error)));
+      }
+    }, { class: "button primary" })));
+  return el("section", { class: "card stack" }, el("h2", {}, "Invite people"),
+    el("p", { class: "muted" }, "People open the link and answer; they need no account and see nothing but questions."), form, place);
+}
+
+export function invitationsTab(panel, shared) {
+  const list = el("div");
+  show(panel, el("div", { class: "stack" }, maker(shared, refresh), list));
+
+  async function refresh() {
+    try {
+      const all = await get(`${shared.root}/invitations`);
+      show(list, all.length ? table(all) : el("p", { class: "empty" }, "No invitation so far."));
+    } catch (error) {
+      show(list, bad(words(error)));
+    }
+  }
+
+  const table = (all) =>
+    el("div", { class: "table-scroll" }, el("table", {}, el("caption", {}, "Invitations"),
+      el("thead", {}, el("tr", {}, ["For", "Used", "Valid until", "State", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
+      el("tbody", {}, all.map((one) => el("tr", {},
+        el("th", { scope: "row" }, one.title || "–"),
+        el("td", { class: "number" }, one.most_uses ? `${count(one.uses)} of ${count(one.most_uses)}` : count(one.uses)),
+        el("td", { class: "nowrap" }, one.expires ? moment(one.expires) : "no end"),
+        el("td", {}, state(one)),
+        el("td", {}, one.revoked ? null : el("button", { type: "button", class: "button small danger", "aria-label": `Revoke the invitation ${one.title || one.id}`, onclick: () => revoke(one) }, "Revoke")))))));
+
+  const revoke = (one) => confirm({
+    title: "Revoke this invitation?", say: "Nobody can join with it any more. People who joined already stay.", button: "Revoke", danger: true,
+    run: async () => {
+      await del(`${shared.root}/invitations/${encodeURIComponent(one.id)}`);
+      await refresh();
+    },
+  });
+  refresh();
+}
+
+function state({ revoked, expires, uses, most_uses: most }) {
+  if (revoked) return el("span", { class: "badge bad" }, "revoked");
+  if (expires && expires < Date.now() / 1000) return el("span", { class: "badge" }, "expired");
+  if (most && uses >= most) return el("span", { class: "badge" }, "used up");
+  return el("span", { class: "badge good" }, "open");
+}
+
+/** Right after a campaign was made: the first link, at one press. */
+export function welcome(shared) {
+  if (new URLSearchParams(location.search).get("made") !== "1") return null;
+  history.replaceState(null, "", location.pathname + location.hash);
+  const place = el("div", { "aria-live": "polite" });
+  const card = el("section", { class: "card stack welcome", "aria-label": "First steps" },
+    el("div", { class: "line between" }, el("h2", {}, "Your campaign is running. Who answers?"), el("button", { type: "button", class: "button quiet small", onclick: () => card.remove() }, "Not now")),
+    el("div", { class: "line" },
+      action("Make an invitation link", async (button) => {
+        try {
+          show(place, shown(await post(`${shared.root}/invitations`, { title: "First invitation", expires_hours: 168, most_uses: 20 })));
+          button.remove();
+        } catch (error) {
+          show(place, bad(words(error)));
+        }
+      }, { class: "button primary" }),
+      el("a", { class: "button", href: `/answer/${encodeURIComponent(shared.name)}` }, "Answer a few yourself"),
+      el("span", { class: "muted small" }, "The link is valid for a week and twenty people.")),
+    place);
+  return card;
+}

@@ -1,0 +1,105 @@
+// What the model says now about chosen rows, and how sure it is.
+
+import { get } from "./api.js";
+import { el } from "./dom.js";
+import { bad, field, text, words } from "./forms.js";
+import { show } from "./make.js";
+import { count, number, percent, withUnit } from "./words.js";
+
+const FIRST = 6;
+const EVERY = 6000; // milliseconds between two looks while answers come in
+
+export class Predictions {
+  constructor(shared) {
+    this.shared = shared;
+    this.labels = shared.record.settings.labels;
+    this.keys = "";
+    this.at = -1;
+    this.seen = 0;
+    this.place = el("div");
+    const input = text("", (value) => { this.keys = value; }, { placeholder: "12, 40, flat-7" });
+    const form = el("form", { class: "prediction-form" },
+      field({ label: "Rows, by name", hint: `Separated by commas. Empty: the first ${FIRST}.` }, input), el("button", { type: "submit", class: "button" }, "Show"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.refresh();
+    });
+    this.element = el("section", { class: "card stack predictions" }, el("h2", {}, "Predictions"), this.labels.kind === "order" ? null : form, this.place);
+  }
+
+  /** New answers have come: look again, but not all the time. */
+  learnt(answers) {
+    if (answers === this.at || Date.now() - this.seen < EVERY) return;
+    this.at = answers;
+    this.refresh();
+  }
+
+  async refresh() {
+    this.seen = Date.now();
+    const keys = this.keys.split(",").map((key) => key.trim()).filter(Boolean);
+    const query = keys.length ? `keys=${keys.map(encodeURIComponent).join(",")}` : `first=${FIRST}`;
+    try {
+      const list = await get(`${this.shared.root}/predictions?${query}`);
+      show(this.place, list.length ? this.#draw(list) : el("p", { class: "empty" }, "No row has such a name."));
+    } catch (error) {
+      if (!error.passing) show(this.place, bad(words(error)));
+    }
+  }
+
+  #draw(list) {
+    if (this.labels.kind === "order" && list.length === 1) return ranking(list[0]);
+    const range = this.labels.kind === "number" ? span(list, this.labels) : null;
+    return el("div", { class: "table-scroll" }, el("table", {},
+      el("caption", { class: "visually-hidden" }, "Predictions on chosen rows"),
+      el("thead", {}, el("tr", {}, ["Row", "", "Prediction", "How sure", "Answers"].map((name) => el("th", { scope: "col", class: name === "Answers" ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Columns"))))),
+      el("tbody", {}, list.map((one) => el("tr", {},
+        el("th", { scope: "row" }, one.key),
+        el("td", { class: "muted small" }, describe(one.row)),
+        el("td", { class: "strong nowrap" }, Array.isArray(one.prediction) ? one.prediction.join(" › ") : typeof one.prediction === "number" && range ? withUnit(number(one.prediction), this.labels.unit) : String(one.prediction ?? "–")),
+        el("td", {}, range ? interval(one, range, this.labels.unit) : chances(one.probabilities)),
+        el("td", { class: "number" }, one.answers === undefined ? "" : count(one.answers)))))));
+  }
+}
+
+function describe(fields) {
+  const list = Array.isArray(fields) ? fields : Object.entries(fields ?? {}).map(([name, value]) => ({ name, value }));
+  return list.filter((one) => one.kind !== "image").slice(0, 3).map((one) => `${one.name} ${short(String(one.value))}`).join(" · ");
+}
+const short = (value) => (value.length > 24 ? `${value.slice(0, 23)}…` : value);
+
+const ends = (one) => [one.low ?? one.prediction - 2 * (one.std ?? 0), one.high ?? one.prediction + 2 * (one.std ?? 0)];
+
+function span(list, labels) {
+  const all = list.filter((one) => typeof one.prediction === "number").flatMap(ends);
+  return [Math.min(labels.low ?? Infinity, ...all), Math.max(labels.high ?? -Infinity, ...all)];
+}
+
+/** The prediction as a dot and its interval as a bar, on the range of the labels. */
+function interval(one, [least, most], unit) {
+  if (typeof one.prediction !== "number") return "";
+  const [low, high] = ends(one);
+  const at = (value) => `${(100 * (value - least)) / (most - least || 1)}%`;
+  const bar = el("span", { class: "interval-bar" });
+  bar.style.left = at(low);
+  bar.style.width = `${(100 * (high - low)) / (most - least || 1)}%`;
+  const dot = el("span", { class: "interval-dot" });
+  dot.style.left = at(one.prediction);
+  return el("span", { class: "interval-cell" }, el("span", { class: "interval", "aria-hidden": "true" }, bar, dot), el("span", { class: "small muted number" }, withUnit(`${number(low)} to ${number(high)}`, unit)));
+}
+
+/** The three likeliest classes. */
+function chances(probabilities) {
+  if (!probabilities) return "";
+  const best = Object.entries(probabilities).sort(([, a], [, b]) => b - a).slice(0, 3);
+  return el("span", { class: "chances" }, best.map(([name, share]) => {
+    const fill = el("span", { class: "chance-fill" });
+    fill.style.width = `${100 * share}%`;
+    return el("span", { class: "chance" }, el("span", { class: "chance-name" }, name), el("span", { class: "chance-bar", "aria-hidden": "true" }, fill), el("span", { class: "number small muted" }, percent(share)));
+  }));
+}
+
+/** All items from first to last. */
+function ranking(one) {
+  const names = Array.isArray(one.prediction) ? one.prediction : [one.prediction];
+  return el("ol", { class: "ranking" }, names.map((name) => el("li", {}, String(name), one.probabilities?.[name] === undefined ? null : el("span", { class: "muted small" }, ` ${percent(one.probabilities[name])}`))));
+}

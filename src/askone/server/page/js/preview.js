@@ -1,0 +1,76 @@
+// The question as people will see it, on real rows, while its settings are written.
+
+import { post } from "./api.js";
+import { el } from "./dom.js";
+import { words } from "./forms.js";
+import { show } from "./make.js";
+
+/** A question with its row, as it will look; nothing of it can be pressed. */
+export function questionCard(question) {
+  const { sentence, answers, set, pair, row } = question;
+  const fields = (row?.fields ?? []).filter((one) => one.kind !== "image");
+  return el("div", { class: "preview-question" },
+    row?.image ? el("img", { src: row.image, alt: `Row ${row.key}` }) : null,
+    fields.length ? el("dl", { class: "preview-fields" }, fields.map((one) => el("div", {}, el("dt", {}, one.name), el("dd", {}, String(one.value))))) : null,
+    el("p", { class: "preview-sentence" }, sentence),
+    set ? el("ul", { class: "chips" }, set.map((name) => el("li", { class: "chip" }, name))) : null,
+    el("div", { class: "preview-answers", "aria-hidden": "true" },
+      el("span", { class: "preview-answer yes" }, pair?.left ?? answers[0]),
+      el("span", { class: "preview-answer no" }, pair?.right ?? answers[1])));
+}
+
+/** `report(error or null)` is told how the latest settings fared. */
+export class Preview {
+  constructor(draft, report) {
+    Object.assign(this, { draft, report });
+    this.turn = 0;
+    this.at = 0;
+    this.questions = [];
+    this.card = el("div");
+    this.place = el("span", { class: "muted small number" });
+    this.element = el("aside", { class: "card preview", "aria-label": "Preview of the question" },
+      el("div", { class: "line between" }, el("h2", {}, "Preview"),
+        el("div", { class: "line" },
+          el("button", { type: "button", class: "button quiet small", "aria-label": "Row before", onclick: () => this.#go(-1) }, "‹"), this.place,
+          el("button", { type: "button", class: "button quiet small", "aria-label": "Row after", onclick: () => this.#go(1) }, "›"))),
+      this.card);
+    this.#draw();
+  }
+
+  /** Asks the server; only the latest request counts. Whether the settings are good. */
+  async refresh() {
+    const turn = ++this.turn;
+    this.element.setAttribute("aria-busy", "true");
+    try {
+      const made = await post(this.draft.path("preview"), { settings: this.draft.settings });
+      if (turn !== this.turn) return true;
+      this.questions = made.questions;
+      this.draft.take(made.toml);
+      this.#draw();
+      this.report(null);
+      return true;
+    } catch (error) {
+      if (turn !== this.turn) return false;
+      this.report(error);
+      if (!this.questions.length) show(this.card, el("p", { class: "muted" }, error.argument ? "The question appears here once the marked field is filled in." : words(error)));
+      this.element.classList.add("stale");
+      return false;
+    } finally {
+      if (turn === this.turn) this.element.removeAttribute("aria-busy");
+    }
+  }
+
+  #go(step) {
+    const n = this.questions.length;
+    if (n) this.at = (this.at + step + n) % n;
+    this.#draw();
+  }
+
+  #draw() {
+    this.element.classList.remove("stale");
+    const n = this.questions.length;
+    this.at = Math.min(this.at, Math.max(0, n - 1));
+    this.place.textContent = n ? `${this.at + 1} of ${n}` : "";
+    show(this.card, n ? questionCard(this.questions[this.at]) : el("p", { class: "muted" }, "The question appears here, on your own rows."));
+  }
+}

@@ -1,0 +1,61 @@
+// Numbers, times and amounts as people read them.
+
+const language = undefined; // the reader's own
+const counts = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
+
+export const count = (n) => counts.format(n);
+
+/** A measured number with about three digits: 0.0412, 3.27, 412, 12,300. */
+export function number(value, digits = 3) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  if (value === 0) return "0";
+  const size = Math.floor(Math.log10(Math.abs(value)));
+  const decimals = Math.min(8, Math.max(0, digits - 1 - size));
+  return new Intl.NumberFormat(language, { maximumFractionDigits: decimals }).format(value);
+}
+
+export const percent = (share, digits = 0) =>
+  share === null || share === undefined || !Number.isFinite(share) ? "–" : `${(100 * share).toFixed(digits)} %`;
+
+/** "1 answer", "2 answers". */
+export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
+
+export const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
+
+/** A price: in the style of its currency where it is one that the browser knows. */
+export function money(value, currency) {
+  if (value === null || value === undefined) return "–";
+  try {
+    return new Intl.NumberFormat(language, { style: "currency", currency }).format(value);
+  } catch {
+    return withUnit(value.toFixed(2), currency);
+  }
+}
+
+export function hours(value) {
+  if (value === null || value === undefined) return "–";
+  if (value < 1) return `${Math.max(1, Math.round(value * 60))} min`;
+  return `${value < 10 ? value.toFixed(1) : count(value)} h`;
+}
+
+export const day = (seconds) =>
+  new Date(seconds * 1000).toLocaleDateString(language, { day: "numeric", month: "short", year: "numeric" });
+
+export const moment = (seconds) =>
+  new Date(seconds * 1000).toLocaleString(language, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+
+export const clock = (seconds) =>
+  new Date(seconds * 1000).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" });
+
+/** "just now", "5 min ago", or the date. */
+export function ago(seconds, now = Date.now() / 1000) {
+  if (!seconds) return "never";
+  const past = now - seconds;
+  if (past < 60) return "just now";
+  if (past < 3600) return `${Math.floor(past / 60)} min ago`;
+  if (past < 86400) return `${Math.floor(past / 3600)} h ago`;
+  return moment(seconds);
+}
+
+const STATUS = { running: "Running", paused: "Paused", closed: "Closed" };
+export const statusWord = (status) => STATUS[status] ?? status;
