@@ -5,19 +5,14 @@ import numpy as np
 from askone.campaign import building
 from askone.campaign.campaign import Campaign
 from askone.campaign.requests import Answer, Next, Serving
-from askone.campaign.settings import AskSettings, ClassNames, Items, Numbers, QuestionSettings, Settings
+from askone.campaign.settings import AskSettings, ClassNames, Items, Numbers, Settings
 from askone.estimators import OneBitClassifier, OneBitRanker, OneBitRegressor
 from askone.store.entries import Entry, Row
 from askone.store.notices import Began, Grown
 
 KINDS = {
-    "number": Settings("Prices", Numbers(0.0, 1000.0, "EUR", 0, "the price")),
-    "class": Settings(
-        "Digits",
-        ClassNames(("3", "5", "8")),
-        question=QuestionSettings(answers=("yes", "no")),
-        ask=AskSettings(overlap=2),
-    ),
+    "number": Settings("Prices", Numbers(0.0, 1000.0, "EUR", 0, "price")),
+    "class": Settings("Digits", ClassNames(("3", "5", "8")), ask=AskSettings(overlap=2)),
     "order": Settings("Drinks", Items(("tea", "coffee", "milk"))),
 }
 
@@ -32,7 +27,7 @@ def rows_of(count, start=0, columns=3):
 def model_of(settings, X):
     labels = settings.labels
     if isinstance(labels, Numbers):
-        return OneBitRegressor(labels.low, labels.high, unit=labels.unit, names=["the price"], decimals=0).start(X)
+        return OneBitRegressor(labels.low, labels.high, unit=labels.unit, names=[labels.name], decimals=0).start(X)
     if isinstance(labels, ClassNames):
         return OneBitClassifier(classes=labels.classes).start(X)
     return OneBitRanker(items=labels.items).start(X)

@@ -21,6 +21,8 @@ from askone.errors import StoreUnavailable
 
 Record = tuple[Any, ...]
 Values = Sequence[Any]
+ENTRY_COLUMNS = "seq, id, kind, who, at, number, body, hash"
+SEAT_COLUMNS = "number, seat, position, person, lease, expires, ahead"
 WAIT = 30.0
 """How long to wait for another writer, or for a connection, in seconds."""
 

@@ -18,9 +18,7 @@ from askone.store.entries import Array, Entry, Row, Seat, entry_from_json
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-ENTRY_COLUMNS = "seq, id, kind, who, at, number, body, hash"
 ROW_COLUMNS = "position, key, content, features, gold"
-SEAT_COLUMNS = "number, seat, position, person, lease, expires, ahead"
 
 
 @final

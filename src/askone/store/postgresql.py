@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
@@ -11,7 +12,7 @@ from typing import Any, ClassVar, final
 import sqlalchemy as sa
 
 from askone.errors import MissingExtra
-from askone.store.connections import WAIT, Database, Record, Session
+from askone.store.connections import ENTRY_COLUMNS, SEAT_COLUMNS, WAIT, Database, Record, Session
 
 SETTINGS = (
     "SET synchronous_commit = on",
@@ -20,16 +21,18 @@ SETTINGS = (
     "SET idle_in_transaction_session_timeout = '5min'",
     "SET default_transaction_isolation = 'read committed'",
 )
-# One round trip.  The three parts touch different records, so their order does not matter.
+# One round trip, and one value for each part whatever it holds.  The parts touch different records, so their order does
+# not matter.
 _APPEND = """
 WITH logged AS (
-  INSERT INTO entries SELECT ?::bigint, * FROM unnest(
-    ?::bigint[], ?::text[], ?::text[], ?::text[], ?::float8[], ?::bigint[], ?::text[], ?::text[])
+  INSERT INTO entries SELECT ?::bigint, * FROM json_to_recordset(?::json) AS e(
+    seq bigint, id text, kind text, who text, at float8, number bigint, body text, hash text)
 ), dropped AS (
-  DELETE FROM seats WHERE campaign = ? AND (number, seat) IN (SELECT * FROM unnest(?::bigint[], ?::bigint[]))
+  DELETE FROM seats WHERE campaign = ? AND (number, seat) IN (
+    SELECT * FROM json_to_recordset(?::json) AS d(number bigint, seat bigint))
 )
-INSERT INTO seats SELECT ?::bigint, * FROM unnest(
-  ?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::float8[], ?::text[])
+INSERT INTO seats SELECT ?::bigint, * FROM json_to_recordset(?::json) AS s(
+  number bigint, seat bigint, position bigint, person text, lease text, expires float8, ahead text)
 ON CONFLICT (campaign, number, seat) DO UPDATE SET position = excluded.position, person = excluded.person,
   lease = excluded.lease, expires = excluded.expires, ahead = excluded.ahead
 """
@@ -89,8 +92,8 @@ class PostgreSQL(Database):
         self, session: Session, campaign: int, entries: list[Record], put: list[Record], drop: list[Record]
     ) -> None:
         """See ``Database.append``."""
-        logged, dropped, seated = _columns(entries, 8), _columns(drop, 2), _columns(put, 7)
-        session.run(_APPEND, [campaign, *logged, campaign, *dropped, campaign, *seated])
+        logged, seated = _listed(ENTRY_COLUMNS, entries), _listed(SEAT_COLUMNS, put)
+        session.run(_APPEND, (campaign, logged, campaign, _listed("number, seat", drop), campaign, seated))
 
     def add_rows(self, session: Session, records: list[Record]) -> None:
         """See ``Database.add_rows``."""
@@ -125,8 +128,9 @@ def _spelt(text: str) -> str:
     return text.replace("?", "%s")
 
 
-def _columns(records: list[Record], width: int) -> list[list[Any]]:
-    return [[record[i] for record in records] for i in range(width)]
+def _listed(columns: str, records: list[Record]) -> str:
+    names = columns.split(", ")
+    return json.dumps([dict(zip(names, record, strict=True)) for record in records], ensure_ascii=False)
 
 
 def _prepare(connection: Any, _: object) -> None:

@@ -15,7 +15,11 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from askone.store.connections import WAIT, Database, Record, Session, Turnstile
 
 PRAGMAS = ("synchronous=FULL", "foreign_keys=ON", "cache_size=-16384")
-_SEAT = "campaign, number, seat, position, person, lease, expires, ahead"
+_PUT = """
+INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (campaign, number, seat) DO UPDATE SET position = excluded.position, person = excluded.person,
+  lease = excluded.lease, expires = excluded.expires, ahead = excluded.ahead
+"""
 
 
 @final
@@ -67,9 +71,7 @@ class SQLite(Database):
         session.many(
             "DELETE FROM seats WHERE campaign = ? AND number = ? AND seat = ?", [(campaign, *one) for one in drop]
         )
-        session.many(
-            f"INSERT OR REPLACE INTO seats ({_SEAT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(campaign, *one) for one in put]
-        )
+        session.many(_PUT, [(campaign, *one) for one in put])
 
     def add_rows(self, session: Session, records: list[Record]) -> None:
         """See ``Database.add_rows``."""

@@ -24,10 +24,10 @@ from typing import final
 
 from askone.errors import InvalidArgument, UnknownCampaign
 from askone.store import making
-from askone.store.connections import Database, Record
+from askone.store.connections import ENTRY_COLUMNS, Database, Record
 from askone.store.entries import BEGINNING, Entry, Row, Seat
 from askone.store.making import CampaignRecord, Mark, Rows
-from askone.store.packing import ENTRY_COLUMNS, ROW_COLUMNS, Line, as_texts, is_name, row_of
+from askone.store.packing import ROW_COLUMNS, Line, as_texts, is_name, row_of
 from askone.store.turns import HEAD, Turn
 
 __all__ = ["CampaignRecord", "Line", "Store", "Turn"]

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import final
 
 from askone.errors import DuplicateEvent, UnknownCampaign
-from askone.store.connections import Database, Session
+from askone.store.connections import ENTRY_COLUMNS, SEAT_COLUMNS, Database, Session
 from askone.store.entries import BEGINNING, Entry, Seat
 from askone.store.packing import (
-    ENTRY_COLUMNS,
-    SEAT_COLUMNS,
     Line,
     as_texts,
     packed_entries,
