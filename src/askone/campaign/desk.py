@@ -68,6 +68,7 @@ class Sitting:
         self.entries: list[Entry] = []
         self.put: dict[tuple[int, int], Seat] = {}
         self.drop: set[tuple[int, int]] = set()
+        self._drafts: dict[tuple[int, int], tuple[Drafted, Drafted]] = {}
         self._free: list[Seat] = []
         self._after: tuple[int, int] | None = (-1, -1)
         self._batch = 8 + 2 * len(requests)
@@ -131,9 +132,17 @@ class Sitting:
         if seat.ahead is None or seat.number not in self.book.reserved:
             return None
         row = self.asker.tray.row(self.book.reserved[seat.number][1])
-        no, yes = (Drafted.from_json(seat.ahead[bit]) for bit in ("no", "yes"))
-        each = [Served(seat.ahead["lease"], d.plan.number, d.question, row, seat.expires) for d in (yes, no)]
-        return Ahead(*each)
+        each = [self._draft(seat, bit) for bit in ("yes", "no")]
+        yes, no = (Served(seat.ahead["lease"], d.plan.number, d.question, row, seat.expires) for d in each)
+        return Ahead(yes, no)
+
+    def _draft(self, seat: Seat, bit: str) -> Drafted:
+        """What the seat has for after an answer; a no that is not there is as the yes."""
+        ahead = seat.ahead or {}
+        fresh = self._drafts.get((seat.number, seat.seat))
+        if fresh is not None:
+            return fresh[bit == "yes"]
+        return Drafted.from_json(ahead["no"] if bit == "no" and "no" in ahead else ahead["yes"])
 
     def _lease(self, seat: Seat, person: str) -> Seat:
         expires = self.now + self.asker.settings.lease_seconds
@@ -220,7 +229,9 @@ class Sitting:
     def _look_ahead(self, seat: Seat) -> Seat:
         quiet = self.book.active(self.now) <= QUIET
         no, yes = self.asker.drafts(seat.number, Plan(*self.book.reserved[seat.number]), quiet)
-        ahead = {"lease": secrets.token_urlsafe(16), "no": no.to_json(), "yes": yes.to_json()}
+        ahead = {"lease": secrets.token_urlsafe(16), "yes": yes.to_json()}
+        ahead |= {} if no is yes else {"no": no.to_json()}
+        self._drafts[seat.number, seat.seat] = (no, yes)
         return self.seat(replace(seat, ahead=ahead))
 
     def _why(self, person: str) -> State:
@@ -258,7 +269,7 @@ class Sitting:
         if following is None or not may or held or seat.number not in book.closed:
             return self.serving(person)
         if bit is not None and seat.ahead is not None and seat.ahead["yes"]["plan"][0] == following[0]:
-            draft = Drafted.from_json(seat.ahead[bit])
+            draft = self._draft(seat, bit)
             return self.with_question(self._ask(draft, person, True, seat.ahead["lease"]), person)
         return self.with_question(self._ask(self.asker.draft(Plan(*following), book.state), person, True), person)
 
