@@ -175,6 +175,7 @@ sa.Table(
     _column("url", TEXT),
     _column("secret", TEXT),
     _column("events", TEXT),
+    _column("status", TEXT),
 )
 sa.Table(
     "deliveries",
@@ -182,9 +183,8 @@ sa.Table(
     _column("id", TEXT, primary_key=True),
     sa.Column("webhook", TEXT, _of("webhooks"), nullable=False, index=True),
     _column("body", TEXT),
-    _column("due", REAL, nullable=True, index=True),
+    _column("due", REAL, index=True),
     _column("tries", WHOLE),
-    _column("status", TEXT),
 )
 sa.Table("settings", METADATA, _column("name", TEXT, primary_key=True), _column("value", TEXT))
 

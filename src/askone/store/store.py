@@ -24,6 +24,7 @@ from typing import final
 
 from askone.errors import InvalidArgument, UnknownCampaign
 from askone.store import making
+from askone.store.accounts import Accounts
 from askone.store.connections import ENTRY_COLUMNS, Database, Record
 from askone.store.entries import BEGINNING, Entry, Row, Seat
 from askone.store.making import CampaignRecord, Mark, Rows
@@ -48,6 +49,7 @@ class Store:
         self.url = url
         self.dialect = database.dialect
         self._database = database
+        self.accounts = Accounts(database)
         self._making: dict[str, int] = {}
 
     def __repr__(self) -> str:
