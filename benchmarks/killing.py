@@ -1,0 +1,360 @@
+"""Servers that are killed while people answer: a real `askone serve`, threads that never give up, and what must hold."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Self
+
+from askone.campaign.campaign import Campaign
+from askone.campaign.intake import create_campaign
+from askone.campaign.settings import AskSettings, Numbers, RowSettings, Settings
+from askone.campaign.tables import open_table
+from askone.events import Answered, Asked, Retracted, Skipped
+from askone.server.secrets import TOKEN, digest, fresh
+from askone.store.opening import open_store
+from askone.store.verify import verify
+
+NAME, OVERLAP = "sizes", 2
+AWAY = (OSError, http.client.HTTPException)
+_READY = 60.0
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+class Server:
+    """A process that serves a store; it may be killed and started again on the same port."""
+
+    def __init__(self, url: str, processes: int = 1) -> None:
+        self.url, self.port, self.processes = url, free_port(), processes
+        self.said = tempfile.TemporaryFile()  # noqa: SIM115  # as long as the object
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        arguments = ["--store", self.url, "--port", str(self.port), "--processes", str(self.processes)]
+        quiet = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "askone", "serve", *arguments],
+            stdout=self.said,
+            stderr=self.said,
+            env={**os.environ, **quiet},
+        )
+
+    def wait(self) -> None:
+        """Until it and its store answer."""
+        end = time.monotonic() + _READY
+        while time.monotonic() < end:
+            assert self.process is not None
+            if self.process.poll() is not None:
+                break
+            try:
+                if exchange(self.port, "GET", "/health/ready")[0] == 200:
+                    return
+            except AWAY:
+                pass
+            time.sleep(0.03)
+        raise RuntimeError(f"the server does not come up:\n{self.words()}")
+
+    def kill(self) -> None:
+        """As a power cut would: no goodbye."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        """As an administrator would."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def children(self) -> list[int]:
+        """The processes that it started to serve."""
+        assert self.process is not None
+        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        found = [int(word) for task in tasks for word in task.read_text().split()]
+        return [one for one in found if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()]
+
+    def words(self) -> str:
+        self.said.seek(0)
+        return self.said.read().decode(errors="replace")[-3000:]
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+        self.said.close()
+
+
+def exchange(port: int, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any, Any]:
+    """One request on a connection of its own: status, headers, JSON."""
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        link.request(method, path, None if body is None else json.dumps(body), headers)
+        response = link.getresponse()
+        text = response.read()
+        return response.status, response.headers, json.loads(text)
+    finally:
+        link.close()
+
+
+class Person(threading.Thread):
+    """Answers, skips and takes back, each under an id that stays the same until the server said yes or no to it."""
+
+    def __init__(self, who: str, token: str, ports: Sequence[int], seed: int) -> None:
+        super().__init__(name=who, daemon=True)
+        self.who, self.token, self.ports = who, token, list(ports)
+        self.random = random.Random(f"{who}-{seed}")
+        self.granted: dict[str, tuple[str, Any]] = {}
+        self.refused: set[str] = set()
+        self.statuses: Counter[int] = Counter()
+        self.repeated = self.count = self.broken = 0
+        self.unsaid: list[str] = []
+        self.over = threading.Event()
+        self.failure: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            serving: Any = None
+            while not self.over.is_set():
+                serving = self.turn(serving)
+        except BaseException as error:  # noqa: BLE001  # told by whoever waits for the thread
+            self.failure = error
+
+    def turn(self, serving: Any) -> Any:
+        question = serving and serving["question"]
+        if question is None:
+            if serving is not None:
+                self.over.wait(0.05)
+            return self.send("next", {}) or None
+        self.count += 1
+        body = {"lease": question["lease"], "id": f"{self.who}-{self.count}"}
+        chance = self.random.random()
+        if chance < 0.08 and serving["undoable"]:
+            return self.send("undo", {"id": body["id"]})
+        if chance < 0.14:
+            return self.send("skips", {**body, "reason": self.random.choice(["skip", "cannot tell"])})
+        return self.send("answers", {**body, "answer": self.random.random() < 0.5, "took": 1.0})
+
+    def send(self, verb: str, body: dict[str, Any]) -> Any:
+        """Until it is granted or refused, or all is over."""
+        key, tries = body.get("id"), 0
+        while not self.over.is_set() or (key and tries):
+            tries += 1
+            port = self.ports[(self.count + tries) % len(self.ports)]
+            try:
+                status, headers, said = exchange(port, "POST", f"/api/v1/campaigns/{NAME}/{verb}", body, self.token)
+            except AWAY:
+                self.broken += 1
+                time.sleep(0.03)
+                continue
+            self.statuses[status] += 1
+            if status in (429, 503):
+                if "Retry-After" not in headers:
+                    self.unsaid.append(verb)
+                time.sleep(0.1)
+                continue
+            if status == 200:
+                if key:
+                    self.granted[key] = (verb, body.get("answer"))
+                    self.repeated += bool(said["duplicate"])
+                return said
+            assert status == 409, (status, said)
+            if key:
+                self.refused.add(key)
+            return None
+        return None
+
+
+class Crowd:
+    """A campaign in a store, and people at the servers of it."""
+
+    def __init__(self, url: str, folder: Path, people: int = 4, rows: int = 4000, seed: int = 0) -> None:
+        self.url, self.seed, self.tokens = url, seed, {}
+        path = folder / "sizes.csv"
+        path.write_text("id,size,width\n" + "".join(f"r{i},{i % 97},{i * i % 89}\n" for i in range(rows)))
+        # Short leases: questions that somebody held when a server died come round again.
+        ask = AskSettings(overlap=OVERLAP, exam_share=0.1, lease_seconds=3.0)
+        settings = Settings("Sizes", Numbers(0, 100, name="size"), rows=RowSettings(key="id"), ask=ask)
+        store = open_store(url)
+        create_campaign(store, NAME, settings, open_table(path), "boss", time.time())
+        for who in ["boss", *(f"p{i}" for i in range(people))]:
+            role = "admin" if who == "boss" else "annotator"
+            store.accounts.add_user(who, who, role, None)
+            store.accounts.add_member(NAME, who, "manager" if who == "boss" else role)
+            token = self.tokens[who] = fresh(TOKEN)
+            scopes = ("read", "answer", "manage") if who == "boss" else ("answer",)
+            store.accounts.add_token(f"t-{who}", digest(token), token[:9], who, scopes, time.time() + 1e6, "")
+        store.close()
+        self.people: list[Person] = []
+
+    def come(self, ports: Sequence[int]) -> None:
+        for who, token in self.tokens.items():
+            if who != "boss":
+                self.people.append(Person(who, token, ports, self.seed))
+                self.people[-1].start()
+
+    @property
+    def granted(self) -> int:
+        return sum(len(one.granted) for one in self.people)
+
+    def progress(self, events: int, seconds: float = 60.0) -> None:
+        """Until so many more were granted."""
+        until, end = self.granted + events, time.monotonic() + seconds
+        while self.granted < until:
+            failures = [one.failure for one in self.people if one.failure]
+            if failures:
+                raise failures[0]
+            if time.monotonic() > end:
+                raise RuntimeError(f"nobody gets on: {self.granted} granted, {[p.statuses for p in self.people]}")
+            time.sleep(0.01)
+
+    def leave(self) -> None:
+        for one in self.people:
+            one.over.set()
+        for one in self.people:
+            one.join(60)
+            if one.failure:
+                raise one.failure
+            assert not one.is_alive()
+
+    def statuses(self) -> Counter[int]:
+        return sum((one.statuses for one in self.people), Counter())
+
+
+def check(crowd: Crowd, port: int) -> dict[str, int]:
+    """Everything that was granted happened once, nothing else did, and the model is what the log says."""
+    status, _, live = exchange(
+        port, "GET", f"/api/v1/campaigns/{NAME}/predictions?first=50", token=crowd.tokens["boss"]
+    )
+    assert status == 200, live
+    with ExitStack() as stack:
+        store = open_store(crowd.url)
+        stack.callback(store.close)
+        assert verify(store, NAME).valid
+        entries = list(store.entries(NAME))
+        _check_log(crowd, entries)
+        replayed = Campaign.open(store, NAME, fresh=True)
+        kept = Campaign.open(store, NAME)
+        states = [one.book.learner.to_arrays(one.book.state) for one in (replayed, kept)]
+        assert {k: a.tobytes() for k, a in states[0].items()} == {k: a.tobytes() for k, a in states[1].items()}
+        # JSON has the shortest text that reads back as the same float: equal text, equal bits.
+        assert json.loads(json.dumps(replayed.predictions(range(50)))) == live
+        return {"entries": len(entries), "granted": crowd.granted, "answers": replayed.book.answers}
+
+
+def _check_log(crowd: Crowd, entries: Sequence[Any]) -> None:
+    ids = Counter(entry.id for entry in entries)
+    assert max(ids.values()) == 1
+    kinds = {"answers": Answered, "skips": Skipped, "undo": Retracted}
+    by_id = {entry.id: entry for entry in entries}
+    for one in crowd.people:
+        for key, (verb, answer) in one.granted.items():
+            assert key in by_id, f"{key} was granted and is not in the log"
+            event = by_id[key].event
+            assert isinstance(event, kinds[verb]), (key, verb, event)
+            assert by_id[key].who == one.who
+            assert verb != "answers" or event.answer == answer
+        assert not one.refused & set(by_id), "refused, but in the log"
+        assert not one.unsaid, "503 without Retry-After"
+    mine = {key for one in crowd.people for key in one.granted}
+    theirs = {e.id for e in entries if isinstance(e.event, Answered | Skipped | Retracted)}
+    assert theirs == mine, theirs ^ mine
+    _check_overlap(entries)
+
+
+def _check_overlap(entries: Sequence[Any]) -> None:
+    """No row is asked twice, and no more answers stand for it than there are seats."""
+    rows = Counter(entry.event.row for entry in entries if isinstance(entry.event, Asked))
+    assert max(rows.values()) == 1
+    standing: Counter[str] = Counter()
+    asked_of = {}
+    people = set()
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, Answered):
+            assert (entry.who, event.asked) not in people, "asked the same person twice"
+            people.add((entry.who, event.asked))
+            standing[event.asked] += 1
+            asked_of[event.id] = (entry.who, event.asked)
+        elif isinstance(event, Retracted) and event.answered in asked_of:
+            standing[event.answered and asked_of[event.answered][1]] -= 1
+            people.discard(asked_of[event.answered])
+        assert not standing or max(standing.values()) <= OVERLAP
+
+
+def killed(url: str, folder: Path, kills: int, seed: int, servers: int = 1, say: Any = None) -> dict[str, int]:
+    """People answer at one or several servers; one is killed at a random moment and started again, over and over."""
+    crowd, chance = Crowd(url, folder, seed=seed), random.Random(seed)
+    with ExitStack() as stack:
+        running = [stack.enter_context(Server(url)) for _ in range(servers)]
+        for server in running:
+            server.wait()
+        crowd.come([server.port for server in running])
+        for kill in range(kills):
+            crowd.progress(1)
+            time.sleep(chance.uniform(0.0, 0.4))
+            victim = chance.choice(running)
+            victim.kill()
+            if servers > 1:
+                crowd.progress(2)  # the others go on
+            victim.start()
+            victim.wait()
+            if say is not None:
+                say(f"{kill + 1} of {kills}: {crowd.granted} granted")
+        crowd.progress(10)
+        crowd.leave()
+        found = check(crowd, running[-1].port)
+        faults = [status for status in crowd.statuses() if status not in (200, 409, 429, 503)]
+        assert not faults, (crowd.statuses(), [server.words() for server in running])
+        return {**found, "kills": kills, "broken": sum(p.broken for p in crowd.people),
+                "repeated": sum(p.repeated for p in crowd.people)}  # fmt: skip
+
+
+def bereft(url: str, folder: Path, postgres: Any, stops: int, seed: int) -> dict[str, int]:
+    """The database is stopped and started under load; the server recovers by itself."""
+    crowd, chance = Crowd(url, folder, seed=seed), random.Random(seed)
+    with Server(url) as server:
+        server.wait()
+        crowd.come([server.port])
+        for _ in range(stops):
+            crowd.progress(5)
+            time.sleep(chance.uniform(0.0, 0.3))
+            before = crowd.statuses()[503]
+            postgres.stop()
+            end = time.monotonic() + 30
+            while crowd.statuses()[503] == before and time.monotonic() < end:
+                time.sleep(0.02)
+            away = crowd.statuses()[503] - before
+            postgres.start()
+            assert away, "nobody was told that the store is away"
+        crowd.progress(20)
+        crowd.leave()
+        found = check(crowd, server.port)
+        statuses = crowd.statuses()
+        assert not [status for status in statuses if status not in (200, 409, 429, 503)], (statuses, server.words())
+        return {**found, "stops": stops, "told to wait": statuses[503]}
