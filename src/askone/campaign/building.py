@@ -46,15 +46,17 @@ class Packed(NamedTuple):
     encoder: Encoder | None
 
 
-def make_estimator(settings: Settings, sample: Array | None) -> OneBitEstimator:
+def make_estimator(settings: Settings, sample: Array | None, features: int | None = None) -> OneBitEstimator:
     """The model, begun with a look at encoded rows; None: an order of items, without rows.
+
+    ``features`` is how many it has at most of each kind (None: as many as the estimator is best with).
 
     The campaign counts its budget itself; the model only plans with it (a range is sought with at most a
     quarter of the questions).
     """
     if sample is None and not isinstance(settings.labels, Items):
         raise InvalidArgument("rows", "a table, to ask about its rows", None)
-    estimator = _estimator(settings)
+    estimator = _estimator(settings, {} if features is None else {"n_components": features})
     try:
         if isinstance(estimator, OneBitRanker):
             estimator.start(sample)
@@ -68,7 +70,7 @@ def make_estimator(settings: Settings, sample: Array | None) -> OneBitEstimator:
     return estimator
 
 
-def _estimator(settings: Settings) -> OneBitEstimator:
+def _estimator(settings: Settings, options: dict[str, Any]) -> OneBitEstimator:
     labels, question, learner = settings.labels, settings.question, settings.learner
     budget = settings.ask.budget
     shared: dict[str, Any] = {
@@ -78,6 +80,7 @@ def _estimator(settings: Settings) -> OneBitEstimator:
         "budget": None if budget is None else max(1, budget // settings.ask.overlap),
         "keep_log": False,
         "random_state": learner.seed,
+        **options,
     }
     if isinstance(labels, Items):
         return OneBitRanker(labels.items, **shared)

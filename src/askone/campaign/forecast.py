@@ -1,0 +1,184 @@
+"""What a campaign would cost and how well it would do, rehearsed before anybody answers.
+
+The answers are synthetic: nothing is known of the true labels yet.  A truth is made up over the real rows, smooth at
+the scale of the distances between them,
+
+    f(x) = sqrt(2/D) sum_k a_k cos(<w_k, x> + b_k),   w_k ~ N(0, I / h^2), a_k ~ N(0, 1), b_k uniform,
+
+h being the median distance; labels scatter about it; and the campaign's own learner asks and learns (to be quick,
+from the 24 directions in which the rows differ most, and with fewer features).  This tells how errors shrink with answers where the columns say as much of the labels as f
+does.  If they say less, the campaign does worse than this; a simple truth is learnt sooner.
+
+>>> from askone.campaign.settings import Items, Settings
+>>> found = forecast(Settings("Drinks", Items(("tea", "coffee", "milk"))), None, 60)
+>>> found.measure, [point[0] for point in found.points][-1], found.cost
+('share of pairs in the right order', 60, Cost(price=None, currency='', hours=0.06666666666666667))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askone.campaign.building import make_estimator
+from askone.campaign.columns import Table
+from askone.campaign.intake import encoded_sample, with_columns
+from askone.campaign.settings import ClassNames, Items, Numbers, Settings
+from askone.features import Scaler, median_distance
+from askone.inputs import as_choice, as_count, as_number
+from askone.oracles import Oracle
+from askone.simulation import checkpoints, simulate
+
+Array = NDArray[Any]
+
+MOST: Final = 2_000
+"""Answers that are rehearsed at most: the curve ends there, the cost does not."""
+_SEEDS: Final = 3
+_ROWS, _COLUMNS, _TEST, _WAVES, _FEATURES = 1_000, 24, 200, 64, 40
+_FIRST, _SCATTER = 10, 0.15  # the first point of the curve; how far labels lie from f, in parts of its spread
+
+
+@final
+@dataclass(frozen=True)
+class Cost:
+    """Money (None: no price was given) and people's time for all answers."""
+
+    price: float | None
+    currency: str
+    hours: float
+
+
+@final
+@dataclass(frozen=True)
+class Forecast:
+    """Errors (or shares) against answers: (answers, lowest, middle, highest) of a few made-up truths."""
+
+    points: tuple[tuple[int, float, float, float], ...]
+    measure: str
+    cost: Cost
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {"points": [list(point) for point in self.points], "measure": self.measure, "cost": asdict(self.cost)}
+
+
+def forecast(
+    settings: Settings, table: Table | None, answers: int, flip: float = 0.0, truth: str = "synthetic"
+) -> Forecast:
+    """Rehearse a campaign of so many answers, of which a share ``flip`` is wrong; see the module."""
+    as_choice(truth, "truth", ("synthetic",))
+    as_count(answers, "answers", 1)
+    as_number(flip, "flip", 0.0, 0.49)
+    rows = None
+    if table is not None:
+        rows = _main_directions(encoded_sample(with_columns(settings, table), table)[0].astype(np.float64)[:_ROWS])
+    ask = settings.ask
+    # Questions from gold teach nothing, and several answers to one question are one lesson, less often wrong.
+    per_lesson = ask.overlap / (1.0 - ask.gold_share)
+    lessons = max(1, int(min(answers, MOST) / per_lesson))
+    wrong = _wrong_together(flip, ask.overlap)
+    curves = [_rehearsed(settings, rows, lessons, wrong, seed) for seed in range(_SEEDS)]
+    points = []
+    for place, (count, _) in enumerate(curves[0]):
+        values = sorted(curve[place][1] for curve in curves)
+        asked = min(answers, round(count * per_lesson)) if count < lessons else min(answers, MOST)
+        points.append((asked, values[0], values[len(values) // 2], values[-1]))
+    price = None if ask.price is None else ask.price * answers
+    return Forecast(tuple(points), _measure(settings), Cost(price, ask.currency, ask.seconds * answers / 3600))
+
+
+def _main_directions(rows: Array) -> Array:
+    """Rows in the directions in which they differ most, once their columns are scaled."""
+    if rows.shape[1] <= _COLUMNS:
+        return rows
+    scaled = Scaler.from_rows(rows)(rows)
+    return np.asarray(scaled @ np.linalg.svd(scaled, full_matrices=False)[2][:_COLUMNS].T)
+
+
+def _measure(settings: Settings) -> str:
+    labels = settings.labels
+    if isinstance(labels, ClassNames):
+        return "share right"
+    if isinstance(labels, Items):
+        return "share of pairs in the right order"
+    if labels.low is None:
+        return "mean error in parts of the labels' spread"
+    return f"mean error in {labels.unit}" if labels.unit else "mean error"
+
+
+def _wrong_together(flip: float, people: int) -> float:
+    """How often the majority of some people is wrong; a tie is broken by lot."""
+    terms = [math.comb(people, k) * flip**k * (1 - flip) ** (people - k) for k in range(people + 1)]
+    return sum(term * (1.0 if 2 * k > people else 0.5 if 2 * k == people else 0.0) for k, term in enumerate(terms))
+
+
+def _rehearsed(settings: Settings, rows: Array | None, lessons: int, flip: float, seed: int) -> list[tuple[int, float]]:
+    """Errors at some numbers of answers, for one truth."""
+    random = np.random.default_rng([seed, 7])
+    lively = replace(settings, learner=replace(settings.learner, seed=seed))
+    estimator = make_estimator(lively, rows, _FEATURES)
+    learner = estimator.stream_.learner
+    X = np.zeros((1, 1)) if rows is None else rows
+    order = np.concatenate([random.permutation(len(X)) for _ in range(-(-lessons // len(X)))])[:lessons]
+    test = random.permutation(len(X))[:_TEST]
+    labels, error = _truth(settings, X, order, test, random)
+    at = [n for n in checkpoints(lessons, 6) if n >= _FIRST or n == lessons]
+    oracle = Oracle(labels, flip=flip, seed=seed)
+    found = simulate(
+        learner, X[order], oracle, seed=seed, at=at, test=X[test], evaluate=lambda z: error(learner.space, z)
+    )
+    return found.curve
+
+
+def _truth(
+    settings: Settings, X: Array, order: Array, test: Array, random: np.random.Generator
+) -> tuple[Array, Callable[[Any, Array], float]]:
+    """Labels for the rows asked about, and how wrong predictions for the test rows are."""
+    kind = settings.labels
+    if isinstance(kind, Numbers):
+        low, high = (-2.5, 2.5) if kind.low is None or kind.high is None else (kind.low, kind.high)
+        middle, spread = (low + high) / 2, (high - low) / 5
+        f = middle + spread * smooth(X, 1, random)[:, 0]
+        labels = np.clip(f[order] + _SCATTER * spread * random.standard_normal(len(order)), low, high)
+        return labels, lambda _, z: float(np.mean(np.abs(z[:, 0] - f[test])))
+    names = kind.classes if isinstance(kind, ClassNames) else kind.items
+    f = smooth(X, len(names), random)
+    noisy = f[order] + _SCATTER * random.gumbel(size=(len(order), len(names)))
+    if isinstance(kind, ClassNames):
+        best, named = f[test].argmax(axis=1), _objects(names)
+        return named[noisy.argmax(axis=1)], lambda space, z: float(
+            np.mean(space.decode(z, X[test])[:, 0] == named[best])
+        )
+    i, j = np.triu_indices(len(names), 1)
+    above = f[test][:, i] > f[test][:, j]
+    labels = _objects(names)[np.argsort(-noisy, axis=1)]
+    return labels, lambda space, z: float(np.mean((space.embed(space.decode(z, X[test])) > 0) == above))
+
+
+def _objects(names: Any) -> Array:
+    out = np.empty(len(names), dtype=object)
+    out[:] = names
+    return out
+
+
+def smooth(X: Array, outputs: int, random: np.random.Generator) -> Array:
+    """Made-up functions of rows (see the module), each with mean 0 and deviation 1 over them, n x outputs.
+
+    >>> f = smooth(np.linspace(0, 1, 50)[:, None], 2, np.random.default_rng(0))
+    >>> f.shape, bool(np.allclose(f.std(axis=0), 1)), bool(np.abs(np.diff(f, axis=0)).max() < 0.5)
+    ((50, 2), True, True)
+    """
+    scaled = Scaler.from_rows(X)(X)
+    width = median_distance(scaled) if len(scaled) > 1 else 1.0
+    W = random.standard_normal((X.shape[1], _WAVES)) / max(width, 1e-9)
+    waves = np.cos(scaled @ W + random.uniform(0, 2 * np.pi, _WAVES))
+    f = waves @ random.standard_normal((_WAVES, outputs)) * math.sqrt(2 / _WAVES)
+    spread = f.std(axis=0)
+    if (spread < 1e-9).any():  # rows that are all alike: only a constant can be told of them
+        return np.asarray(f)
+    return np.asarray((f - f.mean(axis=0)) / spread)
