@@ -368,3 +368,14 @@ def test_a_turn_that_fails_leaves_nothing_behind(store, monkeypatch):
     campaign.refresh()
     assert state_of(campaign) == before
     assert not one(campaign, Answer("ann", first.question.lease, True, "a1"), 3.0).duplicate
+
+
+def test_it_pauses_by_itself_when_it_is_good_enough(store):
+    campaign = stage(store, asking(PRICES, target=25.0, exam_share=0.5), rows=300)
+    play(campaign, ["ann", "bob"], price, 300)
+    assert campaign.book.status == "paused"
+    latest = campaign.dashboard(999.0)["curve"]["latest"]
+    assert latest["high"] <= 25.0
+    one(campaign, SetStatus("boss", "on", "running"), 1000.0)
+    assert len(play(campaign, ["ann", "bob"], price, 20, start=1001.0)) == 20
+    assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)

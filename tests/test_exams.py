@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor
-from askone.campaign.exams import curve, exam, measure_of
+from askone.campaign.exams import Point, continued, curve, exam, measure_of
 from askone.choices import Subset
 from askone.spaces import Real
 
@@ -100,3 +100,13 @@ def test_the_curve_covers_the_truth_and_needs_a_few_scores():
     assert points[-1].n == 400
     assert points[-1].low < 0.7 < points[-1].high
     assert measure_of(Real(0, 1)) == "mean error"
+
+
+def test_a_power_law_is_continued():
+    points = [Point(n, 50 / n**0.5, 0.0, 100 / n**0.5) for n in (10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120)]
+    ahead = continued(points, share=False)
+    assert ahead[-1].n == 4 * 5120
+    assert ahead[-1].value == pytest.approx(50 / (4 * 5120) ** 0.5, rel=1e-6)
+    assert continued(points[:4], share=False) is None
+    shares = [Point(n, 1 - 0.5 / n**0.5, 0.0, 1.0) for n in (10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120)]
+    assert continued(shares, share=True)[-1].value == pytest.approx(1 - 0.5 / (4 * 5120) ** 0.5, rel=1e-6)

@@ -26,6 +26,8 @@ Features = Callable[[Sequence[int]], Array]
 """Rows as the model sees them, by position."""
 
 _RECENT, _COARSE, _SPACING, _CHUNK = 16, 16, 64, 500
+STOPPED = "target-"
+"""How the event begins that stops a campaign because its target is reached."""
 TIRED = 3
 """After so many people skipped a question nobody else is asked."""
 
@@ -44,6 +46,7 @@ class Book:
         self.state = learner.init()
         self.seq = 0
         self.status: Status = "running"
+        self.stopped = False
         self.budget: int | None = None
         self.rows = 0
         self.numbers = 0
@@ -133,6 +136,7 @@ class Book:
 
     def _turned(self, entry: Entry, event: Turned) -> None:
         self.status = event.status
+        self.stopped = self.stopped or event.id.startswith(STOPPED)
 
     def _limited(self, entry: Entry, event: Limited) -> None:
         self.budget = event.budget

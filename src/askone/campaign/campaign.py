@@ -29,8 +29,9 @@ from numpy.typing import NDArray
 
 from askone.campaign import building, dashboard
 from askone.campaign.asking import Asker
-from askone.campaign.book import Book
+from askone.campaign.book import STOPPED, Book
 from askone.campaign.desk import Sitting, decide
+from askone.campaign.exams import reached
 from askone.campaign.predicting import predicted
 from askone.campaign.requests import Request, Result
 from askone.campaign.settings import Items, Settings
@@ -39,7 +40,7 @@ from askone.campaign.tray import Tray
 from askone.errors import AskoneError, InvalidFile
 from askone.estimators.base import OneBitEstimator
 from askone.store.entries import Entry
-from askone.store.notices import Began
+from askone.store.notices import Began, Turned
 from askone.store.store import Store
 from askone.version import __version__
 
@@ -65,6 +66,8 @@ class Campaign:
         self._tray = Tray(store, name)
         self._spoilt = True
         self._kept = 0
+        self._company = False
+        """Whether other processes write to this log, too."""
         self._reload()
 
     @classmethod
@@ -140,10 +143,15 @@ class Campaign:
             if self._spoilt:
                 self._reload()
             try:
+                if self._company:  # what others wrote is learnt before the turn, while they may go on writing
+                    self._catch_up(list(self.store.entries(self.name, after=self.book.seq)))
                 with self.store.turn(self.name) as turn:
-                    self._catch_up(turn.tail(self.book.seq))
+                    tail = turn.tail(self.book.seq)
+                    self._company = self._company or bool(tail)
+                    self._catch_up(tail)
                     sitting = Sitting(self._asker, turn, requests, now)
                     results = [decide(sitting, request) for request in requests]
+                    self._stop_at_target(sitting, now)
                     if sitting.entries or sitting.put or sitting.drop:
                         turn.write(sitting.entries, list(sitting.put.values()), sorted(sitting.drop))
             except BaseException:
@@ -152,6 +160,16 @@ class Campaign:
             if len(self.book.lessons.all) >= self._kept + KEEP:
                 self.keep()
             return results
+
+    def _stop_at_target(self, sitting: Sitting, now: float) -> None:
+        """Pause, once, when the measured error is below the target; whoever goes on after that wants to."""
+        target, book = self.settings.ask.target, self.book
+        if target is None or book.stopped or book.status != "running" or not sitting.measured:
+            return
+        space = book.learner.space
+        found = dashboard.points(book, space)
+        if found and reached(found[-1], target, dashboard.is_share(space)):
+            sitting.note(Entry(Turned(f"{STOPPED}{book.seq + 1}", "paused"), at=now))
 
     # -- looking ----------------------------------------------------------------------------------
 
@@ -193,11 +211,11 @@ class Campaign:
         with self._lock:
             book, space = self.book, self._estimator.stream_.learner.space
             found = dashboard.counts(book, now)
-            found["curve"] = dashboard.measured(book, self.settings, space)
+            found["curve"], found["forecast"] = dashboard.measured(book, self.settings, space)
             found["spent"] = dashboard.spent(book, self.settings)
             points = dashboard.cloud(book, lambda places: self.store.rows(self.name, list(places)), column)
             points["prediction"] = self._line(points) if points["kind"] == "threshold" else None
-            return {**found, "cloud": points, "forecast": None}
+            return {**found, "cloud": points}
 
     def _line(self, points: dict[str, Any]) -> list[list[float]] | None:
         """The predictions at the rows of the cloud, by their x."""

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from askone.campaign.book import Book
-from askone.campaign.exams import curve, measure_of
+from askone.campaign.exams import Point, continued, curve, measure_of
 from askone.campaign.lessons import Asking, Lesson
 from askone.campaign.settings import Numbers, Settings
 from askone.choices import Subset
@@ -51,17 +51,31 @@ def counts(book: Book, now: float) -> dict[str, Any]:
     }
 
 
-def measured(book: Book, settings: Settings, space: Space) -> dict[str, Any]:
-    """The learning curve, from answers alone (see ``exams``)."""
+def is_share(space: Space) -> bool:
+    """Whether what is measured lies between 0 and 1, and more is better."""
+    return measure_of(space) != "mean error"
+
+
+def points(book: Book, space: Space) -> list[Point]:
+    """The measured error along the campaign, from answers alone (see ``exams``)."""
     scores = [
         (place, asking.score[lesson.answer])
         for place, lesson in enumerate(book.lessons.all, start=1)
         if (asking := book.asked[lesson.number]).score is not None
     ]
-    measure = measure_of(space)
-    points = [point._asdict() for point in curve(scores, share=measure != "mean error")]
+    return curve(scores, share=is_share(space))
+
+
+def measured(book: Book, settings: Settings, space: Space) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The learning curve, and where it is heading."""
+    found = points(book, space)
     unit = settings.labels.unit if isinstance(settings.labels, Numbers) else ""
-    return {"measure": measure, "unit": unit, "points": points, "latest": points[-1] if points else None}
+    plain = [point._asdict() for point in found]
+    latest = plain[-1] if plain else None
+    learning = {"measure": measure_of(space), "unit": unit, "points": plain, "latest": latest}
+    ahead = continued(found, is_share(space))
+    forecast = None if ahead is None else {"points": [[p.n, p.low, p.value, p.high] for p in ahead]}
+    return {**learning, "target": settings.ask.target}, forecast
 
 
 def spent(book: Book, settings: Settings) -> dict[str, Any]:
@@ -78,24 +92,24 @@ def spent(book: Book, settings: Settings) -> dict[str, Any]:
 
 def cloud(book: Book, rows: Rows, column: str | None) -> dict[str, Any]:
     """The questions and their answers, as in the paper's figure 1: up to some hundred of them, evenly spaced."""
-    lessons, most = book.lessons.all, _POINTS
-    step = max(1, -(-len(lessons) // most))
+    lessons = book.lessons.all
+    step = max(1, -(-len(lessons) // _POINTS))
     chosen = [(place, lesson) for place, lesson in enumerate(lessons, start=1) if (len(lessons) - place) % step == 0]
     asked = [book.asked[lesson.number] for _, lesson in chosen]
     kind = next((_KINDS[type(one.question)] for one in asked if type(one.question) in _KINDS), "threshold")
     if kind != "threshold" or book.rowless:
-        points = [_point(place, lesson, one, None) for (place, lesson), one in zip(chosen, asked, strict=True)]
-        return {"kind": kind, "x": {"name": "question", "kind": "order"}, "columns": [], "points": points}
+        marks = [_point(place, lesson, one, None) for (place, lesson), one in zip(chosen, asked, strict=True)]
+        return {"kind": kind, "x": {"name": "question", "kind": "order"}, "columns": [], "points": marks}
     contents = {row.position: row.content for row in rows(sorted({one.position for one in asked}))}
     columns = _columns(list(contents.values()))
     name = column if column in columns else (columns[0] if columns else None)
-    points = []
+    marks = []
     for (place, lesson), one in zip(chosen, asked, strict=True):
         value = place if name is None else contents[one.position].get(name)
         if value is not None:
-            points.append(_point(place, lesson, one, value) | {"position": one.position})
+            marks.append(_point(place, lesson, one, value) | {"position": one.position})
     x = {"name": "question", "kind": "order"} if name is None else {"name": name, "kind": "number"}
-    return {"kind": kind, "x": x, "columns": columns, "points": points}
+    return {"kind": kind, "x": x, "columns": columns, "points": marks}
 
 
 _KINDS: dict[type, str] = {HalfSpace: "threshold", Subset: "set", Prefer: "pair"}

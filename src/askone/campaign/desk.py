@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, final
 
 from askone.campaign.asking import QUIET, Asker, Drafted, Plan
-from askone.campaign.book import Book
+from askone.campaign.book import STOPPED, Book
 from askone.campaign.requests import (
     REASONS,
     SKIP,
@@ -68,6 +68,8 @@ class Sitting:
         self.entries: list[Entry] = []
         self.put: dict[tuple[int, int], Seat] = {}
         self.drop: set[tuple[int, int]] = set()
+        self.measured = False
+        """Whether the error of the model is known better than before."""
         self._drafts: dict[tuple[int, int], tuple[Drafted, Drafted]] = {}
         self._free: list[Seat] = []
         self._after: tuple[int, int] | None = (-1, -1)
@@ -257,6 +259,7 @@ class Sitting:
         aside = {"learnt": self.book.learnt}
         self.note(Entry(event, request.person, self.now, _seconds(request.took), aside))
         self.leave(seat)
+        self.measured = self.measured or self.book.asked[seat.number].role == "exam"
         return self._after_it(seat, request.person, "yes" if accepted else "no")
 
     def _after_it(self, seat: Seat, person: str, bit: str | None) -> Serving:
@@ -373,8 +376,9 @@ class Sitting:
 
     def _repeated(self, event: str, who: str, kind: Any) -> bool:
         """Whether this has happened already; an id that names something else is refused."""
-        if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith("ask-"):
-            raise InvalidArgument("id", "up to 100 letters, digits and . _ : -, not beginning with 'ask-'", repr(event))
+        if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith(("ask-", STOPPED)):
+            allowed = f"up to 100 letters, digits and . _ : -, not beginning with 'ask-' or {STOPPED!r}"
+            raise InvalidArgument("id", allowed, repr(event))
         if event not in self.known:
             return False
         found = self.known[event]

@@ -149,3 +149,40 @@ def _point(n: int, values: Array, share: bool) -> Point:
         return Point(n, mean, max(0.0, min(middle - half, mean)), min(1.0, max(middle + half, mean)))
     error = 2.0 * float(values.std(ddof=1)) / math.sqrt(count)
     return Point(n, mean, max(0.0, mean - error), mean + error)
+
+
+def reached(point: Point, target: float, share: bool) -> bool:
+    """Whether the error is below the target, its whole interval included; the error of a share is what lacks to 1.
+
+    >>> reached(Point(100, 4.0, 3.0, 5.0), 5.0, share=False), reached(Point(100, 0.9, 0.85, 0.95), 0.1, share=True)
+    (True, False)
+    """
+    return (1 - point.low if share else point.high) <= target
+
+
+def continued(points: list[Point], share: bool, times: float = 4.0) -> list[Point] | None:
+    """Where the error is heading if it goes on as it went: log error on log answers, a line through the later half.
+
+    None where there is too little to go by.  The slope is taken between -1 and 0; the interval is two standard
+    errors of the line around it.
+    """
+    errors = [(point.n, 1 - point.value if share else point.value) for point in points[len(points) // 2 :]]
+    known = np.array([(math.log(n), math.log(error)) for n, error in errors if n > 0 and error > 0])
+    if len(known) < 5 or np.ptp(known[:, 0]) < 0.3:
+        return None
+    x, y = known.T
+    slope = float(np.clip(np.cov(x, y)[0, 1] / np.var(x, ddof=1), -1.0, 0.0))
+    middle = float(np.mean(y - slope * x))
+    spread = float(np.std(y - slope * x - middle, ddof=2))
+    last, ends = points[-1].n, []
+    for step in np.linspace(0.0, 1.0, 9):
+        n = last * times**step
+        error = math.exp(middle + slope * math.log(n))
+        wide = math.exp(
+            2 * spread * math.sqrt(1 / len(x) + (math.log(n) - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum())
+        )
+        low, high = error / wide, error * wide
+        if share:
+            error, low, high = 1 - error, max(0.0, 1 - high), min(1.0, 1 - low)
+        ends.append(Point(round(n), error, low, high))
+    return ends
