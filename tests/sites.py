@@ -58,8 +58,10 @@ class Client:
         self.headers, self.cookies = self._http.headers, self._http.cookies
         self.token = self.token_id = ""
 
-    def request(self, method: str, path: str, **options: Any) -> httpx.Response:
-        return self._site.run(self._http.request(method, path, **options))
+    def request(self, method: str, path: str, raw: bool = False, **options: Any) -> httpx.Response:
+        """``raw``: the path goes as it is, dots and all."""
+        url = httpx.URL("http://localhost").copy_with(raw_path=path.encode()) if raw else path
+        return self._site.run(self._http.request(method, url, **options))
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.request("GET", path, **options)

@@ -17,7 +17,8 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.requests import Answer, Exclude, Next, Skip, Undo
 from askone.errors import AlreadyExists, InvalidArgument, InvalidFile, UnknownCampaign
 from askone.store.opening import open_store
-from campaigns import KINDS, answer, grow, make
+from answered import KINDS, answer, grow, make
+
 
 @pytest.fixture
 def store():
@@ -192,8 +193,11 @@ def test_no_secrets_in_it(store):
         names = archive.namelist()
         assert sorted(names) == sorted([LOG, MANIFEST, ROWS, "media.jsonl", "learner.zip", "media/0", "media/1"])
         manifest = json.loads(archive.read(MANIFEST))
-        leases = [seat for seat in archive.read(LOG).decode().split('"') if seat.startswith("lease")]
-    assert not leases
+        whole = b"".join(archive.read(name) for name in names)
+    with store.turn("c") as turn:
+        leases = [seat.lease for seat in turn.seats(people=["ann", "bob", "cat"]) if seat.lease]
+    assert leases
+    assert not any(lease.encode() in whole for lease in leases)
     assert set(manifest["sha256"]) == set(names) - {MANIFEST}
 
 
@@ -236,13 +240,17 @@ TAMPERED = {
     "the end gone": (LOG, line_edit(-1, lambda line: b""), "does not end"),
     "two lines": (LOG, line_edit(3, lambda line: line + line), "was changed, or does not follow"),
     "no log": (LOG, lambda data: b"", "empty"),
-    "a strange event": (LOG, line_edit(2, lambda line: line.replace(b'"asked"', b'"axed"', 1)), "cannot be read"),
+    "a strange event": (LOG, line_edit(2, lambda line: line.replace(b'"kind":"a', b'"kind":"b', 1)), "cannot be read"),
     "not JSON": (LOG, line_edit(2, lambda line: b"{]\n"), "line 3 of log.jsonl is not JSON"),
     "NaN": (ROWS, line_edit(2, lambda line: b'{"key":NaN}\n'), "not JSON"),
     "deep": (ROWS, line_edit(2, lambda line: b'{"a":' * 200_000 + b"\n"), "not JSON"),
     "a cell": (ROWS, lambda data: data.replace(b'"size":', b'"Size":', 1), "rows are not those"),
     "a row gone": (ROWS, line_edit(4, lambda line: b""), "rows are not those"),
-    "other features": (ROWS, lambda data: data.replace(b'"dtype":"<f4"', b'"dtype":"|O8"', 1), "row 1 .* cannot be read"),
+    "other features": (
+        ROWS,
+        lambda data: data.replace(b'"dtype":"<f4"', b'"dtype":"|O8"', 1),
+        "row 1 .* cannot be read",
+    ),
     "no features": (ROWS, line_edit(0, lambda line: b'{"key":"a","content":{}}\n'), "row 1 .* cannot be read"),
     "format": (MANIFEST, lambda data: data.replace(b'"format": 1', b'"format": 9'), "format"),
     "manifest": (MANIFEST, lambda data: b'{"format": 1}', "misstates"),
@@ -312,7 +320,10 @@ def test_bombs_are_refused(other):
         target.writestr(ROWS, b"\0" * (8 << 20))
     with pytest.raises(InvalidFile, match="would grow"):
         restore(other, bomb)
-    with pytest.raises(InvalidFile, match="would take"), opened(bomb, r"rows\.jsonl", ArchiveLimits(1 << 20, ratio=1e9)):
+    with (
+        pytest.raises(InvalidFile, match="would take"),
+        opened(bomb, r"rows\.jsonl", ArchiveLimits(1 << 20, ratio=1e9)),
+    ):
         pass
     many = io.BytesIO()
     with zipfile.ZipFile(many, "w") as target:

@@ -16,7 +16,7 @@ from askone.campaign.requests import Exclude, Next, Undo
 from askone.errors import InvalidArgument, MissingExtra
 from askone.store.entries import BEGINNING, body, chain, entry_from_json
 from askone.store.opening import open_store
-from campaigns import KINDS, answer, make
+from answered import KINDS, answer, make
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -156,7 +156,22 @@ def test_nothing_to_export(store):
 
 # -- cells ----------------------------------------------------------------------------------------
 
-DANGEROUS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", '"=1+1"', " =1", "'=1", "＝1+1", "-", "''", '"" =1']
+DANGEROUS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    '"=1+1"',
+    " =1",
+    "'=1",
+    "＝1+1",
+    "-",
+    "''",
+    '"" =1',
+]
 
 
 @pytest.mark.parametrize("text", DANGEROUS)

@@ -106,6 +106,12 @@ def dump(site):
         return "\n".join(database.iterdump())
 
 
+async def trickle(size):
+    """A body that is not announced."""
+    for _ in range(size // 500 + 1):
+        yield b"x" * 500
+
+
 def assert_error(response, *statuses):
     assert response.status_code in statuses, response.text
     error = response.json()["error"]
@@ -187,7 +193,8 @@ def test_secrets_are_kept_as_hashes(fresh_site, caplog):
         client.get(f"{API}/campaigns", headers={"Authorization": f"Bearer {token}x"}).text,
         client.get(f"{API}/nowhere?token={token}").text,
     ]
-    kept = dump(site) + caplog.text + "".join(errors) + admin.get("/metrics").text
+    lines = "".join(record.getMessage() for record in caplog.records if not record.name.startswith("http"))
+    kept = dump(site) + lines + "".join(errors) + admin.get("/metrics").text
     for secret in (password, session, csrf, token, invitation):
         assert secret not in kept
     assert digest(token) in kept
@@ -203,9 +210,9 @@ def test_tokens_are_found_by_their_beginning_and_expire(site):
     listed = next(one for one in client.get(f"{API}/tokens").json() if one["id"] == made["id"])
     assert "token" not in listed
     assert 0 < listed["expires"] - time.time() <= 86400
-    late = Auth(site.accounts, site.config, clock=lambda: time.time() + 2 * 86400)
+    late = Auth(site.store, site.config, clock=lambda: time.time() + 2 * 86400)
     assert late._by_token(digest(made["token"])) is None
-    assert Auth(site.accounts, site.config)._by_token(digest(made["token"])).id == "manager"
+    assert Auth(site.store, site.config)._by_token(digest(made["token"])).id == "manager"
 
 
 def test_a_token_does_what_its_scopes_allow(site):
@@ -437,7 +444,7 @@ def test_ids_of_others_lead_nowhere(site, tmp_path):
     assert_error(manager.post(f"{API}/campaigns", json={"settings": settings, "upload": upload}), 404)
     assert len(site.accounts.invitations("prices")) >= 1
     assert len(site.accounts.webhooks("prices")) == 1
-    site.accounts.remove_webhook("w-other")
+    site.accounts.remove_webhook("w-other", "prices")
 
 
 def test_a_lease_is_one_person_s(site):
@@ -530,8 +537,7 @@ def test_unsafe_requests_by_cookie_need_the_second_secret_and_come_from_here(sit
         if row.method == "GET" or row.access.anybody:
             continue
         for headers in ({"X-CSRF-Token": ""}, {"X-CSRF-Token": "0" * 64}):
-            sent = {**dict(client.headers), **headers}
-            response = client.request(row.method, path_of(row), json=body_of(row), headers=sent)
+            response = client.request(row.method, path_of(row), json=body_of(row), headers=headers)
             assert assert_error(response, 403) == "csrf", row
         for origin in ("https://evil.example", "null", "http://localhost.evil.example", "http://localhost:1"):
             response = client.request(row.method, path_of(row), json=body_of(row), headers={"Origin": origin})
@@ -692,11 +698,11 @@ def test_paths_lead_nowhere_else(site):
             f"/static/{nasty}", f"{API}/campaigns/drinks/rows/{nasty}/image", f"{API}/campaigns/{nasty}/export/log",
             f"{API}/campaigns/drinks/export/{nasty}", f"/answer/{nasty}/x", f"{API}/uploads/{nasty}/preview",
         ):  # fmt: skip
-            response = client.get(path)
+            response = client.get(path, raw=True)
             assert response.status_code in (404, 405, 422), (path, response.text)
             assert "root:" not in response.text
             assert "SQLite" not in response.text
-        response = client.post(f"{API}/uploads/{nasty}/preview", json={"settings": {}})
+        response = client.post(f"{API}/uploads/{nasty}/preview", raw=True, json={"settings": {}})
         assert response.status_code in (404, 405), nasty
 
 
@@ -758,7 +764,7 @@ def test_bodies_end(fresh_site):
         if row.method in ("POST", "PATCH") and (row.body is not None or row.raw):
             sizes = 6000 if row.raw else 1001
             parts = {"u": "unknown-upload"}
-            for content in (b"x" * sizes, iter([b"x" * 500] * (sizes // 500 + 1))):
+            for content in (b"x" * sizes, trickle(sizes)):
                 headers = {"Content-Type": "application/json", "X-File-Name": "t.csv"}
                 response = client.request(row.method, path_of(row, **parts), content=content, headers=headers)
                 assert assert_error(response, 413) == "too_large", (row, response.text)

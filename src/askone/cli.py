@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from rich.table import Table
 from scipy.special import ndtri
 
 from askone import draws
-from askone.errors import AskoneError
+from askone.commands.arguments import add_commands
+from askone.errors import AskoneError, MissingExtra
 from askone.estimators.regressor import OneBitRegressor
 from askone.features import Nystroem
 from askone.gradients import pair
@@ -45,6 +46,20 @@ _STRATEGIES: dict[str, tuple[str, float | None]] = {
     "full": ("the whole label (SGD)", 1.0),
 }
 
+CAMPAIGNS = {
+    "new": "setting_up",
+    "simulate": "setting_up",
+    "serve": "running",
+    "status": "looking",
+    "replay": "looking",
+    "verify": "looking",
+    "export": "taking",
+    "backup": "taking",
+    "restore": "taking",
+    "users": "people",
+}
+"""Commands about campaigns, and the module of ``askone.commands`` that has each."""
+
 _KEEPING = ("strategies", "reproduce")  # commands that write as they go
 
 
@@ -52,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status."""
     chosen = _parser().parse_args(arguments)
     try:
+        if chosen.command in CAMPAIGNS:
+            return run_campaigns(chosen)
         if chosen.command == "reproduce":
             return run_reproduce(chosen)
         if chosen.command == "strategies":
@@ -82,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     table.add_argument("--repeats", type=int, default=3, help="runs to average over (default: 3)")
     table.add_argument("--questions", type=int, default=None, help="questions in one run (default: one per row)")
     table.add_argument("--out", default=".", help="directory for strategies.md and strategies.csv (default: here)")
+    add_commands(commands)
     _add_reproduce(commands.add_parser("reproduce", help="make the paper's figures and claims again, with a report"))
     return parser
 
@@ -144,6 +162,19 @@ def run_strategies(
     console.print(Markdown(as_markdown(outcomes, title)))
     console.print("written: " + ", ".join(map(str, paths)), soft_wrap=True)
     return 0
+
+
+def run_campaigns(chosen: argparse.Namespace, console: Console | None = None) -> int:
+    """A command about campaigns, loaded by name: they need the extra ``server``, the others do not."""
+    try:
+        module = importlib.import_module(f"askone.commands.{CAMPAIGNS[chosen.command]}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("askone"):
+            raise
+        wanted = f"askone {chosen.command} needs {error.name}: pip install 'askone[server]'"
+        raise MissingExtra(wanted) from error
+    run: Callable[[argparse.Namespace, Console], int] = vars(module)[f"run_{chosen.command}"]
+    return run(chosen, console or Console())
 
 
 def run_reproduce(chosen: argparse.Namespace) -> int:

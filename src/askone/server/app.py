@@ -89,7 +89,7 @@ ROUTES: tuple[Row, ...] = (
     Row("POST", f"{_API}/uploads/{{u}}/preview", MAKING, uploads.preview, shape.SettingsBody, pace="heavy"),
     Row("POST", f"{_API}/uploads/{{u}}/forecast", MAKING, uploads.forecast, shape.ForecastBody, pace="heavy"),
     Row("POST", f"{_API}/campaigns", MAKING, uploads.create, shape.NewCampaign, status=201, pace="heavy"),
-    Row("POST", f"{_API}/restore", MAKING, exports.restore, query=shape.RestoreQuery, raw=True, status=201, pace="heavy"),
+    Row("POST", f"{_API}/restore", MAKING, exports.restore, query=shape.Restoring, status=201, pace="heavy", raw=True),
 
     # campaigns
     Row("GET", f"{_API}/campaigns", LISTING, managers.list_campaigns, gives=given.Objects),
@@ -181,7 +181,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
     return Services(
         store=store,
         config=config,
-        auth=Auth(store.accounts, config),
+        auth=Auth(store, config),
         passwords=Passwords(),
         workers=Workers(worker, config.idle_seconds),
         uploads=Uploads(config),

@@ -16,7 +16,7 @@ from askone.server.config import ServerConfig
 from askone.server.limits import Buckets, address
 from askone.server.problems import Refused, forbidden, unauthorized
 from askone.server.secrets import TOKEN, csrf_of, digest, fresh, same
-from askone.store.accounts import Accounts
+from askone.store.store import Store
 
 COOKIE = "askone_session"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -32,8 +32,9 @@ class Auth:
     ``forget``, which takes effect at once; other processes of the same store look again within that time.
     """
 
-    def __init__(self, accounts: Accounts, config: ServerConfig, clock: Callable[[], float] = time.time) -> None:
-        self._accounts, self._config, self._clock = accounts, config, clock
+    def __init__(self, store: Store, config: ServerConfig, clock: Callable[[], float] = time.time) -> None:
+        self._store, self._accounts = store, store.accounts
+        self._config, self._clock = config, clock
         self._people: dict[str, tuple[float, Person]] = {}
         self._roles: dict[tuple[str, str], tuple[float, str]] = {}
         self._changes = 0
@@ -90,18 +91,20 @@ class Auth:
 
     async def role(self, campaign: str, person: Person) -> str | None:
         """The person's role in a campaign; administrators manage all of them."""
-        if person.admin:
-            return "manager"
         kept = self._roles.get((campaign, person.id))
         if kept is not None and kept[0] > time.monotonic():
             return kept[1]
         changes = self._changes
-        role = await asyncio.to_thread(self._accounts.role_in, campaign, person.id)
+        role = await asyncio.to_thread(self._role, campaign, person)
         if role is not None and changes == self._changes:
             if len(self._roles) >= _MOST:
                 self._roles.clear()
             self._roles[campaign, person.id] = (time.monotonic() + self._config.remember_seconds, role)
         return role
+
+    def _role(self, campaign: str, person: Person) -> str | None:
+        self._store.campaign(campaign)  # raises where there is none
+        return "manager" if person.admin else self._accounts.role_in(campaign, person.id)
 
     def forget(self) -> None:
         """Something about accounts changed: nothing that was looked up is used any more."""

@@ -13,7 +13,8 @@ from askone.server.problems import Refused, conflict, forbidden, missing, unauth
 from askone.server.secrets import TOKEN, digest, fresh, fresh_id, same
 from askone.server.services import Call, away, reply
 from askone.server.shapes import Join, Login, NewPassword, NewToken, NewUser, SetUp, UserChange
-from askone.store.accounts import Accounts, User
+from askone.store.accounts import Accounts
+from askone.store.people import User
 from askone.version import __version__
 
 SETUP = "setup"
@@ -39,7 +40,7 @@ async def set_up(call: Call) -> Response:
     if await away(call.accounts.user, FIRST) is not None:
         raise conflict("This server is set up already: sign in.")
     await away(call.accounts.add_user, FIRST, body.name, "admin", password)
-    await away(call.accounts.put, SETUP, "")
+    await away(call.accounts.put, SETUP, None)
     return await _signed_in(call, FIRST)
 
 

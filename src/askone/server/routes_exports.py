@@ -13,7 +13,7 @@ from askone.campaign.campaign import Campaign
 from askone.server.limits import pieces
 from askone.server.problems import conflict
 from askone.server.services import Call, away, reply
-from askone.server.shapes import AnswersFormat, PredictionsFormat, RestoreQuery
+from askone.server.shapes import AnswersFormat, PredictionsFormat, Restoring
 from askone.server.streaming import stream
 from askone.store.store import Store
 
@@ -81,7 +81,7 @@ async def whole(call: Call) -> Response:
 
 async def restore(call: Call) -> Response:
     """A campaign out of its backup."""
-    query: RestoreQuery = call.query
+    query: Restoring = call.query
     config = call.services.config
     body = pieces(call.request, config.upload_bytes, config.upload_seconds)
     upload = await call.services.uploads.receive(body, call.person.id, "backup.zip")

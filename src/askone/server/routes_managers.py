@@ -195,7 +195,9 @@ async def uninvite(call: Call) -> Response:
 async def list_webhooks(call: Call) -> Response:
     """Where this campaign's events are sent, without the secrets."""
     found = await away(call.accounts.webhooks, call.campaign)
-    return reply([{"id": hook.id, "url": hook.url, "events": list(hook.events)} for hook in found])
+    return reply(
+        [{"id": hook.id, "url": hook.url, "events": list(hook.events), "status": hook.status} for hook in found]
+    )
 
 
 async def add_webhook(call: Call) -> Response:
@@ -213,9 +215,7 @@ async def add_webhook(call: Call) -> Response:
 
 async def remove_webhook(call: Call) -> Response:
     """Sends nothing there any more."""
-    hooks = await away(call.accounts.webhooks, call.campaign)
-    if call.part("id") not in {hook.id for hook in hooks}:
+    if not await away(call.accounts.remove_webhook, call.part("id"), call.campaign):
         raise missing("webhook")
-    await away(call.accounts.remove_webhook, call.part("id"))
     call.services.webhooks.forget()
     return reply({"ok": True})

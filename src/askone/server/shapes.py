@@ -237,7 +237,7 @@ class PredictionsFormat(Parameters):
 
 
 @final
-class RestoreQuery(Parameters):
+class Restoring(Parameters):
     """A new name for what is restored."""
 
     name: Slug | None = None

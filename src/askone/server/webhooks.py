@@ -27,7 +27,8 @@ from askone.server.addresses import Resolver, Target, look_up, resolve
 from askone.server.config import ServerConfig
 from askone.server.metrics import Metrics
 from askone.server.secrets import fresh_id
-from askone.store.accounts import Accounts, Delivery, Webhook
+from askone.store.accounts import Accounts
+from askone.store.hooks import Delivery, Webhook
 
 EVENTS = ("answer", "closed", "spent")
 PAUSES = (5.0, 30.0, 120.0, 600.0, 3600.0, 6 * 3600.0, 24 * 3600.0)
@@ -105,9 +106,6 @@ class Webhooks:
         return len(due)
 
     async def _try(self, delivery: Delivery) -> None:
-        # Another process, or this one after a crash, comes back to it later and not at once.
-        pause = PAUSES[min(delivery.tries, len(PAUSES) - 1)]
-        await asyncio.to_thread(self._accounts.retry_delivery, delivery.id, self._clock() + pause)
         try:
             target = await asyncio.to_thread(resolve, delivery.url, self._config, self._resolver)
             status = await self._post(target, delivery)
@@ -115,10 +113,13 @@ class Webhooks:
             status = 0
         fine = 200 <= status < 300
         self._metrics.deliveries.labels("delivered" if fine else "failed").inc()
-        if fine or delivery.tries + 1 >= len(PAUSES):
-            await asyncio.to_thread(self._accounts.delivered, delivery.id, status)
+        if fine or delivery.tries >= len(PAUSES):
+            await asyncio.to_thread(self._accounts.delivered, delivery.id, str(status))
             if not fine:
                 log.warning("a webhook delivery was given up after %d tries", delivery.tries + 1)
+        else:
+            later = self._clock() + PAUSES[delivery.tries]
+            await asyncio.to_thread(self._accounts.retry_delivery, delivery.id, later)
 
     async def _post(self, target: Target, delivery: Delivery) -> int:
         at = int(self._clock())

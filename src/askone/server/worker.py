@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, TypeVar, final
 
-from askone.errors import StoreUnavailable
+from askone.errors import AskoneError, StoreUnavailable
 
 Answering = Callable[[Sequence[Any], Sequence[Any]], None]
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class _Settling:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
         if error is None:
             return True
-        if not isinstance(error, StoreUnavailable):
+        if not isinstance(error, AskoneError):
             log.error("a turn failed", exc_info=error)
         _settle(self._jobs, [error] * len(self._jobs))
         return True

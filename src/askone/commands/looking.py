@@ -1,0 +1,116 @@
+"""askone status, verify and replay: how far campaigns are, and whether all is as it should be."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from askone.campaign.campaign import Campaign
+from askone.commands.places import known_store, whole_file
+from askone.errors import InvalidArgument
+from askone.store.entries import Entry
+from askone.store.notices import Excluded
+from askone.store.store import Store
+from askone.store.verify import Verdict, verify
+
+GOOD, BAD = 0, 1
+
+
+def run_status(chosen: argparse.Namespace, console: Console) -> int:
+    """All campaigns in a table, or one with its numbers."""
+    with known_store(chosen.store) as store:
+        if chosen.name is not None:
+            console.print(_one(Campaign.open(store, chosen.name)))
+            return GOOD
+        names = [record.name for record in store.campaigns()]
+        if not names:
+            console.print("No campaigns yet: askone new rows.csv")
+            return GOOD
+        shown = Table("campaign", "title", "status")
+        for column in ("answers", "budget", "rows", "people"):
+            shown.add_column(column, justify="right")
+        for name in names:
+            campaign = Campaign.open(store, name)
+            told = campaign.status(time.time())
+            numbers = (told["answers"], told["budget"] or "–", campaign.book.rows, len(campaign.book.people))
+            shown.add_row(Text(name), Text(campaign.settings.title), told["status"], *map(str, numbers))
+        console.print(shown)
+    return GOOD
+
+
+def _one(campaign: Campaign) -> Table:
+    shown = Table(title=Text(campaign.settings.title), show_header=False)
+    for name, value in campaign.status(time.time()).items():
+        for label, number in value.items() if isinstance(value, dict) else (("", value),):
+            if isinstance(number, str | int | float) or number is None:
+                shown.add_row(
+                    f"{name} {label}".replace("_", " ").strip(), Text("–" if number is None else _short(number))
+                )
+    return shown
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def run_verify(chosen: argparse.Namespace, console: Console) -> int:
+    """Check hashes of logs and rows; 1 if any is broken."""
+    with known_store(chosen.store) as store:
+        names = [chosen.name] if chosen.name is not None else [record.name for record in store.campaigns()]
+        verdicts = [verify(store, name) for name in names]
+    for verdict in verdicts:
+        console.print(_verdict(verdict), soft_wrap=True, highlight=False, markup=False)
+    return GOOD if all(verdict.valid for verdict in verdicts) else BAD
+
+
+def _verdict(verdict: Verdict) -> str:
+    counted = f"{verdict.entries} entries, {verdict.rows} rows"
+    if verdict.valid:
+        return f"{verdict.campaign}: as written; {counted}; head {verdict.head}"
+    return f"{verdict.campaign}: BROKEN at entry {verdict.broken}: {verdict.reason}; good before it: {counted}"
+
+
+def run_replay(chosen: argparse.Namespace, console: Console) -> int:
+    """Fold the log from its beginning; 1 if the state differs in any bit from the one that is kept."""
+    with known_store(chosen.store) as store:
+        fresh = Campaign.open(store, chosen.name, fresh=True)
+        status = _compare(store, fresh, console)
+        for person in chosen.without:
+            _leave_out(fresh, person, console)
+        if chosen.out is not None:
+            with whole_file(Path(chosen.out)) as out:
+                fresh.model().save(out)
+            console.print(f"Model: {chosen.out}", soft_wrap=True, highlight=False)
+    return status
+
+
+def _compare(store: Store, fresh: Campaign, console: Console) -> int:
+    kept = Campaign.open(store, fresh.name)
+    same = state_bytes(fresh) == state_bytes(kept)
+    told = f"{fresh.book.seq} entries, {len(fresh.book.lessons.all)} lessons learnt anew"
+    verdict = "the state is the same, bit for bit" if same else "the state DIFFERS from the one that was kept"
+    console.print(f"{fresh.name}: {told}: {verdict}.", soft_wrap=True, highlight=False, markup=False)
+    return GOOD if same else BAD
+
+
+def state_bytes(campaign: Campaign) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
+    """The state of a campaign's model, to the bit."""
+    arrays = campaign.book.learner.to_arrays(campaign.book.state)
+    return {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}
+
+
+def _leave_out(campaign: Campaign, person: str, console: Console) -> None:
+    """Nobody's log is changed: the exclusion is folded here alone."""
+    book = campaign.book
+    if person not in book.people:
+        raise InvalidArgument("--without", "somebody who answered in this campaign", person)
+    before = len(book.lessons.all)
+    book.apply([Entry(Excluded(f"replay-without-{person}", person), seq=book.seq + 1)])
+    told = f"{book.people[person].answers} answers; {before} lessons become {len(book.lessons.all)}"
+    console.print(f"Without {person}: {told}.", soft_wrap=True, highlight=False, markup=False)

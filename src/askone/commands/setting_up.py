@@ -1,0 +1,134 @@
+"""askone new and askone simulate: from a table to a campaign, and what it will cost."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table as ShownTable
+from rich.text import Text
+
+from askone.campaign.columns import Table
+from askone.campaign.forecast import Forecast, forecast
+from askone.campaign.intake import create_campaign, with_columns
+from askone.campaign.settings import Items, Settings
+from askone.campaign.suggesting import suggest
+from askone.campaign.tables import open_table
+from askone.commands.drafts import commented, from_options, name_of, table_of
+from askone.commands.places import any_store, store_url, whole_file
+from askone.errors import InvalidArgument
+from askone.store.store import Store
+
+_ANSWERS = 1000  # that are rehearsed where there is no budget
+
+
+def run_new(chosen: argparse.Namespace, console: Console) -> int:
+    """Make a campaign, or write its settings for editing."""
+    settings, table = _read(chosen)
+    if chosen.out is not None:
+        _write(Path(chosen.out), settings, console)
+        if chosen.store is None:
+            console.print(f"Edit it, then: askone new {chosen.out}", soft_wrap=True, highlight=False)
+            return 0
+    name = chosen.name or name_of(settings.title)
+    with any_store(chosen.store) as store:
+        _create(store, name, settings, table, console)
+        rows = store.campaign(name).rows
+    what = "items to put in order" if table is None else f"{rows} rows"
+    console.print(f"Campaign {name}: {what}, in {_shown(chosen.store)}.", soft_wrap=True, highlight=False)
+    extra = f" --store {chosen.store}" if chosen.store else ""
+    console.print(f"Next: askone serve{extra}", soft_wrap=True, highlight=False)
+    return 0
+
+
+def _shown(given: str | None) -> str:
+    """A store's address without its password."""
+    url = store_url(given)
+    scheme, separator, rest = url.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}" if separator else url
+
+
+def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
+    """The settings and the table that a file and options speak of."""
+    if chosen.file is None:
+        settings = from_options(chosen, None)
+        if not isinstance(settings.labels, Items):
+            raise InvalidArgument("file", "a table of rows; only an order of items needs none", None)
+        return settings, None
+    path = Path(chosen.file)
+    if path.suffix.lower() != ".toml":
+        table = open_table(path)
+        settings = from_options(chosen, suggest(table))
+        return with_columns(settings, table), table
+    settings = toml_settings(path)
+    if chosen.title is not None:
+        settings = replace(settings, title=chosen.title)
+    rows = table_of(settings, path)
+    return settings, None if rows is None else open_table(rows)
+
+
+def toml_settings(path: Path) -> Settings:
+    """The settings of a TOML file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidArgument("file", "a TOML file in UTF-8", str(path)) from error
+    return Settings.from_toml(text)
+
+
+def _write(path: Path, settings: Settings, console: Console) -> None:
+    if settings.rows.file is not None:  # seen from the TOML file, wherever it is read from
+        file = Path(settings.rows.file)
+        there = file.name if file.absolute().parent == path.absolute().parent else str(file.absolute())
+        settings = replace(settings, rows=replace(settings.rows, file=there))
+    with whole_file(path) as out:
+        out.write(commented(settings).encode())
+    console.print(f"Settings: {path}", soft_wrap=True, highlight=False)
+
+
+def _create(store: Store, name: str, settings: Settings, table: Table | None, console: Console) -> None:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        bar = progress.add_task("rows", total=None if table is None else table.rows)
+
+        def advance(done: int, total: int) -> None:
+            progress.update(bar, completed=done, total=total)
+
+        create_campaign(store, name, settings, table, "", time.time(), advance)
+
+
+def run_simulate(chosen: argparse.Namespace, console: Console) -> int:
+    """Rehearse a campaign with made-up truths: errors against answers, time and cost."""
+    path = Path(chosen.file)
+    settings = toml_settings(path)
+    rows = table_of(settings, path)
+    table = None if rows is None else open_table(rows)
+    answers = chosen.answers or settings.ask.budget or _ANSWERS
+    with Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console) as progress:
+        bar = progress.add_task(f"rehearsing {answers} answers", total=None)
+        found = forecast(settings, table, answers, chosen.flip)
+        progress.update(bar, total=1, completed=1)
+    console.print(forecast_table(settings.title, found))
+    console.print(_cost(answers, found), soft_wrap=True, highlight=False)
+    return 0
+
+
+def forecast_table(title: str, found: Forecast) -> ShownTable:
+    """The forecast's points."""
+    shown = ShownTable(title=Text(f"{title}: {found.measure}"))
+    for column in ("answers", "expected", "between"):
+        shown.add_column(column, justify="right")
+    for count, low, middle, high in found.points:
+        shown.add_row(str(count), f"{middle:.4g}", f"{low:.4g} – {high:.4g}")
+    return shown
+
+
+def _cost(answers: int, found: Forecast) -> str:
+    money = "" if found.cost.price is None else f", {found.cost.price:.2f} {found.cost.currency}".rstrip()
+    return (
+        f"{answers} answers: {found.cost.hours:.1f} hours of people's time{money}. Truths are made up: see the guide."
+    )

@@ -1,0 +1,79 @@
+"""askone export, backup and restore: a campaign's files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from askone.campaign import backup as backups
+from askone.campaign import export, labelstudio
+from askone.campaign.campaign import Campaign
+from askone.commands.places import any_store, known_store, whole_file
+from askone.errors import InvalidArgument
+from askone.store.store import Store
+
+_ENDINGS = {"label-studio": "json"}
+_FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".json": "label-studio"}
+
+
+def run_export(chosen: argparse.Namespace, console: Console) -> int:
+    """Write what a campaign has into a file."""
+    form = _format(chosen)
+    ending = {"model": "askone", "log": "jsonl"}.get(chosen.what, _ENDINGS.get(form, form))
+    target = chosen.out or f"{chosen.name}-{chosen.what}.{ending}"
+    with known_store(chosen.store) as store:
+        store.campaign(chosen.name)  # before a file is begun
+        with whole_file(target) as out:
+            if chosen.what == "model":
+                Campaign.open(store, chosen.name).model().save(out)
+            else:
+                out.writelines(_chunks(store, chosen.name, chosen.what, form))
+    _say(target, console)
+    return 0
+
+
+def _format(chosen: argparse.Namespace) -> str:
+    if chosen.what in ("model", "log"):
+        if chosen.format is not None:
+            raise InvalidArgument("--format", f"left out for --what {chosen.what}", chosen.format)
+        return ""
+    found = chosen.format or _FORMATS.get(Path(chosen.out or "").suffix.lower(), "csv")
+    if chosen.what == "predictions" and found == "label-studio":
+        raise InvalidArgument("--format", "csv, jsonl or parquet for --what predictions", found)
+    return found
+
+
+def _chunks(store: Store, name: str, what: str, form: str) -> Iterator[bytes]:
+    if what == "log":
+        return export.log_chunks(store, name)
+    if what == "predictions":
+        return export.prediction_chunks(Campaign.open(store, name), form)
+    return labelstudio.task_chunks(store, name) if form == "label-studio" else export.answer_chunks(store, name, form)
+
+
+def run_backup(chosen: argparse.Namespace, console: Console) -> int:
+    """Write a whole campaign into one file."""
+    target = chosen.out or f"{chosen.name}-backup.zip"
+    with known_store(chosen.store) as store:
+        store.campaign(chosen.name)
+        with whole_file(target) as out:
+            backups.backup(store, chosen.name, out)
+    _say(target, console)
+    return 0
+
+
+def run_restore(chosen: argparse.Namespace, console: Console) -> int:
+    """Make a campaign of a backup."""
+    with Path(chosen.file).open("rb") as source, any_store(chosen.store) as store:
+        name = backups.restore(store, source, chosen.name)
+        told = f"Campaign {name}: {store.campaign(name).rows} rows, {store.head(name)[0]} entries."
+    console.print(told, soft_wrap=True, highlight=False, markup=False)
+    return 0
+
+
+def _say(target: str, console: Console) -> None:
+    if target != "-":
+        console.print(f"Written: {target}", soft_wrap=True, highlight=False, markup=False)
