@@ -60,7 +60,9 @@ class Client:
 
     def request(self, method: str, path: str, raw: bool = False, **options: Any) -> httpx.Response:
         """``raw``: the path goes as it is, dots and all."""
-        url = httpx.URL("http://localhost").copy_with(raw_path=path.encode()) if raw else path
+        url = httpx.URL("http://localhost/" if raw else path)
+        if raw:
+            url._uri_reference = url._uri_reference._replace(path=path)
         return self._site.run(self._http.request(method, url, **options))
 
     def get(self, path: str, **options: Any) -> httpx.Response:

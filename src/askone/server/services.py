@@ -27,6 +27,7 @@ from askone.store.store import Store
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 @final
@@ -102,5 +103,4 @@ async def away(step: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
 
 def reply(value: Any, status: int = 200) -> Response:
     """A JSON response."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(text.encode("utf-8", "replace"), status, media_type="application/json")
+    return Response(_ENCODER.encode(value).encode("utf-8", "replace"), status, media_type="application/json")
