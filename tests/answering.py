@@ -56,8 +56,12 @@ def pair(left: str = "tea", right: str = "coffee", of: dict[str, Any] | None = N
 class Campaign:
     """Question n asks about the threshold n + 1, and half of it after a no: the two questions ahead differ."""
 
-    def __init__(self, site: Site, *, make: Callable[[int, bool], dict[str, Any]] | None = None, left: int = 50) -> None:
-        self.make = make or (lambda n, yes: number(f"{n + 1}" if yes else f"{n + 1}.5", of=row(n, ("size", f"{n}", "number"))))
+    def __init__(
+        self, site: Site, *, make: Callable[[int, bool], dict[str, Any]] | None = None, left: int = 50
+    ) -> None:
+        self.make = make or (
+            lambda n, yes: number(f"{n + 1}" if yes else f"{n + 1}.5", of=row(n, ("size", f"{n}", "number")))
+        )
         self.budget, self.state, self.renewed = left, "question", 1
         self.log: list[tuple[str, dict[str, Any]]] = []  # what was counted, in order
         self.seen: dict[str, int] = {}  # how often each id came
@@ -75,7 +79,11 @@ class Campaign:
         site.on("GET", f"{API}/brief", lambda call: {
             "name": "c", "title": self.title, "instructions": self.instructions, "kind": "number",
             "answers": ["yes", "no"], "mine": len(self.answers)})  # fmt: skip
-        site.on("GET", f"{API}/rows/(\\d+)/image", lambda call: Reply(200, self.picture(int(call.match[1])), {"Content-Type": "image/png"}))
+        site.on(
+            "GET",
+            f"{API}/rows/(\\d+)/image",
+            lambda call: Reply(200, self.picture(int(call.match[1])), {"Content-Type": "image/png"}),
+        )
         site.person["campaigns"] = [{"name": "c", "title": self.title, "role": "annotator"}]
 
     def picture(self, position: int) -> bytes:
@@ -132,5 +140,3 @@ class Campaign:
         if path != "flags":
             self.trail.append(bool(body.get("answer", True)))
         return self.serving()
-
-

@@ -81,18 +81,8 @@ class Site:
     """
 
     def __init__(self, version: str = "1.0") -> None:
-        self.handlers: list[tuple[str, re.Pattern[str], Callable[[Call], Any]]] = []
-        self.calls: list[Call] = []
-        self.reports: list[str] = []
-        self.strays: list[str] = []
-        self.person: dict[str, Any] = {
-            "user": {"id": "u1", "name": "Ada", "role": "annotator"},
-            "csrf": "token-1",
-            "campaigns": [],
-            "needs_setup": False,
-            "version": version,
-        }
-        self.on("GET", "/api/v1/me", lambda call: self.person)
+        self.version = version
+        self.reset()
         site = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -114,6 +104,21 @@ class Site:
 
         self.server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def reset(self) -> None:
+        """Nothing has happened, nobody is served but Ada: one site serves many tests."""
+        self.handlers: list[tuple[str, re.Pattern[str], Callable[[Call], Any]]] = []
+        self.calls: list[Call] = []
+        self.reports: list[str] = []
+        self.strays: list[str] = []
+        self.person: dict[str, Any] = {
+            "user": {"id": "u1", "name": "Ada", "role": "annotator"},
+            "csrf": "token-1",
+            "campaigns": [],
+            "needs_setup": False,
+            "version": self.version,
+        }
+        self.on("GET", "/api/v1/me", lambda call: self.person)
 
     def on(self, method: str, path: str, handler: Callable[[Call], Any]) -> None:
         """``path`` is a regular expression for the whole path, without the query."""
@@ -155,7 +160,9 @@ class Site:
             match = re.fullmatch(pattern, path)
             file = PAGE / match.expand(target) if match else None
             if file and file.is_file() and ".." not in path:
-                return Reply(200, file.read_bytes(), {"Content-Type": TYPES[file.suffix]})
+                return Reply(
+                    200, file.read_bytes(), {"Content-Type": TYPES[file.suffix], "Cache-Control": "max-age=600"}
+                )
         if path != "/favicon.ico":
             self.strays.append(path)
         return refused(404, "not_found", f"There is nothing at {path}.")
@@ -203,7 +210,8 @@ addEventListener("unhandledrejection", (e) => faults.push(`rejected: ${e.reason}
 def opened(browser: Any, *, phone: bool = False, dark: bool = False, **options: Any) -> Any:
     """A page of its own: its ``context`` is closed with it."""
     size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 800}
-    context = browser.new_context(
+    return watched(
+        browser,
         viewport=size,
         has_touch=phone,
         is_mobile=phone,
@@ -213,6 +221,11 @@ def opened(browser: Any, *, phone: bool = False, dark: bool = False, **options: 
         reduced_motion=options.pop("reduced_motion", "reduce"),
         **options,
     )
+
+
+def watched(browser: Any, **options: Any) -> Any:
+    """A page in a new context whose faults are kept."""
+    context = browser.new_context(**options)
     context.add_init_script(WATCH)
     page = context.new_page()
     page.set_default_timeout(8_000)
@@ -222,8 +235,10 @@ def opened(browser: Any, *, phone: bool = False, dark: bool = False, **options: 
 
 
 def faults(page: Any) -> list[str]:
-    """What went wrong in the page so far."""
-    return list(page.evaluate("window.faults")) + [f"dialog: {text}" for text in page.dialogs]
+    """What went wrong in the page since it was loaded, and dialogs since the last look."""
+    found = list(page.evaluate("window.faults")) + [f"dialog: {text}" for text in page.dialogs]
+    page.dialogs.clear()
+    return found
 
 
 # What nobody may be able to run, in any text that comes from outside.

@@ -4,7 +4,7 @@ import { onSubmit } from "./submit.js";
 import { top } from "./top.js";
 
 /** The secret is what stands behind the #, of this page's address or of a link that was pasted. */
-const secretOf = (text) => decodeURIComponent(text.includes("#") ? text.slice(text.indexOf("#") + 1) : text).trim();
+const secretOf = (text) => (text.includes("#") ? text.slice(text.indexOf("#") + 1) : text).trim();
 const secret = () => secretOf(location.hash) || secretOf(byId("invitation").value);
 
 function arrange() {

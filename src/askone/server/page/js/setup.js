@@ -4,7 +4,7 @@ import { onSubmit, revealing } from "./submit.js";
 import { top } from "./top.js";
 
 // The token stands behind the # of the link: browsers never send that part, so no log has it.
-const token = () => decodeURIComponent(location.hash.slice(1)) || byId("token").value.trim();
+const token = () => location.hash.slice(1) || byId("token").value.trim();
 
 top();
 revealing(byId("reveal"), byId("password"));
