@@ -10,11 +10,10 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
@@ -25,6 +24,7 @@ from askone.campaign.settings import AskSettings, Numbers, RowSettings, Settings
 from askone.campaign.tables import open_table
 from askone.events import Answered, Asked, Retracted, Skipped
 from askone.server.secrets import TOKEN, digest, fresh
+from askone.store.notices import Reopened
 from askone.store.opening import open_store
 from askone.store.verify import verify
 
@@ -39,31 +39,85 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-class Server:
-    """A process that serves a store; it may be killed and started again on the same port."""
+class Nursery:
+    """A process that has loaded everything and splits off servers: what takes seconds is done once for all of them.
 
-    def __init__(self, url: str, processes: int = 1) -> None:
-        self.url, self.port, self.processes = url, free_port(), processes
-        self.said = tempfile.TemporaryFile()  # noqa: SIM115  # as long as the object
-        self.process: subprocess.Popen[bytes] | None = None
+    Each is a process of its own with the command line's main function in it, and dies like any other.
+    """
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, "nursery"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
+        )
+
+    def start(self, arguments: Sequence[str], said: Path) -> int:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps([str(said), *arguments]).encode() + b"\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+def _nurse() -> None:
+    from askone.cli import main  # noqa: PLC0415  # in this process alone
+    from askone.commands import running  # noqa: F401, PLC0415
+
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while line := sys.stdin.readline():
+        said, *arguments = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            out = os.open(said, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(out, 1)
+            os.dup2(out, 2)
+            os._exit(main(arguments))
+        print(child, flush=True)
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+
+
+class Server:
+    """A process that serves a store; it may be killed and started again on the same port.
+
+    It is started by a nursery, or by itself as anybody would.
+    """
+
+    def __init__(self, url: str, folder: Path, nursery: Nursery | None = None) -> None:
+        self.port, self.nursery, self.pid = free_port(), nursery, 0
+        self.arguments = ["serve", "--store", url, "--port", str(self.port)]
+        self.said = folder / f"server-{self.port}.log"
+        self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        arguments = ["--store", self.url, "--port", str(self.port), "--processes", str(self.processes)]
-        quiet = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "askone", "serve", *arguments],
-            stdout=self.said,
-            stderr=self.said,
-            env={**os.environ, **quiet},
-        )
+        if self.nursery is not None:
+            self.pid = self.nursery.start(self.arguments, self.said)
+            return
+        with self.said.open("ab") as out:
+            command = [sys.executable, "-m", "askone", *self.arguments]
+            self._process = subprocess.Popen(command, stdout=out, stderr=out, env=_environment())
+        self.pid = self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        if self._process is not None:
+            return self._process.poll() is None
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        return self.pid > 0
 
     def wait(self) -> None:
         """Until it and its store answer."""
         end = time.monotonic() + _READY
-        while time.monotonic() < end:
-            assert self.process is not None
-            if self.process.poll() is not None:
-                break
+        while time.monotonic() < end and self.alive:
             try:
                 if exchange(self.port, "GET", "/health/ready")[0] == 200:
                     return
@@ -72,39 +126,28 @@ class Server:
             time.sleep(0.03)
         raise RuntimeError(f"the server does not come up:\n{self.words()}")
 
+    def end(self, sign: signal.Signals) -> bool:
+        """Whether it is gone."""
+        os.kill(self.pid, sign)
+        end = time.monotonic() + 30
+        while self.alive and time.monotonic() < end:
+            time.sleep(0.005)
+        return not self.alive
+
     def kill(self) -> None:
         """As a power cut would: no goodbye."""
-        assert self.process is not None
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-    def stop(self) -> None:
-        """As an administrator would."""
-        if self.process is not None and self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.kill()
-
-    def children(self) -> list[int]:
-        """The processes that it started to serve."""
-        assert self.process is not None
-        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        found = [int(word) for task in tasks for word in task.read_text().split()]
-        return [one for one in found if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()]
+        assert self.end(signal.SIGKILL)
 
     def words(self) -> str:
-        self.said.seek(0)
-        return self.said.read().decode(errors="replace")[-3000:]
+        return self.said.read_text(errors="replace")[-3000:] if self.said.exists() else ""
 
     def __enter__(self) -> Self:
         self.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.stop()
-        self.said.close()
+        if self.alive and not self.end(signal.SIGTERM):
+            self.kill()
 
 
 def exchange(port: int, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any, Any]:
@@ -170,7 +213,7 @@ class Person(threading.Thread):
                 status, headers, said = exchange(port, "POST", f"/api/v1/campaigns/{NAME}/{verb}", body, self.token)
             except AWAY:
                 self.broken += 1
-                time.sleep(0.03)
+                time.sleep(0.1 * self.random.random())
                 continue
             self.statuses[status] += 1
             if status in (429, 503):
@@ -270,7 +313,7 @@ def check(crowd: Crowd, port: int) -> dict[str, int]:
 def _check_log(crowd: Crowd, entries: Sequence[Any]) -> None:
     ids = Counter(entry.id for entry in entries)
     assert max(ids.values()) == 1
-    kinds = {"answers": Answered, "skips": Skipped, "undo": Retracted}
+    kinds = {"answers": (Answered,), "skips": (Skipped,), "undo": (Retracted, Reopened)}
     by_id = {entry.id: entry for entry in entries}
     for one in crowd.people:
         for key, (verb, answer) in one.granted.items():
@@ -282,7 +325,7 @@ def _check_log(crowd: Crowd, entries: Sequence[Any]) -> None:
         assert not one.refused & set(by_id), "refused, but in the log"
         assert not one.unsaid, "503 without Retry-After"
     mine = {key for one in crowd.people for key in one.granted}
-    theirs = {e.id for e in entries if isinstance(e.event, Answered | Skipped | Retracted)}
+    theirs = {e.id for e in entries if isinstance(e.event, Answered | Skipped | Retracted | Reopened)}
     assert theirs == mine, theirs ^ mine
     _check_overlap(entries)
 
@@ -307,17 +350,25 @@ def _check_overlap(entries: Sequence[Any]) -> None:
         assert not standing or max(standing.values()) <= OVERLAP
 
 
-def killed(url: str, folder: Path, kills: int, seed: int, servers: int = 1, say: Any = None) -> dict[str, int]:
+def killed(
+    url: str,
+    folder: Path,
+    kills: int,
+    seed: int = 0,
+    servers: int = 1,
+    nursery: Nursery | None = None,
+    say: Callable[[str], None] | None = None,
+) -> dict[str, int]:
     """People answer at one or several servers; one is killed at a random moment and started again, over and over."""
     crowd, chance = Crowd(url, folder, seed=seed), random.Random(seed)
     with ExitStack() as stack:
-        running = [stack.enter_context(Server(url)) for _ in range(servers)]
+        running = [stack.enter_context(Server(url, folder, nursery)) for _ in range(servers)]
         for server in running:
             server.wait()
         crowd.come([server.port for server in running])
         for kill in range(kills):
-            crowd.progress(1)
-            time.sleep(chance.uniform(0.0, 0.4))
+            crowd.progress(chance.randint(1, 30))
+            time.sleep(chance.uniform(0.0, 0.05))
             victim = chance.choice(running)
             victim.kill()
             if servers > 1:
@@ -335,10 +386,12 @@ def killed(url: str, folder: Path, kills: int, seed: int, servers: int = 1, say:
                 "repeated": sum(p.repeated for p in crowd.people)}  # fmt: skip
 
 
-def bereft(url: str, folder: Path, postgres: Any, stops: int, seed: int) -> dict[str, int]:
+def bereft(
+    url: str, folder: Path, postgres: Any, stops: int, seed: int = 0, nursery: Nursery | None = None
+) -> dict[str, int]:
     """The database is stopped and started under load; the server recovers by itself."""
     crowd, chance = Crowd(url, folder, seed=seed), random.Random(seed)
-    with Server(url) as server:
+    with Server(url, folder, nursery) as server:
         server.wait()
         crowd.come([server.port])
         for _ in range(stops):
@@ -358,3 +411,7 @@ def bereft(url: str, folder: Path, postgres: Any, stops: int, seed: int) -> dict
         statuses = crowd.statuses()
         assert not [status for status in statuses if status not in (200, 409, 429, 503)], (statuses, server.words())
         return {**found, "stops": stops, "told to wait": statuses[503]}
+
+
+if __name__ == "__main__":
+    _nurse()
