@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoneFree
 
-from askone.errors import StoreUnavailable
+from askone.errors import InvalidFile, StoreUnavailable
 
 Record = tuple[Any, ...]
 Values = Sequence[Any]
@@ -64,9 +64,9 @@ class Database(ABC):
     by: ClassVar[str]
     """How a query says which index to use, with {} for its name: SQLite knows too little of a table to see it."""
 
-    def __init__(self, engine: sa.Engine, secret: str | None = None) -> None:
+    def __init__(self, engine: sa.Engine, secrets: Sequence[str] = ()) -> None:
         self.engine = engine
-        self._secret = secret
+        self._secrets = [secret for secret in secrets if secret]
         driver: Any = engine.dialect.dbapi
         self._driver = driver
         self.conflict: type[BaseException] = self._driver.IntegrityError
@@ -167,6 +167,8 @@ class Database(ABC):
     def _connected(self) -> Any:
         try:
             return self.engine.raw_connection()
+        except self._driver.Error as error:
+            self._tell(error)
         except DBAPIError as error:
             self._tell(error.orig)
         except NoneFree:
@@ -192,13 +194,23 @@ class Database(ABC):
         except self._driver.Error:
             connection.invalidate()
 
+    def away(self, error: Any) -> bool:
+        """Whether a driver's error means that the same may work at another time."""
+        return isinstance(error, self._driver.OperationalError | self._driver.InterfaceError)
+
+    def spoilt(self, error: Any) -> bool:
+        """Whether a driver's error means that this is no database, or one that is damaged."""
+        return False
+
     def _tell(self, error: BaseException | None) -> Any:
         """Raise what a driver's error means."""
-        if isinstance(error, self._driver.OperationalError | self._driver.InterfaceError):
+        if self.away(error):
             text = " ".join(str(error).split())
-            if self._secret:
-                text = text.replace(self._secret, "***")
+            for secret in self._secrets:
+                text = text.replace(secret, "***")
             raise StoreUnavailable(f"the database cannot be used now: {text}") from None
+        if self.spoilt(error):
+            raise InvalidFile(f"the database cannot be read: {error}") from None
         assert error is not None
         raise error
 

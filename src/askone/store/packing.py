@@ -100,6 +100,8 @@ def _is_unicode(text: str) -> bool:
 
 def packed_seat(seat: Seat) -> Record:
     """A record of the seats, without its campaign."""
+    if not math.isfinite(seat.expires):
+        raise InvalidArgument("expires", "finite seconds since the epoch", seat.expires)
     ahead = None if seat.ahead is None else _json("ahead", dict(seat.ahead))
     return (seat.number, seat.seat, seat.position, seat.person, seat.lease, seat.expires, ahead)
 

@@ -63,6 +63,14 @@ class SQLite(Database):
         """Threads queue here rather than poll the file's lock; all that use a memory share its connection."""
         return self._turnstile if writing or self.path is None else nullcontext()
 
+    def away(self, error: Any) -> bool:
+        """See ``Database.away``; code 1 is for statements that are wrong."""
+        return super().away(error) and error.sqlite_errorcode & 0xFF != 1
+
+    def spoilt(self, error: Any) -> bool:
+        """See ``Database.spoilt``: codes SQLITE_CORRUPT and SQLITE_NOTADB."""
+        return isinstance(error, self._driver.DatabaseError) and error.sqlite_errorcode & 0xFF in (11, 26)
+
     def append(
         self, session: Session, campaign: int, entries: list[Record], put: list[Record], drop: list[Record]
     ) -> None:
