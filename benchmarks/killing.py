@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
@@ -136,7 +136,7 @@ class Server:
 
     def kill(self) -> None:
         """As a power cut would: no goodbye."""
-        assert self.end(signal.SIGKILL)
+        assert self.end(signal.SIGKILL), "it does not die"
 
     def words(self) -> str:
         return self.said.read_text(errors="replace")[-3000:] if self.said.exists() else ""
@@ -298,21 +298,24 @@ def check(crowd: Crowd, port: int) -> dict[str, int]:
     with ExitStack() as stack:
         store = open_store(crowd.url)
         stack.callback(store.close)
-        assert verify(store, NAME).valid
+        verdict = verify(store, NAME)
+        assert verdict.valid, verdict
         entries = list(store.entries(NAME))
         _check_log(crowd, entries)
-        replayed = Campaign.open(store, NAME, fresh=True)
-        kept = Campaign.open(store, NAME)
-        states = [one.book.learner.to_arrays(one.book.state) for one in (replayed, kept)]
-        assert {k: a.tobytes() for k, a in states[0].items()} == {k: a.tobytes() for k, a in states[1].items()}
+        replayed, kept = Campaign.open(store, NAME, fresh=True), Campaign.open(store, NAME)
+        assert _bits(replayed) == _bits(kept), "what was kept differs from a replay"
         # JSON has the shortest text that reads back as the same float: equal text, equal bits.
-        assert json.loads(json.dumps(replayed.predictions(range(50)))) == live
+        again = json.loads(json.dumps(replayed.predictions(range(50))))
+        assert again == live, [pair for pair in zip(again, live, strict=True) if pair[0] != pair[1]][:3]
         return {"entries": len(entries), "granted": crowd.granted, "answers": replayed.book.answers}
 
 
+def _bits(campaign: Campaign) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in campaign.book.learner.to_arrays(campaign.book.state).items()}
+
+
 def _check_log(crowd: Crowd, entries: Sequence[Any]) -> None:
-    ids = Counter(entry.id for entry in entries)
-    assert max(ids.values()) == 1
+    assert not _twice(entry.id for entry in entries), "in the log twice"
     kinds = {"answers": (Answered,), "skips": (Skipped,), "undo": (Retracted, Reopened)}
     by_id = {entry.id: entry for entry in entries}
     for one in crowd.people:
@@ -320,8 +323,8 @@ def _check_log(crowd: Crowd, entries: Sequence[Any]) -> None:
             assert key in by_id, f"{key} was granted and is not in the log"
             event = by_id[key].event
             assert isinstance(event, kinds[verb]), (key, verb, event)
-            assert by_id[key].who == one.who
-            assert verb != "answers" or event.answer == answer
+            assert by_id[key].who == one.who, (key, by_id[key])
+            assert verb != "answers" or event.answer == answer, (key, answer, event)
         assert not one.refused & set(by_id), "refused, but in the log"
         assert not one.unsaid, "503 without Retry-After"
     mine = {key for one in crowd.people for key in one.granted}
@@ -330,10 +333,13 @@ def _check_log(crowd: Crowd, entries: Sequence[Any]) -> None:
     _check_overlap(entries)
 
 
+def _twice(values: Iterable[Any]) -> list[Any]:
+    return [value for value, count in Counter(values).items() if count > 1]
+
+
 def _check_overlap(entries: Sequence[Any]) -> None:
     """No row is asked twice, and no more answers stand for it than there are seats."""
-    rows = Counter(entry.event.row for entry in entries if isinstance(entry.event, Asked))
-    assert max(rows.values()) == 1
+    assert not _twice(entry.event.row for entry in entries if isinstance(entry.event, Asked)), "a row was asked twice"
     standing: Counter[str] = Counter()
     asked_of = {}
     people = set()
@@ -344,10 +350,10 @@ def _check_overlap(entries: Sequence[Any]) -> None:
             people.add((entry.who, event.asked))
             standing[event.asked] += 1
             asked_of[event.id] = (entry.who, event.asked)
+            assert standing[event.asked] <= OVERLAP, f"{event.asked} has more answers than seats"
         elif isinstance(event, Retracted) and event.answered in asked_of:
-            standing[event.answered and asked_of[event.answered][1]] -= 1
+            standing[asked_of[event.answered][1]] -= 1
             people.discard(asked_of[event.answered])
-        assert not standing or max(standing.values()) <= OVERLAP
 
 
 def killed(
