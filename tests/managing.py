@@ -96,7 +96,9 @@ def dashboard(kind: str, answers: int, column: str = "", t: Words = same) -> dic
     draw = random.Random(7)
     minutes = min(45, answers // 30)
     start = NOW - NOW % 60
-    activity = [[start - 60 * k, max(0, round(24 + 14 * math.sin(k / 6) + draw.gauss(0, 5)))] for k in reversed(range(minutes))]
+    activity = [
+        [start - 60 * k, max(0, round(24 + 14 * math.sin(k / 6) + draw.gauss(0, 5)))] for k in reversed(range(minutes))
+    ]
     return {
         "status": "running", "answers": answers, "asked": answers + 9, "skipped": answers // 40, "retracted": answers // 90,
         "stale": {"count": answers // 6, "mean": 1.7, "most": 6}, "rate_per_minute": 27.4 if answers else 0.0, "budget": 3000,
@@ -110,21 +112,43 @@ def dashboard(kind: str, answers: int, column: str = "", t: Words = same) -> dic
 def predictions(kind: str, keys: list[str], t: Words = same) -> list[dict[str, Any]]:
     draw = random.Random(11)
     if kind == "order":
-        return [{"key": "all", "row": [], "prediction": [t(one) for one in DRINKS], "std": None, "probabilities": None, "answers": 900}]
+        return [
+            {
+                "key": "all",
+                "row": [],
+                "prediction": [t(one) for one in DRINKS],
+                "std": None,
+                "probabilities": None,
+                "answers": 900,
+            }
+        ]
     found = []
     for i, key in enumerate(keys or [f"flat-{i + 1}" for i in range(8)]):
         size = draw.uniform(20, 120)
-        row = [{"name": t("size"), "value": f"{size:.0f}", "kind": "number"}, {"name": t("district"), "value": t("Mitte"), "kind": "category"}]
+        row = [
+            {"name": t("size"), "value": f"{size:.0f}", "kind": "number"},
+            {"name": t("district"), "value": t("Mitte"), "kind": "category"},
+        ]
         one: dict[str, Any] = {"key": t(key), "row": row, "answers": i % 3}
         if kind == "number":
             middle = 220 + 13 * size
-            one |= {"prediction": middle, "std": 60 + 8 * i, "low": middle - 130 - 12 * i, "high": middle + 130 + 12 * i, "probabilities": None}
+            one |= {
+                "prediction": middle,
+                "std": 60 + 8 * i,
+                "low": middle - 130 - 12 * i,
+                "high": middle + 130 + 12 * i,
+                "probabilities": None,
+            }
         else:
             best = draw.choice(DIGITS)
             rest = {digit: draw.random() * 0.2 for digit in DIGITS}
             rest[best] = 1.5 + draw.random()
             total = sum(rest.values())
-            one |= {"prediction": t(best), "std": None, "probabilities": {t(name): share / total for name, share in rest.items()}}
+            one |= {
+                "prediction": t(best),
+                "std": None,
+                "probabilities": {t(name): share / total for name, share in rest.items()},
+            }
         found.append(one)
     return found
 
@@ -162,7 +186,12 @@ def question(kind: str, i: int, t: Words = same) -> dict[str, Any]:
         return {**base, "kind": "threshold", "sentence": t(f"Is the rent above {shown} EUR?"), "threshold": threshold}
     if kind == "class":
         return {**base, "kind": "set", "sentence": t("Is it one of these?"), "set": [t("3"), t("5"), t("8")]}
-    return {**base, "kind": "pair", "sentence": t("Which do you like better?"), "pair": {"left": t("tea"), "right": t("coffee")}}
+    return {
+        **base,
+        "kind": "pair",
+        "sentence": t("Which do you like better?"),
+        "pair": {"left": t("tea"), "right": t("coffee")},
+    }
 
 
 def uploaded(t: Words = same) -> dict[str, Any]:
@@ -185,7 +214,11 @@ def forecast(call: Call) -> dict[str, Any]:
     for n in steps:
         value = 95 + 5200 / (n + 12) ** 0.72
         points.append([n, value - 1500 / n**0.5, value, value + 1900 / n**0.5])
-    return {"points": points, "measure": "mean error in EUR", "cost": {"price": wish["answers"] * 0.05, "currency": "EUR", "hours": wish["answers"] * 3.5 / 3600}}
+    return {
+        "points": points,
+        "measure": "mean error in EUR",
+        "cost": {"price": wish["answers"] * 0.05, "currency": "EUR", "hours": wish["answers"] * 3.5 / 3600},
+    }
 
 
 class Managed:
@@ -196,7 +229,16 @@ class Managed:
         self.status = "running"
         self.people = people(t) if answers else []
         self.invitations: list[dict[str, Any]] = []
-        self.tokens = [{"id": "t1", "title": t("nightly export"), "prefix": "ask1_7fQ2", "scopes": ["read"], "expires": NOW + 6e6, "last_used": NOW - 4000}]
+        self.tokens = [
+            {
+                "id": "t1",
+                "title": t("nightly export"),
+                "prefix": "ask1_7fQ2",
+                "scopes": ["read"],
+                "expires": NOW + 6e6,
+                "last_used": NOW - 4000,
+            }
+        ]
         self.hooks = [{"id": "w1", "url": t("https://example.org/hook"), "events": ["closed", "spent"]}]
         site.person = {
             "user": {"id": "u1", "name": t("Ada Lovelace"), "role": "admin"}, "csrf": "token-1",
@@ -207,7 +249,16 @@ class Managed:
     def record(self) -> dict[str, Any]:
         wish = settings(self.kind, self.t)
         toml = f'title = "{wish["title"]}"\n\n[labels]\nkind = "{self.kind}"\nlow = 200\nhigh = 2600\nunit = "EUR"\n\n[ask]\nbudget = 3000\nexam_share = 0.1\n'
-        return {"name": "rents", "title": wish["title"], "status": self.status, "settings": wish, "toml": toml, "answers": self.answers, "rows": 1200, "budget": 3000}
+        return {
+            "name": "rents",
+            "title": wish["title"],
+            "status": self.status,
+            "settings": wish,
+            "toml": toml,
+            "answers": self.answers,
+            "rows": 1200,
+            "budget": 3000,
+        }
 
     def listed(self) -> list[dict[str, Any]]:
         rows = [
@@ -230,7 +281,13 @@ class Managed:
         site.on("PATCH", c, self.patch)
         site.on("DELETE", c, lambda call: Reply(204))
         site.on("GET", f"{c}/dashboard", self.dashboard)
-        site.on("GET", f"{c}/predictions", lambda call: predictions(self.kind, [key for one in call.query.get("keys", []) for key in one.split(",")], self.t))
+        site.on(
+            "GET",
+            f"{c}/predictions",
+            lambda call: predictions(
+                self.kind, [key for one in call.query.get("keys", []) for key in one.split(",")], self.t
+            ),
+        )
         site.on("GET", f"{c}/people", lambda call: self.people)
         site.on("POST", f"{c}/people/([^/]+)/(exclude|include)", self.exclude)
         site.on("GET", f"{c}/invitations", lambda call: self.invitations)
@@ -247,19 +304,39 @@ class Managed:
         site.on("POST", "/api/v1/me/password", lambda call: Reply(204))
         site.on("POST", "/api/v1/restore", lambda call: {"name": "rents"})
         roles = [("u1", "Ada Lovelace", "admin"), ("u2", "Grace Hopper", "manager"), ("u3", "Guest 7", "annotator")]
-        site.on("GET", "/api/v1/users", lambda call: [{"id": id, "name": self.t(name), "role": role, "disabled": False} for id, name, role in roles])
+        site.on(
+            "GET",
+            "/api/v1/users",
+            lambda call: [
+                {"id": id, "name": self.t(name), "role": role, "disabled": False} for id, name, role in roles
+            ],
+        )
         site.on("POST", "/api/v1/users", lambda call: Reply(201, {"id": "u4"}))
         site.on("PATCH", "/api/v1/users/[^/]+", lambda call: {})
 
     def preview(self, call: Call) -> Any:
         wish = call.json["settings"]
         labels = wish["labels"]
-        if labels["kind"] == "number" and labels["low"] is not None and labels["high"] is not None and labels["low"] >= labels["high"]:
+        if (
+            labels["kind"] == "number"
+            and labels["low"] is not None
+            and labels["high"] is not None
+            and labels["low"] >= labels["high"]
+        ):
             return refused(422, "invalid_argument", "labels.low must be below labels.high, got 9000", "labels.low")
         if "{x}" in wish["question"]["wording"]:
-            return refused(422, "invalid_argument", "question.wording may have {threshold}, {amount}, {side}, got {x}", "question.wording")
+            return refused(
+                422,
+                "invalid_argument",
+                "question.wording may have {threshold}, {amount}, {side}, got {x}",
+                "question.wording",
+            )
         kind = labels["kind"]
-        return {"questions": [question(kind, i, self.t) for i in range(5)], "settings": wish, "toml": self.record()["toml"]}
+        return {
+            "questions": [question(kind, i, self.t) for i in range(5)],
+            "settings": wish,
+            "toml": self.record()["toml"],
+        }
 
     def dashboard(self, call: Call) -> Any:
         column = call.query.get("column", [""])[0]
@@ -276,7 +353,14 @@ class Managed:
 
     def invite(self, call: Call) -> Any:
         wish = call.json
-        made = {"id": f"i{len(self.invitations)}", "title": self.t(wish["title"]), "expires": NOW + 3600 * wish["expires_hours"], "most_uses": wish["most_uses"], "uses": 0, "revoked": False}
+        made = {
+            "id": f"i{len(self.invitations)}",
+            "title": self.t(wish["title"]),
+            "expires": NOW + 3600 * wish["expires_hours"],
+            "most_uses": wish["most_uses"],
+            "uses": 0,
+            "revoked": False,
+        }
         self.invitations.append(made)
         draw = random.Random(1)
         squares = "".join(f"M{x} {y}h1v1h-1z" for x in range(4, 25) for y in range(4, 25) if draw.random() < 0.5)

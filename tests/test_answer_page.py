@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+
 from answering import API, Campaign, members, number, pair, row
-from pages import CORPUS, PAGE, Reply, Site, chromium, faults, opened, refused
+from pages import CORPUS, PAGE, Reply, Site, axe_source, barriers, chromium, faults, opened, refused
 
 SHOWN = "#ask:not([hidden])"
 
@@ -244,7 +245,6 @@ def test_help_has_the_instructions_and_switches_single_keys_off(page: Any, site:
     page.keyboard.press("y")
     page.wait_for_timeout(150)
     assert campaign.answers == []
-    page.keyboard.press("Control+z")  # no single key, so it stays
     page.click("#answer-right")
     asks(page, "Is the price above 2 EUR?")
 
@@ -423,7 +423,7 @@ def test_leases_are_renewed_and_released(page: Any, site: Site, campaign: Campai
     start(page, site)
     eventually(page, lambda: site.asked("/leases/renew"))
     assert sorted(site.asked("/leases/renew")[0].json["leases"]) == ["lease-0", "lease-1"]
-    page.goto(site.url + "/login")
+    page.goto(site.url + "/join")
     eventually(page, lambda: site.asked("/leases/release"))
     assert sorted(site.asked("/leases/release")[0].json["leases"]) == ["lease-0", "lease-1"]
 
@@ -502,6 +502,23 @@ def test_a_question_is_announced_once(page: Any, site: Site, campaign: Campaign)
     asks(page, "Is the price above 2 EUR?")
     saved(page)
     assert page.evaluate("said") == ["Is the price above 2 EUR? size: 1"]
+
+
+def test_a_break_is_proposed_after_twenty_minutes(browser: Any, site: Site, campaign: Campaign) -> None:
+    page = opened(browser)
+    page.clock.install()
+    page.goto(site.url + "/answer/c")
+    page.wait_for_selector(SHOWN)
+    for n in range(12):
+        assert page.is_hidden("#break"), n
+        page.clock.fast_forward(112_000)
+        page.keyboard.press("y")
+        saved(page)
+    assert page.is_visible("#break")
+    assert campaign.answers == [True] * 12  # it stops nobody
+    page.click("#break-over")
+    assert page.is_hidden("#break")
+    page.context.close()
 
 
 def test_on_a_phone_the_answers_are_under_the_thumb(small: Any, site: Site, campaign: Campaign) -> None:
@@ -666,6 +683,41 @@ def test_nothing_from_outside_runs(page: Any, site: Site, campaign: Campaign) ->
         page.wait_for_timeout(150)
         assert page.locator("main img, main iframe").count() == 0
     assert [url for url in asked if not url.startswith(site.url)] == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_nobody_is_kept_out(browser: Any, site: Site, campaign: Campaign, dark: bool) -> None:
+    page = opened(browser, dark=dark)
+    site.person["campaigns"].append({"name": "d", "title": "Digits", "role": "manager"})
+    picture = row(7, ("page", "https://example.org", "url"), image=f"{API}/rows/7/image")
+    found = {}
+    for name, question in {"number": number(), "set": members(["3", "5"], picture), "pair": pair()}.items():
+        campaign.make = lambda n, yes, question=question: question
+        start(page, site)
+        found[name] = barriers(page)
+    page.keyboard.press("?")
+    found["help"] = barriers(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    found["flag"] = barriers(page)
+    campaign.state = "done"
+    for path in ("/answer/c", "/"):
+        page.goto(site.url + path)
+        page.wait_for_selector("#screen-actions a, #campaigns a")
+        found[path] = barriers(page)
+    site.person.update(user=None, csrf=None)
+    for path in ("/login", "/join", "/setup"):
+        site.person["needs_setup"] = path == "/setup"
+        page.goto(site.url + path)
+        page.click("#submit")  # with its errors
+        found[path] = barriers(page)
+    assert {name: told for name, told in found.items() if told} == {}
+    page.context.close()
+
+
+def test_axe_is_at_hand() -> None:
+    if axe_source() is None:
+        pytest.skip("pages: axe-core is not at hand (npm install axe-core, or ASKONE_AXE)")
 
 
 def test_no_page_has_inline_code_or_remote_assets() -> None:

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import askone
+from answered import KINDS, answer, make
 from askone.campaign import export
 from askone.campaign.formats import Sink, file_chunks, original_cell, safe_cell
 from askone.campaign.requests import Exclude, Next, Undo
 from askone.errors import InvalidArgument, MissingExtra
 from askone.store.entries import BEGINNING, body, chain, entry_from_json
 from askone.store.opening import open_store
-from answered import KINDS, answer, make
 
 parquet = pytest.importorskip("pyarrow.parquet")
 

@@ -123,7 +123,8 @@ class Sitting:
         return Serving("question", served, self._ahead(seat) if ahead else None, *self._counts(person), duplicate)
 
     def _without(self, person: str, state: State, duplicate: bool) -> Serving:
-        return Serving(state, None, None, *self._counts(person), duplicate)
+        mine, left, undoable = self._counts(person)
+        return Serving(state, None, None, mine, 0 if state == "spent" else left, undoable, duplicate)
 
     def _counts(self, person: str) -> tuple[int, int | None, int]:
         book, known = self.book, self.book.people.get(person)

@@ -11,6 +11,7 @@ STORE = "where campaigns are kept: a file, sqlite:///file or postgresql://... (d
 
 def add_commands(commands: _Parsers) -> None:
     """All of them."""
+    _add_demo(commands.add_parser("demo", help="a server with three campaigns and simulated people who answer"))
     _add_new(commands.add_parser("new", help="make a campaign from a table or a TOML file"))
     _add_serve(commands.add_parser("serve", help="serve campaigns to browsers"))
     _add_simulate(commands.add_parser("simulate", help="forecast what a campaign will cost and how well it will learn"))
@@ -25,6 +26,15 @@ def add_commands(commands: _Parsers) -> None:
 
 def _store(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--store", default=None, metavar="URL", help=STORE)
+
+
+def _add_demo(demo: argparse.ArgumentParser) -> None:
+    demo.add_argument("--host", default="127.0.0.1", help="address to listen at (default: 127.0.0.1, this machine)")
+    demo.add_argument("--port", type=int, default=8000, help="port to listen at; 0: any free one (default: 8000)")
+    demo.add_argument("--store", default=None, metavar="URL", help="where to keep it (default: a temporary file)")
+    demo.add_argument("--headless", action="store_true", help="no server: a simulated campaign in this terminal")
+    demo.add_argument("--answers", type=int, default=None, help="of each simulated person at most; headless: in all")
+    demo.add_argument("--seconds-per-answer", type=float, default=1.0, help="of a simulated person (default: 1)")
 
 
 def _add_new(new: argparse.ArgumentParser) -> None:

@@ -148,8 +148,8 @@ class Application(FastAPI):
         return Headers(Watching(inner, services.config, services.metrics), services.config)
 
 
-def create_app(store: Store, config: ServerConfig | None = None) -> FastAPI:
-    """The server of a store, for ``serving.serve`` or any ASGI server; it does not close the store."""
+def create_app(store: Store, config: ServerConfig | None = None, owned: bool = False) -> FastAPI:
+    """The server of a store, for ``serving.serve`` or any ASGI server; it closes the store in the end if it owns it."""
     services = _services(store, config or ServerConfig())
     app = Application(
         title="askone",
@@ -161,7 +161,7 @@ def create_app(store: Store, config: ServerConfig | None = None) -> FastAPI:
         redirect_slashes=False,
         exception_handlers={AskoneError: handle, HTTPException: handle, TimeoutError: handle, Exception: handle},
     )
-    app.state.services = services
+    app.state.services, app.state.owned = services, owned
     for row in ROUTES:
         app.router.add_route(row.path, endpoint(row, services), methods=[row.method], include_in_schema=False)
     return app
@@ -189,6 +189,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
         metrics=metrics,
         logins=Buckets(config.logins),
         rates={name: Buckets(rates) for name, rates in paces.items()},
+        room=asyncio.Semaphore(2),
     )
 
 
@@ -229,6 +230,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await services.workers.close()
+        if app.state.owned:
+            services.store.close()
         sys.setswitchinterval(before)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from starlette.datastructures import UploadFile
@@ -77,14 +79,21 @@ def _looked_at(upload: Upload) -> dict[str, Any]:
 
 
 def _table(upload: Upload) -> Table:
-    return open_table(upload.path, name=upload.title)
+    return _opened(upload.path, upload.title)
+
+
+@lru_cache(maxsize=4)
+def _opened(path: Path, title: str) -> Table:
+    # A file is read from end to end to be opened, and looked at several times before it becomes a campaign.
+    return open_table(path, name=title)
 
 
 async def preview(call: Call) -> Response:
     """The first questions that a campaign with these settings would ask, and the settings as they are understood."""
     body: SettingsBody = call.body
     upload = _found(call, call.part("u"))
-    return reply(await away(_previewed, upload, body.settings))
+    async with call.services.room:
+        return reply(await away(_previewed, upload, body.settings))
 
 
 def _previewed(upload: Upload | None, given: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +106,8 @@ async def forecast(call: Call) -> Response:
     """How well a campaign would do, simulated with made-up answers about the real rows."""
     body: ForecastBody = call.body
     upload = _found(call, call.part("u"))
-    return reply(await away(_forecast, upload, body))
+    async with call.services.room:
+        return reply(await away(_forecast, upload, body))
 
 
 def _forecast(upload: Upload | None, body: ForecastBody) -> dict[str, Any]:
@@ -115,7 +125,8 @@ async def create(call: Call) -> Response:
     name = body.name or _named(settings.title, taken)
     if name in RESERVED or name in taken:
         raise conflict("A campaign of this name exists.", "name_taken")
-    await away(_created, call, name, settings, upload)
+    async with call.services.room:
+        await away(_created, call, name, settings, upload)
     call.services.auth.forget()
     return reply({"name": name}, 201)
 
@@ -132,7 +143,8 @@ async def add_rows(call: Call) -> Response:
     """Adds the rows of an upload to a campaign, which goes on meanwhile."""
     body: MoreRows = call.body
     upload = call.services.uploads.find(body.upload, call.person.id)
-    added = await away(_added, call, upload)
+    async with call.services.room:
+        added = await away(_added, call, upload)
     return reply({"added": added})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,11 +34,16 @@ class Factory:
 
     def __call__(self) -> FastAPI:
         _log_lines()
-        return create_app(open_store(self.url), self.config)
+        return create_app(open_store(self.url), self.config, owned=True)
 
 
-def serve(url: str, config: ServerConfig | None = None, say: Callable[[str], None] = print) -> int:
-    """Serves the store at an address until it is stopped."""
+def serve(
+    url: str,
+    config: ServerConfig | None = None,
+    say: Callable[[str], None] = print,
+    begun: Callable[[str], None] | None = None,
+) -> int:
+    """Serves the store at an address until it is stopped; ``begun`` is told where it listens."""
     config = _with_directory(url, config or ServerConfig())
     store = open_store(url)
     try:
@@ -53,6 +59,8 @@ def serve(url: str, config: ServerConfig | None = None, say: Callable[[str], Non
     say(f"askone serves {address}")
     if link is not None:
         say(f"Set it up, once, at {address}{link}")
+    if begun is not None:
+        begun(address)
     if config.processes > 1:
         Multiprocess(settings, sockets=[socket]).run()
     else:
@@ -102,6 +110,8 @@ def _settings(factory: Factory, config: ServerConfig) -> uvicorn.Config:
         forwarded_allow_ips=list(config.trusted_proxies),
         timeout_keep_alive=65,
         timeout_graceful_shutdown=15,
+        # A process first reports after its imports, which take seconds where the machine is busy.
+        timeout_worker_healthcheck=60,
         **tls,  # type: ignore[arg-type]
     )
 
@@ -112,8 +122,12 @@ def _address(config: ServerConfig, port: int) -> str:
 
 def _with_directory(url: str, config: ServerConfig) -> ServerConfig:
     """Uploads wait beside the database, where all processes find them."""
-    if config.directory is not None or url == "memory:" or url.startswith("postgres"):
+    if url == "memory:" and config.processes > 1:
+        raise InvalidArgument("processes", "1 where the store is in memory", config.processes)
+    if config.directory is not None:
         return config
+    if url == "memory:" or url.startswith("postgres"):
+        return replace(config, directory=Path(tempfile.mkdtemp(prefix="askone-")))
     path = Path(url.removeprefix("sqlite:///")).absolute()
     return replace(config, directory=path.with_name(f"{path.name}-uploads"))
 

@@ -3,11 +3,11 @@
 import { del, get, post } from "./api.js";
 import { confirm, copyable } from "./dialogs.js";
 import { el, toast } from "./dom.js";
-import { action, bad, check, clearErrors, field, numeral, showError, text, words } from "./forms.js";
+import { action, bad, check, clearErrors, field, numeral, showError, text, words } from "./fields.js";
 import { show } from "./make.js";
 import { start } from "./start.js";
 import { users } from "./users.js";
-import { ago, day } from "./words.js";
+import { day } from "./words.js";
 
 const SCOPES = [["read", "Read"], ["answer", "Answer"], ["manage", "Manage"]];
 
@@ -18,7 +18,7 @@ function password() {
   const box = (key, name) => text("", (value) => { if (key === "again") again = value; else wish[key] = value; }, { type: "password", autocomplete: name, required: true });
   const form = el("form", { class: "stack" },
     field({ label: "Present password", path: "old" }, box("old", "current-password")),
-    field({ label: "New password", path: "new", hint: "Twelve characters or more; a sentence is easy to keep." }, box("new", "new-password")),
+    field({ label: "New password", path: "new", hint: "Ten characters or more; a sentence is easy to keep." }, box("new", "new-password")),
     field({ label: "New password again", path: "again" }, box("again", "new-password")),
     el("div", {}, el("button", { type: "submit", class: "button" }, "Change password")), message);
   form.addEventListener("submit", async (event) => {
@@ -34,7 +34,8 @@ function password() {
       form.reset();
       toast("Password changed");
     } catch (error) {
-      if (!showError(form, error.argument, words(error))) show(message, bad(words(error)));
+      const place = error.argument === "password" ? "new" : error.argument;
+      if (!showError(form, place, words(error))) show(message, bad(words(error)));
     }
   });
   return section("Password", form);
@@ -56,12 +57,11 @@ function tokens() {
   }
 
   const table = (all) => el("div", { class: "table-scroll" }, el("table", {},
-    el("thead", {}, el("tr", {}, ["Token", "May", "Valid until", "Last used", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
+    el("thead", {}, el("tr", {}, ["Token", "May", "Valid until", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
     el("tbody", {}, all.map((one) => el("tr", {},
       el("th", { scope: "row" }, one.title || "–", el("br"), el("span", { class: "mono muted small" }, one.prefix ? `${one.prefix}…` : "")),
       el("td", {}, el("span", { class: "badges" }, (one.scopes ?? []).map((scope) => el("span", { class: "badge" }, scope)))),
       el("td", { class: "nowrap" }, one.expires ? day(one.expires) : "no end"),
-      el("td", { class: "nowrap" }, one.last_used ? ago(one.last_used) : "–"),
       el("td", {}, el("button", { type: "button", class: "button small danger", "aria-label": `Revoke ${one.title || one.id}`, onclick: () => confirm({
         title: "Revoke this token?", say: "Programs that use it are refused from now on.", button: "Revoke", danger: true,
         run: async () => {

@@ -45,9 +45,11 @@ function label(side, word, q) {
 function show(q, { switched }) {
   const lostFocus = !screens.section.hidden && screens.section.contains(document.activeElement);
   screens.hide();
+  document.body.classList.remove("idle");
   ask.hidden = deck.hidden = false;
   document.body.classList.toggle("pair", isPair(q));
   question.replaceChildren(...sentence(q));
+  question.classList.toggle("long", q.sentence.length > 60 || (q.set?.length ?? 0) > 4);
   row.hidden = !showRow(row, q.row);
   document.body.classList.toggle("rowless", row.hidden);
   const words = sides(q);
@@ -75,6 +77,7 @@ function screen(name, words) {
   ask.hidden = true;
   // While a question is on its way the buttons keep their place, and the focus stays on them.
   deck.hidden = name !== "loading";
+  document.body.classList.toggle("idle", deck.hidden);
   if (!screens.show(name, words) || name === "loading") return;
   say.textContent = `${screens.title.textContent}. ${screens.text.textContent}`;
   if (hadFocus || document.activeElement === document.body) screens.title.focus({ preventScroll: true });
@@ -100,7 +103,9 @@ function showSaved(state, waiting) {
 }
 
 function progress() {
-  const { mine, left, lost } = session;
+  const { mine, lost } = session;
+  // At the end nothing is left to do, even where some questions of the budget found no answer.
+  const left = ["closed", "spent", "done"].includes(screens.name) ? null : session.left;
   const parts = [`${count(mine)} answered`];
   if (left !== null) parts.push(`${count(left)} left`);
   if (shift.minutes > 0) parts.push(`${count(shift.minutes)} min`);
@@ -132,6 +137,9 @@ const ACTS = {
   undo: () => session.undo(),
   skip: () => session.skip("skip"),
   unsure: () => session.skip("cannot tell"),
+  // The page itself does not scroll, its middle does: without this a keyboard could not reach the end of a long row.
+  up: () => byId("main").scrollBy({ top: -90 }),
+  down: () => byId("main").scrollBy({ top: 90 }),
   flag: openFlagging,
   help: openHelp,
 };
@@ -205,7 +213,7 @@ async function begin() {
   if (!person.user) return toLogin();
   const prefetch = (questions) => questions.forEach((q) => q && picture(q.row.image));
   session = new Session(campaign, person.user.id,
-    { show, screen, prefetch, progress, saved: showSaved, note: (text) => toast(text), took: () => watch.seconds });
+    { show, screen, prefetch, progress, saved: showSaved, note: (text) => toast(text, 2 + text.length / 20), took: () => watch.seconds });
   wire();
   showSaved(session.outbox.state, session.outbox.items.length);
   session.begin();

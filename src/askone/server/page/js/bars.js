@@ -6,9 +6,9 @@ import { clock, count, plural } from "./words.js";
 
 const MOST = 60;
 
-/** `data`: [[minute, answers], ...]; minutes without answers count as zero. */
+/** `data`: [[minute, answers], ...]; minutes without answers count as zero, those before the first are left out. */
 export function drawBars(data, width) {
-  if (!data.length) return null;
+  if (!data.some(([, answers]) => answers)) return null;
   const minutes = filled(data);
   const height = 190;
   const most = Math.max(4, ...minutes.map(([, answers]) => answers));
@@ -29,7 +29,8 @@ export function drawBars(data, width) {
 function filled(data) {
   const known = new Map(data);
   const last = Math.max(...known.keys());
-  const first = Math.max(Math.min(...known.keys(), last - 9 * 60), last - (MOST - 1) * 60);
+  const begun = Math.min(...data.filter(([, answers]) => answers).map(([minute]) => minute));
+  const first = Math.max(Math.min(begun, last - 14 * 60), last - (MOST - 1) * 60);
   const minutes = [];
   for (let minute = first; minute <= last; minute += 60) minutes.push([minute, known.get(minute) ?? 0]);
   return minutes;

@@ -5,7 +5,7 @@ import { el, toast } from "./dom.js";
 import { confirm } from "./dialogs.js";
 import { exportsTab } from "./exports.js";
 import { flagsTab } from "./flags.js";
-import { words } from "./forms.js";
+import { words } from "./fields.js";
 import { invitationsTab, welcome } from "./invitations.js";
 import { show } from "./make.js";
 import { Overview } from "./overview.js";

@@ -24,7 +24,7 @@ function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
   const height = Math.round(Math.min(600, Math.max(320, width * 1.08)));
   const seen = points.filter((point) => Number.isFinite(point.x) && Number.isFinite(point.y));
   if (!seen.length) return null;
-  const curve = prediction ?? [];
+  const curve = evened(prediction ?? []);
   const { svg, box, x, y } = frame({
     width, height, top: narrow(width) ? 52 : 34,
     x: { domain: extent(seen.map((point) => point.x)), label: axis.name, format: axis.kind === "order" ? count : undefined },
@@ -43,6 +43,18 @@ function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
   legend(svg, box.right, entries, legendAt(width));
   const stops = seen.map((p) => ({ x: x(p.x), y: y(p.y), text: `question ${count(p.n)}: ${axis.name} ${number(p.x)}, threshold ${withUnit(number(p.y), unit)}: ${words[p.answer ? 0 : 1]}` }));
   return { svg, box, stops };
+}
+
+const BINS = 36;
+
+/** Predictions at many rows differ by their other columns too: the line is their mean, over neighbours in x. */
+export function evened(points) {
+  if (points.length <= 2 * BINS) return points;
+  const size = points.length / BINS;
+  return Array.from({ length: BINS }, (_, bin) => {
+    const part = points.slice(Math.floor(bin * size), Math.floor((bin + 1) * size));
+    return [0, 1].map((axis) => part.reduce((sum, point) => sum + point[axis], 0) / part.length);
+  });
 }
 
 /** One column per question, one line per class: a mark where the class was in the set. */

@@ -20,14 +20,14 @@ export function interval(low, high, measure, unit) {
 }
 
 /** `data`: {measure, unit, points: [{n, value, low, high}], ahead: the same, expected later}. */
-export function drawCurve({ measure, unit, points, ahead = [] }, width, { log = false }) {
+export function drawCurve({ measure, unit, points, ahead = [], target = null }, width, { log = false }) {
   if (!points.length && !ahead.length) return null;
   const all = [...points, ...ahead];
   const height = Math.round(Math.min(380, Math.max(240, width * 0.52)));
   const share = isShare(measure, unit);
   const ns = all.map((point) => point.n);
   const least = Math.max(1, Math.min(...ns));
-  const values = all.flatMap((point) => [point.value, point.low, point.high]);
+  const values = all.flatMap((point) => [point.value, point.low, point.high]).concat(target ?? []);
   const [low, high] = extent(values, { zero: !share });
   const write = writer(measure, unit);
   const { svg, box, x, y } = frame({
@@ -40,10 +40,16 @@ export function drawCurve({ measure, unit, points, ahead = [] }, width, { log = 
     if (part.length > 1) svg.append(band(part.map(place("high")), part.map(place("low")), kind));
   const bridge = points.length && ahead.length ? [points.at(-1), ...ahead] : ahead;
   if (bridge.length > 1) svg.append(line(bridge.map(place("value")), "ahead"));
+  if (target !== null && target >= y.domain[0] && target <= y.domain[1]) svg.append(...targetLine(y(target), box, write(target)));
   if (points.length) svg.append(line(points.map(place("value")), "main"), ...endMark(points.at(-1), x, y, box, write));
   const text = (point) => `${plural(point.n, "answer")}: ${measure} ${write(point.value)} (${interval(point.low, point.high, measure, unit)})`;
   return { svg, box, stops: [...points.map((p) => ({ x: x(p.n), y: y(p.value), text: text(p) })), ...ahead.map((p) => ({ x: x(p.n), y: y(p.value), text: `expected at ${text(p)}` }))] };
 }
+
+const targetLine = (y, box, words) => [
+  s("line", { class: "plot-target", x1: box.left, x2: box.right, y1: y, y2: y }),
+  s("text", { class: "plot-tick", x: box.left + 4, y: y - 5 }, `stop at ${words}`),
+];
 
 function endMark(last, x, y, box, write) {
   const [px, py] = [x(last.n), y(last.value)];

@@ -2,7 +2,7 @@
 
 import { upload } from "./api.js";
 import { el, toast } from "./dom.js";
-import { bad, words } from "./forms.js";
+import { bad, words } from "./fields.js";
 import { show } from "./make.js";
 import { plural } from "./words.js";
 

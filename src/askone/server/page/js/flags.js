@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { el } from "./dom.js";
-import { bad, words } from "./forms.js";
+import { bad, words } from "./fields.js";
 import { show } from "./make.js";
 import { count, moment } from "./words.js";
 

@@ -1,84 +1,81 @@
-// Fields with a label, a hint and a place for their error. A field knows the path of its setting ("labels.low"), so that
-// an error of the server, which names that path, is shown where it can be mended.
+// What the forms share: problems told beside their fields, one send at a time, waits that the server asks for.
 
-import { el } from "./dom.js";
-import { freshId } from "./make.js";
+import { ApiError } from "./api.js";
+import { byId } from "./dom.js";
 
-/** A labelled control. `path` is what the server calls it. */
-export function field({ label, hint = "", path = null, wide = false }, control) {
-  const id = control.id || freshId("field");
-  control.id = id;
-  const about = [];
-  const note = hint ? el("span", { class: "hint", id: `${id}-hint` }, hint) : null;
-  if (note) about.push(note.id);
-  const error = el("span", { class: "error", id: `${id}-error`, role: "alert" });
-  about.push(error.id);
-  control.setAttribute("aria-describedby", about.join(" "));
-  return el("div", { class: wide ? "field wide" : "field", dataset: path ? { path } : {} }, el("label", { for: id }, label), control, note, error);
+function tell(text) {
+  byId("problem").textContent = text;
+  byId("problem").hidden = text === "";
 }
 
-export const text = (value, oninput, attributes = {}) =>
-  withValue(el("input", { type: "text", autocomplete: "off", maxlength: "400", ...attributes, oninput: (event) => oninput(event.target.value) }), value);
-
-/** A number, or null where nothing is written. */
-export const numeral = (value, oninput, attributes = {}) =>
-  withValue(el("input", { type: "number", step: "any", inputmode: "decimal", ...attributes, oninput: (event) => oninput(event.target.value === "" ? null : event.target.valueAsNumber) }), value ?? "");
-
-export const longText = (value, oninput, attributes = {}) =>
-  withValue(el("textarea", { ...attributes, oninput: (event) => oninput(event.target.value) }), value);
-
-/** options: [[value, words], ...] */
-export const choice = (value, options, onchange, attributes = {}) =>
-  withValue(el("select", { ...attributes, onchange: (event) => onchange(event.target.value) }, options.map(([key, words]) => el("option", { value: key }, words))), value ?? "");
-
-function withValue(control, value) {
-  control.value = value ?? "";
-  return control;
+/** Marks a field and moves the focus to it; false where the form has no such field. */
+function tellField(name, text) {
+  const field = byId(name);
+  const place = byId(`${name}-error`);
+  if (!field || !place) return false;
+  place.textContent = text;
+  field.setAttribute("aria-invalid", "true");
+  const described = new Set((field.getAttribute("aria-describedby") ?? "").split(" ").filter(Boolean)).add(place.id);
+  field.setAttribute("aria-describedby", [...described].join(" "));
+  field.focus();
+  return true;
 }
 
-export function check(label, checked, onchange) {
-  return el("label", { class: "check" }, el("input", { type: "checkbox", checked, onchange: (event) => onchange(event.target.checked) }), el("span", {}, label));
-}
-
-export function clearErrors(root) {
-  for (const place of root.querySelectorAll(".error")) place.textContent = "";
-  for (const control of root.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
-}
-
-/** Shows the message at the field of this path, or at the nearest one above it. Whether there was one. */
-export function showError(root, path, message) {
-  for (let at = path ?? ""; at; at = at.includes(".") ? at.slice(0, at.lastIndexOf(".")) : "") {
-    const place = [...root.querySelectorAll("[data-path]")].find((node) => node.dataset.path === at);
-    if (!place) continue;
-    const note = place.querySelector(".error");
-    if (note) note.textContent = message;
-    place.querySelector("input, select, textarea")?.setAttribute("aria-invalid", "true");
-    return true;
+function clear(form) {
+  tell("");
+  for (const field of form.querySelectorAll("[aria-invalid]")) {
+    field.removeAttribute("aria-invalid");
+    byId(`${field.id}-error`).textContent = "";
   }
-  return false;
 }
 
-/** The words of a failure. */
-export function words(error) {
-  const wait = error.retryAfter ? ` Try again in ${Math.ceil(error.retryAfter)} s.` : "";
-  return `${error.message ?? error}${wait}`;
+/** Required fields that are empty: the last one told is the first on the page, so that it has the focus. */
+function complete(form) {
+  const empty = [...form.elements].filter((field) => field.required && !field.closest("[hidden]") && field.value.trim() === "");
+  for (const field of empty.reverse()) tellField(field.id, "Please fill this in.");
+  return empty.length === 0;
 }
 
-export const bad = (message) => el("p", { class: "notice bad", role: "alert" }, message);
+/** Counts down on the button, so that nobody knocks in vain. */
+function hold(button, seconds) {
+  const words = button.textContent;
+  const until = Date.now() + seconds * 1000;
+  button.disabled = true;
+  const tick = () => {
+    const left = Math.ceil((until - Date.now()) / 1000);
+    button.textContent = left > 0 ? `${words} (in ${left} s)` : words;
+    button.disabled = left > 0;
+    if (left > 0) setTimeout(tick, 500);
+  };
+  tick();
+}
 
-/** A button that works once at a time: it is off while its promise runs. */
-export function action(label, run, attributes = {}) {
-  const button = el("button", { type: "button", class: "button", ...attributes }, label);
-  button.addEventListener("click", async () => {
-    if (button.disabled) return;
+/** send() does the work; what it throws is told. explain(error) may word it, or return null. */
+export function onSubmit(form, send, explain = () => null) {
+  const button = form.querySelector("[type=submit]");
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    clear(form);
+    if (button.disabled || !complete(form)) return;
     button.disabled = true;
-    button.setAttribute("aria-busy", "true");
     try {
-      await run(button);
-    } finally {
-      button.disabled = false;
-      button.removeAttribute("aria-busy");
+      await send();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const words = explain(error) ?? error.message;
+      const name = error.argument?.split(".").at(-1);
+      if (!name || !tellField(name, words)) tell(words);
+      if (error.retryAfter) {
+        hold(button, error.retryAfter);
+        return;
+      }
     }
+    button.disabled = false;
   });
-  return button;
+}
+
+export function revealing(box, field) {
+  box.addEventListener("change", () => {
+    field.type = box.checked ? "text" : "password";
+  });
 }

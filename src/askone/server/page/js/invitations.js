@@ -3,17 +3,20 @@
 import { del, get, post } from "./api.js";
 import { confirm, copyable } from "./dialogs.js";
 import { el } from "./dom.js";
-import { action, bad, clearErrors, field, numeral, showError, text, words } from "./forms.js";
+import { action, bad, clearErrors, field, numeral, showError, text, words } from "./fields.js";
 import { show } from "./make.js";
 import { count, moment } from "./words.js";
 
 /** The link, which is never shown again, and its code. The code is a picture: it cannot run anything. */
-function shown({ link, qr }) {
-  const address = new URL(link, location.origin).href;
+function shown({ link, url, qr }) {
+  const address = new URL(url ?? link, location.origin).href;
   return el("div", { class: "invitation-shown notice good" },
     qr ? el("img", { class: "qr", alt: "The link as a QR code", src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(qr)}` }) : null,
     el("div", { class: "stack" }, copyable("Invitation link", address), el("p", { class: "small" }, "Copy it now: it is shown this once. Whoever has it can answer questions of this campaign, and nothing else.")));
 }
+
+/** Without what was left empty: the server has its own defaults. */
+const given = (wish) => Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== null));
 
 /** A form that makes an invitation and shows it. */
 function maker(shared, made) {
@@ -22,11 +25,11 @@ function maker(shared, made) {
   const form = el("div", { class: "fields" },
     field({ label: "For whom (optional)", path: "title", hint: "A note for yourself." }, text("", (value) => { wish.title = value; }, { placeholder: "Course on Tuesday", maxlength: "100" })),
     field({ label: "Valid for hours", path: "expires_hours" }, numeral(wish.expires_hours, (value) => { wish.expires_hours = value; }, { min: "1", step: "1" })),
-    field({ label: "For so many people", path: "most_uses", hint: "Empty: no limit." }, numeral(wish.most_uses, (value) => { wish.most_uses = value; }, { min: "1", step: "1" })),
+    field({ label: "For so many people", path: "most_uses", hint: "1 to 10,000." }, numeral(wish.most_uses, (value) => { wish.most_uses = value; }, { min: "1", step: "1" })),
     el("div", { class: "field end" }, action("Make a link", async () => {
       clearErrors(form);
       try {
-        show(place, shown(await post(`${shared.root}/invitations`, wish)));
+        show(place, shown(await post(`${shared.root}/invitations`, given(wish))));
         made();
       } catch (error) {
         if (!showError(form, error.argument, words(error))) show(place, bad(words(error)));

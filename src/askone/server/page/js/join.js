@@ -1,6 +1,6 @@
 import { me, post } from "./api.js";
 import { byId } from "./dom.js";
-import { onSubmit } from "./submit.js";
+import { onSubmit } from "./forms.js";
 import { top } from "./top.js";
 
 /** The secret is what stands behind the #, of this page's address or of a link that was pasted. */

@@ -2,7 +2,7 @@
 
 const LEFT = ["arrowleft", "f", "1"];
 const RIGHT = ["arrowright", "j", "2"];
-const OTHERS = { u: "undo", s: "skip", t: "unsure", g: "flag", h: "help", "?": "help" };
+const OTHERS = { arrowup: "up", arrowdown: "down", u: "undo", s: "skip", t: "unsure", g: "flag", h: "help", "?": "help" };
 const STORED = "askone-single-keys";
 
 /** Single keys can be switched off: speech input and shaky hands press them by accident. */

@@ -1,6 +1,6 @@
 import { inside, me, post } from "./api.js";
 import { byId } from "./dom.js";
-import { onSubmit, revealing } from "./submit.js";
+import { onSubmit, revealing } from "./forms.js";
 import { top } from "./top.js";
 
 const next = () => inside(new URLSearchParams(location.search).get("next") ?? "/");

@@ -3,7 +3,7 @@
 import { get, upload } from "./api.js";
 import { el } from "./dom.js";
 import { open } from "./dialogs.js";
-import { bad, field, text, words } from "./forms.js";
+import { bad, field, text, words } from "./fields.js";
 import { show } from "./make.js";
 import { bar, start, statusBadge } from "./start.js";
 import { count, day, plural } from "./words.js";

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { el } from "./dom.js";
 import { Draft } from "./draft.js";
-import { bad, clearErrors, showError, words } from "./forms.js";
+import { bad, clearErrors, showError, words } from "./fields.js";
 import { debounced, show } from "./make.js";
 import { Preview } from "./preview.js";
 import { start } from "./start.js";

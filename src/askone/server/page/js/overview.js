@@ -5,7 +5,7 @@ import { drawCloud, tableOfCloud } from "./cloud.js";
 import { drawCurve, tableOfCurve } from "./curve.js";
 import { el } from "./dom.js";
 import { Figure } from "./figure.js";
-import { choice } from "./forms.js";
+import { choice } from "./fields.js";
 import { show } from "./make.js";
 import { Predictions } from "./predictions.js";
 import { drawTiles } from "./tiles.js";

@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { confirm } from "./dialogs.js";
 import { el, toast } from "./dom.js";
-import { words } from "./forms.js";
+import { words } from "./fields.js";
 import { poll } from "./poll.js";
 import { show } from "./make.js";
 import { ago, count, number, percent, plural } from "./words.js";
@@ -24,7 +24,8 @@ export function peopleTab(panel, shared) {
   let last = "";
 
   function change(person, exclude) {
-    const { id, name, answers } = person;
+    const { id, answers } = person;
+    const name = person.name || id;
     confirm({
       title: exclude ? `Exclude ${name}?` : `Include ${name} again?`,
       say: exclude
@@ -40,9 +41,10 @@ export function peopleTab(panel, shared) {
     });
   }
 
-  const line = (person) =>
-    el("tr", { class: person.excluded ? "excluded" : "" },
-      el("th", { scope: "row" }, person.name, " ", person.excluded ? el("span", { class: "badge bad" }, "excluded") : null),
+  const line = (person) => {
+    const name = person.name || person.id;
+    return el("tr", { class: person.excluded ? "excluded" : "" },
+      el("th", { scope: "row" }, name, " ", person.excluded ? el("span", { class: "badge bad" }, "excluded") : null),
       el("td", { class: "number" }, count(person.answers), person.skips ? el("span", { class: "muted small" }, ` +${count(person.skips)} skipped`) : null),
       el("td", { class: "number" }, percent(person.yes_rate)),
       el("td", { class: "number" }, person.median_seconds === null ? "–" : `${number(person.median_seconds, 2)} s`),
@@ -50,7 +52,8 @@ export function peopleTab(panel, shared) {
       el("td", { class: "number" }, share(person.gold_right, person.gold_asked)),
       el("td", { class: "number" }, person.agreement_of ? `${percent(person.agreement)} of ${count(person.agreement_of)}` : "–"),
       el("td", { class: "nowrap" }, ago(person.last_seen)),
-      el("td", {}, el("button", { type: "button", class: person.excluded ? "button small" : "button small danger", "aria-label": `${person.excluded ? "Include" : "Exclude"} ${person.name}`, onclick: () => change(person, !person.excluded) }, person.excluded ? "Include" : "Exclude")));
+      el("td", {}, el("button", { type: "button", class: person.excluded ? "button small" : "button small danger", "aria-label": `${person.excluded ? "Include" : "Exclude"} ${name}`, onclick: () => change(person, !person.excluded) }, person.excluded ? "Include" : "Exclude")));
+  };
 
   function draw(people) {
     const seen = JSON.stringify(people);

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { el } from "./dom.js";
-import { bad, field, text, words } from "./forms.js";
+import { bad, field, text, words } from "./fields.js";
 import { show } from "./make.js";
 import { count, number, percent, withUnit } from "./words.js";
 
@@ -48,16 +48,17 @@ export class Predictions {
 
   #draw(list) {
     if (this.labels.kind === "order" && list.length === 1) return ranking(list[0]);
+    const counted = list.some((one) => one.answers !== undefined);
     const range = this.labels.kind === "number" ? span(list, this.labels) : null;
     return el("div", { class: "table-scroll" }, el("table", {},
       el("caption", { class: "visually-hidden" }, "Predictions on chosen rows"),
-      el("thead", {}, el("tr", {}, ["Row", "", "Prediction", "How sure", "Answers"].map((name) => el("th", { scope: "col", class: name === "Answers" ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Columns"))))),
+      el("thead", {}, el("tr", {}, ["Row", "", "Prediction", "How sure", ...(counted ? ["Answers"] : [])].map((name) => el("th", { scope: "col", class: name === "Answers" ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Columns"))))),
       el("tbody", {}, list.map((one) => el("tr", {},
         el("th", { scope: "row" }, one.key),
         el("td", { class: "muted small" }, describe(one.row)),
         el("td", { class: "strong nowrap" }, Array.isArray(one.prediction) ? one.prediction.join(" › ") : typeof one.prediction === "number" && range ? withUnit(number(one.prediction), this.labels.unit) : String(one.prediction ?? "–")),
         el("td", {}, range ? interval(one, range, this.labels.unit) : chances(one.probabilities)),
-        el("td", { class: "number" }, one.answers === undefined ? "" : count(one.answers)))))));
+        counted ? el("td", { class: "number" }, count(one.answers ?? 0)) : null)))));
   }
 }
 
@@ -78,13 +79,14 @@ function span(list, labels) {
 function interval(one, [least, most], unit) {
   if (typeof one.prediction !== "number") return "";
   const [low, high] = ends(one);
+  const known = high > low;
   const at = (value) => `${(100 * (value - least)) / (most - least || 1)}%`;
   const bar = el("span", { class: "interval-bar" });
   bar.style.left = at(low);
   bar.style.width = `${(100 * (high - low)) / (most - least || 1)}%`;
   const dot = el("span", { class: "interval-dot" });
   dot.style.left = at(one.prediction);
-  return el("span", { class: "interval-cell" }, el("span", { class: "interval", "aria-hidden": "true" }, bar, dot), el("span", { class: "small muted number" }, withUnit(`${number(low)} to ${number(high)}`, unit)));
+  return el("span", { class: "interval-cell" }, el("span", { class: "interval", "aria-hidden": "true" }, bar, dot), el("span", { class: "small muted number" }, known ? withUnit(`${number(low)} to ${number(high)}`, unit) : "not known yet"));
 }
 
 /** The three likeliest classes. */

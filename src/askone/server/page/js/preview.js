@@ -2,7 +2,7 @@
 
 import { post } from "./api.js";
 import { el } from "./dom.js";
-import { words } from "./forms.js";
+import { words } from "./fields.js";
 import { show } from "./make.js";
 
 /** A question with its row, as it will look; nothing of it can be pressed. */
@@ -10,13 +10,20 @@ export function questionCard(question) {
   const { sentence, answers, set, pair, row } = question;
   const fields = (row?.fields ?? []).filter((one) => one.kind !== "image");
   return el("div", { class: "preview-question" },
-    row?.image ? el("img", { src: row.image, alt: `Row ${row.key}` }) : null,
+    row?.image ? picture(row) : null,
     fields.length ? el("dl", { class: "preview-fields" }, fields.map((one) => el("div", {}, el("dt", {}, one.name), el("dd", {}, String(one.value))))) : null,
     el("p", { class: "preview-sentence" }, sentence),
     set ? el("ul", { class: "chips" }, set.map((name) => el("li", { class: "chip" }, name))) : null,
     el("div", { class: "preview-answers", "aria-hidden": "true" },
       el("span", { class: "preview-answer yes" }, pair?.left ?? answers[0]),
       el("span", { class: "preview-answer no" }, pair?.right ?? answers[1])));
+}
+
+/** The row's picture; its name where the picture cannot be had before there is a campaign. */
+function picture(row) {
+  const image = el("img", { src: row.image, alt: `Row ${row.key}` });
+  image.addEventListener("error", () => image.replaceWith(el("p", { class: "preview-picture muted" }, `Picture: ${row.key}`)));
+  return image;
 }
 
 /** `report(error or null)` is told how the latest settings fared. */

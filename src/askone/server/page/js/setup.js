@@ -1,6 +1,6 @@
 import { me, post } from "./api.js";
 import { byId, el } from "./dom.js";
-import { onSubmit, revealing } from "./submit.js";
+import { onSubmit, revealing } from "./forms.js";
 import { top } from "./top.js";
 
 // The token stands behind the # of the link: browsers never send that part, so no log has it.

@@ -112,9 +112,11 @@ function figure(address, key) {
   const image = picture(address);
   if (image === null) return null;
   image.alt = `Picture of ${key}`;
-  const box = el("figure", { class: "picture" }, image);
+  const box = el("figure", { class: image.complete ? "picture" : "picture coming" }, image);
+  image.addEventListener("load", () => box.classList.remove("coming"), { once: true });
   const broken = () => {
     forget(address);
+    box.classList.remove("coming");
     box.replaceChildren(el("p", { class: "muted" }, "The picture could not be loaded."));
   };
   image.addEventListener("error", broken, { once: true });
@@ -136,6 +138,7 @@ export function showRow(card, row) {
   const known = fields.some((field) => String(field.value) === row.key);
   if (content.length > 0 && !known) content.push(el("p", { class: "row-key small muted", dir: "auto" }, `Row ${row.key}`));
   card.replaceChildren(...content);
+  card.classList.toggle("beside", Boolean(row.image) && fields.length > 0 && !fields.some(isLong));
   card.scrollTop = 0;
   return content.length > 0;
 }

@@ -2,7 +2,7 @@
 
 import { me, toLogin } from "./api.js";
 import { byId, el } from "./dom.js";
-import { bad, words } from "./forms.js";
+import { bad, words } from "./fields.js";
 import { show } from "./make.js";
 import { top } from "./top.js";
 

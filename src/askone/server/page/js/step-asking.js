@@ -1,7 +1,7 @@
 // Step 5: how much is asked, of whom, in which order, and what it costs.
 
 import { el } from "./dom.js";
-import { choice, field, numeral, text } from "./forms.js";
+import { choice, field, numeral, text } from "./fields.js";
 import { hours, money, plural } from "./words.js";
 
 export function askingStep(draft) {

@@ -1,7 +1,7 @@
 // Step 2: what each column is for: shown to people, learnt from, the row's name, the known answer.
 
 import { el } from "./dom.js";
-import { choice, field } from "./forms.js";
+import { choice, field } from "./fields.js";
 import { plural } from "./words.js";
 
 const FIGURES = new Set(["number", "category", "text", "image"]);

@@ -4,7 +4,7 @@ import { post } from "./api.js";
 import { copy } from "./dialogs.js";
 import { el } from "./dom.js";
 import { saveAs } from "./download.js";
-import { action, bad, clearErrors, field, showError, text, words } from "./forms.js";
+import { action, bad, clearErrors, field, fieldOf, showError, text, words } from "./fields.js";
 import { show } from "./make.js";
 import { plural } from "./words.js";
 
@@ -36,7 +36,7 @@ export function createStep(draft, { goTo }) {
       location.assign(`/manage/${encodeURIComponent(made.name)}?made=1`);
     } catch (error) {
       show(message);
-      if (showError(form, error.argument, words(error))) return;
+      if (showError(form, fieldOf(error), words(error))) return;
       const step = goTo.owner(error.argument);
       show(message, bad(words(error)), step ? el("p", {}, el("button", { type: "button", class: "button", onclick: () => goTo(step, error) }, "Mend it")) : null);
     }

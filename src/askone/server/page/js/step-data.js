@@ -2,7 +2,7 @@
 
 import { upload } from "./api.js";
 import { el } from "./dom.js";
-import { bad, words } from "./forms.js";
+import { bad, words } from "./fields.js";
 import { show } from "./make.js";
 import { plural } from "./words.js";
 
@@ -52,7 +52,7 @@ export function dataStep(draft, { next }) {
   });
 
   function withoutTable() {
-    draft.begin(null, draft.like ?? { labels: { kind: "order", items: [] } });
+    draft.begin(null, draft.like ?? { title: "Ranking", labels: { kind: "order", items: [] } });
     draft.turn("order");
     next();
   }

@@ -4,7 +4,7 @@ import { post } from "./api.js";
 import { drawCurve, tableOfCurve } from "./curve.js";
 import { el } from "./dom.js";
 import { Figure } from "./figure.js";
-import { action, bad, clearErrors, field, numeral, showError, words } from "./forms.js";
+import { action, bad, clearErrors, field, numeral, showError, words } from "./fields.js";
 import { show } from "./make.js";
 import { hours, money, number, percent } from "./words.js";
 

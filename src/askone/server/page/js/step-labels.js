@@ -1,7 +1,7 @@
 // Step 3: what is asked for: a number, a class or an order.
 
 import { el } from "./dom.js";
-import { field, longText, numeral, text } from "./forms.js";
+import { field, longText, numeral, text } from "./fields.js";
 import { show } from "./make.js";
 
 const KINDS = [

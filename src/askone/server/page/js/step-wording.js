@@ -1,7 +1,7 @@
 // Step 4: the words that people read.
 
 import { el } from "./dom.js";
-import { field, longText, text } from "./forms.js";
+import { field, longText, text } from "./fields.js";
 
 const PLACES = {
   number: ["{threshold}", "{amount}", "{side}"],

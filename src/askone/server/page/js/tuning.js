@@ -4,7 +4,7 @@ import { del, patch, post, upload } from "./api.js";
 import { confirm, copy } from "./dialogs.js";
 import { el, toast } from "./dom.js";
 import { saveAs } from "./download.js";
-import { action, bad, clearErrors, field, numeral, showError, words } from "./forms.js";
+import { action, bad, clearErrors, field, numeral, showError, words } from "./fields.js";
 import { show } from "./make.js";
 import { webhooks } from "./webhooks.js";
 import { plural } from "./words.js";

@@ -3,7 +3,7 @@
 import { del, get, patch, post } from "./api.js";
 import { confirm } from "./dialogs.js";
 import { el, toast } from "./dom.js";
-import { action, bad, choice, clearErrors, field, showError, text, words } from "./forms.js";
+import { action, bad, choice, clearErrors, field, fieldOf, showError, text, words } from "./fields.js";
 import { show } from "./make.js";
 
 const ROLES = [["admin", "admin"], ["manager", "manager"], ["annotator", "annotator"]];
@@ -66,7 +66,7 @@ export function users(person) {
         Object.assign(wish, { name: "", role: "manager", password: "" });
         await refresh();
       } catch (error) {
-        if (!showError(form, error.argument, words(error))) show(message, bad(words(error)));
+        if (!showError(form, fieldOf(error), words(error))) show(message, bad(words(error)));
       }
     })));
   form.addEventListener("submit", (event) => event.preventDefault());

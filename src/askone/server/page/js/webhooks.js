@@ -3,7 +3,7 @@
 import { del, get, post } from "./api.js";
 import { confirm, copyable } from "./dialogs.js";
 import { el } from "./dom.js";
-import { action, bad, check, clearErrors, field, showError, text, words } from "./forms.js";
+import { action, bad, check, clearErrors, field, showError, text, words } from "./fields.js";
 import { show } from "./make.js";
 
 const EVENTS = [["answer", "Every answer"], ["spent", "Budget spent"], ["closed", "Closed"]];

@@ -1,0 +1,1 @@
+"""The demonstration: three campaigns, a server, and simulated people at the other keyboards."""

@@ -1,0 +1,87 @@
+// Fields with a label, a hint and a place for their error. A field knows the path of its setting ("labels.low"), so that
+// an error of the server, which names that path, is shown where it can be mended.
+
+import { el } from "./dom.js";
+import { freshId } from "./make.js";
+
+/** A labelled control. `path` is what the server calls it. */
+export function field({ label, hint = "", path = null, wide = false }, control) {
+  const id = control.id || freshId("field");
+  control.id = id;
+  const about = [];
+  const note = hint ? el("span", { class: "hint", id: `${id}-hint` }, hint) : null;
+  if (note) about.push(note.id);
+  const error = el("span", { class: "error", id: `${id}-error`, role: "alert" });
+  about.push(error.id);
+  control.setAttribute("aria-describedby", about.join(" "));
+  return el("div", { class: wide ? "field wide" : "field", dataset: path ? { path } : {} }, el("label", { for: id }, label), control, note, error);
+}
+
+export const text = (value, oninput, attributes = {}) =>
+  withValue(el("input", { type: "text", autocomplete: "off", maxlength: "400", ...attributes, oninput: (event) => oninput(event.target.value) }), value);
+
+/** A number, or null where nothing is written. */
+export const numeral = (value, oninput, attributes = {}) =>
+  withValue(el("input", { type: "number", step: "any", inputmode: "decimal", ...attributes, oninput: (event) => oninput(event.target.value === "" ? null : event.target.valueAsNumber) }), value ?? "");
+
+export const longText = (value, oninput, attributes = {}) =>
+  withValue(el("textarea", { ...attributes, oninput: (event) => oninput(event.target.value) }), value);
+
+/** options: [[value, words], ...] */
+export const choice = (value, options, onchange, attributes = {}) =>
+  withValue(el("select", { ...attributes, onchange: (event) => onchange(event.target.value) }, options.map(([key, words]) => el("option", { value: key }, words))), value ?? "");
+
+function withValue(control, value) {
+  control.value = value ?? "";
+  return control;
+}
+
+export function check(label, checked, onchange) {
+  return el("label", { class: "check" }, el("input", { type: "checkbox", checked, onchange: (event) => onchange(event.target.checked) }), el("span", {}, label));
+}
+
+export function clearErrors(root) {
+  for (const place of root.querySelectorAll(".error")) place.textContent = "";
+  for (const control of root.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
+}
+
+/** Shows the message at the field of this path, or at the nearest one above it. Whether there was one. */
+export function showError(root, path, message) {
+  for (let at = path ?? ""; at; at = at.includes(".") ? at.slice(0, at.lastIndexOf(".")) : "") {
+    const place = [...root.querySelectorAll("[data-path]")].find((node) => node.dataset.path === at);
+    if (!place) continue;
+    const note = place.querySelector(".error");
+    if (note) note.textContent = message;
+    place.querySelector("input, select, textarea")?.setAttribute("aria-invalid", "true");
+    return true;
+  }
+  return false;
+}
+
+/** The field that a failure is about; a name that is taken is about the name. */
+export const fieldOf = (error) => error.argument ?? (error.code === "name_taken" ? "name" : null);
+
+/** The words of a failure. */
+export function words(error) {
+  const wait = error.retryAfter ? ` Try again in ${Math.ceil(error.retryAfter)} s.` : "";
+  return `${error.message ?? error}${wait}`;
+}
+
+export const bad = (message) => el("p", { class: "notice bad", role: "alert" }, message);
+
+/** A button that works once at a time: it is off while its promise runs. */
+export function action(label, run, attributes = {}) {
+  const button = el("button", { type: "button", class: "button", ...attributes }, label);
+  button.addEventListener("click", async () => {
+    if (button.disabled) return;
+    button.disabled = true;
+    button.setAttribute("aria-busy", "true");
+    try {
+      await run(button);
+    } finally {
+      button.disabled = false;
+      button.removeAttribute("aria-busy");
+    }
+  });
+  return button;
+}
