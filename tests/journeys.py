@@ -68,7 +68,9 @@ class House:
         for page in self.pages:
             assert not faults(page), (page.url, faults(page))
         assert self.requests
-        strange = [url for url in self.requests if not url.startswith((self.url + "/", "data:image/", "blob:http://127"))]
+        strange = [
+            url for url in self.requests if not url.startswith((self.url + "/", "data:image/", "blob:http://127"))
+        ]
         assert not strange, strange
 
     def close(self) -> None:

@@ -47,7 +47,7 @@ class People(RuleBasedStateMachine):
         self.desks = [stage(self.stores[0], shape, rows=12, name=self.name, gold=gold)]
         self.desks.append(Campaign.open(self.stores[1], self.name))
         self.now, self.count, self.shape = 1.0, 0, shape
-        self.held = {}
+        self.held, self.returned = {}, False
 
     def id(self):
         self.count += 1
@@ -99,6 +99,7 @@ class People(RuleBasedStateMachine):
 
     @rule(desk=st.integers(0, 1), who=PEOPLE, back=st.booleans())
     def excludes(self, desk, who, back):
+        self.returned = self.returned or (back and who in self.desks[desk].book.excluded)
         self.do(desk, (Include if back else Exclude)("boss", self.id(), who))
 
     @rule(desk=st.integers(0, 1))
@@ -125,13 +126,22 @@ class People(RuleBasedStateMachine):
             standing = [given for given in one.given if given.who not in book.excluded]
             assert len({given.who for given in one.given}) == len(one.given)
             # Somebody who is included again comes on top of whoever was asked instead.
-            assert len(standing) <= book.seats(one.number) or book.people
+            assert len(standing) <= book.seats(one.number) or self.returned
+
+    def nobody_waits_in_vain(self):
+        """A question that is open has a seat for each answer that it lacks."""
+        book = self.desks[0].book
+        with self.stores[0].turn(self.name) as turn:
+            for number in book.touched:
+                seats = turn.seats(numbers=[number])
+                assert len(seats) == book.lacking(number) or (self.returned and len(seats) > book.lacking(number))
 
     def teardown(self):
         if not self.__dict__.get("desks"):
             return
         for desk in self.desks:
             desk.refresh()
+        self.nobody_waits_in_vain()
         live = state_of(self.desks[0])
         assert state_of(self.desks[1]) == live
         assert state_of(Campaign.open(self.stores[1], self.name, fresh=True)) == live
