@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pages import faults, opened
-
 from askone.server.secrets import csrf_of, digest, fresh
 from askone.store.opening import open_store
+from pages import faults, opened
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
 killing = importlib.import_module("killing")

@@ -17,7 +17,6 @@ from askone.errors import AskoneError, MissingExtra
 from askone.strategies import CONTENDERS, SOURCES, Outcome, Rows, as_markdown, compared, rows_of, write
 from askone.version import __version__
 
-
 CAMPAIGNS = {
     "demo": "demonstrating",
     "new": "setting_up",
