@@ -5,7 +5,7 @@ VENV ?= .venv
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
 
-.PHONY: run test check lint bench bench-paper bench-untuned bench-efficiency strategies paper clean
+.PHONY: run test check lint bench bench-paper bench-untuned bench-efficiency bench-crashes strategies paper clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo
@@ -38,6 +38,9 @@ bench-paper: $(VENV)/.installed
 
 bench-efficiency: $(VENV)/.tested
 	$(BIN)/python benchmarks/efficiency.py $(ARGUMENTS)
+
+bench-crashes: $(VENV)/.tested
+	$(BIN)/python benchmarks/crashes.py $(ARGUMENTS)
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "askone needs Python 3.11 or newer; set PYTHON=")'

@@ -1,4 +1,4 @@
-"""Servers that are killed while people answer: a real `askone serve`, threads that never give up, and what must hold."""
+"""Servers killed while people answer: a real `askone serve`, threads that never give up, and what must hold."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ class Nursery:
         self._process.stdin.flush()
         return int(self._process.stdout.readline())
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         self._process.communicate()
 
 

@@ -26,9 +26,8 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def nursery() -> Iterator[Any]:
-    found = killing.Nursery()
-    yield found
-    found.close()
+    with killing.Nursery() as found:
+        yield found
 
 
 @pytest.fixture

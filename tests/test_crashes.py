@@ -26,9 +26,8 @@ def killing() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def nursery(killing: Any) -> Iterator[Any]:
-    nursery = killing.Nursery()
-    yield nursery
-    nursery.close()
+    with killing.Nursery() as found:
+        yield found
 
 
 def test_a_server_on_a_file_is_killed(killing, nursery, tmp_path):
