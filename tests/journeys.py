@@ -32,8 +32,9 @@ class House:
 
     @property
     def setup_link(self) -> str:
-        found = re.search(r"http://\S+/setup#\S+", self.server.words())
-        assert found, self.server.words()
+        said = self.server.said.read_text()
+        found = re.search(r"http://\S+/setup#\S+", said)
+        assert found, said
         return found[0]
 
     def events(self, name: str, kind: str | None = None) -> list[Any]:
