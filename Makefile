@@ -5,7 +5,7 @@ VENV ?= .venv
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
 
-.PHONY: run test check lint bench bench-paper bench-untuned bench-efficiency bench-crashes strategies paper clean
+.PHONY: run test check lint bench bench-paper bench-untuned bench-efficiency bench-server bench-crashes strategies paper clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo
@@ -41,6 +41,9 @@ bench-efficiency: $(VENV)/.tested
 
 bench-crashes: $(VENV)/.tested
 	$(BIN)/python benchmarks/crashes.py $(ARGUMENTS)
+
+bench-server: $(VENV)/.tested
+	$(BIN)/python benchmarks/server.py $(ARGUMENTS)
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "askone needs Python 3.11 or newer; set PYTHON=")'

@@ -175,6 +175,23 @@ def test_webhooks(any_store, accounts):
     assert any_store._database.read("SELECT count(*) FROM webhooks") == [(0,)]
 
 
+@pytest.mark.parametrize("bad", ["a\0b", "\udfff"])
+def test_no_text_breaks_the_database(accounts, bad):
+    for use in (
+        lambda: accounts.user(bad),
+        lambda: accounts.user_by_name(bad),
+        lambda: accounts.disable_user(bad),
+        lambda: accounts.forget_user(bad),
+        lambda: accounts.add_member("cats", bad, "annotator"),
+        lambda: accounts.role_in(bad, "u1"),
+        lambda: accounts.session(bad, 0.0),
+        lambda: accounts.use_invitation(bad, 0.0),
+        lambda: accounts.delivered(bad, "200"),
+    ):
+        with pytest.raises(InvalidArgument, match="text without NUL"):
+            use()
+
+
 def test_settings(accounts):
     assert accounts.get("secret") is None
     accounts.put("secret", "1")

@@ -4,25 +4,10 @@ from askone.cli import main
 from askone.strategies import CONTENDERS, measured, rows_of
 
 
-def test_the_demo_prints_a_table(capsys):
-    assert main(["demo", "--questions", "100", "--repeats", "2"]) == 0
-    out = capsys.readouterr().out
-    assert "Algorithm 1" in out
-    assert "passive" in out
-    assert "label" in out
-    assert "100" in out
-
-
-@pytest.mark.parametrize("option", [["--questions", "3"], ["--repeats", "0"]])
-def test_bad_numbers(option, capsys):
-    assert main(["demo", *option]) == 2
-    assert "must be a whole number" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("demo", "askone: stopped\n"),
+        ("campaigns", "askone: stopped\n"),
         ("strategies", "askone: stopped; what was finished is written\n"),
         ("reproduce", "askone: stopped; what was finished is written\n"),
     ],
@@ -32,7 +17,8 @@ def test_a_stop_promises_only_what_is_kept(command, said, capsys, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(f"askone.cli.run_{command}", stop)
-    assert main([command, "--data", "digits"] if command == "strategies" else [command]) == 130
+    arguments = {"strategies": ["strategies", "--data", "digits"], "campaigns": ["demo"]}
+    assert main(arguments.get(command, [command])) == 130
     assert capsys.readouterr().err == said
 
 

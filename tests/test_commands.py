@@ -16,6 +16,7 @@ import askone
 from answered import answer
 from askone import cli
 from askone.campaign.campaign import Campaign
+from askone.campaign.models import read_encoder
 from askone.campaign.settings import SECTIONS, ClassNames, Items, Numbers, Settings
 from askone.cli import main
 from askone.commands.drafts import NOTES, commented, name_of
@@ -67,17 +68,20 @@ def test_from_csv_to_model(here, capsys):
     ask("status", "bikes")
     assert "12" in capsys.readouterr().out
     ask("export", "bikes")
-    cells = io.StringIO((here / "bikes-answers.csv").read_text(encoding="utf-8-sig"), newline="")
-    assert len(list(csv.DictReader(cells))) == 12
+    table = io.StringIO((here / "bikes-answers.csv").read_text(encoding="utf-8-sig"), newline="")
+    assert len(list(csv.DictReader(table))) == 12
     ask("export", "bikes", "--what", "predictions", "--out", "p.jsonl")
     lines = [json.loads(line) for line in (here / "p.jsonl").read_text().splitlines()]
     assert [one["prediction"] for one in lines] == pytest.approx(truth, rel=1e-9)
     ask("export", "bikes", "--what", "model", "--out", "bikes.askone")
     store = open_store("askone.db")
     X = np.array([row.features for row in store.rows("bikes", range(40))], dtype=float)
+    cells = [row.content for row in store.rows("bikes", range(40))]
     began = next(store.entries("bikes")).event.settings
     store.close()
     assert askone.load(here / "bikes.askone").predict(X) == pytest.approx(truth, rel=1e-9)
+    encoded = read_encoder(here / "bikes.askone").encode(cells)
+    assert encoded.tobytes() == X.astype(np.float32).tobytes()
     assert began["rows"] | {"file": None} == {
         "key": "id", "show": ["id", "size", "colour"], "learn": ["size", "colour"], "gold": "price", "file": None
     }  # fmt: skip

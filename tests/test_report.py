@@ -222,11 +222,12 @@ def test_names_are_checked_and_listed(runs, tmp_path, capsys):
     assert "usps" in listed
 
 
-def test_without_matplotlib_the_demo_works_and_reproduce_says_what_to_install():
+def test_without_matplotlib_other_commands_work_and_reproduce_says_what_to_install():
     hide = (
         "import sys; sys.modules['matplotlib'] = sys.modules['matplotlib.axes'] = None\nfrom askone.cli import main\n"
     )
-    code = hide + "print(main(['demo', '--questions', '20', '--repeats', '1']), main(['reproduce', '--list']))"
+    code = hide + "print(main(['simulate', 'nowhere.toml']), main(['reproduce', '--list']))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "0 2", done.stderr
+    assert done.stdout.splitlines()[-1] == "2 2", done.stderr
+    assert "nowhere.toml" in done.stderr
     assert "pip install 'askone[paper]'" in done.stderr

@@ -1,5 +1,7 @@
 """The routes, as pages and programs use them; a real server on loopback at the end."""
 
+import asyncio
+import contextlib
 import io
 import json
 import re
@@ -14,12 +16,14 @@ from dataclasses import replace
 
 import httpx
 import pytest
+import uvicorn
 from PIL import Image
 
 from askone.campaign.intake import create_campaign
 from askone.campaign.settings import ClassNames, Settings
 from askone.campaign.tables import open_table
 from askone.errors import InvalidArgument, StoreUnavailable
+from askone.server import protocol
 from askone.server.app import ROUTES
 from askone.server.config import ServerConfig
 from askone.server.limits import Buckets
@@ -451,9 +455,7 @@ def test_a_real_server(tmp_path, processes):
     """It prints where it is and how to set it up, serves, and ends in good order when told to."""
     port = free_port()
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "a.db"), str(port), str(processes)]
-    running = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ.copy()
-    )
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         lines = [running.stdout.readline() for _ in range(2)]
         assert lines[0] == f"askone serves http://127.0.0.1:{port}\n"
@@ -494,3 +496,26 @@ def test_a_real_server(tmp_path, processes):
     assert "Traceback" not in err, err
     assert token not in err
     assert '"route": "/api/v1/campaigns/{c}/answers", "status": 200' in err
+
+
+def test_heads_that_trickle_are_cut_off(site, monkeypatch):
+    """Slow-loris: a head that does not come to its end, and a connection that says nothing, are closed."""
+    monkeypatch.setattr(protocol, "PATIENCE", 0.3)
+    config = uvicorn.Config(site.app, http=protocol.Impatient, loop="asyncio", lifespan="off", log_level="critical")
+    server = uvicorn.Server(config)
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])))
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        try:
+            for start in (b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: a"):
+                with socket.create_connection(listening.getsockname()) as slow:
+                    slow.settimeout(30)
+                    slow.sendall(start)
+                    with contextlib.suppress(ConnectionError):
+                        assert slow.recv(100) == b""
+        finally:
+            server.should_exit = True
+            thread.join()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import platform
@@ -97,6 +98,8 @@ def test_rows_come_back_as_they_went(any_store):
     assert any_store.row_by_key("c", "no") is None
     with pytest.raises(InvalidArgument, match="positions must be below 7"):
         any_store.rows("c", [7])
+    with pytest.raises(InvalidArgument, match="positions must be below 7"):
+        any_store.rows("c", [10**30])
 
 
 def test_the_fingerprint_is_that_of_the_rows_however_chunked(any_store):
@@ -225,15 +228,52 @@ def test_a_turn_that_raises_leaves_nothing(any_store):
         assert turn.seats(numbers=[1]) == []
 
 
+def test_a_turn_in_which_a_write_failed_is_not_kept(any_store):
+    def swallow():
+        with any_store.turn("c") as turn:
+            turn.write([note(1)])
+            with contextlib.suppress(DuplicateEvent):
+                turn.write([note(2), note(1)])
+
+    make(any_store)
+    with pytest.raises(StoreUnavailable, match="nothing of this transaction is kept"):
+        swallow()
+    assert len(check_chain(any_store)) == 1
+
+
+def test_a_turn_is_over_when_it_is_over(any_store):
+    make(any_store)
+    with any_store.turn("c") as turn:
+        turn.write([note(1)])
+    with pytest.raises(any_store._database._driver.Error, match="closed"):
+        turn.write([note(2)])
+    assert any_store.head("c")[0] == 2
+
+
+def test_a_new_file_is_opened_by_many_at_once(tmp_path):
+    stores = []
+    threads = [threading.Thread(target=lambda: stores.append(open_store(str(tmp_path / "s.db")))) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(stores) == 6
+    make(stores[0])
+    for store in stores:
+        assert store.campaign("c").rows == 5
+        store.close()
+
+
 def test_an_id_is_logged_once(any_store):
     make(any_store)
     make(any_store, "d")
     for name in "cd":
         with any_store.turn(name) as turn:
             turn.write([note(1)])
-    for again in ([note(1)], [note(2), note(1)], [note(3), note(3)]):
-        with pytest.raises(DuplicateEvent, match="the log has an event"), any_store.turn("c") as turn:
+    for again, which in (([note(1)], "t1"), ([note(2), note(1)], "t1"), ([note(3), note(3)], "t3")):
+        with pytest.raises(DuplicateEvent) as caught, any_store.turn("c") as turn:
             turn.write(again)
+        assert str(caught.value) == f"the log has an event '{which}' already"
     assert [line.id for line in check_chain(any_store)] == ["begin", "t1"]
 
 
@@ -262,7 +302,7 @@ def test_seats(any_store):
     make(any_store)
     make(any_store, "d")
     seats = [
-        Seat(1, 0, 4, "ann", "l1", 10.0, {"yes": [1.5], "no": None}),
+        Seat(1, 0, 4, "ann", "l1", 10.0, {"yes": [1.5], "no": None, "é": '\0"\\'}),
         Seat(1, 1, 4, "bob", "l2", 20.0),
         Seat(2, 0, 3),
         Seat(3, 0, 2, "ann", "l3", 30.0),

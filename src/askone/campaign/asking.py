@@ -18,9 +18,11 @@ from askone.events import Asked, Choice
 from askone.learners.base import Learner
 from askone.pools import CANDIDATES, sampled
 from askone.questions import Question, question_from_json
+from askone.spaces import Real
 from askone.store.entries import Entry
 
 Array = NDArray[Any]
+_PRIOR = 4  # exams that the usual error counts for
 QUIET = 3
 """With more people than these at work an answer of one's own is one of many, and not looked ahead for."""
 
@@ -118,7 +120,7 @@ class Asker:
         question: Question | None = None
         if plan.role == "exam":
             uniform = draws.uniforms(self.seed, plan.number, 1, exams.WIDTH, draws.EXAM)[0]
-            found = exams.exam(self.learner, state, x, uniform)
+            found = exams.exam(self.learner, state, x, uniform, self._error())
             if found is not None:
                 question, aside = found.question, {**aside, "role": "exam", "score": list(found.score)}
         if question is None:
@@ -127,6 +129,14 @@ class Asker:
         if plan.role == "gold":
             aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
         return Drafted(plan, question.numbered(plan.number), self.learner.count(state), aside)
+
+    def _error(self) -> float | None:
+        """About how large the error of a number is, from the latest exams."""
+        space, scores = self.learner.space, self.book.scores
+        if not isinstance(space, Real) or space.m != 1:
+            return None
+        usual = exams.USUAL * (space.highs[0] - space.lows[0])
+        return (_PRIOR * usual + sum(scores)) / (_PRIOR + len(scores))
 
     def drafts(self, number: int, following: Plan, quiet: bool) -> tuple[Drafted, Drafted]:
         """What would be asked after a no and after a yes to question ``number``.

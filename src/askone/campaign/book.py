@@ -6,7 +6,7 @@ whoever reads the same log has the same book, and the state of the model bit for
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast, final
 
@@ -65,6 +65,8 @@ class Book:
         self.answers = self.skips = self.retractions = 0
         self.stale_count = self.stale_sum = self.stale_most = 0
         self.per_minute: Counter[int] = Counter()
+        self.scores: deque[float] = deque(maxlen=64)
+        """What the latest exams scored."""
         self.several: set[int] = set()
         """Questions with more than one answer."""
         self._taken = np.zeros(0, dtype=np.bool_)
@@ -196,6 +198,8 @@ class Book:
         if late > 0:
             self.stale_count, self.stale_sum = self.stale_count + 1, self.stale_sum + late
             self.stale_most = max(self.stale_most, late)
+        if asking.score is not None:
+            self.scores.append(asking.score[answer])
         if len(asking.given) > 1:
             self.several.add(number)
         self._refresh(number)

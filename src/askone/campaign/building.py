@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ _PLACES: Final = {
 }  # fmt: skip
 
 
+@final
 class Packed(NamedTuple):
     """A model and what makes its inputs of a row; an order without rows has no encoder."""
 

@@ -43,7 +43,7 @@ except ImportError:  # open_table says so
     pa = None
 
 _BLOCK: Final = 1 << 21
-_CHUNK: Final = 20_000
+_CHUNK: Final = 5_000
 _PARQUET: Final = b"PAR1"
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _PART: Final = 1 << 29  # bytes of one column of one row group, unpacked

@@ -8,7 +8,7 @@ from typing import Any
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.intake import create_campaign
-from askone.campaign.requests import Answer, Next
+from askone.campaign.requests import Answer, Next, Served
 from askone.campaign.showing import shown_question
 from askone.campaign.tables import open_table
 from askone.demo.tasks import Knowledge, Task
@@ -31,8 +31,8 @@ def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answer
     before = _fine(campaign.serve([Next(person) for person in people], now))
     while given < answers:
         told = [
-            _answer(person, serving, knowledge, chance, f"told-{given + place}")
-            for place, (person, serving) in enumerate(zip(people, before, strict=True))
+            _answer(person, serving.question, knowledge, chance)
+            for person, serving in zip(people, before, strict=True)
             if serving.question is not None
         ][: answers - given]
         if not told:
@@ -44,10 +44,9 @@ def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answer
         yield given
 
 
-def _answer(person: str, serving: Any, knowledge: Knowledge, chance: random.Random, name: str) -> Answer:
-    served = serving.question
+def _answer(person: str, served: Served, knowledge: Knowledge, chance: random.Random) -> Answer:
     answer = knowledge.answer(served.row.key, shown_question(served.question), chance)
-    return Answer(person, served.lease, answer, name, _SECONDS)
+    return Answer(person, served.lease, answer, f"told-{served.lease}", _SECONDS)
 
 
 def _fine(results: Sequence[Any]) -> list[Any]:

@@ -61,8 +61,8 @@ def run(demo: Demo, say: Callable[[str], None] = print) -> int:
         warm_up()
         store = open_store(url)
         try:
-            _make_missing(store, tasks)
-            crowd = Crowd(_hired(store, tasks, demo), demo.answers, demo.seconds)
+            make_missing(store, tasks)
+            crowd = Crowd(hired(store, tasks, demo), demo.answers, demo.seconds)
             link = _invitation(store, "digits")
         finally:
             store.close()
@@ -94,16 +94,17 @@ def warm_up() -> None:
                 store.close()
 
 
-def _make_missing(store: Store, tasks: list[Task]) -> None:
+def make_missing(store: Store, tasks: list[Task]) -> None:
+    """The tasks' campaigns that a store does not have."""
     there = {record.name for record in store.campaigns()}
     for task in tasks:
         if task.name not in there:
             make(store, task, time.time())
 
 
-def _hired(store: Store, tasks: list[Task], demo: Demo) -> list[Hired]:
+def hired(store: Store, tasks: list[Task], demo: Demo) -> list[Hired]:
     """Simulated people: accounts without passwords, with a token each."""
-    accounts, hired = store.accounts, []
+    accounts, found = store.accounts, []
     for number, name in enumerate(_NAMES[: demo.people]):
         person = f"simulated-{number + 1}"
         if accounts.user(person) is None:
@@ -115,8 +116,8 @@ def _hired(store: Store, tasks: list[Task], demo: Demo) -> list[Hired]:
             ends = time.time() + 3600 * _HOURS
             accounts.add_token(fresh_id("t"), digest(secret), secret[:9], person, ("answer",), ends, "demonstration")
             knowledge = Flipping(task.knowledge, FLIP) if task.name == "digits" else task.knowledge
-            hired.append(Hired(task.name, secret, knowledge, 100 * number + place))
-    return hired
+            found.append(Hired(task.name, secret, knowledge, 100 * number + place))
+    return found
 
 
 def _invitation(store: Store, campaign: str) -> str:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import Response
 
@@ -38,9 +38,19 @@ async def receive(call: Call) -> Response:
     """Takes in a table: the body is the file, or a form with one."""
     config, headers = call.services.config, call.request.headers
     body = pieces(call.request, config.upload_bytes, config.upload_seconds)
-    title = headers.get("x-file-name", "table.csv")
-    if headers.get("content-type", "").startswith("multipart/form-data"):
-        title, body = await _form(call, body)
+    if not headers.get("content-type", "").startswith("multipart/form-data"):
+        return await _take(call, body, headers.get("x-file-name", "table.csv"))
+    form = await _form(call, body)
+    try:
+        file = form.get("file")
+        if not isinstance(file, UploadFile):
+            raise invalid("file", "The form must have a file named file.")
+        return await _take(call, _read(file), file.filename or "table.csv")
+    finally:
+        await form.close()
+
+
+async def _take(call: Call, body: AsyncIterator[bytes], title: str) -> Response:
     upload = await call.services.uploads.receive(body, call.person.id, title)
     try:
         return reply({"upload": upload.id, **await away(_looked_at, upload)}, 201)
@@ -49,16 +59,12 @@ async def receive(call: Call) -> Response:
         raise
 
 
-async def _form(call: Call, body: AsyncIterator[bytes]) -> tuple[str, AsyncIterator[bytes]]:
+async def _form(call: Call, body: AsyncIterator[bytes]) -> FormData:
     parser = MultiPartParser(call.request.headers, _plain(body), max_files=1, max_fields=4)
     try:
-        form = await parser.parse()
+        return await parser.parse()
     except MultiPartException as error:
         raise invalid("file", "The form cannot be read.") from error
-    file = form.get("file")
-    if not isinstance(file, UploadFile):
-        raise invalid("file", "The form must have a file named file.")
-    return file.filename or "table.csv", _read(file)
 
 
 async def _plain(body: AsyncIterator[bytes]) -> Any:

@@ -31,26 +31,35 @@ WAIT = 30.0
 class Session:
     """A connection while a piece of work has it."""
 
-    __slots__ = ("_sql", "cursor")
+    __slots__ = ("_sql", "cursor", "failed")
 
     def __init__(self, cursor: Any, database: Database) -> None:
-        self.cursor, self._sql = cursor, database.sql
+        self.cursor, self._sql, self.failed = cursor, database.sql, False
 
     def fetch(self, text: str, values: Values = ()) -> list[Record]:
         """All records that a query gives."""
-        self.cursor.execute(self._sql(text), values)
+        self.run(text, values)
         found: list[Record] = self.cursor.fetchall()
         return found
 
     def run(self, text: str, values: Values = ()) -> int:
         """How many records a statement touched."""
-        self.cursor.execute(self._sql(text), values)
+        try:
+            self.cursor.execute(self._sql(text), values)
+        except BaseException:
+            self.failed = True
+            raise
         return int(self.cursor.rowcount)
 
     def many(self, text: str, records: Sequence[Values]) -> None:
         """A statement for each of several records."""
-        if records:
+        if not records:
+            return
+        try:
             self.cursor.executemany(self._sql(text), records)
+        except BaseException:
+            self.failed = True
+            raise
 
 
 class Database(ABC):
@@ -103,6 +112,10 @@ class Database(ABC):
         """The names of the tables that there are."""
 
     @abstractmethod
+    def repeats(self, error: Any) -> bool:
+        """Whether a conflict is that the log has an event's id already."""
+
+    @abstractmethod
     def guard(self, writing: bool) -> AbstractContextManager[object]:
         """What threads of this process hold while they read or write."""
 
@@ -130,6 +143,9 @@ class Database(ABC):
             connection, session = self._begun(lock)
             try:
                 yield session
+                if session.failed:
+                    # Half of it may have happened, and PostgreSQL would take COMMIT for ROLLBACK without a word.
+                    raise StoreUnavailable("a statement failed before, so nothing of this transaction is kept")
                 session.run("COMMIT")
             except self._driver.Error as error:
                 self._undo(connection)
@@ -138,6 +154,8 @@ class Database(ABC):
                 self._undo(connection)
                 raise
             finally:
+                # Who keeps a session beyond its transaction would write without one.
+                session.cursor.close()
                 connection.close()
 
     def close(self) -> None:

@@ -82,6 +82,10 @@ class PostgreSQL(Database):
         text = "BEGIN" if lock is None else f"BEGIN; SELECT pg_advisory_xact_lock({lock_number(lock)})"
         session.cursor.execute(text, prepare=False)
 
+    def repeats(self, error: Any) -> bool:
+        """See ``Database.repeats``."""
+        return bool(error.diag.constraint_name == "entries_by_id")
+
     def guard(self, writing: bool) -> AbstractContextManager[object]:
         """Nothing: the server sees to it."""
         return nullcontext()

