@@ -5,7 +5,7 @@ VENV ?= .venv
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
 
-.PHONY: run test check lint bench bench-paper bench-untuned bench-efficiency bench-server strategies paper browser clean
+.PHONY: run test check lint bench bench-paper bench-untuned bench-efficiency bench-server bench-crashes strategies paper browser clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo
@@ -38,6 +38,9 @@ bench-paper: $(VENV)/.installed
 
 bench-efficiency: $(VENV)/.tested
 	$(BIN)/python benchmarks/efficiency.py $(ARGUMENTS)
+
+bench-crashes: $(VENV)/.tested
+	$(BIN)/python benchmarks/crashes.py $(ARGUMENTS)
 
 bench-server: $(VENV)/.tested
 	$(BIN)/python benchmarks/server.py $(ARGUMENTS)

@@ -174,6 +174,12 @@ class Book:
         """How many people are to answer a question."""
         return 1 if self.asked[number].role == "gold" else self.overlap
 
+    def lacking(self, number: int) -> int:
+        """How many answers are still to come to a question."""
+        if number in self.closed:
+            return 0
+        return self.seats(number) - sum(given.who not in self.excluded for given in self.asked[number].given)
+
     def _answered(self, entry: Entry, event: Answered) -> None:
         number = int(event.asked.removeprefix("ask-"))
         asking, answer = self.asked[number], bool(event.answer)

@@ -92,7 +92,7 @@ def _estimator(settings: Settings, options: dict[str, Any]) -> OneBitEstimator:
         labels.low,
         labels.high,
         unit=labels.unit,
-        names=[labels.name] if labels.name else None,
+        names=[labels.noun] if labels.noun else None,
         answers=question.answers,
         decimals="auto" if labels.decimals is None else labels.decimals,
         loss=learner.loss,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from typing import Any
 
@@ -182,8 +183,14 @@ async def invite(call: Call) -> Response:
     link = f"/join#{secret}"
     here = f"{call.request.url.scheme}://{call.request.headers['host']}"
     base = call.services.config.public_url.rstrip("/") or here
-    code = segno.make(base + link, error="m").svg_inline(scale=4, dark="#000", light="#fff", omitsize=False)
-    return reply({"id": name, "link": link, "url": base + link, "qr": code, "expires": expires}, 201)
+    return reply({"id": name, "link": link, "url": base + link, "qr": _code(base + link), "expires": expires}, 201)
+
+
+def _code(text: str) -> str:
+    """A text as a QR code in SVG, with its name space: without it browsers do not show it as a picture."""
+    out = io.BytesIO()
+    segno.make(text, error="m").save(out, kind="svg", scale=4, dark="#000", light="#fff", xmldecl=False, nl=False)
+    return out.getvalue().decode()
 
 
 async def uninvite(call: Call) -> Response:
