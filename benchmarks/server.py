@@ -6,8 +6,8 @@
 First 300 answers a second are offered for a minute, at times fixed beforehand: the latency of an answer is from when
 it was due until the next question has come.  Then all answer flat out for half a minute.  After each load the log is
 checked: no row is served twice, no answer is there twice, none that was acknowledged is lost, and a fresh fold of
-the log gives the model's state bit for bit.  Then a million rows.  Writes
-results/server.json and docs/benchmarks-server.md.
+the log gives the model's state bit for bit.  Then a million rows.  Writes results/server.json and
+docs/benchmarks-server.md.
 """
 
 from __future__ import annotations
@@ -123,18 +123,19 @@ def _measured(
 ) -> dict[str, Any]:
     everybody = [Person(name, token, place, task.decide, record) for name, token in people]
 
-    watched, kept = family(server.pid), [] if backend is None else family(backend)
-    before, asleep = cpu_seconds(watched), cpu_seconds(kept)
-    started = time.perf_counter()
-    asyncio.run(load(everybody, seconds, rate))
-    whole = time.perf_counter() - started
-    after = cpu_seconds(watched)
+    used: list[tuple[float, float]] = []
+
+    def look() -> None:
+        stored = 0.0 if backend is None else cpu_seconds(family(backend))
+        used.append((cpu_seconds(family(server.pid)), stored))
+
+    asyncio.run(load(everybody, seconds, rate, look))
+    look()
     answers, times = len(record.latencies), np.array(record.latencies or [np.nan]) * 1000
     return {
         "offered": rate,
         "answers": answers,
         "seconds": record.seconds,
-        "whole_seconds": whole,
         "per_second": answers / record.seconds,
         "latency_ms": {name: float(np.percentile(times, q)) for name, q in _PERCENTS.items()},
         "unsent": record.unsent,

@@ -97,7 +97,7 @@ class Person:
     def due(self, at: float) -> None:
         """It is time for an answer."""
         self._due.append(at)
-        self._go()
+        self.go()
 
     def left(self) -> int:
         """Answers that were due and are not sent."""
@@ -108,7 +108,8 @@ class Person:
         """Whether a request is on its way."""
         return self._busy
 
-    def _go(self) -> None:
+    def go(self) -> None:
+        """Answers, if it is time and there is a question."""
         if self._busy or self._question is None or self.over:
             return
         if self.flat:
@@ -147,7 +148,7 @@ class Person:
         # The row may be asked about again of the same person: what was on its way when a load ended.
         if record.served.setdefault(self._question["row"]["position"], self.name) != self.name:
             record.twice += 1
-        self._go()
+        self.go()
 
     def lost(self) -> None:
         if not self.over:
@@ -160,20 +161,23 @@ class Person:
             self._transport.close()
 
 
-async def load(people: Sequence[Person], seconds: float, rate: float | None, seed: int = 0) -> Record:
+async def load(
+    people: Sequence[Person], seconds: float, rate: float | None, begun: Callable[[], object] = time.time
+) -> Record:
     """People answer for so long, ``rate`` answers a second together, or flat out; one record for all of them."""
     record = people[0].record
     await asyncio.gather(*(person.connect() for person in people))
     for person in people:
         person.ask()
     await _settled(people)  # the first questions: what is opened and compiled is no part of the load
+    begun()
     cpu, started = time.process_time(), time.perf_counter()
     if rate is None:
         for person in people:
             person.flat = True
-            person._go()
+            person.go()
     else:
-        _plan(people, seconds, rate, started, random.Random(seed))
+        _plan(people, seconds, rate, started, random.Random(0))
     await asyncio.sleep(seconds)
     for person in people:
         person.flat = False

@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from askone.campaign.campaign import Campaign
-from askone.campaign.requests import Request, Served, Serving
+from askone.campaign.requests import Ahead, Request, Served, Serving
 from askone.campaign.showing import shown_question, shown_row
+from askone.store.entries import Row
+
+MOST_ROWS = 1024
+"""Rows that are kept as they are shown."""
 
 
 @final
@@ -19,6 +23,7 @@ class Front:
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
+        self._rows: dict[int, dict[str, Any]] = {}
 
     def serve(self, commands: Sequence[Request], now: float) -> list[Any]:
         """The results: JSON for those that have a question, the rest and errors as they are."""
@@ -35,22 +40,34 @@ class Front:
             "undoable": result.undoable,
             "duplicate": result.duplicate,
             "question": None if result.question is None else self.question(result.question, now),
-            "ahead": None
-            if ahead is None
-            else {"yes": self.question(ahead.yes, now), "no": self.question(ahead.no, now)},
+            "ahead": None if ahead is None else self._ahead(ahead, now),
         }
+
+    def _ahead(self, ahead: Ahead, now: float) -> dict[str, Any]:
+        """Among many people a yes and a no lead to the same question: it is shown once for both."""
+        yes = self.question(ahead.yes, now)
+        return {"yes": yes, "no": yes if ahead.no.question == ahead.yes.question else self.question(ahead.no, now)}
 
     def question(self, served: Served, now: float) -> dict[str, Any]:
         """A question for a page."""
-        row = served.row
-        image = f"/api/v1/campaigns/{self.campaign.name}/rows/{row.position}/image" if self._pictured(row) else None
         return {
             "lease": served.lease,
             "number": served.number,
             "expires_in": round(max(0.0, served.expires - now), 3),
             **shown_question(served.question),
-            "row": shown_row(row, self.campaign.settings.rows.show, image),
+            "row": self._row(served.row),
         }
 
-    def _pictured(self, row: Any) -> bool:
+    def _row(self, row: Row) -> dict[str, Any]:
+        """A row for a page: shown when it comes next and again when it has come, and it never changes."""
+        shown = self._rows.get(row.position)
+        if shown is None:
+            link = f"/api/v1/campaigns/{self.campaign.name}/rows/{row.position}/image" if self._pictured(row) else None
+            shown = shown_row(row, self.campaign.settings.rows.show, link)
+            if len(self._rows) >= MOST_ROWS:
+                self._rows.clear()
+            self._rows[row.position] = shown
+        return shown
+
+    def _pictured(self, row: Row) -> bool:
         return "image" in row.content
