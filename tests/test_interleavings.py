@@ -36,7 +36,7 @@ _made = iter(range(10**9))
 
 
 class People(RuleBasedStateMachine):
-    """Three people and a manager at two processes of one campaign, each with its own store where it can have one."""
+    """Three people and a manager at two processes of one campaign, with a store each where that can be."""
 
     stores = ()
 
