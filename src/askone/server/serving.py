@@ -109,6 +109,8 @@ def _settings(factory: Factory, config: ServerConfig) -> uvicorn.Config:
         forwarded_allow_ips=list(config.trusted_proxies),
         timeout_keep_alive=65,
         timeout_graceful_shutdown=15,
+        # A process that is still importing does not answer its parent, who would end it after the usual five seconds.
+        timeout_worker_healthcheck=60,
         **tls,  # type: ignore[arg-type]
     )
 
