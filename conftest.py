@@ -1,5 +1,6 @@
-"""Without torch there is nothing to collect in the module that is the door to it, nor in the one behind it."""
+"""Without an extra there is nothing to collect in the modules that are the door to it, nor in those behind it."""
 
 from importlib.util import find_spec
 
 collect_ignore = [] if find_spec("torch") else ["src/askone/models/neural.py", "src/askone/networks.py"]
+collect_ignore += [] if find_spec("sqlalchemy") else ["src/askone/store"]

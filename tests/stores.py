@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -41,8 +42,8 @@ class Postgres:
         self.run("ALTER SYSTEM SET fsync = off")
         self.run("SELECT pg_reload_conf()")
 
-    def url(self, database: str = "postgres") -> str:
-        return f"postgresql://postgres:canary@/{database}?host={self.directory}"
+    def url(self) -> str:
+        return f"postgresql://postgres:canary@/postgres?host={self.directory}"
 
     def run(self, statement: str) -> None:
         driver = pytest.importorskip("psycopg", reason="needs psycopg")
@@ -70,8 +71,9 @@ class Postgres:
     def close(self) -> None:
         self._watch.terminate()
         self._watch.wait()
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), contextlib.suppress(subprocess.CalledProcessError):
             warnings.simplefilter("ignore")
+            self.stop()
             self._server.cleanup()
         shutil.rmtree(self.directory, ignore_errors=True)
 
@@ -87,9 +89,10 @@ def postgres() -> Iterator[Postgres]:
 @pytest.fixture
 def postgres_url(postgres: Postgres) -> str:
     """The address of an empty database."""
+    # A schema of its own is as good and made at once.
     name = f"test{next(_numbers)}"
-    postgres.run(f"CREATE DATABASE {name}")
-    return postgres.url(name)
+    postgres.run(f"CREATE SCHEMA {name}")
+    return f"{postgres.url()}&options=-csearch_path%3D{name}"
 
 
 @pytest.fixture(params=KINDS)

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoneFree
 
-from askone.errors import StoreUnavailable
+from askone.errors import InvalidFile, StoreUnavailable
 
 Record = tuple[Any, ...]
 Values = Sequence[Any]
@@ -31,26 +31,35 @@ WAIT = 30.0
 class Session:
     """A connection while a piece of work has it."""
 
-    __slots__ = ("_sql", "cursor")
+    __slots__ = ("_sql", "cursor", "failed")
 
     def __init__(self, cursor: Any, database: Database) -> None:
-        self.cursor, self._sql = cursor, database.sql
+        self.cursor, self._sql, self.failed = cursor, database.sql, False
 
     def fetch(self, text: str, values: Values = ()) -> list[Record]:
         """All records that a query gives."""
-        self.cursor.execute(self._sql(text), values)
+        self.run(text, values)
         found: list[Record] = self.cursor.fetchall()
         return found
 
     def run(self, text: str, values: Values = ()) -> int:
         """How many records a statement touched."""
-        self.cursor.execute(self._sql(text), values)
+        try:
+            self.cursor.execute(self._sql(text), values)
+        except BaseException:
+            self.failed = True
+            raise
         return int(self.cursor.rowcount)
 
     def many(self, text: str, records: Sequence[Values]) -> None:
         """A statement for each of several records."""
-        if records:
+        if not records:
+            return
+        try:
             self.cursor.executemany(self._sql(text), records)
+        except BaseException:
+            self.failed = True
+            raise
 
 
 class Database(ABC):
@@ -64,9 +73,9 @@ class Database(ABC):
     by: ClassVar[str]
     """How a query says which index to use, with {} for its name: SQLite knows too little of a table to see it."""
 
-    def __init__(self, engine: sa.Engine, secret: str | None = None) -> None:
+    def __init__(self, engine: sa.Engine, secrets: Sequence[str] = ()) -> None:
         self.engine = engine
-        self._secret = secret
+        self._secrets = [secret for secret in secrets if secret]
         driver: Any = engine.dialect.dbapi
         self._driver = driver
         self.conflict: type[BaseException] = self._driver.IntegrityError
@@ -103,6 +112,10 @@ class Database(ABC):
         """The names of the tables that there are."""
 
     @abstractmethod
+    def repeats(self, error: Any) -> bool:
+        """Whether a conflict is that the log has an event's id already."""
+
+    @abstractmethod
     def guard(self, writing: bool) -> AbstractContextManager[object]:
         """What threads of this process hold while they read or write."""
 
@@ -130,6 +143,9 @@ class Database(ABC):
             connection, session = self._begun(lock)
             try:
                 yield session
+                if session.failed:
+                    # Half of it may have happened, and PostgreSQL would take COMMIT for ROLLBACK without a word.
+                    raise StoreUnavailable("a statement failed before, so nothing of this transaction is kept")
                 session.run("COMMIT")
             except self._driver.Error as error:
                 self._undo(connection)
@@ -138,6 +154,8 @@ class Database(ABC):
                 self._undo(connection)
                 raise
             finally:
+                # Who keeps a session beyond its transaction would write without one.
+                session.cursor.close()
                 connection.close()
 
     def close(self) -> None:
@@ -167,6 +185,8 @@ class Database(ABC):
     def _connected(self) -> Any:
         try:
             return self.engine.raw_connection()
+        except self._driver.Error as error:
+            self._tell(error)
         except DBAPIError as error:
             self._tell(error.orig)
         except NoneFree:
@@ -192,13 +212,23 @@ class Database(ABC):
         except self._driver.Error:
             connection.invalidate()
 
+    def away(self, error: Any) -> bool:
+        """Whether a driver's error means that the same may work at another time."""
+        return isinstance(error, self._driver.OperationalError | self._driver.InterfaceError)
+
+    def spoilt(self, error: Any) -> bool:
+        """Whether a driver's error means that this is no database, or one that is damaged."""
+        return False
+
     def _tell(self, error: BaseException | None) -> Any:
         """Raise what a driver's error means."""
-        if isinstance(error, self._driver.OperationalError | self._driver.InterfaceError):
+        if self.away(error):
             text = " ".join(str(error).split())
-            if self._secret:
-                text = text.replace(self._secret, "***")
+            for secret in self._secrets:
+                text = text.replace(secret, "***")
             raise StoreUnavailable(f"the database cannot be used now: {text}") from None
+        if self.spoilt(error):
+            raise InvalidFile(f"the database cannot be read: {error}") from None
         assert error is not None
         raise error
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import final
 
-from askone.store.people import Keeper
+from askone.store.people import Keeper, keepable
 
 
 @final
@@ -80,6 +80,7 @@ class Hooks(Keeper):
 
     def delivered(self, id: str, status: str) -> None:
         """Note the end of a delivery, good or bad: it is not tried again."""
+        keepable((id, status))
         with self._database.transaction() as session:
             query = "UPDATE webhooks SET status = ? WHERE id = (SELECT webhook FROM deliveries WHERE id = ?)"
             session.run(query, (status, id))

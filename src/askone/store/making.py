@@ -126,10 +126,10 @@ def _maker() -> str:
 def _is_dead(maker: str) -> bool:
     """Whether it is certain that the process is gone that wrote this."""
     pid, process, node = maker.split(" ", 2)
-    if node != platform.node() or os.name != "posix" or process == _PROCESS:
-        return False
     if int(pid) == os.getpid():
-        return True
+        return node == platform.node() and process != _PROCESS
+    if node != platform.node() or os.name != "posix":
+        return False
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:

@@ -11,12 +11,11 @@ from sqlalchemy.exc import ArgumentError
 from askone.errors import InvalidArgument, InvalidFile
 from askone.store import making, schema
 from askone.store.connections import Database, Session
-from askone.store.postgresql import PostgreSQL
+from askone.store.postgresql import SECRET, PostgreSQL
 from askone.store.sqlite import SQLite
 from askone.store.store import Store
 
 _ALLOWED = "a path, sqlite:///path, memory: or postgresql://user@host/name"
-_SECRET = ("password", "sslpassword", "passfile")
 
 
 def open_store(url: str) -> Store:
@@ -55,7 +54,7 @@ def _database(url: str) -> tuple[Database, str]:
 
 def _shown(address: sa.URL) -> str:
     """An address without its secrets."""
-    return address.difference_update_query(_SECRET).render_as_string(hide_password=True)
+    return address.difference_update_query(SECRET).render_as_string(hide_password=True)
 
 
 def _file(path: str, url: str) -> tuple[Database, str]:

@@ -74,7 +74,7 @@ def _chained(entry: Entry, seq: int, before: str) -> tuple[str, str]:
     try:
         text = _encode(record)
         mark = hashlib.sha256(f"{before}\n{text}".encode()).hexdigest()
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise InvalidArgument("entry", f"plain JSON with finite numbers ({error})", entry.event) from error
     as_texts("id", [entry.event.id])
     as_texts("who", [entry.who])
@@ -100,6 +100,8 @@ def _is_unicode(text: str) -> bool:
 
 def packed_seat(seat: Seat) -> Record:
     """A record of the seats, without its campaign."""
+    if not math.isfinite(seat.expires):
+        raise InvalidArgument("expires", "finite seconds since the epoch", seat.expires)
     ahead = None if seat.ahead is None else _json("ahead", dict(seat.ahead))
     return (seat.number, seat.seat, seat.position, seat.person, seat.lease, seat.expires, ahead)
 
@@ -115,8 +117,8 @@ def seat_of(record: Record) -> Seat:
 class Packer:
     """Packs chunks of rows, counts them, and takes their fingerprint.
 
-    The fingerprint of a table is SHA-256 over key, content and gold as JSON and the features' bytes of each row; that
-    of a grown one is SHA-256 over the one before and the fingerprint of the new rows.
+    The fingerprint of a table is SHA-256 over the key, content and gold as JSON, and the features' bytes of each row;
+    that of a grown one is SHA-256 over the one before and the fingerprint of the new rows.
     """
 
     def __init__(self, dtype: str = "", width: int = 0) -> None:
@@ -138,6 +140,7 @@ class Packer:
         """Records of rows, which get the next positions."""
         if not rows:
             return []
+        as_texts("key", [row.key for row in rows])
         data = self._stacked(rows).tobytes()
         size = len(data) // len(rows)
         records: list[Record] = []
@@ -145,10 +148,9 @@ class Packer:
         for i, row in enumerate(rows):
             content, features = _json("content", dict(row.content), row.key), data[i * size : (i + 1) * size]
             gold = None if row.gold is None else _json("gold", row.gold, row.key)
-            add(f"{_json('key', row.key)}\n{content}\n{gold or ''}\n".encode())
+            add(f"{row.key}\0{content}\0{gold or ''}\0".encode())
             add(features)
             records.append((campaign, self.count + i, row.key, content, features, gold))
-        as_texts("key", [row.key for row in rows])
         self.count += len(rows)
         return records
 
@@ -186,7 +188,7 @@ def _json(argument: str, value: Any, key: str | None = None) -> str:
     try:
         text = _encode(value)
         text.encode()
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         where = "" if key is None else f" (row {key!r}: {error})"
         raise InvalidArgument(argument, f"plain JSON with finite numbers{where}", value) from error
     return text

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 from askone.store.connections import Record
-from askone.store.people import Keeper
+from askone.store.people import Keeper, keepable
 
 
 @final
@@ -138,6 +138,7 @@ class Passes(Keeper):
         """Count a use, and the campaign that it leads to; None if it has expired or is used up."""
         use = """UPDATE invitations SET uses = uses + 1 WHERE hash = ? AND (expires IS NULL OR expires > ?)
             AND (most_uses IS NULL OR uses < most_uses)"""
+        keepable((hash,))
         with self._database.transaction() as session:
             if not session.run(use, (hash, now)):
                 return None

@@ -45,12 +45,12 @@ class Keeper:
         self._database = database
 
     def _read(self, query: str, *values: object) -> list[Record]:
-        _keepable(values)
+        keepable(values)
         return self._database.read(query, values)
 
     def _run(self, statement: str, *values: object) -> int:
         """A statement of its own; how many records it touched."""
-        _keepable(values)
+        keepable(values)
         with self._database.transaction() as session:
             return session.run(statement, values)
 
@@ -103,12 +103,14 @@ class People(Keeper):
 
     def disable_user(self, id: str, disabled: bool = True) -> None:
         """Shut a user out: their sessions end, and their tokens are of no use while they are disabled."""
+        keepable((id,))
         with self._database.transaction() as session:
             session.run("UPDATE users SET disabled = ? WHERE id = ?", (int(disabled), id))
             session.run("DELETE FROM sessions WHERE person = ?", (id,))
 
     def forget_user(self, id: str) -> None:
         """Delete what is known of a user; the id stays in the logs, and a pseudonym with it."""
+        keepable((id,))
         pseudonym = f"forgotten {id}"
         with self._database.transaction() as session:
             for table in ("sessions", "tokens", "members"):
@@ -122,6 +124,7 @@ class People(Keeper):
         """Let a user into a campaign, or give a member another role."""
         _one_of("role", role, get_args(MemberRole))
         number = self._campaign(campaign)
+        keepable((user,))
         with self._database.transaction() as session:
             if not session.fetch("SELECT 1 FROM users WHERE id = ?", (user,)):
                 raise InvalidArgument("user", "the id of a user", user)
@@ -163,7 +166,8 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
-def _keepable(values: tuple[object, ...]) -> None:
+def keepable(values: tuple[object, ...]) -> None:
+    """Refuse texts that a database cannot keep."""
     as_texts("text", [value for value in values if isinstance(value, str)])
 
 

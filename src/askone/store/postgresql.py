@@ -14,6 +14,8 @@ import sqlalchemy as sa
 from askone.errors import MissingExtra
 from askone.store.connections import ENTRY_COLUMNS, SEAT_COLUMNS, WAIT, Database, Record, Session
 
+SECRET = ("password", "sslpassword", "passfile")
+"""Parameters of an address that are not to be seen."""
 SETTINGS = (
     "SET synchronous_commit = on",
     f"SET lock_timeout = '{WAIT:g}s'",
@@ -62,7 +64,7 @@ class PostgreSQL(Database):
         except ModuleNotFoundError as error:
             raise MissingExtra('PostgreSQL needs psycopg: pip install "askone[postgres]"') from error
         sa.event.listen(engine, "connect", _prepare)
-        super().__init__(engine, None if url.password is None else str(url.password))
+        super().__init__(engine, [str(url.password or ""), *(str(url.query.get(name, "")) for name in SECRET)])
 
     def sql(self, text: str) -> str:
         """The driver's spelling."""
@@ -79,6 +81,10 @@ class PostgreSQL(Database):
         """
         text = "BEGIN" if lock is None else f"BEGIN; SELECT pg_advisory_xact_lock({lock_number(lock)})"
         session.cursor.execute(text, prepare=False)
+
+    def repeats(self, error: Any) -> bool:
+        """See ``Database.repeats``."""
+        return bool(error.diag.constraint_name == "entries_by_id")
 
     def guard(self, writing: bool) -> AbstractContextManager[object]:
         """Nothing: the server sees to it."""

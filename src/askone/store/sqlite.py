@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, ClassVar, final
 import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool, StaticPool
 
+from askone.errors import StoreUnavailable
 from askone.store.connections import WAIT, Database, Record, Session, Turnstile
 
 PRAGMAS = ("synchronous=FULL", "foreign_keys=ON", "cache_size=-16384")
@@ -45,7 +47,19 @@ class SQLite(Database):
         super().__init__(engine)
         self._turnstile = Turnstile()
         if path is not None:
-            self.read("PRAGMA journal_mode=WAL")
+            self._use_wal()
+
+    def _use_wal(self) -> None:
+        # Of several that open a new file at once, those that come too early are refused without a wait.
+        end = time.monotonic() + WAIT
+        while True:
+            try:
+                self.read("PRAGMA journal_mode=WAL")
+                return
+            except StoreUnavailable:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
 
     def sql(self, text: str) -> str:
         """As it is."""
@@ -62,6 +76,18 @@ class SQLite(Database):
     def guard(self, writing: bool) -> AbstractContextManager[object]:
         """Threads queue here rather than poll the file's lock; all that use a memory share its connection."""
         return self._turnstile if writing or self.path is None else nullcontext()
+
+    def repeats(self, error: Any) -> bool:
+        """See ``Database.repeats``; the trigger comes before the index."""
+        return "the log is append-only" in str(error)
+
+    def away(self, error: Any) -> bool:
+        """See ``Database.away``; code 1 is for statements that are wrong."""
+        return super().away(error) and error.sqlite_errorcode & 0xFF != 1
+
+    def spoilt(self, error: Any) -> bool:
+        """See ``Database.spoilt``: codes SQLITE_CORRUPT and SQLITE_NOTADB."""
+        return isinstance(error, self._driver.DatabaseError) and error.sqlite_errorcode & 0xFF in (11, 26)
 
     def append(
         self, session: Session, campaign: int, entries: list[Record], put: list[Record], drop: list[Record]

@@ -150,7 +150,8 @@ class Store:
         """Rows by their positions, in the order asked for."""
         wanted = [int(position) for position in positions]
         among = f"r.position {self._database.among_numbers}"
-        found = self._rows(name, among, self._database.listed(wanted)) if wanted else []
+        inside = [position for position in wanted if 0 <= position < 2**62]
+        found = self._rows(name, among, self._database.listed(inside)) if inside else []
         rows = {row.position: row for row in found}
         missing = [position for position in wanted if position not in rows]
         if missing:
@@ -194,18 +195,18 @@ class Store:
     def media(self, name: str, key: str) -> tuple[str, bytes] | None:
         """A file's media type and bytes, if there is one under this key."""
         as_texts("key", [key])
-        found = self._database.read(f"SELECT kind, data FROM media WHERE campaign = {_ID} AND key = ?", (name, key))
+        found = self._found(f"SELECT kind, data FROM media WHERE campaign = {_ID} AND key = ?", name, key)
         return (found[0][0], bytes(found[0][1])) if found else None
 
     def media_keys(self, name: str) -> list[str]:
         """The keys of all files."""
-        found = self._database.read(f"SELECT key FROM media WHERE campaign = {_ID} ORDER BY key", (name,))
+        found = self._found(f"SELECT key FROM media WHERE campaign = {_ID} ORDER BY key", name)
         return [key for (key,) in found]
 
     def snapshot(self, name: str) -> tuple[int, str, bytes] | None:
         """The latest state that was kept: the entry it comes after, a fingerprint, and its bytes."""
         query = f"SELECT seq, fingerprint, data FROM snapshots WHERE campaign = {_ID} ORDER BY seq DESC LIMIT 1"
-        found = self._database.read(query, (name,))
+        found = self._found(query, name)
         return (found[0][0], found[0][1], bytes(found[0][2])) if found else None
 
     def keep_snapshot(self, name: str, seq: int, fingerprint: str, blob: bytes) -> None:
@@ -226,12 +227,15 @@ class Store:
         with self._database.transaction(lock=name) as session:
             yield Turn(session, self._database, name)
 
+    def _found(self, query: str, name: str, *values: object) -> list[Record]:
+        return self._database.read(query, (name, *values)) if is_name(name) else []
+
     def _one(self, query: str, name: str) -> Record:
-        found = self._database.read(query, (name,)) if is_name(name) else []
+        found = self._found(query, name)
         if not found:
             raise UnknownCampaign(name)
         return found[0]
 
     def _rows(self, name: str, where: str, *values: object) -> list[Row]:
-        found = self._database.read(_ROWS + where, (name, *values))
+        found = self._found(_ROWS + where, name, *values)
         return [row_of(record[1:], record[0]) for record in found]

@@ -59,9 +59,7 @@ class Turn:
         if not ids:
             return {}
         as_texts("ids", ids)
-        database = self._database
-        query = _KNOWN.format(by=database.by.format("entries_by_id"), texts=database.among_texts)
-        found = self._session.fetch(query, (self._campaign, database.listed(ids)))
+        found = self._session.fetch(self._knowing(), (self._campaign, self._database.listed(ids)))
         return {record[1]: Line(*record).entry() for record in found}
 
     def seats(self, people: Sequence[str] = (), leases: Sequence[str] = (), numbers: Sequence[int] = ()) -> list[Seat]:
@@ -104,6 +102,8 @@ class Turn:
         try:
             self._database.append(self._session, self._campaign, records, list(seats.values()), gone)
         except self._database.conflict as error:
+            if not self._database.repeats(error):
+                raise
             raise self._twice([entry.id for entry in placed]) from error
         if placed:
             self._seq, self._hash = placed[-1].seq, placed[-1].hash
@@ -114,7 +114,11 @@ class Turn:
             raise DuplicateEvent(next(one for one in ids if ids.count(one) > 1))
 
     def _twice(self, ids: list[str]) -> DuplicateEvent:
-        # After an error PostgreSQL's transaction answers no question: any of several may be the one.
-        if self._database.dialect == "sqlite":
-            ids = list(self.known(ids)) or ids
-        return DuplicateEvent(ids[0])
+        # Asked outside the transaction: after an error PostgreSQL's answers no question.
+        found = self._database.read(self._knowing(), (self._campaign, self._database.listed(ids)))
+        known = {record[1] for record in found if record[0] <= self._seq}
+        return DuplicateEvent(next((one for one in ids if one in known), ids[0]))
+
+    def _knowing(self) -> str:
+        database = self._database
+        return _KNOWN.format(by=database.by.format("entries_by_id"), texts=database.among_texts)

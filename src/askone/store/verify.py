@@ -57,6 +57,8 @@ def verify(store: Store, campaign: str) -> Verdict:
         event = line.entry().event if line.kind in (Began.kind, Grown.kind) else None
         if isinstance(event, Began | Grown):
             marks.append((line.seq, event.rows, event.fingerprint))
+    if not marks:
+        return Verdict(campaign, 0, 0, before, 1, "it is missing")
     rows, broken = _rows(store, campaign, marks)
     reason = "" if broken is None else "the rows are not those whose fingerprint it has"
     return Verdict(campaign, seq, rows, before, broken, reason)
