@@ -5,7 +5,7 @@ VENV ?= .venv
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
 
-.PHONY: run test check lint bench bench-paper bench-untuned bench-efficiency bench-server strategies paper clean
+.PHONY: run test check lint bench bench-paper bench-untuned bench-efficiency bench-server bench-crashes strategies paper browser clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo
@@ -39,6 +39,9 @@ bench-paper: $(VENV)/.installed
 bench-efficiency: $(VENV)/.tested
 	$(BIN)/python benchmarks/efficiency.py $(ARGUMENTS)
 
+bench-crashes: $(VENV)/.tested
+	$(BIN)/python benchmarks/crashes.py $(ARGUMENTS)
+
 bench-server: $(VENV)/.tested
 	$(BIN)/python benchmarks/server.py $(ARGUMENTS)
 
@@ -50,7 +53,14 @@ $(VENV)/.installed: pyproject.toml
 
 $(VENV)/.tested: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[server,postgres,dev]' $(TORCH)
+	$(MAKE) --no-print-directory browser
 	touch $@
+
+# Tests of the pages need a Chromium: the system's, or Debian's package; without one they are skipped by name.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null \
+	|| (apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null) \
+	|| echo "no Chromium was found or could be installed: tests in a browser are skipped"
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -1,4 +1,4 @@
-"""An API of campaigns made up for the managers' pages: numbers that look as learning looks, texts that may be hostile."""
+"""An API of campaigns made up for the managers' pages: numbers that look like learning, texts that may be hostile."""
 
 from __future__ import annotations
 
@@ -10,7 +10,19 @@ from typing import Any
 from pages import Call, Reply, Site, refused
 
 NOW = 1_790_000_000.0
-QR = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 29 29"><path fill="#fff" d="M0 0h29v29H0z"/><path d="{}"/></svg>'
+QR = '<svg width="290" height="290" viewBox="0 0 29 29"><path fill="#fff" d="M0 0h29v29H0z"/><path d="{}"/></svg>'
+TOML = """title = "{title}"
+
+[labels]
+kind = "{kind}"
+low = 200
+high = 2600
+unit = "EUR"
+
+[ask]
+budget = 3000
+exam_share = 0.1
+"""
 DRINKS = ["coffee", "tea", "cocoa", "lemonade", "orange juice", "water", "kombucha", "tomato juice"]
 DIGITS = [str(digit) for digit in range(10)]
 Words = Callable[[str], str]
@@ -30,15 +42,32 @@ def settings(kind: str, t: Words = same) -> dict[str, Any]:
     titles = {"number": "What is a fair rent?", "class": "Handwritten digits", "order": "Drinks for the summer party"}
     return {
         "title": t(titles[kind]),
-        "rows": {"key": t("flat"), "show": [t("size"), t("district")], "learn": [t("size"), t("district")], "gold": None},
+        "rows": {
+            "key": t("flat"),
+            "show": [t("size"), t("district")],
+            "learn": [t("size"), t("district")],
+            "gold": None,
+        },
         "labels": labels[kind],
-        "question": {"wording": t("Is {name} {side} {amount}?"), "instructions": t("Without heating."), "answers": [t("yes"), t("no")]},
+        "question": {
+            "wording": t("Is {name} {side} {amount}?"),
+            "instructions": t("Without heating."),
+            "answers": [t("yes"), t("no")],
+        },
         "ask": {
-            "budget": 3000, "overlap": 1, "gold_share": 0.0, "exam_share": 0.1, "order": "stream", "per_person": None,
-            "target": None, "price": 0.05, "currency": "EUR", "seconds": 3.5,
+            "budget": 3000,
+            "overlap": 1,
+            "gold_share": 0.0,
+            "exam_share": 0.1,
+            "order": "stream",
+            "per_person": None,
+            "target": None,
+            "price": 0.05,
+            "currency": "EUR",
+            "seconds": 3.5,
         },
         "learner": {"flip": 0.02, "seed": 0},
-    }  # fmt: skip
+    }
 
 
 def curve(kind: str, answers: int) -> dict[str, Any]:
@@ -56,8 +85,11 @@ def curve(kind: str, answers: int) -> dict[str, Any]:
         points = [{**point, "high": min(1.0, point["high"])} for point in points]
     measure = {"number": "mean error", "class": "share right", "order": "agreement"}[kind]
     return {
-        "measure": measure, "unit": "EUR" if kind == "number" else "", "points": points, "latest": points[-1] if points else None
-    }  # fmt: skip
+        "measure": measure,
+        "unit": "EUR" if kind == "number" else "",
+        "points": points,
+        "latest": points[-1] if points else None,
+    }
 
 
 def cloud(kind: str, answers: int, column: str, t: Words = same) -> dict[str, Any]:
@@ -88,8 +120,12 @@ def cloud(kind: str, answers: int, column: str, t: Words = same) -> dict[str, An
     line = [[x, rent(x) + 20 * math.sin(x / 9)] for x in range(18, 141, 2)] if kind == "number" and count else None
     columns = [t("size"), t("district"), "year"] if kind == "number" else []
     return {
-        "kind": kinds[kind], "x": {"name": column or t("size"), "kind": "number"}, "columns": columns, "points": points, "prediction": line
-    }  # fmt: skip
+        "kind": kinds[kind],
+        "x": {"name": column or t("size"), "kind": "number"},
+        "columns": columns,
+        "points": points,
+        "prediction": line,
+    }
 
 
 def dashboard(kind: str, answers: int, column: str = "", t: Words = same) -> dict[str, Any]:
@@ -100,13 +136,23 @@ def dashboard(kind: str, answers: int, column: str = "", t: Words = same) -> dic
         [start - 60 * k, max(0, round(24 + 14 * math.sin(k / 6) + draw.gauss(0, 5)))] for k in reversed(range(minutes))
     ]
     return {
-        "status": "running", "answers": answers, "asked": answers + 9, "skipped": answers // 40, "retracted": answers // 90,
-        "stale": {"count": answers // 6, "mean": 1.7, "most": 6}, "rate_per_minute": 27.4 if answers else 0.0, "budget": 3000,
-        "left": 3000 - answers, "people_active": 6 if answers else 0, "progress_rows": {"asked": min(answers, 1200), "rows": 1200},
-        "curve": curve(kind, answers), "cloud": cloud(kind, answers, column, t), "activity": activity,
+        "status": "running",
+        "answers": answers,
+        "asked": answers + 9,
+        "skipped": answers // 40,
+        "retracted": answers // 90,
+        "stale": {"count": answers // 6, "mean": 1.7, "most": 6},
+        "rate_per_minute": 27.4 if answers else 0.0,
+        "budget": 3000,
+        "left": 3000 - answers,
+        "people_active": 6 if answers else 0,
+        "progress_rows": {"asked": min(answers, 1200), "rows": 1200},
+        "curve": curve(kind, answers),
+        "cloud": cloud(kind, answers, column, t),
+        "activity": activity,
         "spent": {"answers": answers, "money": answers * 0.05, "hours": answers * 3.5 / 3600, "currency": "EUR"},
         "forecast": None,
-    }  # fmt: skip
+    }
 
 
 def predictions(kind: str, keys: list[str], t: Words = same) -> list[dict[str, Any]]:
@@ -159,13 +205,22 @@ def people(t: Words = same) -> list[dict[str, Any]]:
     for i, name in enumerate(names):
         seen.append(
             {
-                "id": f"p{i}", "name": t(name), "answers": 420 - 65 * i, "skips": 3 * i, "flags": i % 2,
-                "yes_rate": 0.49 + 0.02 * (i % 3) if i < 5 else 0.93, "median_seconds": 2.4 + 0.4 * i if i < 5 else 0.5,
-                "fast": 0 if i < 5 else 61, "gold_right": 19 - i if i < 5 else 8, "gold_asked": 20 if i < 5 else 15,
-                "agreement": 0.94 - 0.02 * i if i < 5 else 0.52, "agreement_of": 60 - 6 * i, "excluded": False,
+                "id": f"p{i}",
+                "name": t(name),
+                "answers": 420 - 65 * i,
+                "skips": 3 * i,
+                "flags": i % 2,
+                "yes_rate": 0.49 + 0.02 * (i % 3) if i < 5 else 0.93,
+                "median_seconds": 2.4 + 0.4 * i if i < 5 else 0.5,
+                "fast": 0 if i < 5 else 61,
+                "gold_right": 19 - i if i < 5 else 8,
+                "gold_asked": 20 if i < 5 else 15,
+                "agreement": 0.94 - 0.02 * i if i < 5 else 0.52,
+                "agreement_of": 60 - 6 * i,
+                "excluded": False,
                 "last_seen": NOW - 40 * 3**i,
             }
-        )  # fmt: skip
+        )
     return seen
 
 
@@ -177,9 +232,15 @@ def question(kind: str, i: int, t: Words = same) -> dict[str, Any]:
         {"name": t("text"), "value": t("Bright, second floor, quiet yard."), "kind": "text"},
     ]
     base = {
-        "lease": "", "number": i, "expires_in": 60.0, "answers": [t("Yes"), t("No")], "threshold": None, "set": None, "pair": None,
+        "lease": "",
+        "number": i,
+        "expires_in": 60.0,
+        "answers": [t("Yes"), t("No")],
+        "threshold": None,
+        "set": None,
+        "pair": None,
         "row": {"key": t(f"flat-{i + 1}"), "position": i, "fields": fields, "image": None},
-    }  # fmt: skip
+    }
     if kind == "number":
         shown = str(650 + 110 * i)
         threshold = {"shown": shown, "unit": t("EUR"), "name": t("the rent"), "side": "above"}
@@ -241,14 +302,17 @@ class Managed:
         ]
         self.hooks = [{"id": "w1", "url": t("https://example.org/hook"), "events": ["closed", "spent"]}]
         site.person = {
-            "user": {"id": "u1", "name": t("Ada Lovelace"), "role": "admin"}, "csrf": "token-1",
-            "campaigns": [{"name": "rents", "title": t("What is a fair rent?"), "role": "manager"}], "needs_setup": False, "version": "1.0",
-        }  # fmt: skip
+            "user": {"id": "u1", "name": t("Ada Lovelace"), "role": "admin"},
+            "csrf": "token-1",
+            "campaigns": [{"name": "rents", "title": t("What is a fair rent?"), "role": "manager"}],
+            "needs_setup": False,
+            "version": "1.0",
+        }
         self._serve()
 
     def record(self) -> dict[str, Any]:
         wish = settings(self.kind, self.t)
-        toml = f'title = "{wish["title"]}"\n\n[labels]\nkind = "{self.kind}"\nlow = 200\nhigh = 2600\nunit = "EUR"\n\n[ask]\nbudget = 3000\nexam_share = 0.1\n'
+        toml = TOML.format(title=wish["title"], kind=self.kind)
         return {
             "name": "rents",
             "title": wish["title"],
@@ -262,13 +326,24 @@ class Managed:
 
     def listed(self) -> list[dict[str, Any]]:
         rows = [
-            ("rents", "What is a fair rent?", "running", 1480, 1200, 3000), ("digits", "Handwritten digits", "running", 412, 1797, 4000),
-            ("drinks", "Drinks for the summer party", "paused", 655, 1, None), ("ripe", "Is the tomato ripe?", "closed", 5000, 20000, 5000),
-        ]  # fmt: skip
+            ("rents", "What is a fair rent?", "running", 1480, 1200, 3000),
+            ("digits", "Handwritten digits", "running", 412, 1797, 4000),
+            ("drinks", "Drinks for the summer party", "paused", 655, 1, None),
+            ("ripe", "Is the tomato ripe?", "closed", 5000, 20000, 5000),
+        ]
         return [
-            {"name": name, "title": self.t(title), "status": status, "answers": answers, "rows": count, "budget": budget, "created": NOW - 1e5 * i, "role": "manager"}
+            {
+                "name": name,
+                "title": self.t(title),
+                "status": status,
+                "answers": answers,
+                "rows": count,
+                "budget": budget,
+                "created": NOW - 1e5 * i,
+                "role": "manager",
+            }
             for i, (name, title, status, answers, count, budget) in enumerate(rows)
-        ]  # fmt: skip
+        ]
 
     def _serve(self) -> None:
         site, c = self.site, "/api/v1/campaigns/[^/]+"
@@ -308,7 +383,7 @@ class Managed:
             "GET",
             "/api/v1/users",
             lambda call: [
-                {"id": id, "name": self.t(name), "role": role, "disabled": False} for id, name, role in roles
+                {"id": user, "name": self.t(name), "role": role, "disabled": False} for user, name, role in roles
             ],
         )
         site.on("POST", "/api/v1/users", lambda call: Reply(201, {"id": "u4"}))
@@ -357,7 +432,7 @@ class Managed:
             "id": f"i{len(self.invitations)}",
             "title": self.t(wish["title"]),
             "expires": NOW + 3600 * wish["expires_hours"],
-            "most_uses": wish["most_uses"],
+            "most_uses": wish.get("most_uses", 100),
             "uses": 0,
             "revoked": False,
         }
@@ -375,6 +450,13 @@ class Managed:
             return []
         reasons = ["The picture does not load.", "This is a garage, not a flat.", "Two flats in one row?"]
         return [
-            {"number": 212 + 90 * i, "key": self.t(f"flat-{7 + i}"), "sentence": self.t("Is the rent above 900 EUR?"), "reason": self.t(reason), "who": self.t("Grace"), "at": NOW - 4000 * i}
+            {
+                "number": 212 + 90 * i,
+                "key": self.t(f"flat-{7 + i}"),
+                "sentence": self.t("Is the rent above 900 EUR?"),
+                "reason": self.t(reason),
+                "who": self.t("Grace"),
+                "at": NOW - 4000 * i,
+            }
             for i, reason in enumerate(reasons)
-        ]  # fmt: skip
+        ]

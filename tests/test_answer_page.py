@@ -245,7 +245,6 @@ def test_help_has_the_instructions_and_switches_single_keys_off(page: Any, site:
     page.keyboard.press("y")
     page.wait_for_timeout(150)
     assert campaign.answers == []
-    page.keyboard.press("Control+z")  # no single key, so it stays
     page.click("#answer-right")
     asks(page, "Is the price above 2 EUR?")
 
@@ -503,6 +502,23 @@ def test_a_question_is_announced_once(page: Any, site: Site, campaign: Campaign)
     asks(page, "Is the price above 2 EUR?")
     saved(page)
     assert page.evaluate("said") == ["Is the price above 2 EUR? size: 1"]
+
+
+def test_a_break_is_proposed_after_twenty_minutes(browser: Any, site: Site, campaign: Campaign) -> None:
+    page = opened(browser)
+    page.clock.install()
+    page.goto(site.url + "/answer/c")
+    page.wait_for_selector(SHOWN)
+    for n in range(12):
+        assert page.is_hidden("#break"), n
+        page.clock.fast_forward(112_000)
+        page.keyboard.press("y")
+        saved(page)
+    assert page.is_visible("#break")
+    assert campaign.answers == [True] * 12  # it stops nobody
+    page.click("#break-over")
+    assert page.is_hidden("#break")
+    page.context.close()
 
 
 def test_on_a_phone_the_answers_are_under_the_thumb(small: Any, site: Site, campaign: Campaign) -> None:

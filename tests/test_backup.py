@@ -10,6 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from answered import KINDS, answer, grow, make
 from askone.campaign import backup as module
 from askone.campaign.archives import ArchiveLimits, opened
 from askone.campaign.backup import LOG, MANIFEST, ROWS, backup, backup_chunks, restore
@@ -17,7 +18,6 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.requests import Answer, Exclude, Next, Skip, Undo
 from askone.errors import AlreadyExists, InvalidArgument, InvalidFile, UnknownCampaign
 from askone.store.opening import open_store
-from answered import KINDS, answer, grow, make
 
 
 @pytest.fixture

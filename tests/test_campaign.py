@@ -184,10 +184,29 @@ def test_skips_go_to_others_and_come_back_on_undo(store):
     first = one(campaign, Next("ann"), 0.0)
     then = one(campaign, Skip("ann", first.question.lease, "s1"), 1.0)
     assert then.question.number != first.question.number
-    assert one(campaign, Next("bob"), 2.0).question.number == first.question.number
-    assert one(campaign, Undo("ann", "u1"), 3.0).question.number == first.question.number
+    back = one(campaign, Undo("ann", "u1"), 2.0)
+    assert back.question.number == first.question.number
+    assert one(campaign, Next("bob"), 3.0).question.number != first.question.number
+    one(campaign, Skip("ann", back.question.lease, "s2"), 4.0)
+    assert one(campaign, Next("cid"), 5.0).question.number == first.question.number
+    # Now it is somebody else's: taking the skip back may not have it answered by both.
+    assert one(campaign, Undo("ann", "u2"), 6.0).question.number != first.question.number
     with pytest.raises(InvalidArgument, match="reason must be one of"):
-        one(campaign, Skip("bob", "x", "s2", "bored"))
+        one(campaign, Skip("bob", "x", "s3", "bored"))
+
+
+def test_a_question_that_is_open_again_has_all_its_seats(store):
+    campaign = stage(store, asking(PRICES, overlap=2))
+    first = one(campaign, Next("ann"), 0.0)
+    one(campaign, Skip("ann", first.question.lease, "s1", "cannot tell"), 1.0)
+    assert one(campaign, Next("bob"), 2.0).question.number != first.question.number
+    again = one(campaign, Undo("ann", "u1"), 3.0)
+    assert again.question.number == first.question.number
+    one(campaign, Answer("ann", again.question.lease, True, "a1"), 4.0)
+    other = one(campaign, Next("cid"), 5.0)
+    assert other.question.number == first.question.number
+    one(campaign, Answer("cid", other.question.lease, True, "a2"), 6.0)
+    assert first.question.number in campaign.book.closed
 
 
 def test_what_cannot_be_told_is_asked_of_nobody_else(store):
@@ -378,4 +397,13 @@ def test_it_pauses_by_itself_when_it_is_good_enough(store):
     assert latest["high"] <= 25.0
     one(campaign, SetStatus("boss", "on", "running"), 1000.0)
     assert len(play(campaign, ["ann", "bob"], price, 20, start=1001.0)) == 20
+    assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
+
+
+def test_nobody_is_asked_about_implausible_values(store):
+    campaign = stage(store, asking(PRICES, exam_share=0), rows=200)
+    served = play(campaign, ["ann"], lambda row: 0.0 if row.content["size"] < 0 else 100.0, 150)
+    thresholds = [abs(serving.question.question.threshold) for serving in served]
+    assert all(1 <= threshold <= 99 for threshold in thresholds)
+    assert min(thresholds) == 1
     assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)

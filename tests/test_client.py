@@ -5,6 +5,8 @@ import socket
 import subprocess
 import sys
 import threading
+import time
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,6 +14,10 @@ import pytest
 
 import askone
 from askone.errors import InvalidAnswer, InvalidArgument, RequestRefused, ServerUnavailable
+from askone.server.app import create_app
+from askone.server.secrets import TOKEN, digest, fresh
+from askone.store.opening import open_store
+from sites import LOOSE, table
 
 BASE = "/api/v1/campaigns/prices"
 
@@ -169,9 +175,9 @@ def test_refusals_name_the_code_and_are_not_repeated(client, desk, url):
 
 
 def test_a_server_that_is_not_there():
-    with askone.Client("http://127.0.0.1:9", "t", "c", patience=0.2) as client:
-        with pytest.raises(ServerUnavailable, match="cannot be reached"):
-            client.ask()
+    nowhere = askone.Client("http://127.0.0.1:9", "t", "c", patience=0.2)
+    with nowhere, pytest.raises(ServerUnavailable, match="cannot be reached"):
+        nowhere.ask()
 
 
 def test_arguments(client):
@@ -238,3 +244,82 @@ def test_only_the_client_loads_httpx():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out == "MissingExtra askone.Client needs httpx: pip install 'askone[client]'\n"
+
+
+# -- the real server ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A server on a port of its own, a token for a manager, and a table."""
+    uvicorn = pytest.importorskip("uvicorn", reason="needs the extra server")
+    folder = tmp_path_factory.mktemp("served")
+    store = open_store(str(folder / "askone.db"))
+    config = replace(LOOSE, directory=folder / "uploads")
+    store.accounts.add_user("m", "manager", "manager", None)
+    token = fresh(TOKEN)
+    scopes = ("read", "answer", "manage")
+    store.accounts.add_token("t", digest(token), token[:9], "m", scopes, time.time() + 1000, "tests")
+    settings = uvicorn.Config(create_app(store, config), host="127.0.0.1", port=0, log_level="error", access_log=False)
+    server = uvicorn.Server(settings)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}", token, table(folder)
+    server.should_exit = True
+    thread.join()
+    store.close()
+
+
+def test_a_whole_campaign_on_the_real_server(served, tmp_path):
+    url, token, rows = served
+    with askone.Client(url, token, patience=10.0) as client:
+        assert client.me()["user"]["name"] == "manager"
+        labels = {"kind": "number", "low": 0, "high": 100, "unit": "EUR", "name": "price"}
+        settings = {"title": "Prices", "labels": labels, "rows": {"key": "id", "gold": "known"}}
+        assert client.create(settings, rows, "prices") == "prices"
+        client.set_budget(12)
+        for i in range(11):
+            question = client.ask()
+            assert question.kind == "threshold"
+            assert "EUR" in question.sentence
+            assert set(question.row) == {"id", "size", "colour"}
+            client.tell(question, i % 2 == 0)
+        assert client.undo().number == question.number
+        client.tell(client.ask(), "Yes")
+        client.flag(client.ask(), "blurred")
+        client.tell(client.ask(), False)
+        assert client.ask() is None
+        assert client.state == "spent"
+        assert client.mine == 12
+        assert [one["name"] for one in client.campaigns()] == ["prices"]
+        assert client.status()["answers"] == 12
+        assert client.dashboard()["answers"] == 12
+        [person] = client.people()
+        assert (person["name"], person["answers"]) == ("manager", 12)
+        [told] = client.predict(["r3"])
+        assert (told["key"], told["std"] > 0) == ("r3", True)
+        for what, name in (("answers", "a.csv"), ("answers", "a.parquet"), ("predictions", "p.jsonl"), ("log", "log")):
+            assert client.export(what, tmp_path / name).stat().st_size > 100
+        model = askone.load(client.export("model", tmp_path / "model"))
+        assert model.n_features_in_ >= 1
+        tasks = json.loads(client.export("answers", tmp_path / "tasks.json", "label-studio").read_text())
+        assert sum(len(task["annotations"]) for task in tasks) == 12
+        client.export("backup", tmp_path / "backup.zip")
+        assert client.restore(tmp_path / "backup.zip", "copy") == "copy"
+        assert client.status()["answers"] == 12
+        assert "/join#" in client.invite("helpers")
+        client.set_status("closed")
+        assert client.ask() is None
+        assert client.state == "closed"
+        assert client.exclude(person["id"]) == 12
+        assert client.include(person["id"]) == 12
+        with pytest.raises(RequestRefused) as refused:
+            client.set_status("open")
+        assert refused.value.status == 422
+        client.campaign = "nothing"
+        with pytest.raises(RequestRefused) as refused:
+            client.status()
+        assert refused.value.status == 404

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor
-from askone.campaign.exams import Point, continued, curve, exam, measure_of
+from askone.campaign.exams import Measured, continued, curve, exam, measure_of
 from askone.choices import Subset
 from askone.spaces import Real
 
@@ -19,8 +19,9 @@ def taught(model, rows, label, questions):
     return model.stream_.learner, model.stream_.state
 
 
+@pytest.mark.parametrize("error", [None, 0.01, 3.0, 80.0])
 @pytest.mark.parametrize("y", [0.0, 12.0, 50.0, 55.5, 99.0, 100.0])
-def test_the_mean_score_of_thresholds_is_the_absolute_error(y):
+def test_the_mean_score_of_thresholds_is_the_absolute_error(y, error):
     rows = np.random.default_rng(0).normal(size=(40, 2))
     learner, state = taught(OneBitRegressor(0, 100, decimals=None, random_state=0), rows, 40.0, 10)
     f = float(np.clip(learner.predict(state, rows[:1])[0, 0], 0, 100))
@@ -28,7 +29,7 @@ def test_the_mean_score_of_thresholds_is_the_absolute_error(y):
     scores = [
         found.score[found.question.holds(y)]
         for half, u in itertools.product((0.25, 0.75), grid)
-        if (found := exam(learner, state, rows[0], np.array([half, u, 0.5]))) is not None
+        if (found := exam(learner, state, rows[0], np.array([half, u, 0.5]), error)) is not None
     ]
     # Quadrature of a bounded function with two jumps: the error is at most a few cells of weight 2 x range.
     assert np.mean(scores) == pytest.approx(abs(y - f), abs=200 * 3 / 4000)
@@ -92,9 +93,9 @@ def test_no_exam_before_a_range_is_known_nor_for_several_outputs():
 
 
 def test_the_curve_covers_the_truth_and_needs_a_few_scores():
-    assert curve([(n, 1.0) for n in range(7)]) == []
+    assert curve([(n, 1.0, 1.0) for n in range(15)]) == []
     rng = np.random.default_rng(0)
-    scores = [(n, float(rng.random() < 0.7)) for n in range(1, 401)]
+    scores = [(n, float(rng.random() < 0.7), 1.0) for n in range(1, 401)]
     points = curve(scores, share=True)
     assert [p.n for p in points] == sorted({p.n for p in points})
     assert points[-1].n == 400
@@ -103,10 +104,22 @@ def test_the_curve_covers_the_truth_and_needs_a_few_scores():
 
 
 def test_a_power_law_is_continued():
-    points = [Point(n, 50 / n**0.5, 0.0, 100 / n**0.5) for n in (10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120)]
+    points = [Measured(n, 50 / n**0.5, 0.0, 100 / n**0.5) for n in (10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120)]
     ahead = continued(points, share=False)
     assert ahead[-1].n == 4 * 5120
     assert ahead[-1].value == pytest.approx(50 / (4 * 5120) ** 0.5, rel=1e-6)
     assert continued(points[:4], share=False) is None
-    shares = [Point(n, 1 - 0.5 / n**0.5, 0.0, 1.0) for n in (10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120)]
+    shares = [Measured(n, 1 - 0.5 / n**0.5, 0.0, 1.0) for n in (10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120)]
     assert continued(shares, share=True)[-1].value == pytest.approx(1 - 0.5 / (4 * 5120) ** 0.5, rel=1e-6)
+
+
+def test_the_interval_of_a_mean_error_covers_it_and_a_run_of_zeros_is_not_exact():
+    rng = np.random.default_rng(1)
+    covered = 0
+    for _ in range(200):  # errors of 10, seen through weights of 40: a quarter of the answers disagree
+        scores = [(n, 40.0 * (rng.random() < 0.25), 40.0) for n in range(1, 101)]
+        last = curve(scores)[-1]
+        covered += last.low <= 10.0 <= last.high
+    # 95 % nominal: below 90 % of 200 has a chance of less than 2e-3 under it.
+    assert covered >= 180
+    assert curve([(n, 0.0, 40.0) for n in range(1, 20)])[-1].high > 0

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import askone
+from answered import KINDS, answer, make
 from askone.campaign import export
-from askone.campaign.formats import Sink, file_chunks, original_cell, safe_cell
+from askone.campaign.formats import Sink, file_chunks, original_cell, pages, safe_cell
+from askone.campaign.models import read_encoder, write_model
 from askone.campaign.requests import Exclude, Next, Undo
-from askone.errors import InvalidArgument, MissingExtra
+from askone.errors import InvalidArgument, InvalidFile, MissingExtra
 from askone.store.entries import BEGINNING, body, chain, entry_from_json
 from askone.store.opening import open_store
-from answered import KINDS, answer, make
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -203,11 +204,12 @@ def test_csv_reads_back(cells):
 
 def test_parquet_comes_in_row_groups(monkeypatch):
     monkeypatch.setattr("askone.campaign.formats._GROUP", 10)
+    monkeypatch.setattr("askone.campaign.formats.pages", lambda records: pages(records, 5))
     pieces = list(file_chunks(({"n": i, "note": None} for i in range(25)), (("n", "int"), ("note", "json")), "parquet"))
     file = parquet.ParquetFile(io.BytesIO(b"".join(pieces)))
     assert file.num_row_groups == 3
     assert file.read().to_pylist() == [{"n": i, "note": None} for i in range(25)]
-    assert len(pieces) == 4
+    assert len(pieces) >= 4
 
 
 def test_parquet_needs_its_extra(monkeypatch):
@@ -221,3 +223,15 @@ def test_a_sink_hands_on_what_is_written():
     assert sink.writable()
     assert sink.write(b"ab") == 2
     assert (sink.take(), sink.take()) == (b"ab", b"")
+
+
+def test_a_model_without_an_encoder_says_so(store, tmp_path):
+    path = tmp_path / "model"
+    with path.open("wb") as out:
+        write_model(make(store), out)
+    assert askone.load(path).predict(np.zeros((1, 3))).shape == (1,)
+    with pytest.raises(InvalidFile, match="not the model of a campaign with a table"):
+        read_encoder(path)
+    path.write_bytes(b"nothing")
+    with pytest.raises(InvalidFile):
+        read_encoder(path)

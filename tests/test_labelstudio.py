@@ -2,16 +2,16 @@
 
 import io
 import json
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
+from answered import KINDS, answer, make
 from askone.campaign.campaign import Campaign
 from askone.campaign.labelstudio import CONFIG, Imported, import_tasks, task_chunks, write_tasks
 from askone.campaign.requests import Exclude, Next, SetStatus, Undo
 from askone.errors import CampaignClosed, InvalidFile
 from askone.store.opening import open_store
-from answered import KINDS, answer, make
 
 
 @pytest.fixture
@@ -46,8 +46,8 @@ def exported(tasks, answers):
 
 def choices(tasks):
     """The parts of the labelling interface that a task must fill."""
-    wanted = {node.get("value")[1:] for node in ElementTree.fromstring(CONFIG).iter() if node.get("value")}
-    names = {node.get("name") for node in ElementTree.fromstring(CONFIG).iter() if node.get("name")}
+    wanted = {node.get("value")[1:] for node in ET.fromstring(CONFIG).iter() if node.get("value")}
+    names = {node.get("name") for node in ET.fromstring(CONFIG).iter() if node.get("name")}
     for task in tasks:
         assert wanted <= set(task["data"])
         options = [one["value"] for one in task["data"]["answers"]]
@@ -95,7 +95,7 @@ def test_the_round_trip(store, kind):
     found = taken(campaign, sent)
     assert found == Imported(answers=2, already=before)
     assert campaign.book.answers == before + 2
-    new = [entry for entry in store.entries("c", kinds=["answered"])][before:]
+    new = list(store.entries("c", kinds=["answered"]))[before:]
     assert [(e.event.asked, e.event.answer, e.who, e.took) for e in new] == [
         (f"ask-{first}", True, "label-studio:3", 4.288),
         (f"ask-{second}", False, "label-studio:4", 4.288),

@@ -32,20 +32,33 @@ def browser() -> Iterator[Any]:
         yield started
 
 
-@pytest.fixture
-def site() -> Iterator[Site]:
+@pytest.fixture(scope="module")
+def served() -> Iterator[Site]:
     with Site() as made:
         yield made
 
 
-@pytest.fixture
-def page(browser: Any, site: Site) -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def window(browser: Any) -> Iterator[Any]:
     made = opened(browser)
     yield made
-    assert not faults(made)
+    made.context.close()
+
+
+@pytest.fixture
+def site(served: Site) -> Site:
+    served.reset()
+    return served
+
+
+@pytest.fixture
+def page(window: Any, site: Site) -> Iterator[Any]:
+    yield window
+    assert not faults(window)
     assert not site.reports
     assert not site.strays
-    made.context.close()
+    window.evaluate("sessionStorage.clear()")
+    window.goto("about:blank")
 
 
 def poll_now(page: Any) -> None:

@@ -32,7 +32,7 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Ru
 class ArchiveLimits:
     """The most that is read: bytes in all, members, bytes of a line, and how many times a member may grow."""
 
-    total: int = 64 << 30
+    total: int = 16 << 30
     members: int = 2_000_000
     line: int = 64 << 20
     ratio: float = 250.0

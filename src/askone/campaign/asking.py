@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askone import draws
+from askone import draws, kernels
 from askone.campaign import exams
 from askone.campaign.book import Book
 from askone.campaign.settings import AskSettings
@@ -17,10 +17,13 @@ from askone.campaign.tray import Tray
 from askone.events import Asked, Choice
 from askone.learners.base import Learner
 from askone.pools import CANDIDATES, sampled
-from askone.questions import Question, question_from_json
+from askone.questions import HalfSpace, Question, question_from_json
+from askone.spaces import Real
 from askone.store.entries import Entry
 
 Array = NDArray[Any]
+_EDGE = 0.01  # of the range, next to its ends, is not asked about
+_PRIOR = 4  # exams that the usual error counts for
 QUIET = 3
 """With more people than these at work an answer of one's own is one of many, and not looked ahead for."""
 
@@ -118,15 +121,40 @@ class Asker:
         question: Question | None = None
         if plan.role == "exam":
             uniform = draws.uniforms(self.seed, plan.number, 1, exams.WIDTH, draws.EXAM)[0]
-            found = exams.exam(self.learner, state, x, uniform)
+            found = exams.exam(self.learner, state, x, uniform, self._error())
             if found is not None:
                 question, aside = found.question, {**aside, "role": "exam", "score": list(found.score)}
         if question is None:
             uniform = draws.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
-            question = self.learner.ask_row(state, x, uniform, None)
+            question = self._plausible(self.learner.ask_row(state, x, uniform, None))
         if plan.role == "gold":
             aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
         return Drafted(plan, question.numbered(plan.number), self.learner.count(state), aside)
+
+    def _plausible(self, question: Question) -> Question:
+        """A threshold within the range that was declared: a person who is asked about another loses trust.
+
+        Only for a learner with a likelihood, which takes any threshold; a slope must be asked for where it is.
+        """
+        space = self.learner.space
+        if not isinstance(question, HalfSpace) or not isinstance(space, Real) or len(question.direction) > 1:
+            return question
+        if not self.learner.forecasts or question.quantities or question.purpose:
+            return question
+        sign, low, high = question.direction[0], space.lows[0], space.highs[0]
+        inside = sign * min(max(sign * question.threshold, low + _EDGE * (high - low)), high - _EDGE * (high - low))
+        if inside == question.threshold:
+            return question
+        rounded = inside if space.decimals is None else float(kernels.rounded(inside, space.decimals))
+        return replace(question, threshold=rounded)
+
+    def _error(self) -> float | None:
+        """About how large the error of a number is, from the latest exams."""
+        space, scores = self.learner.space, self.book.scores
+        if not isinstance(space, Real) or space.m != 1:
+            return None
+        usual = exams.USUAL * (space.highs[0] - space.lows[0])
+        return (_PRIOR * usual + sum(scores)) / (_PRIOR + len(scores))
 
     def drafts(self, number: int, following: Plan, quiet: bool) -> tuple[Drafted, Drafted]:
         """What would be asked after a no and after a yes to question ``number``.

@@ -55,8 +55,8 @@ class _Extent:
 def backup_chunks(store: Store, name: str) -> Iterator[bytes]:
     """A campaign as the bytes of a backup, in pieces."""
     record, learner, extent = store.campaign(name), store.learner(name), _extent(store, name)
-    sink, sums = Sink(), {}
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:  # type: ignore[type-var]
+    sink, sums = Sink(), dict[str, str]()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         media: list[tuple[str, str]] = []
         yield from _member(archive, sink, LOG, _log_texts(store, name, extent.seq), sums)
         yield from _member(archive, sink, ROWS, _row_texts(store, name, extent.rows), sums)

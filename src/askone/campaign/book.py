@@ -6,7 +6,7 @@ whoever reads the same log has the same book, and the state of the model bit for
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast, final
 
@@ -65,6 +65,8 @@ class Book:
         self.answers = self.skips = self.retractions = 0
         self.stale_count = self.stale_sum = self.stale_most = 0
         self.per_minute: Counter[int] = Counter()
+        self.scores: deque[float] = deque(maxlen=64)
+        """What the latest exams scored."""
         self.several: set[int] = set()
         """Questions with more than one answer."""
         self._taken = np.zeros(0, dtype=np.bool_)
@@ -172,6 +174,12 @@ class Book:
         """How many people are to answer a question."""
         return 1 if self.asked[number].role == "gold" else self.overlap
 
+    def lacking(self, number: int) -> int:
+        """How many answers are still to come to a question."""
+        if number in self.closed:
+            return 0
+        return self.seats(number) - sum(given.who not in self.excluded for given in self.asked[number].given)
+
     def _answered(self, entry: Entry, event: Answered) -> None:
         number = int(event.asked.removeprefix("ask-"))
         asking, answer = self.asked[number], bool(event.answer)
@@ -190,6 +198,8 @@ class Book:
         if late > 0:
             self.stale_count, self.stale_sum = self.stale_count + 1, self.stale_sum + late
             self.stale_most = max(self.stale_most, late)
+        if asking.score is not None:
+            self.scores.append(asking.score[answer])
         if len(asking.given) > 1:
             self.several.add(number)
         self._refresh(number)

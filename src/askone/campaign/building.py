@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ _PLACES: Final = {
 }  # fmt: skip
 
 
+@final
 class Packed(NamedTuple):
     """A model and what makes its inputs of a row; an order without rows has no encoder."""
 
@@ -91,7 +92,7 @@ def _estimator(settings: Settings, options: dict[str, Any]) -> OneBitEstimator:
         labels.low,
         labels.high,
         unit=labels.unit,
-        names=[labels.name] if labels.name else None,
+        names=[labels.noun] if labels.noun else None,
         answers=question.answers,
         decimals="auto" if labels.decimals is None else labels.decimals,
         loss=learner.loss,

@@ -116,6 +116,21 @@ class Campaign:
             self.store.keep_snapshot(self.name, count, self._mark(book, count), buffer.getvalue())
             self._kept = count
 
+    def warm(self) -> None:
+        """Ask and learn once for nothing: compiled functions are then loaded before anybody waits for them.
+
+        Asking and learning are pure, so that nothing comes of it.
+        """
+        with self._lock:
+            book, plan = self.book, self._asker.plan("", self.book.numbers)
+            if plan is None:
+                return
+            exam = plan._replace(role="exam")
+            for draft in (self._asker.draft(exam, book.state), self._asker.draft(plan._replace(role=""), book.state)):
+                x = self._tray.features([plan.position])[0]
+                state = book.learner.tell_row(book.state, x, draft.question, True, None)
+            book.learner.predict(state, self._tray.features([plan.position]))
+
     def refresh(self) -> None:
         """Catch up with what other processes wrote."""
         with self._lock:

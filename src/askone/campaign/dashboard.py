@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from askone.campaign.book import Book
-from askone.campaign.exams import Point, continued, curve, measure_of
+from askone.campaign.exams import Measured, continued, curve, measure_of
 from askone.campaign.lessons import Asking, Lesson
 from askone.campaign.settings import Numbers, Settings
 from askone.choices import Subset
@@ -56,10 +56,10 @@ def is_share(space: Space) -> bool:
     return measure_of(space) != "mean error"
 
 
-def points(book: Book, space: Space) -> list[Point]:
+def points(book: Book, space: Space) -> list[Measured]:
     """The measured error along the campaign, from answers alone (see ``exams``)."""
     scores = [
-        (place, asking.score[lesson.answer])
+        (place, asking.score[lesson.answer], max(asking.score))
         for place, lesson in enumerate(book.lessons.all, start=1)
         if (asking := book.asked[lesson.number]).score is not None
     ]

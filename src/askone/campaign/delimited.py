@@ -41,12 +41,15 @@ def layout_of(path: Path, origin: str, limits: Limits) -> Layout:
     if not text.strip():
         raise InvalidFile(f"{origin}: is empty")
     delimiter = _delimiter(text)
-    names = next(_records(text, delimiter), [])
+    records = list(_records(text, delimiter))
+    names = records[0] if records else []
     if not any(name.strip() for name in names):
         raise InvalidFile(f"{origin}: line {blank + 1}: names of columns are needed")
     if all(looks_like_number(name.strip()) for name in names if name.strip()):
         raise InvalidFile(f"{origin}: line {blank + 1}: names of columns are needed; got numbers")
     tidy = heading(names, origin, limits)
+    if len(head) < _HEAD and not any(records[1:]):
+        raise InvalidFile(f"{origin}: has no rows, only the names of columns")
     return Layout(encoding, delimiter, tidy, blank, unbalanced)
 
 

@@ -123,7 +123,8 @@ class Sitting:
         return Serving("question", served, self._ahead(seat) if ahead else None, *self._counts(person), duplicate)
 
     def _without(self, person: str, state: State, duplicate: bool) -> Serving:
-        return Serving(state, None, None, *self._counts(person), duplicate)
+        mine, left, undoable = self._counts(person)
+        return Serving(state, None, None, mine, 0 if state == "spent" else left, undoable, duplicate)
 
     def _counts(self, person: str) -> tuple[int, int | None, int]:
         book, known = self.book, self.book.people.get(person)
@@ -313,10 +314,38 @@ class Sitting:
         last = done[-1]
         event = Reopened(request.id, last.id) if last.skipped else Retracted(request.id, last.id)
         placed = self.note(Entry(event, request.person, self.now))
-        position = self.book.asked[last.number].position
-        # The place of the entry is a number that no other seat of this question has.
-        seat = self._lease(Seat(last.number, self.book.overlap + placed.seq, position), request.person)
-        return self.with_question(seat, request.person)
+        self._reseat([last.number], placed.seq)
+        seat = self._reclaimed(last.number, request.person)
+        # Somebody else may have the question by now: then it does not come back.
+        return self.serving(request.person) if seat is None else self.with_question(seat, request.person)
+
+    def _reseat(self, numbers: Sequence[int], seq: int) -> None:
+        """Each of these questions has as many seats as it lacks answers, unless others hold more of them."""
+        here: dict[int, list[Seat]] = {number: [] for number in numbers}
+        found = {(seat.number, seat.seat): seat for seat in self.turn.seats(numbers=sorted(here))} | self.put
+        for place, seat in found.items():
+            if place not in self.drop and seat.number in here:
+                here[seat.number].append(seat)
+                self.seats[place] = seat
+        for number, seats in here.items():
+            lacking, position = self.book.lacking(number), self.book.asked[number].position
+            spare = sorted((seat for seat in seats if seat.expires <= self.now), key=lambda seat: seat.person != "")
+            for seat in spare[: max(0, len(seats) - lacking)]:
+                self.leave(seat)
+            for extra in range(lacking - len(seats)):
+                # The place of the entry makes a number that no other seat of this question has.
+                self.seat(Seat(number, self.book.overlap * (1 + seq) + extra, position))
+
+    def _reclaimed(self, number: int, person: str) -> Seat | None:
+        """A seat of this question for somebody who gave it up, if nobody else holds them all."""
+        book = self.book
+        if number in book.closed or person in book.excluded:
+            return None
+        mine = [seat for seat in self.seats.values() if seat.number == number]
+        for seat in sorted(mine, key=lambda seat: (seat.person != person, seat.person != "", seat.seat)):
+            if seat.person == person or seat.expires <= self.now:
+                return self._lease(seat, person)
+        return None
 
     def renew(self, request: Renew) -> Done:
         """See ``Renew``."""
@@ -359,17 +388,21 @@ class Sitting:
         if self._repeated(request.id, request.who, Excluded) or request.person in book.excluded:
             return Done(book.people[request.person].answers)
         placed = self.note(Entry(Excluded(request.id, request.person), request.who, self.now))
-        for done in book.people[request.person].done:
-            if not done.skipped and done.number not in book.closed and book.asked[done.number].role != "gold":
-                self.seat(Seat(done.number, book.overlap + placed.seq, book.asked[done.number].position))
+        self._reseat(self._answered_by(request.person), placed.seq)
         return Done(book.people[request.person].answers)
+
+    def _answered_by(self, person: str) -> list[int]:
+        """The questions whose seats hang on this person's answers; gold is asked of everybody apart."""
+        asked, done = self.book.asked, self.book.people[person].done
+        return sorted({one.number for one in done if not one.skipped and asked[one.number].role != "gold"})
 
     def include(self, request: Include) -> Done:
         """See ``Include``."""
         if request.person not in self.book.people:
             raise UnknownQuestion(f"nobody called {request.person!r} answered here")
         if not self._repeated(request.id, request.who, Included) and request.person in self.book.excluded:
-            self.note(Entry(Included(request.id, request.person), request.who, self.now))
+            placed = self.note(Entry(Included(request.id, request.person), request.who, self.now))
+            self._reseat(self._answered_by(request.person), placed.seq)
         return Done(self.book.people[request.person].answers)
 
     # -- checks -----------------------------------------------------------------------------------

@@ -84,7 +84,8 @@ class NumberPart(Part):
         """See ``Part``."""
         values = as_floats(cells, self.column)
         gone = np.isnan(values)
-        scaled = np.clip((np.where(gone, self.center, values) - self.center) / self.scale, -_FAR, _FAR)
+        with np.errstate(over="ignore"):  # what overflows is far
+            scaled = np.clip((np.where(gone, self.center, values) - self.center) / self.scale, -_FAR, _FAR)
         return np.column_stack([scaled, gone]) if self.missing else scaled[:, None]
 
 
@@ -228,8 +229,9 @@ def _fitted_number(name: str, values: Array) -> NumberPart:
     known = values[~np.isnan(values)]
     if not len(known):
         return NumberPart(name, 0.0, 1.0, False)
-    low, center, high = (float(q) for q in np.quantile(known, (0.25, 0.5, 0.75)))
-    widths = ((high - low) / 1.349, float(known.std()))  # half of the numbers may be the same
+    with np.errstate(over="ignore", invalid="ignore"):
+        low, center, high = (4.0 * float(q) for q in np.quantile(known / 4, (0.25, 0.5, 0.75)))  # none overflows
+        widths = ((high - low) / 1.349, float(known.std()))  # half of the numbers may be the same
     scale = next((width for width in widths if width > 1e-12 * max(abs(low), abs(high)) and math.isfinite(width)), 1.0)
     return NumberPart(name, center, scale, len(known) < len(values))
 

@@ -34,7 +34,10 @@ from askone.spaces import Real, Space
 Array = NDArray[Any]
 WIDTH = 3
 """Uniforms that an exam takes."""
-_NARROW = 0.05  # half of the thresholds are drawn near the prediction, at this part of the range
+USUAL = 0.05
+"""The error to expect before anything was measured, as a part of the range."""
+_LEAST = 0.002
+_FIRST = 16  # scores before a curve begins: fewer say next to nothing
 
 
 @final
@@ -54,14 +57,18 @@ def measure_of(space: Space) -> str:
     return "mean error" if isinstance(space, Real) else "agreement" if isinstance(space, Ranking) else "share right"
 
 
-def exam(learner: Learner[Any], state: Any, x: Array, uniform: Array) -> Exam | None:
-    """A question that measures, or None where there is none: before a range is known, or for several outputs."""
+def exam(learner: Learner[Any], state: Any, x: Array, uniform: Array, error: float | None = None) -> Exam | None:
+    """A question that measures, or None where there is none: before a range is known, or for several outputs.
+
+    ``error`` is about how large the error of a number is.  Half of the thresholds are drawn within twice that of the
+    prediction (for errors that fall off exponentially that has the least variance), half anywhere in the range.
+    """
     space = state.space if isinstance(learner, Calibrated) else learner.space
     learnt = learner.count(state)
     if isinstance(space, Real):
-        return (
-            _threshold(space, float(learner.predict(state, x[None])[0, 0]), uniform, learnt) if space.m == 1 else None
-        )
+        if space.m > 1:
+            return None
+        return _threshold(space, float(learner.predict(state, x[None])[0, 0]), uniform, learnt, error)
     if isinstance(space, Ranking):
         return _pair(space, list(space.decode(learner.predict(state, x[None]), x[None])[0]), uniform, learnt)
     if isinstance(space, FiniteSpace):
@@ -79,9 +86,10 @@ def _set(space: FiniteSpace, best: Any, uniform: Array, learnt: int) -> Exam:
     return Exam(question, (0.0, 1.0) if best in members else (1.0, 0.0))
 
 
-def _threshold(space: Real, predicted: float, uniform: Array, learnt: int) -> Exam:
+def _threshold(space: Real, predicted: float, uniform: Array, learnt: int, error: float | None) -> Exam:
     low, high = space.lows[0], space.highs[0]
-    f, s = min(max(predicted, low), high), _NARROW * (high - low)
+    f, s = min(max(predicted, low), high), 2 * USUAL * (high - low) if error is None else 2 * error
+    s = min(max(s, _LEAST * (high - low)), 0.5 * (high - low))
     c = low + uniform[1] * (high - low) if uniform[0] < 0.5 else _laplace(f, s, low, high, float(uniform[1]))
     density = 0.5 / (high - low) + 0.5 * _density(float(c), f, s, low, high)
     shown = float(c) if space.decimals is None else float(kernels.rounded(float(c), space.decimals))
@@ -116,7 +124,7 @@ def _pair(space: Ranking, order: list[Any], uniform: Array, learnt: int) -> Exam
 
 
 @final
-class Point(NamedTuple):
+class Measured(NamedTuple):
     """The measured error after so many answers, with an interval of two standard errors."""
 
     n: int
@@ -125,42 +133,46 @@ class Point(NamedTuple):
     high: float
 
 
-def curve(scores: list[tuple[int, float]], most: int = 40, share: bool = False) -> list[Point]:
+def curve(scores: list[tuple[int, float, float]], most: int = 40, share: bool = False) -> list[Measured]:
     """The measured error along the campaign: at each point, of the later half of the scores so far.
 
-    ``scores`` are (answers learnt, score); a ``share`` lies between 0 and 1, and its interval is Wilson's.
+    ``scores`` are (answers learnt, score, the most that it could have been); a ``share`` lies between 0 and 1, and
+    its interval is Wilson's.
 
-    >>> curve([(n, 1.0) for n in range(10, 60)], share=True)[-1].high
+    >>> curve([(n, 1.0, 1.0) for n in range(10, 60)], share=True)[-1].high
     1.0
     """
-    if len(scores) < 8:
+    if len(scores) < _FIRST:
         return []
-    values = np.array([score for _, score in scores])
-    ends = sorted({round(8 * (len(scores) / 8) ** (i / max(most - 1, 1))) for i in range(most)})
-    return [_point(scores[end - 1][0], values[end // 2 : end], share) for end in ends]
+    values = np.array([pair for _, *pair in scores])
+    ends = sorted({round(_FIRST * (len(scores) / _FIRST) ** (i / max(most - 1, 1))) for i in range(most)})
+    return [_point(scores[end - 1][0], values[min(end // 2, end - _FIRST) : end], share) for end in ends]
 
 
-def _point(n: int, values: Array, share: bool) -> Point:
+def _point(n: int, pairs: Array, share: bool) -> Measured:
+    values, weights = pairs.T
     mean, count = float(values.mean()), len(values)
     if share:
         z = 2.0
         middle = (mean + z * z / (2 * count)) / (1 + z * z / count)
         half = z * math.sqrt(mean * (1 - mean) / count + z * z / (4 * count * count)) / (1 + z * z / count)
-        return Point(n, mean, max(0.0, min(middle - half, mean)), min(1.0, max(middle + half, mean)))
-    error = 2.0 * float(values.std(ddof=1)) / math.sqrt(count)
-    return Point(n, mean, max(0.0, mean - error), mean + error)
+        return Measured(n, mean, max(0.0, min(middle - half, mean)), min(1.0, max(middle + half, mean)))
+    # One more score of the usual weight in the variance: else a run of zeros would claim to be exact.
+    square = float(((values - mean) ** 2).sum() + weights.mean() ** 2)
+    error = 2.0 * math.sqrt(square / (count * (count - 1)))
+    return Measured(n, mean, max(0.0, mean - error), mean + error)
 
 
-def reached(point: Point, target: float, share: bool) -> bool:
+def reached(point: Measured, target: float, share: bool) -> bool:
     """Whether the error is below the target, its whole interval included; the error of a share is what lacks to 1.
 
-    >>> reached(Point(100, 4.0, 3.0, 5.0), 5.0, share=False), reached(Point(100, 0.9, 0.85, 0.95), 0.1, share=True)
+    >>> reached(Measured(100, 4.0, 3.0, 5.0), 5.0, False), reached(Measured(100, 0.9, 0.85, 0.95), 0.1, True)
     (True, False)
     """
     return (1 - point.low if share else point.high) <= target
 
 
-def continued(points: list[Point], share: bool, times: float = 4.0) -> list[Point] | None:
+def continued(points: list[Measured], share: bool, times: float = 4.0) -> list[Measured] | None:
     """Where the error is heading if it goes on as it went: log error on log answers, a line through the later half.
 
     None where there is too little to go by.  The slope is taken between -1 and 0; the interval is two standard
@@ -184,5 +196,5 @@ def continued(points: list[Point], share: bool, times: float = 4.0) -> list[Poin
         low, high = error / wide, error * wide
         if share:
             error, low, high = 1 - error, max(0.0, 1 - high), min(1.0, 1 - low)
-        ends.append(Point(round(n), error, low, high))
+        ends.append(Measured(round(n), error, low, high))
     return ends

@@ -6,8 +6,9 @@ the scale of the distances between them,
     f(x) = sqrt(2/D) sum_k a_k cos(<w_k, x> + b_k),   w_k ~ N(0, I / h^2), a_k ~ N(0, 1), b_k uniform,
 
 h being the median distance; labels scatter about it; and the campaign's own learner asks and learns (to be quick,
-from the 24 directions in which the rows differ most, and with fewer features).  This tells how errors shrink with answers where the columns say as much of the labels as f
-does.  If they say less, the campaign does worse than this; a simple truth is learnt sooner.
+from the 24 directions in which the rows differ most, and with fewer features).  This tells how errors shrink with
+answers where the columns say as much of the labels as f does.  If they say less, the campaign does worse than this;
+a simple truth is learnt sooner.
 
 >>> from askone.campaign.settings import Items, Settings
 >>> found = forecast(Settings("Drinks", Items(("tea", "coffee", "milk"))), None, 60)
@@ -37,7 +38,7 @@ from askone.simulation import checkpoints, simulate
 Array = NDArray[Any]
 
 MOST: Final = 2_000
-"""Answers that are rehearsed at most: the curve ends there, the cost does not."""
+"""Answers that are rehearsed at most (of orders half as many): the curve ends there, the cost does not."""
 _SEEDS: Final = 3
 _ROWS, _COLUMNS, _TEST, _WAVES, _FEATURES = 1_000, 24, 200, 64, 40
 _FIRST, _SCATTER = 10, 0.15  # the first point of the curve; how far labels lie from f, in parts of its spread
@@ -80,13 +81,14 @@ def forecast(
     ask = settings.ask
     # Questions from gold teach nothing, and several answers to one question are one lesson, less often wrong.
     per_lesson = ask.overlap / (1.0 - ask.gold_share)
-    lessons = max(1, int(min(answers, MOST) / per_lesson))
+    rehearsed = min(answers, MOST // 2 if isinstance(settings.labels, Items) else MOST)  # pairs are chosen with care
+    lessons = max(1, int(rehearsed / per_lesson))
     wrong = _wrong_together(flip, ask.overlap)
     curves = [_rehearsed(settings, rows, lessons, wrong, seed) for seed in range(_SEEDS)]
     points = []
     for place, (count, _) in enumerate(curves[0]):
         values = sorted(curve[place][1] for curve in curves)
-        asked = min(answers, round(count * per_lesson)) if count < lessons else min(answers, MOST)
+        asked = min(answers, round(count * per_lesson)) if count < lessons else rehearsed
         points.append((asked, values[0], values[len(values) // 2], values[-1]))
     price = None if ask.price is None else ask.price * answers
     return Forecast(tuple(points), _measure(settings), Cost(price, ask.currency, ask.seconds * answers / 3600))

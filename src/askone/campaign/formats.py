@@ -18,7 +18,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, final
 
 from askone.campaign.parquet import ParquetPages
 from askone.inputs import as_choice
@@ -28,11 +28,12 @@ Kind = Literal["int", "float", "bool", "text", "json"]
 Column = tuple[str, Kind]
 FORMATS = ("csv", "jsonl", "parquet")
 PAGE = 1_000
-_GROUP = 50_000  # records in a row group of Parquet
+_GROUP = 20_000  # records in a row group of Parquet
 _BOM = "\ufeff"
 # Also their wide forms, which some spreadsheets take for the plain ones.
 _FORMULA = frozenset("=+-@＝＋－＠")
 _FIRST = frozenset("'\t\r\n")
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def safe_cell(text: str) -> str:
@@ -98,11 +99,12 @@ def _jsonl_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Itera
 
 def _parquet_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:
     sink = Sink()
-    table = ParquetPages(sink, [(name, "text" if kind == "json" else kind) for name, kind in columns])
+    table = ParquetPages(sink, [(name, "text" if kind == "json" else kind) for name, kind in columns], _GROUP)
     nested = [name for name, kind in columns if kind == "json"]
-    for page in pages(records, _GROUP):
+    for page in pages(records):
         table.write([record | {name: _text(record[name]) for name in nested} for record in page])
-        yield sink.take()
+        if piece := sink.take():
+            yield piece
     table.close()
     yield sink.take()
 
@@ -113,9 +115,10 @@ def _text(value: Any) -> str | None:
 
 def as_json(value: Any) -> str:
     """Compact JSON: no NaN, letters as they are."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _encode(value)
 
 
+@final
 class Sink(io.RawIOBase):
     """A file that is only written, in order, and whose bytes are taken as they come."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ _BROKEN = (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, Typ
            struct.error, zlib.error)  # fmt: skip
 
 
+@final
 class Safe(NamedTuple):
     """An image written anew, its media type, and 16 x 16 gray values from 0 (black) to 1 as one row."""
 

@@ -16,9 +16,12 @@ except ImportError:  # only Parquet files need it, and their writer says so
 
 @final
 class ParquetPages:
-    """A Parquet file of columns (name, "int", "float", "bool" or "text"), one row group per page written."""
+    """A Parquet file of columns (name, "int", "float", "bool" or "text").
 
-    def __init__(self, out: BinaryIO | Any, columns: Sequence[tuple[str, str]]) -> None:
+    Pages are kept as arrays, which are small, until there are ``group`` records: these are a row group.
+    """
+
+    def __init__(self, out: BinaryIO | Any, columns: Sequence[tuple[str, str]], group: int) -> None:
         if parquet is None:
             raise MissingExtra("Parquet files need pyarrow: pip install 'askone[server]'")
         types = {
@@ -29,11 +32,20 @@ class ParquetPages:
         }
         self._schema = pa.schema([(name, types[kind]) for name, kind in columns])
         self._writer = parquet.ParquetWriter(out, self._schema, compression="zstd")
+        self._group, self._kept = group, list[Any]()
 
     def write(self, records: list[dict[str, Any]]) -> None:
-        """A row group."""
-        self._writer.write_table(pa.Table.from_pylist(records, schema=self._schema))
+        """A page of records."""
+        self._kept.append(pa.RecordBatch.from_pylist(records, schema=self._schema))
+        if sum(page.num_rows for page in self._kept) >= self._group:
+            self._flush()
 
     def close(self) -> None:
         """The end of the file, without which it cannot be read."""
+        self._flush()
         self._writer.close()
+
+    def _flush(self) -> None:
+        if self._kept:
+            self._writer.write_table(pa.Table.from_batches(self._kept, self._schema))
+            self._kept = []

@@ -102,6 +102,16 @@ class Numbers:
         as_line(self.unit, "labels.unit", empty=True)
         as_line(self.name, "labels.name", empty=True)
 
+    @property
+    def noun(self) -> str:
+        """The name without its article, which questions have already.
+
+        >>> Numbers(0, 9, name="the price").noun
+        'price'
+        """
+        name = self.name.strip()
+        return name[4:].lstrip() if name[:4].lower() == "the " else name
+
 
 @final
 @dataclass(frozen=True)
@@ -259,7 +269,7 @@ class Settings:
             if isinstance(labels, ClassNames):
                 return Classes(labels.classes, labels.attributes or (), (), labels.max_set_size, wording)
             ends = (-1.0, 1.0) if labels.low is None or labels.high is None else (labels.low, labels.high)
-            names = (labels.name,) if labels.name else ()
+            names = (labels.noun,) if labels.noun else ()
             return Real(*ends, names, labels.unit, labels.decimals, wording, self.question.answers)
         except InvalidArgument as error:
             raise InvalidArgument(_place(error.argument, labels.kind), error.allowed, error.got) from None

@@ -43,7 +43,7 @@ except ImportError:  # open_table says so
     pa = None
 
 _BLOCK: Final = 1 << 21
-_CHUNK: Final = 20_000
+_CHUNK: Final = 5_000
 _PARQUET: Final = b"PAR1"
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _PART: Final = 1 << 29  # bytes of one column of one row group, unpacked
@@ -165,7 +165,7 @@ class CsvTable(Table):
 
     def _explained(self, error: Exception, odd: list[Any]) -> InvalidFile:
         if odd:
-            line = line_of(self._path, self._layout, odd[0].number)
+            line = line_of(self._path, self._layout, odd[0].number - self._layout.blank)
             wanted, got = odd[0].expected_columns, odd[0].actual_columns
             return InvalidFile(
                 f"{self._origin}: line {line}: {wanted} cells are needed, as in the first line; got {got}"
@@ -279,10 +279,12 @@ class ParquetTable(Table):
             self._refuse_large(meta)
             self._names = heading(schema.names, origin, limits)
             self._kinds = [self._kind(name, schema.field(place).type) for place, name in enumerate(self._names)]
-        self.rows, spread = 0, Spread()
+        self.rows, unpacked, spread = 0, 0, Spread()
         for chunk, size in self._typed():
             spread.add(self.rows, chunk, size)
-            self.rows += len(chunk)
+            self.rows, unpacked = self.rows + len(chunk), unpacked + size
+            if unpacked > limits.total:
+                raise InvalidFile(f"{origin}: unpacks to more than {limits.total} characters")
         if self.rows == 0:
             raise InvalidFile(f"{origin}: has no rows, only the names of columns")
         self.sample = spread.evenly()
@@ -369,9 +371,9 @@ class ParquetTable(Table):
             raise InvalidFile(f"{where}: at most {self._limits.cell} bytes are allowed in a cell; got {longest}")
         texts = words.to_pylist()
         values = [None if which is None else texts[which] for which in places]
-        for row, value in enumerate(values):
-            if value is not None and "\0" in value:
-                raise InvalidFile(f"{self._where(first + row, place)}: a text without NUL is needed")
+        if any(text is not None and "\0" in text for text in texts):
+            row = next(row for row, value in enumerate(values) if value is not None and "\0" in value)
+            raise InvalidFile(f"{self._where(first + row, place)}: a text without NUL is needed")
         sizes.append(sum(len(value) for value in values if value is not None))
         return values
 

@@ -32,7 +32,7 @@ NOTES: dict[str, tuple[str, str]] = {
     "labels.max_set_size": ("at most so many classes in a question", "3"),
     "labels.items": ("what is put in order", '["tea", "coffee"]'),
     "question.wording": (
-        "the question; numbers: {threshold}, {amount}, {side}; classes: {set}; orders: {first}, {second}; empty: as usual",
+        "empty: as usual; numbers may use {threshold}, {amount}, {side}; classes {set}; orders {first}, {second}",
         "",
     ),
     "question.instructions": ("what people should know before they answer", ""),
@@ -63,7 +63,7 @@ def commented(settings: Settings) -> str:
     record, section, lines = settings.to_json(), "", [_HEADER]
     for line in settings.to_toml().splitlines():
         if found := _TABLE.match(line):
-            lines += [*_examples(record, section), line if not section else line]
+            lines += [*_examples(record, section), line]
             section = found[1]
         elif found := _VALUE.match(line):
             lines += _note(f"{section}.{found[1]}".lstrip("."), line)

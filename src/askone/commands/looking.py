@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from askone.campaign.campaign import Campaign
+from askone.campaign.models import write_model
 from askone.commands.places import known_store, whole_file
 from askone.errors import InvalidArgument
 from askone.store.entries import Entry
@@ -85,8 +86,8 @@ def run_replay(chosen: argparse.Namespace, console: Console) -> int:
             _leave_out(fresh, person, console)
         if chosen.out is not None:
             with whole_file(Path(chosen.out)) as out:
-                fresh.model().save(out)
-            console.print(f"Model: {chosen.out}", soft_wrap=True, highlight=False)
+                write_model(fresh, out)
+            console.print(f"Model: {chosen.out}", soft_wrap=True, highlight=False, markup=False)
     return status
 
 

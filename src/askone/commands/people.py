@@ -28,8 +28,14 @@ def run_users(chosen: argparse.Namespace, console: Console) -> int:
     """Add, list or remove users, or make a token."""
     opened = any_store if chosen.action == "add" else known_store
     with opened(chosen.store) as store:
-        actions = {"add": _add, "list": _list, "remove": _remove, "token": _token}
-        actions[chosen.action](store.accounts, chosen, console)
+        if chosen.action == "add":
+            _add(store.accounts, chosen, console)
+        elif chosen.action == "list":
+            console.print(_listed(store.accounts))
+        elif chosen.action == "remove":
+            _remove(store.accounts, chosen, console)
+        else:
+            print(_token(store.accounts, chosen))  # alone on standard output, so that it can be piped
     return 0
 
 
@@ -49,13 +55,13 @@ def _password() -> str:
     return first
 
 
-def _list(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
+def _listed(accounts: Accounts) -> Table:
     shown = Table("name", "role", "campaigns", "tokens")
     for user in accounts.users():
         campaigns = ", ".join(member.campaign for member in accounts.campaigns_of(user.id))
         role = f"{user.role} (disabled)" if user.disabled else user.role
         shown.add_row(Text(user.name), role, Text(campaigns), str(len(accounts.tokens(user.id))))
-    console.print(shown)
+    return shown
 
 
 def _remove(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
@@ -67,7 +73,7 @@ def _remove(accounts: Accounts, chosen: argparse.Namespace, console: Console) ->
     _say(console, f"{chosen.name} is forgotten; the log knows a pseudonym.")
 
 
-def _token(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
+def _token(accounts: Accounts, chosen: argparse.Namespace) -> str:
     user = _user(accounts, chosen.name)
     scopes = [scope.strip() for scope in chosen.scopes.split(",")]
     if not scopes or any(scope not in SCOPES for scope in scopes):
@@ -75,7 +81,7 @@ def _token(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> 
     expires = time.time() + _DAY * as_number(chosen.days, "--days", 0.0, 36_500.0, strict=True)
     token = fresh(TOKEN)
     accounts.add_token(fresh_id("t"), digest(token), token[:9], user.id, scopes, expires, chosen.title)
-    print(token)  # alone on standard output, so that it can be piped
+    return token
 
 
 def _user(accounts: Accounts, name: str) -> User:

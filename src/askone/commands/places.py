@@ -6,8 +6,9 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedWriter
 from pathlib import Path
-from typing import BinaryIO
+from typing import cast
 
 from askone.errors import InvalidArgument
 from askone.store.opening import open_store
@@ -43,10 +44,10 @@ def known_store(given: str | None) -> Iterator[Store]:
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[BinaryIO]:
+def whole_file(path: str | Path) -> Iterator[BufferedWriter]:
     """A file to write, which is there when all of it is; - is standard output."""
     if str(path) == "-":
-        yield sys.stdout.buffer
+        yield cast(BufferedWriter, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
     target = Path(path)

@@ -32,16 +32,16 @@ def run_new(chosen: argparse.Namespace, console: Console) -> int:
     if chosen.out is not None:
         _write(Path(chosen.out), settings, console)
         if chosen.store is None:
-            console.print(f"Edit it, then: askone new {chosen.out}", soft_wrap=True, highlight=False)
+            console.print(f"Edit it, then: askone new {chosen.out}", soft_wrap=True, highlight=False, markup=False)
             return 0
     name = chosen.name or name_of(settings.title)
     with any_store(chosen.store) as store:
         _create(store, name, settings, table, console)
         rows = store.campaign(name).rows
     what = "items to put in order" if table is None else f"{rows} rows"
-    console.print(f"Campaign {name}: {what}, in {_shown(chosen.store)}.", soft_wrap=True, highlight=False)
+    console.print(f"Campaign {name}: {what}, in {_shown(chosen.store)}.", soft_wrap=True, highlight=False, markup=False)
     extra = f" --store {chosen.store}" if chosen.store else ""
-    console.print(f"Next: askone serve{extra}", soft_wrap=True, highlight=False)
+    console.print(f"Next: askone serve{extra}", soft_wrap=True, highlight=False, markup=False)
     return 0
 
 
@@ -87,7 +87,7 @@ def _write(path: Path, settings: Settings, console: Console) -> None:
         settings = replace(settings, rows=replace(settings.rows, file=there))
     with whole_file(path) as out:
         out.write(commented(settings).encode())
-    console.print(f"Settings: {path}", soft_wrap=True, highlight=False)
+    console.print(f"Settings: {path}", soft_wrap=True, highlight=False, markup=False)
 
 
 def _create(store: Store, name: str, settings: Settings, table: Table | None, console: Console) -> None:
@@ -113,7 +113,7 @@ def run_simulate(chosen: argparse.Namespace, console: Console) -> int:
         found = forecast(settings, table, answers, chosen.flip)
         progress.update(bar, total=1, completed=1)
     console.print(forecast_table(settings.title, found))
-    console.print(_cost(answers, found), soft_wrap=True, highlight=False)
+    console.print(_cost(answers, found), soft_wrap=True, highlight=False, markup=False)
     return 0
 
 

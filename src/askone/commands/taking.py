@@ -11,6 +11,7 @@ from rich.console import Console
 from askone.campaign import backup as backups
 from askone.campaign import export, labelstudio
 from askone.campaign.campaign import Campaign
+from askone.campaign.models import write_model
 from askone.commands.places import any_store, known_store, whole_file
 from askone.errors import InvalidArgument
 from askone.store.store import Store
@@ -28,7 +29,7 @@ def run_export(chosen: argparse.Namespace, console: Console) -> int:
         store.campaign(chosen.name)  # before a file is begun
         with whole_file(target) as out:
             if chosen.what == "model":
-                Campaign.open(store, chosen.name).model().save(out)
+                write_model(Campaign.open(store, chosen.name), out)
             else:
                 out.writelines(_chunks(store, chosen.name, chosen.what, form))
     _say(target, console)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import sys
+import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, final
 
@@ -51,6 +53,7 @@ from askone.store.store import Store
 from askone.version import __version__
 
 _API, _C, _OUT = "/api/v1", "/api/v1/campaigns/{c}", "/api/v1/campaigns/{c}/export"
+log = logging.getLogger("askone.server")
 accounts, annotators, exports, health = routes_accounts, routes_annotators, routes_exports, routes_health
 
 # fmt: off
@@ -148,8 +151,11 @@ class Application(FastAPI):
         return Headers(Watching(inner, services.config, services.metrics), services.config)
 
 
-def create_app(store: Store, config: ServerConfig | None = None) -> FastAPI:
-    """The server of a store, for ``serving.serve`` or any ASGI server; it does not close the store."""
+_WARM = 4  # campaigns that are opened when a server starts
+
+
+def create_app(store: Store, config: ServerConfig | None = None, owned: bool = False) -> FastAPI:
+    """The server of a store, for ``serving.serve`` or any ASGI server; it closes the store in the end if it owns it."""
     services = _services(store, config or ServerConfig())
     app = Application(
         title="askone",
@@ -161,7 +167,7 @@ def create_app(store: Store, config: ServerConfig | None = None) -> FastAPI:
         redirect_slashes=False,
         exception_handlers={AskoneError: handle, HTTPException: handle, TimeoutError: handle, Exception: handle},
     )
-    app.state.services = services
+    app.state.services, app.state.owned = services, owned
     for row in ROUTES:
         app.router.add_route(row.path, endpoint(row, services), methods=[row.method], include_in_schema=False)
     return app
@@ -189,6 +195,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
         metrics=metrics,
         logins=Buckets(config.logins),
         rates={name: Buckets(rates) for name, rates in paces.items()},
+        room=asyncio.Semaphore(2),
     )
 
 
@@ -219,7 +226,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     # The thread of a campaign computes: with the usual 5 ms until it lets the event loop in, requests would queue.
     before = sys.getswitchinterval()
     sys.setswitchinterval(0.0005)
-    tasks = [asyncio.create_task(_sweeping(services))]
+    tasks = [asyncio.create_task(_sweeping(services)), asyncio.create_task(_warming(services))]
     if services.config.webhooks:
         tasks.append(asyncio.create_task(services.webhooks.run()))
     try:
@@ -229,11 +236,24 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await services.workers.close()
+        if app.state.owned:
+            services.store.close()
         sys.setswitchinterval(before)
+
+
+async def _warming(services: Services) -> None:
+    """The latest campaigns are opened before anybody waits for them: the first time that takes seconds."""
+    for record in sorted(services.store.campaigns(), key=lambda one: -one.created)[:_WARM]:
+        with contextlib.suppress(AskoneError):
+            await services.workers[record.name].run(lambda front: front.campaign.warm())
 
 
 async def _sweeping(services: Services) -> None:
     while True:
         services.workers.sweep()
-        await asyncio.to_thread(services.uploads.sweep)
+        try:
+            await asyncio.to_thread(services.uploads.sweep)
+            await asyncio.to_thread(services.store.accounts.end_expired, time.time())
+        except OSError:  # the store is away, or another process swept the same file: next time
+            log.warning("sweeping was put off")
         await asyncio.sleep(60)

@@ -94,7 +94,7 @@ async def pieces(request: Request, limit: int, seconds: float) -> AsyncIterator[
 async def whole(request: Request, limit: int, seconds: float) -> bytes:
     """The body; ``pieces`` without its generators, since this is done for every answer."""
     announced(request, limit)
-    body = b""
+    body = bytearray()
     async with asyncio.timeout(seconds):
         while True:
             message = await request.receive()
@@ -104,4 +104,4 @@ async def whole(request: Request, limit: int, seconds: float) -> bytes:
             if len(body) > limit:
                 raise too_large(limit)
             if not message.get("more_body", False):
-                return body
+                return bytes(body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from askone.campaign.settings import Settings
 from askone.campaign.tables import open_table
 from askone.server.front import Front
 from askone.store.opening import open_store
+from askone.store.store import Store
 
 QUESTIONS, ROWS, IMAGES = 5, 200, 40
 
@@ -60,6 +62,15 @@ def previewed(settings: Settings, table: Table | None) -> list[dict[str, Any]]:
         front = Front(Campaign.open(store, "preview"))
         served = front.campaign.serve([Next(f"p{n}", ahead=False) for n in range(QUESTIONS)], 1.0)
         found = [one.question for one in served if isinstance(one, Serving) and one.question is not None]
-        return [front.question(question, 1.0) for question in found]
+        return [_pictured(front.question(question, 1.0), store) for question in found]
     finally:
         store.close()
+
+
+def _pictured(question: dict[str, Any], store: Store) -> dict[str, Any]:
+    """The picture itself in place of its address: the campaign that has it is gone when the page looks."""
+    row = question["row"]
+    kept = store.media("preview", row["key"]) if row["image"] is not None else None
+    if kept is None:
+        return {**question, "row": {**row, "image": None}}
+    return {**question, "row": {**row, "image": f"data:{kept[0]};base64,{base64.b64encode(kept[1]).decode()}"}}

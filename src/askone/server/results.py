@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, final
+from typing import Literal, final
 
 from pydantic import BaseModel, ConfigDict
 
 
-class Given(BaseModel):
+class Reported(BaseModel):
     """What a response says; further fields may come with time."""
 
     model_config = ConfigDict(extra="allow")
 
 
 @final
-class ErrorDetail(Given):
+class ErrorDetail(Reported):
     """What went wrong: a code for programs, words for people, the argument that is to blame."""
 
     code: str
@@ -23,14 +23,14 @@ class ErrorDetail(Given):
 
 
 @final
-class Error(Given):
+class Error(Reported):
     """The shape of every error."""
 
     error: ErrorDetail
 
 
 @final
-class User(Given):
+class User(Reported):
     """An account."""
 
     id: str
@@ -39,7 +39,7 @@ class User(Given):
 
 
 @final
-class Membership(Given):
+class Membership(Reported):
     """A campaign and one's role in it."""
 
     name: str
@@ -48,7 +48,7 @@ class Membership(Given):
 
 
 @final
-class Me(Given):
+class Me(Reported):
     """Who is signed in."""
 
     user: User | None
@@ -59,7 +59,7 @@ class Me(Given):
 
 
 @final
-class Field(Given):
+class Field(Reported):
     """A column of a row, to be shown."""
 
     name: str
@@ -68,7 +68,7 @@ class Field(Given):
 
 
 @final
-class ShownRow(Given):
+class ShownRow(Reported):
     """A row, to be shown."""
 
     key: str
@@ -78,7 +78,7 @@ class ShownRow(Given):
 
 
 @final
-class Shown(Given):
+class Shown(Reported):
     """A question, to be shown."""
 
     lease: str
@@ -91,7 +91,7 @@ class Shown(Given):
 
 
 @final
-class Ahead(Given):
+class Ahead(Reported):
     """The next question after a yes, and after a no."""
 
     yes: Shown | None
@@ -99,7 +99,7 @@ class Ahead(Given):
 
 
 @final
-class Serving(Given):
+class Serving(Reported):
     """The next question, or why there is none."""
 
     state: Literal["question", "waiting", "paused", "closed", "spent", "done"]
@@ -112,30 +112,22 @@ class Serving(Given):
 
 
 @final
-class Ok(Given):
+class Ok(Reported):
     """It is done."""
 
     ok: bool
 
 
 @final
-class Listed(Given):
-    """A thing with a name."""
-
-    id: str
-
-
-@final
-class Secret(Given):
+class Secret(Reported):
     """A thing with a secret that is shown this once."""
 
     id: str
 
 
 @final
-class Anything(Given):
-    """An object; docs/server.md has its fields."""
+class Anything(Reported):
+    """An object."""
 
 
 Objects = list[Anything]
-JSON = dict[str, Any]

@@ -11,6 +11,7 @@ from askone.server.front import Front
 from askone.server.problems import missing
 from askone.server.services import Call, away, reply
 from askone.server.shapes import AnswerBody, FlagBody, LeasesBody, SkipBody, UndoBody
+from askone.store.store import Store
 
 
 async def brief(call: Call) -> Response:
@@ -78,11 +79,15 @@ async def release(call: Call) -> Response:
 
 async def image(call: Call) -> Response:
     """The picture of a row, as it was encoded when it was taken in."""
-    position = int(call.part("position"))
-    found = await away(call.store.rows, call.campaign, [position])
-    key = found[0].content.get("image") if found else None
-    media = await away(call.store.media, call.campaign, str(key)) if key is not None else None
+    media = await away(_picture, call.store, call.campaign, int(call.part("position")))
     if media is None or media[0] not in ("image/png", "image/jpeg"):
         raise missing("picture")
     headers = {"Cache-Control": "private, max-age=86400, immutable", "Content-Disposition": "inline"}
     return Response(media[1], 200, headers, media[0])
+
+
+def _picture(store: Store, campaign: str, position: int) -> tuple[str, bytes] | None:
+    if position >= store.campaign(campaign).rows:
+        return None
+    key = store.rows(campaign, [position])[0].content.get("image")
+    return None if key is None else store.media(campaign, str(key))

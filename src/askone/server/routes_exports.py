@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from askone.campaign import backup, export, labelstudio
 from askone.campaign.campaign import Campaign
+from askone.campaign.models import write_model
 from askone.server.limits import pieces
 from askone.server.problems import conflict
 from askone.server.services import Call, away, reply
@@ -41,21 +42,28 @@ async def answers(call: Call) -> Response:
 async def predictions(call: Call) -> Response:
     """A prediction for each row, by a fold of its own: people who answer do not wait for it."""
     query: PredictionsFormat = call.query
-    campaign = await away(Campaign.open, call.store, call.campaign)
+    async with call.services.room:
+        campaign = await away(Campaign.open, call.store, call.campaign)
     chunks = export.prediction_chunks(campaign, query.format)
     return await stream(chunks, KINDS[query.format], f"{call.campaign}-predictions.{query.format}")
 
 
 async def model(call: Call) -> Response:
     """The model, in the format that ``askone.load`` reads."""
-    path = await away(_saved, call.store, call.campaign)
+    async with call.services.room:
+        path = await away(_saved, call.store, call.campaign)
     return await stream(_file(path), "application/zip", f"{call.campaign}.askone")
 
 
 def _saved(store: Store, name: str) -> Path:
     with tempfile.NamedTemporaryFile(prefix="askone-", suffix=".askone", delete=False) as out:
         path = Path(out.name)
-    Campaign.open(store, name).model().save(path)
+    try:
+        with path.open("wb") as out:
+            write_model(Campaign.open(store, name), out)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
     return path
 
 

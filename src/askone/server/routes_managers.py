@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from typing import Any
 
@@ -180,9 +181,16 @@ async def invite(call: Call) -> Response:
     expires = call.now + 3600 * body.expires_hours
     await away(call.accounts.add_invitation, name, digest(secret), call.campaign, expires, body.most_uses, body.title)
     link = f"/join#{secret}"
-    base = call.services.config.public_url.rstrip("/") or f"{call.request.url.scheme}://{call.request.headers['host']}"
-    code = segno.make(base + link, error="m").svg_inline(scale=4, dark="#000", light="#fff", omitsize=False)
-    return reply({"id": name, "link": link, "url": base + link, "qr": code, "expires": expires}, 201)
+    here = f"{call.request.url.scheme}://{call.request.headers['host']}"
+    base = call.services.config.public_url.rstrip("/") or here
+    return reply({"id": name, "link": link, "url": base + link, "qr": _code(base + link), "expires": expires}, 201)
+
+
+def _code(text: str) -> str:
+    """A text as a QR code in SVG, with its name space: without it browsers do not show it as a picture."""
+    out = io.BytesIO()
+    segno.make(text, error="m").save(out, kind="svg", scale=4, dark="#000", light="#fff", xmldecl=False, nl=False)
+    return out.getvalue().decode()
 
 
 async def uninvite(call: Call) -> Response:
@@ -195,9 +203,7 @@ async def uninvite(call: Call) -> Response:
 async def list_webhooks(call: Call) -> Response:
     """Where this campaign's events are sent, without the secrets."""
     found = await away(call.accounts.webhooks, call.campaign)
-    return reply(
-        [{"id": hook.id, "url": hook.url, "events": list(hook.events), "status": hook.status} for hook in found]
-    )
+    return reply([{"id": h.id, "url": h.url, "events": list(h.events), "status": h.status} for h in found])
 
 
 async def add_webhook(call: Call) -> Response:

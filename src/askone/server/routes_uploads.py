@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import Response
 
@@ -36,9 +38,19 @@ async def receive(call: Call) -> Response:
     """Takes in a table: the body is the file, or a form with one."""
     config, headers = call.services.config, call.request.headers
     body = pieces(call.request, config.upload_bytes, config.upload_seconds)
-    title = headers.get("x-file-name", "table.csv")
-    if headers.get("content-type", "").startswith("multipart/form-data"):
-        title, body = await _form(call, body)
+    if not headers.get("content-type", "").startswith("multipart/form-data"):
+        return await _take(call, body, headers.get("x-file-name", "table.csv"))
+    form = await _form(call, body)
+    try:
+        file = form.get("file")
+        if not isinstance(file, UploadFile):
+            raise invalid("file", "The form must have a file named file.")
+        return await _take(call, _read(file), file.filename or "table.csv")
+    finally:
+        await form.close()
+
+
+async def _take(call: Call, body: AsyncIterator[bytes], title: str) -> Response:
     upload = await call.services.uploads.receive(body, call.person.id, title)
     try:
         return reply({"upload": upload.id, **await away(_looked_at, upload)}, 201)
@@ -47,16 +59,12 @@ async def receive(call: Call) -> Response:
         raise
 
 
-async def _form(call: Call, body: AsyncIterator[bytes]) -> tuple[str, AsyncIterator[bytes]]:
+async def _form(call: Call, body: AsyncIterator[bytes]) -> FormData:
     parser = MultiPartParser(call.request.headers, _plain(body), max_files=1, max_fields=4)
     try:
-        form = await parser.parse()
+        return await parser.parse()
     except MultiPartException as error:
         raise invalid("file", "The form cannot be read.") from error
-    file = form.get("file")
-    if not isinstance(file, UploadFile):
-        raise invalid("file", "The form must have a file named file.")
-    return file.filename or "table.csv", _read(file)
 
 
 async def _plain(body: AsyncIterator[bytes]) -> Any:
@@ -77,14 +85,21 @@ def _looked_at(upload: Upload) -> dict[str, Any]:
 
 
 def _table(upload: Upload) -> Table:
-    return open_table(upload.path, name=upload.title)
+    return _opened(upload.path, upload.title)
+
+
+@lru_cache(maxsize=4)
+def _opened(path: Path, title: str) -> Table:
+    # A file is read from end to end to be opened, and looked at several times before it becomes a campaign.
+    return open_table(path, name=title)
 
 
 async def preview(call: Call) -> Response:
     """The first questions that a campaign with these settings would ask, and the settings as they are understood."""
     body: SettingsBody = call.body
     upload = _found(call, call.part("u"))
-    return reply(await away(_previewed, upload, body.settings))
+    async with call.services.room:
+        return reply(await away(_previewed, upload, body.settings))
 
 
 def _previewed(upload: Upload | None, given: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +112,8 @@ async def forecast(call: Call) -> Response:
     """How well a campaign would do, simulated with made-up answers about the real rows."""
     body: ForecastBody = call.body
     upload = _found(call, call.part("u"))
-    return reply(await away(_forecast, upload, body))
+    async with call.services.room:
+        return reply(await away(_forecast, upload, body))
 
 
 def _forecast(upload: Upload | None, body: ForecastBody) -> dict[str, Any]:
@@ -115,7 +131,8 @@ async def create(call: Call) -> Response:
     name = body.name or _named(settings.title, taken)
     if name in RESERVED or name in taken:
         raise conflict("A campaign of this name exists.", "name_taken")
-    await away(_created, call, name, settings, upload)
+    async with call.services.room:
+        await away(_created, call, name, settings, upload)
     call.services.auth.forget()
     return reply({"name": name}, 201)
 
@@ -132,7 +149,8 @@ async def add_rows(call: Call) -> Response:
     """Adds the rows of an upload to a campaign, which goes on meanwhile."""
     body: MoreRows = call.body
     upload = call.services.uploads.find(body.upload, call.person.id)
-    added = await away(_added, call, upload)
+    async with call.services.room:
+        added = await away(_added, call, upload)
     return reply({"added": added})
 
 

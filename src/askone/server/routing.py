@@ -27,7 +27,7 @@ ROUTE = "askone.route"
 PARTS = {
     "c": r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
     "u": r"[A-Za-z0-9_-]{1,64}",
-    "id": r"[A-Za-z0-9_-]{1,64}",
+    "id": r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,99}",
     "position": r"[0-9]{1,9}",
 }
 """What parts of a path may look like."""

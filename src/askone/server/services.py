@@ -45,6 +45,8 @@ class Services:
     metrics: Metrics
     logins: Buckets
     rates: dict[str, Buckets]
+    room: asyncio.Semaphore
+    """Few may compute for long at the same time: people who answer go first."""
 
 
 @final

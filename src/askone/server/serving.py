@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,7 +34,7 @@ class Factory:
 
     def __call__(self) -> FastAPI:
         _log_lines()
-        return create_app(open_store(self.url), self.config)
+        return create_app(open_store(self.url), self.config, owned=True)
 
 
 def serve(
@@ -109,7 +110,7 @@ def _settings(factory: Factory, config: ServerConfig) -> uvicorn.Config:
         forwarded_allow_ips=list(config.trusted_proxies),
         timeout_keep_alive=65,
         timeout_graceful_shutdown=15,
-        # A process that is still importing does not answer its parent, who would end it after the usual five seconds.
+        # A process first reports after its imports, which take seconds where the machine is busy.
         timeout_worker_healthcheck=60,
         **tls,  # type: ignore[arg-type]
     )
@@ -121,8 +122,12 @@ def _address(config: ServerConfig, port: int) -> str:
 
 def _with_directory(url: str, config: ServerConfig) -> ServerConfig:
     """Uploads wait beside the database, where all processes find them."""
-    if config.directory is not None or url == "memory:" or url.startswith("postgres"):
+    if url == "memory:" and config.processes > 1:
+        raise InvalidArgument("processes", "1 where the store is in memory", config.processes)
+    if config.directory is not None:
         return config
+    if url == "memory:" or url.startswith("postgres"):
+        return replace(config, directory=Path(tempfile.mkdtemp(prefix="askone-")))
     path = Path(url.removeprefix("sqlite:///")).absolute()
     return replace(config, directory=path.with_name(f"{path.name}-uploads"))
 

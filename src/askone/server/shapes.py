@@ -102,7 +102,7 @@ class NewInvitation(Body):
     """An invitation to answer in one campaign."""
 
     title: Title = ""
-    expires_hours: Annotated[float, Field(gt=0, le=24 * 366, strict=False)] = 24 * 7
+    expires_hours: Annotated[float, Field(gt=0, le=24 * 366)] = 24 * 7
     most_uses: Annotated[int, Field(ge=1, le=10_000)] = 100
 
 
@@ -124,7 +124,7 @@ class AnswerBody(Body):
     lease: Lease
     answer: bool
     id: Id
-    took: Annotated[float, Field(ge=0, le=86400, strict=False)] | None = None
+    took: Annotated[float, Field(ge=0, le=86400)] | None = None
 
 
 @final
@@ -175,7 +175,7 @@ class ForecastBody(Body):
 
     settings: dict[str, Any]
     answers: Annotated[int, Field(ge=1, le=100_000)] = 1000
-    flip: Annotated[float, Field(ge=0, lt=0.5, strict=False)] = 0.05
+    flip: Annotated[float, Field(ge=0, le=0.49)] = 0.05
 
 
 @final

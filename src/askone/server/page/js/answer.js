@@ -103,7 +103,9 @@ function showSaved(state, waiting) {
 }
 
 function progress() {
-  const { mine, left, lost } = session;
+  const { mine, lost } = session;
+  // At the end nothing is left to do, even where some questions of the budget found no answer.
+  const left = ["closed", "spent", "done"].includes(screens.name) ? null : session.left;
   const parts = [`${count(mine)} answered`];
   if (left !== null) parts.push(`${count(left)} left`);
   if (shift.minutes > 0) parts.push(`${count(shift.minutes)} min`);
@@ -211,7 +213,7 @@ async function begin() {
   if (!person.user) return toLogin();
   const prefetch = (questions) => questions.forEach((q) => q && picture(q.row.image));
   session = new Session(campaign, person.user.id,
-    { show, screen, prefetch, progress, saved: showSaved, note: (text) => toast(text), took: () => watch.seconds });
+    { show, screen, prefetch, progress, saved: showSaved, note: (text) => toast(text, 2 + text.length / 20), took: () => watch.seconds });
   wire();
   showSaved(session.outbox.state, session.outbox.items.length);
   session.begin();

@@ -45,7 +45,7 @@ function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
   return { svg, box, stops };
 }
 
-const BINS = 36;
+const BINS = 24;
 
 /** Predictions at many rows differ by their other columns too: the line is their mean, over neighbours in x. */
 export function evened(points) {

@@ -27,7 +27,8 @@ export function drawCurve({ measure, unit, points, ahead = [], target = null }, 
   const share = isShare(measure, unit);
   const ns = all.map((point) => point.n);
   const least = Math.max(1, Math.min(...ns));
-  const values = all.flatMap((point) => [point.value, point.low, point.high]).concat(target ?? []);
+  // What lies ahead is far less sure than what was measured: its band may leave the picture.
+  const values = [...points.flatMap((p) => [p.value, p.low, p.high]), ...ahead.map((p) => p.value), ...(points.length ? [] : ahead.flatMap((p) => [p.low, p.high])), ...(target === null ? [] : [target])];
   const [low, high] = extent(values, { zero: !share });
   const write = writer(measure, unit);
   const { svg, box, x, y } = frame({
@@ -38,12 +39,11 @@ export function drawCurve({ measure, unit, points, ahead = [], target = null }, 
   const place = (key) => (point) => [x(point.n), Math.max(box.top, Math.min(box.bottom, y(point[key])))];
   for (const [part, kind] of [[ahead, "ahead"], [points, "main"]])
     if (part.length > 1) svg.append(band(part.map(place("high")), part.map(place("low")), kind));
-  const bridge = points.length && ahead.length ? [points.at(-1), ...ahead] : ahead;
-  if (bridge.length > 1) svg.append(line(bridge.map(place("value")), "ahead"));
+  if (ahead.length > 1) svg.append(line(ahead.map(place("value")), "ahead"));
   if (target !== null && target >= y.domain[0] && target <= y.domain[1]) svg.append(...targetLine(y(target), box, write(target)));
   if (points.length) svg.append(line(points.map(place("value")), "main"), ...endMark(points.at(-1), x, y, box, write));
   const text = (point) => `${plural(point.n, "answer")}: ${measure} ${write(point.value)} (${interval(point.low, point.high, measure, unit)})`;
-  return { svg, box, stops: [...points.map((p) => ({ x: x(p.n), y: y(p.value), text: text(p) })), ...ahead.map((p) => ({ x: x(p.n), y: y(p.value), text: `expected at ${text(p)}` }))] };
+  return { svg, box, rest: Math.max(0, points.length - 1), stops: [...points.map((p) => ({ x: x(p.n), y: y(p.value), text: text(p) })), ...ahead.map((p) => ({ x: x(p.n), y: y(p.value), text: `expected at ${text(p)}` }))] };
 }
 
 const targetLine = (y, box, words) => [

@@ -5,8 +5,8 @@ import { el } from "./dom.js";
 import { freshId, s, show } from "./make.js";
 
 /**
- * `draw(data, width, options)` gives {svg, stops, box}: stops are {x, y, text} in reading order, at which the values can
- * be read. `table(data)` gives {head, rows}. `empty` says what to do while there is nothing to draw.
+ * `draw(data, width, options)` gives {svg, stops, box, rest}: stops are {x, y, text} in reading order, at which the values can
+ * be read, rest is the one shown while nobody reads (the last). `table(data)` gives {head, rows}. `empty` says what to do while there is nothing to draw.
  */
 export class Figure {
   constructor({ title, note = "", draw, table, empty, toggles = [], extra = null, by = "x" }) {
@@ -19,7 +19,7 @@ export class Figure {
     this.stage = el("div", {
       class: "chart-stage", role: "slider", tabindex: "0", "aria-labelledby": id, "aria-valuemin": "0", "aria-valuemax": "0", "aria-valuenow": "0",
       onkeydown: (event) => this.#key(event), onpointermove: (event) => this.#point(event), onpointerdown: (event) => this.#point(event),
-      onpointerleave: () => this.#leave(), onfocus: () => this.#go(this.at ?? Infinity), onblur: () => this.#leave(),
+      onpointerleave: () => this.#leave(), onfocus: () => this.#go(this.at ?? this.rest ?? 0), onblur: () => this.#leave(),
     });
     this.note = el("p", { class: "chart-note" }, note);
     this.controls = el("div", { class: "chart-controls" }, extra, toggles.map((toggle) => this.#toggle(toggle)));
@@ -75,6 +75,7 @@ export class Figure {
     this.svg = drawn.svg;
     this.stops = drawn.stops;
     this.box = drawn.box;
+    this.rest = drawn.rest ?? this.stops.length - 1;
     this.cursor = s("g", { "data-helper": "" });
     this.svg.append(this.cursor);
     show(this.stage, this.svg);
@@ -87,10 +88,10 @@ export class Figure {
   /** Nobody reads a place: the latest value is shown. */
   #rest() {
     this.at = null;
-    this.value.textContent = this.stops.at(-1)?.text ?? "";
+    this.value.textContent = this.stops[this.rest]?.text ?? "";
     this.value.classList.remove("read");
     this.cursor?.replaceChildren();
-    this.#say(this.stops.length - 1);
+    this.#say(this.rest);
   }
 
   #say(index) {
@@ -132,7 +133,7 @@ export class Figure {
   }
 
   #key(event) {
-    const now = this.at ?? this.stops.length - 1;
+    const now = this.at ?? this.rest;
     const steps = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity };
     if (!(event.key in steps)) return;
     event.preventDefault();

@@ -21,8 +21,8 @@ const table = (flags) =>
     el("thead", {}, el("tr", {}, ["Row", "Question", "Reason", "By", "When"].map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, [...flags].sort((a, b) => b.at - a.at).map((flag) => el("tr", {},
       el("th", { scope: "row" }, flag.key),
-      el("td", {}, el("span", { class: "muted small" }, `#${count(flag.number)} `), flag.sentence),
-      el("td", {}, flag.reason), el("td", {}, flag.who), el("td", { class: "nowrap" }, moment(flag.at)))))));
+      el("td", { class: "prose" }, el("span", { class: "muted small" }, `#${count(flag.number)} `), flag.sentence),
+      el("td", { class: "prose" }, flag.reason), el("td", {}, flag.who), el("td", { class: "nowrap" }, moment(flag.at)))))));
 
 export function flagsTab(panel, shared) {
   show(panel, el("p", { class: "muted" }, "Loading …"));

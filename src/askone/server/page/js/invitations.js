@@ -7,11 +7,17 @@ import { action, bad, clearErrors, field, numeral, showError, text, words } from
 import { show } from "./make.js";
 import { count, moment } from "./words.js";
 
+/** An SVG made for a page lacks the name space that a picture needs. */
+function asPicture(svg) {
+  const whole = svg.includes("xmlns=") ? svg : svg.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"');
+  return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(whole)}`;
+}
+
 /** The link, which is never shown again, and its code. The code is a picture: it cannot run anything. */
 function shown({ link, url, qr }) {
   const address = new URL(url ?? link, location.origin).href;
   return el("div", { class: "invitation-shown notice good" },
-    qr ? el("img", { class: "qr", alt: "The link as a QR code", src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(qr)}` }) : null,
+    qr ? el("img", { class: "qr", alt: "The link as a QR code", src: asPicture(qr) }) : null,
     el("div", { class: "stack" }, copyable("Invitation link", address), el("p", { class: "small" }, "Copy it now: it is shown this once. Whoever has it can answer questions of this campaign, and nothing else.")));
 }
 

@@ -18,7 +18,7 @@ function card(campaign) {
       el("div", { class: "line between" }, el("h2", {}, title || name), statusBadge(status)),
       el("p", { class: "number" }, words),
       budget ? bar(answers / budget, `${Math.round((100 * answers) / budget)} % of the budget`) : null,
-      el("p", { class: "muted small" }, `${plural(rows, "row")} · since ${day(created)}`)));
+      el("p", { class: "muted small" }, `${rows > 1 ? `${plural(rows, "row")} · ` : ""}since ${day(created)}`)));
 }
 
 function restore() {
@@ -58,7 +58,7 @@ const nothing = () =>
     el("p", {}, el("a", { class: "button primary", href: "/manage/new" }, "Start your first campaign")));
 
 start(async (person, place) => {
-  const campaigns = await get("/campaigns");
+  const campaigns = (await get("/campaigns")).filter((one) => one.role === "manager");
   campaigns.sort((a, b) => (ORDER[a.status] ?? 3) - (ORDER[b.status] ?? 3) || b.created - a.created);
   show(place,
     el("div", { class: "line between page-head" },

@@ -54,7 +54,8 @@ export class Overview {
     this.last = seen;
     drawTiles(this.tiles, data);
     const { curve, cloud } = data;
-    const ahead = (data.forecast?.points ?? []).map(([n, low, value, high]) => ({ n, low, value, high }));
+    const far = Math.max(data.budget ?? 0, 2 * data.answers);
+    const ahead = (data.forecast?.points ?? []).filter(([n]) => n <= far).map(([n, low, value, high]) => ({ n, low, value, high }));
     this.curve.update({ ...curve, unit: curve.unit ?? "", ahead });
     this.#drawColumns(cloud);
     this.cloud.update({ ...this.facts, ...cloud }, CLOUD_NOTES[cloud.kind]);

@@ -55,16 +55,16 @@ export class Predictions {
       el("thead", {}, el("tr", {}, ["Row", "", "Prediction", "How sure", ...(counted ? ["Answers"] : [])].map((name) => el("th", { scope: "col", class: name === "Answers" ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Columns"))))),
       el("tbody", {}, list.map((one) => el("tr", {},
         el("th", { scope: "row" }, one.key),
-        el("td", { class: "muted small" }, describe(one.row)),
+        el("td", { class: "muted small" }, describe(one)),
         el("td", { class: "strong nowrap" }, Array.isArray(one.prediction) ? one.prediction.join(" › ") : typeof one.prediction === "number" && range ? withUnit(number(one.prediction), this.labels.unit) : String(one.prediction ?? "–")),
         el("td", {}, range ? interval(one, range, this.labels.unit) : chances(one.probabilities)),
         counted ? el("td", { class: "number" }, count(one.answers ?? 0)) : null)))));
   }
 }
 
-function describe(fields) {
+function describe({ key, row: fields }) {
   const list = Array.isArray(fields) ? fields : Object.entries(fields ?? {}).map(([name, value]) => ({ name, value }));
-  return list.filter((one) => one.kind !== "image").slice(0, 3).map((one) => `${one.name} ${short(String(one.value))}`).join(" · ");
+  return list.filter((one) => one.kind !== "image" && String(one.value) !== key).slice(0, 3).map((one) => `${one.name} ${short(String(one.value))}`).join(" · ");
 }
 const short = (value) => (value.length > 24 ? `${value.slice(0, 23)}…` : value);
 

@@ -13,12 +13,14 @@ import { insist } from "./retry.js";
 const GUARD = 220;
 const GUARD_AFTER_SWITCH = 700;
 const PATIENCE = 15_000;
+// Refusals that pass: the campaign goes on again; the same answer is being written by another process.
+const PASSING = ["campaign_paused", "duplicate_event"];
 
 // Seconds until the server is asked again, for states that may pass.
 const POLL = { waiting: 3, paused: 8, spent: 30, done: 30, closed: 60 };
 
-/** Two questions are the same for a person when this is the same. */
-const print = (q) => JSON.stringify([q.lease, q.kind, q.sentence, q.set, q.pair, q.row.position]);
+/** Two questions are the same for a person when this is the same, whatever lease they have. */
+const print = (q) => JSON.stringify([q.kind, q.sentence, q.set, q.pair, q.row.position]);
 
 export class Session {
   lost = 0; // answers that could not be counted
@@ -41,7 +43,7 @@ export class Session {
       refused: (item, error) => this.#refused(item, error),
       signedOut: toLogin,
       changed: () => this.#changed(),
-      waits: (error) => error.passing || error.code === "campaign_paused",
+      waits: (error) => error.passing || PASSING.includes(error.code),
     });
     this.leases = new Leases(this.path, () => this.refresh());
     this.#followPage();

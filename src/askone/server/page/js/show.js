@@ -112,9 +112,11 @@ function figure(address, key) {
   const image = picture(address);
   if (image === null) return null;
   image.alt = `Picture of ${key}`;
-  const box = el("figure", { class: "picture" }, image);
+  const box = el("figure", { class: image.complete ? "picture" : "picture coming" }, image);
+  image.addEventListener("load", () => box.classList.remove("coming"), { once: true });
   const broken = () => {
     forget(address);
+    box.classList.remove("coming");
     box.replaceChildren(el("p", { class: "muted" }, "The picture could not be loaded."));
   };
   image.addEventListener("error", broken, { once: true });

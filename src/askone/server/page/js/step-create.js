@@ -46,7 +46,7 @@ export function createStep(draft, { goTo }) {
     el("div", { class: "line" }, action("Create campaign", create, { class: "button primary" })), message,
     el("details", { class: "card flat" }, el("summary", {}, "These settings as a file (TOML)"),
       el("div", { class: "stack" },
-        el("p", { class: "muted small" }, "The same campaign from the command line: askone new settings.toml"),
+        el("p", { class: "muted small" }, "The same campaign from the command line: askone new campaign.toml (add your table as file under [rows])."),
         el("pre", { tabindex: "0", "aria-label": "Settings as TOML" }, code),
         el("div", { class: "line" },
           el("button", { type: "button", class: "button small", onclick: () => copy(draft.toml) }, "Copy"),

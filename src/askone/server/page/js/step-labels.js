@@ -32,7 +32,7 @@ export function labelsStep(draft) {
   };
   const PANELS = {
     number: (labels) => [
-      field({ label: "What the number is", path: "labels.name", hint: "As in “Is … above 37 EUR?”" }, text(labels.name, set("name"), { placeholder: "the price" })),
+      field({ label: "What the number is", path: "labels.name", hint: "As in “Is the … above 37 EUR?”" }, text(labels.name, set("name"), { placeholder: "price" })),
       field({ label: "Unit", path: "labels.unit" }, text(labels.unit, set("unit"), { placeholder: "EUR" })),
       field({ label: "Lowest", path: "labels.low", hint: "About the smallest that can be true." }, numeral(labels.low, set("low"))),
       field({ label: "Highest", path: "labels.high", hint: "About the largest." }, numeral(labels.high, set("high"))),

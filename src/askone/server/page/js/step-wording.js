@@ -9,7 +9,7 @@ const PLACES = {
   order: ["{first}", "{second}"],
 };
 const HINTS = {
-  number: "{amount} is the threshold with its unit, {side} is “above” or “below”.",
+  number: "{amount} is what is asked for (“the price”), {side} “above” or “below”, {threshold} the number with its unit.",
   class: "{set} is the list of names.",
   order: "{first} and {second} are the two items.",
 };

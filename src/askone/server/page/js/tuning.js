@@ -28,7 +28,7 @@ function status(shared) {
 }
 
 function budget(shared) {
-  let wish = shared.record.budget ?? shared.record.settings.ask?.budget ?? null;
+  let wish = shared.record.budget ?? null;
   const place = el("div", { "aria-live": "polite" });
   const form = el("div", { class: "fields" },
     field({ label: "Answers in all", path: "budget", hint: "Empty: no limit." }, numeral(wish, (value) => { wish = value; }, { min: "0", step: "1" })),

@@ -1,0 +1,426 @@
+"""Servers killed while people answer: a real `askone serve`, threads that never give up, and what must hold."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Self
+
+from askone.campaign.campaign import Campaign
+from askone.campaign.intake import create_campaign
+from askone.campaign.settings import AskSettings, Numbers, RowSettings, Settings
+from askone.campaign.tables import open_table
+from askone.events import Answered, Asked, Retracted, Skipped
+from askone.server.secrets import TOKEN, digest, fresh
+from askone.store.notices import Reopened
+from askone.store.opening import open_store
+from askone.store.verify import verify
+
+NAME, OVERLAP = "sizes", 2
+AWAY = (OSError, http.client.HTTPException)
+_READY = 60.0
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+class Nursery:
+    """A process that has loaded everything and splits off servers: what takes seconds is done once for all of them.
+
+    Each is a process of its own with the command line's main function in it, and dies like any other.
+    """
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, "nursery"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
+        )
+
+    def start(self, arguments: Sequence[str], said: Path) -> int:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps([str(said), *arguments]).encode() + b"\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.communicate()
+
+
+def _nurse() -> None:
+    from askone.cli import main  # noqa: PLC0415  # in this process alone
+    from askone.commands import running  # noqa: F401, PLC0415
+
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while line := sys.stdin.readline():
+        said, *arguments = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            out = os.open(said, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(out, 1)
+            os.dup2(out, 2)
+            os._exit(main(arguments))
+        print(child, flush=True)
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+
+
+class Server:
+    """A process that serves a store; it may be killed and started again on the same port.
+
+    It is started by a nursery, or by itself as anybody would.
+    """
+
+    def __init__(self, url: str, folder: Path, nursery: Nursery | None = None) -> None:
+        self.port, self.nursery, self.pid = free_port(), nursery, 0
+        self.arguments = ["serve", "--store", url, "--port", str(self.port)]
+        self.said = folder / f"server-{self.port}.log"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        if self.nursery is not None:
+            self.pid = self.nursery.start(self.arguments, self.said)
+            return
+        with self.said.open("ab") as out:
+            command = [sys.executable, "-m", "askone", *self.arguments]
+            self._process = subprocess.Popen(command, stdout=out, stderr=out, env=_environment())
+        self.pid = self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        if self._process is not None:
+            return self._process.poll() is None
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        return self.pid > 0
+
+    def wait(self) -> None:
+        """Until it and its store answer."""
+        end = time.monotonic() + _READY
+        while time.monotonic() < end and self.alive:
+            try:
+                if exchange(self.port, "GET", "/health/ready")[0] == 200:
+                    return
+            except AWAY:
+                pass
+            time.sleep(0.03)
+        raise RuntimeError(f"the server does not come up:\n{self.words()}")
+
+    def end(self, sign: signal.Signals) -> bool:
+        """Whether it is gone."""
+        os.kill(self.pid, sign)
+        end = time.monotonic() + 30
+        while self.alive and time.monotonic() < end:
+            time.sleep(0.005)
+        return not self.alive
+
+    def kill(self) -> None:
+        """As a power cut would: no goodbye."""
+        assert self.end(signal.SIGKILL), "it does not die"
+
+    def words(self) -> str:
+        return self.said.read_text(errors="replace")[-3000:] if self.said.exists() else ""
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.alive and not self.end(signal.SIGTERM):
+            self.kill()
+
+
+def exchange(port: int, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any, Any]:
+    """One request on a connection of its own: status, headers, JSON."""
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        link.request(method, path, None if body is None else json.dumps(body), headers)
+        response = link.getresponse()
+        text = response.read()
+        return response.status, response.headers, json.loads(text)
+    finally:
+        link.close()
+
+
+class Person(threading.Thread):
+    """Answers, skips and takes back, each under an id that stays the same until the server said yes or no to it."""
+
+    def __init__(self, who: str, token: str, ports: Sequence[int], seed: int) -> None:
+        super().__init__(name=who, daemon=True)
+        self.who, self.token, self.ports = who, token, list(ports)
+        self.random = random.Random(f"{who}-{seed}")
+        self.granted: dict[str, tuple[str, Any]] = {}
+        self.refused: set[str] = set()
+        self.statuses: Counter[int] = Counter()
+        self.repeated = self.count = self.broken = 0
+        self.unsaid: list[str] = []
+        self.over = threading.Event()
+        self.failure: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            serving: Any = None
+            while not self.over.is_set():
+                serving = self.turn(serving)
+        except BaseException as error:  # noqa: BLE001  # told by whoever waits for the thread
+            self.failure = error
+
+    def turn(self, serving: Any) -> Any:
+        question = serving and serving["question"]
+        if question is None:
+            if serving is not None:
+                self.over.wait(0.05)
+            return self.send("next", {}) or None
+        self.count += 1
+        body = {"lease": question["lease"], "id": f"{self.who}-{self.count}"}
+        chance = self.random.random()
+        if chance < 0.08 and serving["undoable"]:
+            return self.send("undo", {"id": body["id"]})
+        if chance < 0.14:
+            return self.send("skips", {**body, "reason": self.random.choice(["skip", "cannot tell"])})
+        return self.send("answers", {**body, "answer": self.random.random() < 0.5, "took": 1.0})
+
+    def send(self, verb: str, body: dict[str, Any]) -> Any:
+        """Until it is granted or refused, or all is over."""
+        key, tries = body.get("id"), 0
+        while not self.over.is_set() or (key and tries):
+            tries += 1
+            port = self.ports[(self.count + tries) % len(self.ports)]
+            try:
+                status, headers, said = exchange(port, "POST", f"/api/v1/campaigns/{NAME}/{verb}", body, self.token)
+            except AWAY:
+                self.broken += 1
+                time.sleep(0.1 * self.random.random())
+                continue
+            self.statuses[status] += 1
+            if status in (429, 503):
+                if "Retry-After" not in headers:
+                    self.unsaid.append(verb)
+                time.sleep(0.1)
+                continue
+            if status == 200:
+                if key:
+                    self.granted[key] = (verb, body.get("answer"))
+                    self.repeated += bool(said["duplicate"])
+                return said
+            assert status == 409, (status, said)
+            if key:
+                self.refused.add(key)
+            return None
+        return None
+
+
+class Crowd:
+    """A campaign in a store, and people at the servers of it."""
+
+    def __init__(self, url: str, folder: Path, people: int = 4, rows: int = 4000, seed: int = 0) -> None:
+        self.url, self.seed, self.tokens = url, seed, {}
+        path = folder / "sizes.csv"
+        path.write_text("id,size,width\n" + "".join(f"r{i},{i % 97},{i * i % 89}\n" for i in range(rows)))
+        # Short leases: questions that somebody held when a server died come round again.
+        ask = AskSettings(overlap=OVERLAP, exam_share=0.1, lease_seconds=3.0)
+        settings = Settings("Sizes", Numbers(0, 100, name="size"), rows=RowSettings(key="id"), ask=ask)
+        store = open_store(url)
+        create_campaign(store, NAME, settings, open_table(path), "boss", time.time())
+        for who in ["boss", *(f"p{i}" for i in range(people))]:
+            role = "admin" if who == "boss" else "annotator"
+            store.accounts.add_user(who, who, role, None)
+            store.accounts.add_member(NAME, who, "manager" if who == "boss" else role)
+            token = self.tokens[who] = fresh(TOKEN)
+            scopes = ("read", "answer", "manage") if who == "boss" else ("answer",)
+            store.accounts.add_token(f"t-{who}", digest(token), token[:9], who, scopes, time.time() + 1e6, "")
+        store.close()
+        self.people: list[Person] = []
+
+    def come(self, ports: Sequence[int]) -> None:
+        for who, token in self.tokens.items():
+            if who != "boss":
+                self.people.append(Person(who, token, ports, self.seed))
+                self.people[-1].start()
+
+    @property
+    def granted(self) -> int:
+        return sum(len(one.granted) for one in self.people)
+
+    def progress(self, events: int, seconds: float = 60.0) -> None:
+        """Until so many more were granted."""
+        until, end = self.granted + events, time.monotonic() + seconds
+        while self.granted < until:
+            failures = [one.failure for one in self.people if one.failure]
+            if failures:
+                raise failures[0]
+            if time.monotonic() > end:
+                raise RuntimeError(f"nobody gets on: {self.granted} granted, {[p.statuses for p in self.people]}")
+            time.sleep(0.01)
+
+    def leave(self) -> None:
+        for one in self.people:
+            one.over.set()
+        for one in self.people:
+            one.join(60)
+            if one.failure:
+                raise one.failure
+            assert not one.is_alive()
+
+    def statuses(self) -> Counter[int]:
+        return sum((one.statuses for one in self.people), Counter())
+
+
+def check(crowd: Crowd, port: int) -> dict[str, int]:
+    """Everything that was granted happened once, nothing else did, and the model is what the log says."""
+    status, _, live = exchange(
+        port, "GET", f"/api/v1/campaigns/{NAME}/predictions?first=50", token=crowd.tokens["boss"]
+    )
+    assert status == 200, live
+    with ExitStack() as stack:
+        store = open_store(crowd.url)
+        stack.callback(store.close)
+        verdict = verify(store, NAME)
+        assert verdict.valid, verdict
+        entries = list(store.entries(NAME))
+        _check_log(crowd, entries)
+        replayed, kept = Campaign.open(store, NAME, fresh=True), Campaign.open(store, NAME)
+        assert _bits(replayed) == _bits(kept), "what was kept differs from a replay"
+        # JSON has the shortest text that reads back as the same float: equal text, equal bits.
+        again = json.loads(json.dumps(replayed.predictions(range(50))))
+        assert again == live, [pair for pair in zip(again, live, strict=True) if pair[0] != pair[1]][:3]
+        return {"entries": len(entries), "granted": crowd.granted, "answers": replayed.book.answers}
+
+
+def _bits(campaign: Campaign) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in campaign.book.learner.to_arrays(campaign.book.state).items()}
+
+
+def _check_log(crowd: Crowd, entries: Sequence[Any]) -> None:
+    assert not _twice(entry.id for entry in entries), "in the log twice"
+    kinds = {"answers": (Answered,), "skips": (Skipped,), "undo": (Retracted, Reopened)}
+    by_id = {entry.id: entry for entry in entries}
+    for one in crowd.people:
+        for key, (verb, answer) in one.granted.items():
+            assert key in by_id, f"{key} was granted and is not in the log"
+            event = by_id[key].event
+            assert isinstance(event, kinds[verb]), (key, verb, event)
+            assert by_id[key].who == one.who, (key, by_id[key])
+            assert verb != "answers" or event.answer == answer, (key, answer, event)
+        assert not one.refused & set(by_id), "refused, but in the log"
+        assert not one.unsaid, "503 without Retry-After"
+    mine = {key for one in crowd.people for key in one.granted}
+    theirs = {e.id for e in entries if isinstance(e.event, Answered | Skipped | Retracted | Reopened)}
+    assert theirs == mine, theirs ^ mine
+    _check_overlap(entries)
+
+
+def _twice(values: Iterable[Any]) -> list[Any]:
+    return [value for value, count in Counter(values).items() if count > 1]
+
+
+def _check_overlap(entries: Sequence[Any]) -> None:
+    """No row is asked twice, and no more answers stand for it than there are seats."""
+    assert not _twice(entry.event.row for entry in entries if isinstance(entry.event, Asked)), "a row was asked twice"
+    standing: Counter[str] = Counter()
+    asked_of = {}
+    people = set()
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, Answered):
+            assert (entry.who, event.asked) not in people, "asked the same person twice"
+            people.add((entry.who, event.asked))
+            standing[event.asked] += 1
+            asked_of[event.id] = (entry.who, event.asked)
+            assert standing[event.asked] <= OVERLAP, f"{event.asked} has more answers than seats"
+        elif isinstance(event, Retracted) and event.answered in asked_of:
+            standing[asked_of[event.answered][1]] -= 1
+            people.discard(asked_of[event.answered])
+
+
+def killed(
+    url: str,
+    folder: Path,
+    kills: int,
+    seed: int = 0,
+    servers: int = 1,
+    nursery: Nursery | None = None,
+    say: Callable[[str], None] | None = None,
+) -> dict[str, int]:
+    """People answer at one or several servers; one is killed at a random moment and started again, over and over."""
+    crowd, chance = Crowd(url, folder, seed=seed), random.Random(seed)
+    with ExitStack() as stack:
+        running = [stack.enter_context(Server(url, folder, nursery)) for _ in range(servers)]
+        for server in running:
+            server.wait()
+        crowd.come([server.port for server in running])
+        for kill in range(kills):
+            crowd.progress(chance.randint(1, 30))
+            time.sleep(chance.uniform(0.0, 0.05))
+            victim = chance.choice(running)
+            victim.kill()
+            if servers > 1:
+                crowd.progress(2)  # the others go on
+            victim.start()
+            victim.wait()
+            if say is not None:
+                say(f"{kill + 1} of {kills}: {crowd.granted} granted")
+        crowd.progress(10)
+        crowd.leave()
+        found = check(crowd, running[-1].port)
+        faults = [status for status in crowd.statuses() if status not in (200, 409, 429, 503)]
+        assert not faults, (crowd.statuses(), [server.words() for server in running])
+        return {**found, "kills": kills, "broken": sum(p.broken for p in crowd.people),
+                "repeated": sum(p.repeated for p in crowd.people)}  # fmt: skip
+
+
+def bereft(
+    url: str, folder: Path, postgres: Any, stops: int, seed: int = 0, nursery: Nursery | None = None
+) -> dict[str, int]:
+    """The database is stopped and started under load; the server recovers by itself."""
+    crowd, chance = Crowd(url, folder, seed=seed), random.Random(seed)
+    with Server(url, folder, nursery) as server:
+        server.wait()
+        crowd.come([server.port])
+        for _ in range(stops):
+            crowd.progress(5)
+            time.sleep(chance.uniform(0.0, 0.3))
+            before = crowd.statuses()[503]
+            postgres.stop()
+            end = time.monotonic() + 30
+            while crowd.statuses()[503] == before and time.monotonic() < end:
+                time.sleep(0.02)
+            away = crowd.statuses()[503] - before
+            postgres.start()
+            assert away, "nobody was told that the store is away"
+        crowd.progress(20)
+        crowd.leave()
+        found = check(crowd, server.port)
+        statuses = crowd.statuses()
+        assert not [status for status in statuses if status not in (200, 409, 429, 503)], (statuses, server.words())
+        return {**found, "stops": stops, "told to wait": statuses[503]}
+
+
+if __name__ == "__main__":
+    _nurse()

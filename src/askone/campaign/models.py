@@ -1,0 +1,43 @@
+"""A campaign's model as a file, with what makes its inputs of a row's cells.
+
+The file is one that ``askone.load`` reads; beside the model it holds the campaign's encoder.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from typing import BinaryIO
+
+from askone.campaign import building
+from askone.campaign.campaign import Campaign
+from askone.campaign.encoding import Encoder
+from askone.errors import InvalidFile
+
+_ENCODER = "encoder.json"
+_MOST = 64 << 20
+
+
+def write_model(campaign: Campaign, out: BinaryIO) -> None:
+    """The model as it is now, and its encoder, into a binary file."""
+    whole = io.BytesIO()
+    campaign.model().save(whole)
+    encoder = building.unpack(campaign.store.learner(campaign.name)).encoder
+    if encoder is not None:
+        with zipfile.ZipFile(whole, "a", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(zipfile.ZipInfo(_ENCODER), json.dumps(encoder.to_json(), allow_nan=False))
+    out.write(whole.getvalue())
+
+
+def read_encoder(path: str | os.PathLike[str]) -> Encoder:
+    """The encoder of such a file: ``model.predict(encoder.encode([{"size": 3.2, "colour": "red"}]))``."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if archive.getinfo(_ENCODER).file_size > _MOST:
+                raise InvalidFile(f"the encoder in {os.fspath(path)} is too large")
+            record = json.loads(archive.read(_ENCODER))
+    except (zipfile.BadZipFile, KeyError, ValueError, RecursionError) as error:
+        raise InvalidFile(f"{os.fspath(path)} is not the model of a campaign with a table: {error}") from error
+    return Encoder.from_json(record)

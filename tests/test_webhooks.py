@@ -1,0 +1,189 @@
+"""Webhooks: signed, from a durable queue, tried again, and never to where they should not go."""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import json
+import threading
+import time
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from askone.errors import InvalidArgument
+from askone.server.addresses import resolve
+from askone.server.config import ServerConfig
+from askone.server.metrics import Metrics
+from askone.server.webhooks import PAUSES, Webhooks
+from sites import LOOSE, Site
+
+API = "/api/v1"
+
+
+class Receiver:
+    """A server that notes what it gets and answers as told."""
+
+    def __init__(self):
+        receiver, self.got, self.statuses = self, [], []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                receiver.got.append((self.path, dict(self.headers), body))
+                status = receiver.statuses.pop(0) if receiver.statuses else 200
+                self.send_response(status)
+                if status in (301, 302, 307, 308):
+                    self.send_header("Location", f"http://127.0.0.1:{receiver.port}/elsewhere")
+                self.send_header("Content-Length", "6")
+                self.end_headers()
+                self.wfile.write(b"canary")
+
+            do_GET = do_POST
+
+            def log_message(self, *_):
+                pass
+
+        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self._server.server_port
+        self.url = f"http://127.0.0.1:{self.port}/hook?a=1"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def receiver():
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+def allowed(receiver):
+    return replace(
+        LOOSE, webhooks=True, webhook_schemes=("http",), webhook_ports=(receiver.port,), webhook_loopback=True
+    )
+
+
+@pytest.fixture
+def site(receiver, tmp_path):
+    site = Site(tmp_path, allowed(receiver))
+    yield site
+    site.close()
+
+
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_answers_and_ends_are_told_and_signed(site, receiver):
+    manager, client = site.session("manager"), site.session("annotator")
+    hooks = f"{API}/campaigns/drinks/webhooks"
+    made = manager.post(hooks, json={"url": receiver.url, "events": ["answer", "closed", "spent"]}).json()
+    assert made["secret"].startswith("whsec_")
+    assert "secret" not in manager.get(hooks).json()[0]
+    assert manager.patch(f"{API}/campaigns/drinks", json={"budget": 1}).status_code == 200
+    question = site.question(client)
+    body = {"lease": question["lease"], "answer": True, "id": "a-1"}
+    assert client.post(f"{API}/campaigns/drinks/answers", json=body).status_code == 200
+    client.post(f"{API}/campaigns/drinks/answers", json=body)
+    assert client.post(f"{API}/campaigns/drinks/next", json={}).json()["state"] == "spent"
+    manager.patch(f"{API}/campaigns/drinks", json={"status": "closed"})
+    until(lambda: {json.loads(body)["event"] for _, _, body in receiver.got} == {"answer", "spent", "closed"})
+    told = [json.loads(body) for _, _, body in receiver.got]
+    answers = [one for event in told for one in event.get("answers", ())]
+    assert answers == [{"id": "a-1", "person": "annotator", "answer": True}]
+    path, headers, body = receiver.got[0]
+    assert path == "/hook?a=1"
+    text = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.{body}"
+    mark = base64.b64encode(hmac.new(made["secret"].encode(), text.encode(), hashlib.sha256).digest()).decode()
+    assert headers["webhook-signature"] == f"v1,{mark}"
+    assert abs(int(headers["webhook-timestamp"]) - time.time()) < 60
+    assert headers["Host"] == f"127.0.0.1:{receiver.port}"
+    assert manager.delete(f"{hooks}/{made['id']}").status_code == 200
+    assert manager.get(hooks).json() == []
+
+
+@pytest.fixture
+def queue(receiver, tmp_path):
+    now = [1000.0]
+    site = Site(tmp_path)
+    site.accounts.add_webhook("w1", "drinks", receiver.url, "s3cret", ("answer",))
+    hooks = Webhooks(site.accounts, allowed(receiver), Metrics(), clock=lambda: now[0])
+    yield now, hooks, site
+    site.close()
+
+
+def test_what_fails_is_tried_again_later_and_given_up_in_the_end(queue, receiver):
+    now, hooks, _ = queue
+    hooks.queue("drinks", "answer", {"answers": []})
+    receiver.statuses = [500] * (len(PAUSES) + 1)
+    for pause in PAUSES:
+        assert asyncio.run(hooks.send_due()) == 1
+        assert asyncio.run(hooks.send_due()) == 0
+        now[0] += pause + 61
+    assert asyncio.run(hooks.send_due()) == 1
+    now[0] += 10**7
+    assert asyncio.run(hooks.send_due()) == 0
+    assert len(receiver.got) == len(PAUSES) + 1
+    assert len({headers["webhook-id"] for _, headers, _ in receiver.got}) == 1
+
+
+def test_the_queue_outlives_the_process(queue, receiver):
+    now, hooks, site = queue
+    hooks.queue("drinks", "answer", {"answers": [1]})
+    after = Webhooks(site.accounts, allowed(receiver), Metrics(), clock=lambda: now[0])
+    assert asyncio.run(after.send_due()) == 1
+    assert json.loads(receiver.got[0][2])["answers"] == [1]
+
+
+def test_redirects_are_not_followed_and_nothing_is_read(queue, receiver):
+    _, hooks, site = queue
+    hooks.queue("drinks", "answer", {})
+    receiver.statuses = [302]
+    asyncio.run(hooks.send_due())
+    assert [path for path, _, _ in receiver.got] == ["/hook?a=1"]
+    assert "canary" not in str(site.accounts.webhooks("drinks"))
+
+
+def test_a_name_that_leads_inward_at_the_second_look_up_is_not_followed(receiver, tmp_path):
+    """Rebinding: the address that was checked is the one that is connected to, and it is checked at every try."""
+    site = Site(tmp_path)
+    answers = iter([["93.184.215.14"], ["127.0.0.1"]])
+    config = replace(allowed(receiver), webhook_loopback=False)
+    hooks = Webhooks(site.accounts, config, Metrics(), lambda host, port: next(answers))
+    url = f"http://rebound.example:{receiver.port}/"
+    hooks.check(url)
+    site.accounts.add_webhook("w2", "drinks", url, "s", ("answer",))
+    hooks.queue("drinks", "answer", {})
+    assert asyncio.run(hooks.send_due()) == 1
+    assert receiver.got == []
+    site.close()
+
+
+def test_the_address_is_connected_to_under_its_name(receiver):
+    config = allowed(receiver)
+    target = resolve(f"http://named.example:{receiver.port}/x", config, lambda host, port: ["127.0.0.1"])
+    assert (target.host, target.address, target.path) == ("named.example", "127.0.0.1", "/x")
+
+
+def test_off_means_off(queue, receiver):
+    _, _, site = queue
+    hooks = Webhooks(site.accounts, ServerConfig(), Metrics())
+    hooks.queue("drinks", "answer", {})
+    assert site.accounts.due_deliveries(time.time(), 10) == []
+    with pytest.raises(InvalidArgument, match="turned off"):
+        hooks.check("https://example.org/")
+
+
+def test_events_that_nobody_wants_are_not_queued(queue):
+    now, hooks, site = queue
+    hooks.queue("drinks", "closed", {})
+    hooks.queue("prices", "answer", {})
+    assert site.accounts.due_deliveries(now[0], 10) == []
