@@ -44,18 +44,19 @@ from server_places import (
 
 PAGE = HERE.parent / "docs" / "benchmarks-server.md"
 PARTS = ("sqlite", "postgresql", "large")
+TASKS = {"prices": prices, "classes": classes}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     if chosen.quick:
-        chosen.rows, chosen.million, chosen.seconds, chosen.flat, chosen.rate, chosen.people = 2_000, 5_000, 2, 1, 40, 8
+        chosen.rows, chosen.million, chosen.seconds, chosen.flat, chosen.rate, chosen.people = 2_000, 5_000, 1, 1, 40, 8
     parts = chosen.only.split(",")
     results: dict[str, Any] = {"machine": machine(), "loads": [], "large": None}
     results["setting"] = {name: vars(chosen)[name] for name in ("rows", "million", "seconds", "flat", "rate", "people")}
     with tempfile.TemporaryDirectory(prefix="askone-bench-") as folder:
         for name in ("sqlite", "postgresql"):
-            for task in (prices, classes) if name in parts else ():
+            for task in [TASKS[one] for one in chosen.campaigns.split(",")] if name in parts else ():
                 results["loads"].append(_load(name, task(Path(folder), chosen.rows), chosen, Path(folder)))
         if "large" in parts:
             results["large"] = _large(prices(Path(folder), chosen.million), Path(folder))
@@ -70,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="seconds, for a look whether it works; writes nothing")
     parser.add_argument("--only", default=",".join(PARTS), help=f"some of {', '.join(PARTS)}")
+    parser.add_argument("--campaigns", default=",".join(TASKS), help=f"some of {', '.join(TASKS)}")
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--million", type=int, default=1_000_000, help="rows of the large campaign")
     parser.add_argument("--seconds", type=float, default=60.0, help="of the load at a rate")
@@ -97,7 +99,7 @@ def _load(database: str, task: Task, chosen: argparse.Namespace, folder: Path) -
         loads = []
         with serving(url, processes, folder / "serve.log") as server:
             # What is compiled or opened by the first answers is no part of what is measured.
-            plan = (("warm", 2.0, 20.0), ("rate", chosen.seconds, chosen.rate), ("flat", chosen.flat, None))
+            plan = (("warm", 1.0, 40.0), ("rate", chosen.seconds, chosen.rate), ("flat", chosen.flat, None))
             for name, seconds, rate in plan:
                 record = Record(served=served)
                 place = Place(task.name, server.port, name)
@@ -141,10 +143,8 @@ def _measured(
         "unsent": record.unsent,
         "problems": dict(record.problems),
         "without_question": dict(record.empty),
-        "server_cpu_ms": 1000 * (after - before) / max(answers, 1),
-        "database_cpu_ms": 1000
-        * (cpu_seconds(kept if backend is None else family(backend)) - asleep)
-        / max(answers, 1),
+        "server_cpu_ms": 1000 * (used[1][0] - used[0][0]) / max(answers, 1),
+        "database_cpu_ms": 1000 * (used[1][1] - used[0][1]) / max(answers, 1),
         "generator_cpu_ms": 1000 * record.generator_cpu / max(answers, 1),
     }
 

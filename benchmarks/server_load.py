@@ -31,6 +31,7 @@ class Record:
     problems: Counter[str] = field(default_factory=Counter)
     empty: Counter[str] = field(default_factory=Counter)
     unsent: int = 0
+    last: float = 0.0
     seconds: float = 0.0
     generator_cpu: float = 0.0
 
@@ -139,6 +140,7 @@ class Person:
         if sent is not None:
             record.latencies.append(now - sent[1])
             record.acknowledged.append(sent[0])
+            record.last = now
         serving = json.loads(body)
         self._question = serving["question"]
         if self._question is None:
@@ -186,6 +188,7 @@ async def load(
     if rate is not None:
         await _settled(people, answers=True)
     await _settled(people)
+    record.seconds = max(record.seconds, record.last - started)  # with answers that were due and came late
     record.unsent = sum(person.left() for person in people)
     for person in people:
         person.close()
