@@ -4,8 +4,9 @@ A question at the model's own prediction is a coin toss: it teaches most, and sa
 is.  So a part of the questions (``exam_share``) is drawn to measure, at the state of the moment, before the
 answer is learnt.  Each answer has a *score*, fixed when the question is asked, whose mean is the error:
 
-- numbers: with f the prediction and the threshold c of density q on the range, the score 1{y and f lie on different
-  sides of c} / q(c) has the mean |y - f|, for y within the range;
+- numbers: with f the prediction and the threshold c of density q on [f - W, f + W], the score 1{y and f lie on
+  different sides of c} / q(c) has the mean min(|y - f|, W).  W is five times the error of late: far larger errors
+  count as W, and so does a slip of somebody's finger, which without W would count as the whole range;
 - classes: "Is it f(x)?" is right as often as the model is; where only attributes or sets may be asked, one of
   them by lot agrees with the predicted class so often as the model knows them;
 - orders: a pair drawn uniformly agrees with the predicted order as often as (1 + Kendall's tau) / 2.
@@ -37,6 +38,7 @@ WIDTH = 3
 USUAL = 0.05
 """The error to expect before anything was measured, as a part of the range."""
 _LEAST = 0.002
+_WIDE = 2.5  # W in units of Laplace's scale
 _FIRST = 16  # scores before a curve begins: fewer say next to nothing
 
 
@@ -60,8 +62,9 @@ def measure_of(space: Space) -> str:
 def exam(learner: Learner[Any], state: Any, x: Array, uniform: Array, error: float | None = None) -> Exam | None:
     """A question that measures, or None where there is none: before a range is known, or for several outputs.
 
-    ``error`` is about how large the error of a number is.  Half of the thresholds are drawn within twice that of the
-    prediction (for errors that fall off exponentially that has the least variance), half anywhere in the range.
+    ``error`` is about how large the error of a number is.  Half of the thresholds are drawn around the prediction by
+    Laplace's distribution of twice that scale (for errors that fall off exponentially that has the least variance),
+    half uniformly.
     """
     space = state.space if isinstance(learner, Calibrated) else learner.space
     learnt = learner.count(state)
@@ -88,8 +91,9 @@ def _set(space: FiniteSpace, best: Any, uniform: Array, learnt: int) -> Exam:
 
 def _threshold(space: Real, predicted: float, uniform: Array, learnt: int, error: float | None) -> Exam:
     low, high = space.lows[0], space.highs[0]
-    f, s = min(max(predicted, low), high), 2 * USUAL * (high - low) if error is None else 2 * error
-    s = min(max(s, _LEAST * (high - low)), 0.5 * (high - low))
+    f, usual = min(max(predicted, low), high), USUAL * (high - low) if error is None else error
+    s = 2 * min(max(usual, _LEAST * (high - low)), 0.25 * (high - low))
+    low, high = max(low, f - _WIDE * s), min(high, f + _WIDE * s)
     c = low + uniform[1] * (high - low) if uniform[0] < 0.5 else _laplace(f, s, low, high, float(uniform[1]))
     density = 0.5 / (high - low) + 0.5 * _density(float(c), f, s, low, high)
     shown = float(c) if space.decimals is None else float(kernels.rounded(float(c), space.decimals))
