@@ -45,8 +45,8 @@ from askone.store.store import Store
 from askone.version import __version__
 
 Array = NDArray[Any]
-KEEP = 500
-"""After so many lessons the state is kept, so that opening is quick."""
+KEEP, PAUSE = 500, 60.0
+"""After so many lessons, and seconds, the state is kept, so that opening is quick: it is megabytes, so not too often."""
 
 
 @final
@@ -65,7 +65,7 @@ class Campaign:
         self.rowless = isinstance(self.settings.labels, Items) and first.event.rows <= 1
         self._tray = Tray(store, name)
         self._spoilt = True
-        self._kept = 0
+        self._kept, self._kept_at = 0, 0.0
         self._company = False
         """Whether other processes write to this log, too."""
         self._reload()
@@ -172,7 +172,8 @@ class Campaign:
             except BaseException:
                 self._spoilt = True  # the book may be ahead of the log
                 raise
-            if len(self.book.lessons.all) >= self._kept + KEEP:
+            if len(self.book.lessons.all) >= self._kept + KEEP and now >= self._kept_at + PAUSE:
+                self._kept_at = now
                 self.keep()
             return results
 

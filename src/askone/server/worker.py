@@ -20,6 +20,7 @@ from askone.errors import AskoneError, StoreUnavailable
 
 Answering = Callable[[Sequence[Any], Sequence[Any]], None]
 T = TypeVar("T")
+_BUSY, _GATHER = 0.02, 0.004  # seconds
 log = logging.getLogger("askone.worker")
 
 
@@ -79,6 +80,7 @@ class Worker:
         self._after, self._watch = after, watch
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._stopping = threading.Event()
+        self._ended = -_BUSY
         self._thread = threading.Thread(target=self._run, name=f"campaign {name}", daemon=True)
         self._thread.start()
 
@@ -139,6 +141,8 @@ class Worker:
         first = self._queue.get()
         if first is None:
             return None
+        if time.monotonic() < self._ended + _BUSY:
+            time.sleep(_GATHER)  # there is a rush: a turn for several costs hardly more than a turn for one
         jobs = [first]
         while len(jobs) < self._most:
             try:
@@ -156,6 +160,7 @@ class Worker:
         started = time.perf_counter()
         results = self._patient(lambda: campaign.serve(commands, time.time()))
         _settle(jobs, results)
+        self._ended = time.monotonic()
         if self._watch is not None:
             self._watch(len(jobs), time.perf_counter() - started)
         if self._after is not None:
