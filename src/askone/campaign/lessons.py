@@ -76,6 +76,7 @@ class Lessons:
         self._of: dict[int, Lesson] = {}
         self.changed = 0
         """Lessons before this place are as they were when this was last set."""
+        self._mark, self._marked = hashlib.sha256(), 0
 
     def set(self, number: int, decision: tuple[int, bool] | None) -> None:
         """What a question teaches now."""
@@ -87,16 +88,27 @@ class Lessons:
             place = bisect.bisect_left(self.all, old)
             del self.all[place]
             del self._of[number]
-            self.changed = min(self.changed, place)
+            self._change(place)
         if new is not None:
             place = bisect.bisect_left(self.all, new)
             self.all.insert(place, new)
             self._of[number] = new
-            self.changed = min(self.changed, place)
+            self._change(place)
+
+    def _change(self, place: int) -> None:
+        self.changed = min(self.changed, place)
+        if place < self._marked:
+            self._mark, self._marked = hashlib.sha256(), 0
 
     def digest(self, count: int) -> str:
-        """A mark of the first so many lessons: a state that was kept belongs to these and no others."""
-        mark = hashlib.sha256()
-        for lesson in self.all[:count]:
+        """A mark of the first so many lessons: a state that was kept belongs to these and no others.
+
+        It goes on where it ended last time, as lessons come at the end but for the few that change.
+        """
+        known = count >= self._marked
+        mark = self._mark if known else hashlib.sha256()
+        for lesson in self.all[self._marked if known else 0 : count]:
             mark.update(b"%d,%d,%d;" % lesson)
+        if known:
+            self._marked = min(count, len(self.all))
         return mark.hexdigest()
