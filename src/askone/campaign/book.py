@@ -178,7 +178,12 @@ class Book:
         """How many answers are still to come to a question."""
         if number in self.closed:
             return 0
-        return self.seats(number) - sum(given.who not in self.excluded for given in self.asked[number].given)
+        return self.seats(number) - len(self._standing(number))
+
+    def _standing(self, number: int) -> list[Given]:
+        """The answers that take a seat; gold measured its person, and is not asked of another instead."""
+        asking = self.asked[number]
+        return [given for given in asking.given if asking.role == "gold" or given.who not in self.excluded]
 
     def _answered(self, entry: Entry, event: Answered) -> None:
         number = int(event.asked.removeprefix("ask-"))
@@ -207,9 +212,9 @@ class Book:
 
     def _refresh(self, number: int) -> None:
         """Whether a question is still open, and for whom it is not."""
-        standing = [given for given in self.asked[number].given if given.who not in self.excluded]
-        skips = self._skipped_by.get(number, {})
-        tired = len(skips) >= TIRED or any(reason != "skip" for _, reason in skips.values())
+        standing, skips = self._standing(number), self._skipped_by.get(number, {})
+        counted = [reason for who, reason in skips.values() if who not in self.excluded]
+        tired = len(counted) >= TIRED or any(reason != "skip" for reason in counted)
         if tired or len(standing) >= self.seats(number):
             self.closed.add(number)
             self.touched.pop(number, None)
@@ -265,10 +270,9 @@ class Book:
         self._redecide(event.person)
 
     def _redecide(self, person: str) -> None:
-        for number, given, _ in self._answers.values():
-            if given.who == person:
-                self._refresh(number)
-                self._decide(number)
+        for number in {done.number for done in self.person(person).done}:
+            self._refresh(number)
+            self._decide(number)
 
     # -- learning ---------------------------------------------------------------------------------
 

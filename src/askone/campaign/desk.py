@@ -19,7 +19,6 @@ from askone.campaign.asking import QUIET, Asker, Drafted, Plan
 from askone.campaign.book import STOPPED, Book
 from askone.campaign.requests import (
     REASONS,
-    SKIP,
     Ahead,
     Answer,
     Done,
@@ -259,7 +258,10 @@ class Sitting:
         event = Answered(request.id, f"ask-{seat.number}", accepted)
         aside = {"learnt": self.book.learnt}
         self.note(Entry(event, request.person, self.now, _seconds(request.took), aside))
-        self.leave(seat)
+        if request.person in self.book.excluded and seat.number not in self.book.closed:
+            self.seat(Seat(seat.number, seat.seat, seat.position))  # it does not count: somebody else is asked
+        else:
+            self.leave(seat)
         self.measured = self.measured or self.book.asked[seat.number].role == "exam"
         return self._after_it(seat, request.person, "yes" if accepted else "no")
 
@@ -286,7 +288,7 @@ class Sitting:
         seat = self._seat(request.person, request.lease)
         event = Skipped(request.id, f"ask-{seat.number}")
         self.note(Entry(event, request.person, self.now, aside={"reason": request.reason}))
-        if request.reason == SKIP and seat.number not in self.book.closed:
+        if seat.number not in self.book.closed:
             self.seat(Seat(seat.number, seat.seat, seat.position))
         else:
             self.leave(seat)
@@ -381,20 +383,19 @@ class Sitting:
         return Done(1)
 
     def exclude(self, request: Exclude) -> Done:
-        """See ``Exclude``: each of their answers leaves a seat for somebody else."""
+        """See ``Exclude``: each of their answers and skips leaves a seat for somebody else."""
         book = self.book
         if request.person not in book.people:
             raise UnknownQuestion(f"nobody called {request.person!r} answered here")
         if self._repeated(request.id, request.who, Excluded) or request.person in book.excluded:
             return Done(book.people[request.person].answers)
         placed = self.note(Entry(Excluded(request.id, request.person), request.who, self.now))
-        self._reseat(self._answered_by(request.person), placed.seq)
+        self._reseat(self._questions_of(request.person), placed.seq)
         return Done(book.people[request.person].answers)
 
-    def _answered_by(self, person: str) -> list[int]:
-        """The questions whose seats hang on this person's answers; gold is asked of everybody apart."""
-        asked, done = self.book.asked, self.book.people[person].done
-        return sorted({one.number for one in done if not one.skipped and asked[one.number].role != "gold"})
+    def _questions_of(self, person: str) -> list[int]:
+        """The questions whose seats hang on what this person said or left."""
+        return sorted({one.number for one in self.book.people[person].done})
 
     def include(self, request: Include) -> Done:
         """See ``Include``."""
@@ -402,7 +403,7 @@ class Sitting:
             raise UnknownQuestion(f"nobody called {request.person!r} answered here")
         if not self._repeated(request.id, request.who, Included) and request.person in self.book.excluded:
             placed = self.note(Entry(Included(request.id, request.person), request.who, self.now))
-            self._reseat(self._answered_by(request.person), placed.seq)
+            self._reseat(self._questions_of(request.person), placed.seq)
         return Done(self.book.people[request.person].answers)
 
     # -- checks -----------------------------------------------------------------------------------
