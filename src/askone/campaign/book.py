@@ -174,6 +174,13 @@ class Book:
         """How many people are to answer a question."""
         return 1 if self.asked[number].role == "gold" else self.overlap
 
+    def open_to(self, person: str, number: int) -> bool:
+        """Whether a question may go to somebody: it is open, and new to them, as is the row if its label is known."""
+        asking = self.asked[number]
+        if asking.role == "gold" and asking.position in self.person(person).gold_seen:
+            return False
+        return number in self.touched and person not in self.touched[number]
+
     def lacking(self, number: int) -> int:
         """How many answers are still to come to a question."""
         if number in self.closed:
