@@ -2,7 +2,8 @@
 
 import pytest
 
-from askone.campaign.requests import Answer, Exclude, Next, Skip
+from askone.campaign.requests import Answer, Exclude, Next, Skip, Undo
+from askone.errors import InvalidArgument, UnknownQuestion
 from askone.store.opening import open_store
 from staged import PRICES, asking, one, play, stage
 
@@ -116,3 +117,33 @@ def test_nobody_is_asked_twice_about_a_row_with_a_known_label(store):
         rows = [asked[done.number].position for done in person.done]
         assert person.gold_asked > 4
         assert len(rows) == len(set(rows))
+
+
+def test_what_nobody_can_tell_costs_no_budget(store):
+    campaign = stage(store, asking(PRICES, budget=5, exam_share=0))
+    serving = one(campaign, Next("ann"))
+    for i in range(8):
+        serving = one(campaign, Skip("ann", serving.question.lease, f"s{i}", "cannot tell"), 2.0 + i)
+    assert serving.left == 5
+    assert len(play(campaign, ["ann"], price, 20, start=50.0)) == 5
+    assert one(campaign, Next("ann"), 99.0).state == "spent"
+    one(campaign, Undo("ann", "u0"), 100.0)
+    for i in range(4):
+        one(campaign, Undo("ann", f"u{i + 1}"), 101.0)
+    with pytest.raises(UnknownQuestion, match="the budget is spent"):
+        one(campaign, Undo("ann", "u9"), 102.0)
+    assert len(play(campaign, ["ann"], price, 20, start=200.0)) == 5
+
+
+def test_an_id_that_was_used_for_another_answer_is_refused(store):
+    campaign = stage(store, asking(PRICES, exam_share=0))
+    first = one(campaign, Next("ann"))
+    second = one(campaign, Answer("ann", first.question.lease, True, "same"), 2.0)
+    with pytest.raises(InvalidArgument, match="id must be new"):
+        one(campaign, Answer("ann", second.question.lease, True, "same"), 3.0)  # another question
+    with pytest.raises(InvalidArgument, match="id must be new"):
+        one(campaign, Answer("ann", first.question.lease, False, "same"), 3.0)  # another answer
+    undone = one(campaign, Undo("ann", "u1"), 4.0)
+    with pytest.raises(InvalidArgument, match="id must be new"):
+        one(campaign, Answer("ann", undone.question.lease, True, "same"), 5.0)  # again after it was taken back
+    assert one(campaign, Answer("ann", first.question.lease, True, "same"), 6.0).duplicate

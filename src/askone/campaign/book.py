@@ -52,6 +52,7 @@ class Book:
         self.numbers = 0
         """Numbers that questions have, or that are set aside for them."""
         self.seats_asked = 0
+        """Answers that there are or will be: what nobody could tell is no answer."""
         self.asked: dict[int, Asking] = {}
         self.reserved: dict[int, tuple[int, int, str, Choice | None]] = {}
         """Question: the number, the row, the role and the choice of the one that follows it."""
@@ -74,6 +75,7 @@ class Book:
         self._answers: dict[str, tuple[int, Given, float | None]] = {}
         self._skips: dict[str, int] = {}
         self._skipped_by: dict[int, dict[str, tuple[str, str]]] = {}
+        self._lost: dict[int, int] = {}
         self._learnt = 0
         self._states: dict[int, Any] = {0: self.state}
         self._spacing = _SPACING
@@ -222,6 +224,10 @@ class Book:
         standing, skips = self._standing(number), self._skipped_by.get(number, {})
         counted = [reason for who, reason in skips.values() if who not in self.excluded]
         tired = len(counted) >= TIRED or any(reason != "skip" for reason in counted)
+        lost = max(0, self.seats(number) - len(standing)) if tired else 0
+        self.seats_asked += self._lost.pop(number, 0) - lost
+        if lost:
+            self._lost[number] = lost
         if tired or len(standing) >= self.seats(number):
             self.closed.add(number)
             self.touched.pop(number, None)

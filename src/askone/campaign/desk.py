@@ -280,6 +280,7 @@ class Sitting:
     def answer(self, request: Answer) -> Serving:
         """See ``Answer``."""
         if self._repeated(request.id, request.person, Answered):
+            self._refuse_another(request)
             return self.serving(request.person, duplicate=True)
         seat = self._seat(request.person, request.lease)
         question = self.book.asked[seat.number].question
@@ -314,6 +315,7 @@ class Sitting:
     def skip(self, request: Skip) -> Serving:
         """See ``Skip``."""
         if self._repeated(request.id, request.person, Skipped):
+            self._refuse_another(request)
             return self.serving(request.person, duplicate=True)
         if request.reason not in REASONS:
             raise InvalidArgument("reason", f"one of: {', '.join(map(repr, REASONS))}", repr(request.reason))
@@ -346,6 +348,10 @@ class Sitting:
         if not done:
             raise UnknownQuestion("there is nothing to take back")
         last = done[-1]
+        if last.skipped and last.number in self.book.closed and not self._affordable():
+            raise UnknownQuestion(
+                "this skip cannot be taken back: another question was asked instead, and the budget is spent"
+            )
         event = Reopened(request.id, last.id) if last.skipped else Retracted(request.id, last.id)
         placed = self.note(Entry(event, request.person, self.now))
         self._reseat([last.number], placed.seq)
@@ -449,6 +455,14 @@ class Sitting:
         if found.who != who or not isinstance(found.event, kind):
             raise InvalidArgument("id", "new: each request has one of its own", repr(event))
         return True
+
+    def _refuse_another(self, request: Answer | Skip) -> None:
+        """What is sent again is the same, and its lease went with the first time; else it would be lost unseen."""
+        event = self.known[request.id].event
+        said = request.answer if isinstance(request, Answer) and isinstance(request.answer, bool) else None
+        other = said is not None and isinstance(event, Answered) and event.answer != said
+        if other or self._own(request.person, (request.lease,)):
+            raise InvalidArgument("id", "new: each answer and each skip has one of its own", repr(request.id))
 
     def _refuse_closed(self) -> None:
         if self.book.status == "closed":
