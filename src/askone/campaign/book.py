@@ -326,7 +326,7 @@ class Book:
     def adopt(self, state: Any, count: int) -> None:
         """A state that was kept after the first ``count`` lessons (see ``Lessons.digest``)."""
         self.state, self._learnt = state, count
-        self._states = {0: self.learner.init(), count: state}
+        self._states[count] = state
         self.lessons.changed = count
 
     # -- looking ----------------------------------------------------------------------------------
