@@ -478,6 +478,14 @@ def test_it_pauses_by_itself_when_it_is_good_enough(store):
     assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
 
 
+def test_the_target_is_not_looked_at_after_each_of_many_answers(store, monkeypatch):
+    campaign, looked = stage(store, asking(PRICES, target=0.001, exam_share=0.9), rows=40), []
+    monkeypatch.setattr("askone.campaign.campaign._PATIENCE", 10)
+    monkeypatch.setattr("askone.campaign.dashboard.points", lambda *_: looked.append(1) or [])
+    play(campaign, ["ann"], price, 40)
+    assert 15 <= len(looked) <= 28
+
+
 def test_nobody_is_asked_about_implausible_values(store):
     campaign = stage(store, asking(PRICES, exam_share=0), rows=200)
     served = play(campaign, ["ann"], lambda row: 0.0 if row.content["size"] < 0 else 100.0, 150)

@@ -25,7 +25,7 @@ Array = NDArray[Any]
 Features = Callable[[Sequence[int]], Array]
 """Rows as the model sees them, by position."""
 
-_RECENT, _COARSE, _SPACING, _CHUNK = 16, 16, 64, 500
+_RECENT, _DENSE, _CHUNK = 8, 3, 500
 STOPPED = "target-"
 """How the event begins that stops a campaign because its target is reached."""
 TIRED = 3
@@ -78,7 +78,7 @@ class Book:
         self._lost: dict[int, int] = {}
         self._learnt = 0
         self._states: dict[int, Any] = {0: self.state}
-        self._spacing = _SPACING
+        self._first = {0}
 
     # -- rows -------------------------------------------------------------------------------------
 
@@ -313,20 +313,23 @@ class Book:
             self.state = self.learner.tell_row(self.state, x, asking.question, answer, None)
         self._learnt += 1
         self._states[self._learnt] = self.state
-        old = self._learnt - _RECENT
-        if old > 0 and old % self._spacing:
-            self._states.pop(old, None)
-        coarse = [count for count in self._states if 0 < count <= old]
-        if len(coarse) > _COARSE:
-            self._spacing *= 2
-            for count in coarse:
-                if count % self._spacing:
-                    del self._states[count]
+        if self._learnt % _RECENT == 0:
+            for count in [count for count in self._states if not self._is_kept(count)]:
+                del self._states[count]
+
+    def _is_kept(self, count: int) -> bool:
+        """Whether the state after so many lessons stays: the further back, the fewer, by powers of two.
+
+        So there are about log n of them, and to take back what was learnt k lessons ago takes fewer than 2k.
+        """
+        back = self._learnt - count
+        return back <= _RECENT or back <= _DENSE * (count & -count) or count in self._first
 
     def adopt(self, state: Any, count: int) -> None:
         """A state that was kept after the first ``count`` lessons (see ``Lessons.digest``)."""
         self.state, self._learnt = state, count
         self._states[count] = state
+        self._first.add(count)
         self.lessons.changed = count
 
     # -- looking ----------------------------------------------------------------------------------

@@ -49,6 +49,8 @@ Array = NDArray[Any]
 log = logging.getLogger("askone.campaign")
 KEEP = 500
 """After so many lessons the state is kept, so that opening is quick."""
+_PATIENCE = 200
+"""Whether the target is reached is looked at again after so small a part more answers: all scores are read for it."""
 
 
 @final
@@ -68,7 +70,7 @@ class Campaign:
         self.rowless = isinstance(self.settings.labels, Items) and first.event.rows <= 1
         self._tray = Tray(store, name)
         self._spoilt = True
-        self._kept = 0
+        self._kept = self._judged = 0
         self._company = False
         """Whether other processes write to this log, too."""
         self._reload()
@@ -202,7 +204,10 @@ class Campaign:
         target, book = self.settings.ask.target, self.book
         if target is None or book.stopped or book.status != "running" or not sitting.measured:
             return
-        space = book.learner.space
+        lessons = len(book.lessons.all)
+        if abs(lessons - self._judged) * _PATIENCE < lessons:
+            return
+        self._judged, space = lessons, book.learner.space
         found = dashboard.points(book, space)
         if found and reached(found[-1], target, dashboard.is_share(space)):
             sitting.note(Entry(Turned(f"{STOPPED}{book.seq + 1}", "paused"), at=now))
