@@ -352,6 +352,21 @@ def test_uncertain_rows_are_chosen_and_the_choice_is_logged(store):
     assert all(event.choice.rule == "uncertain" for event in asked[1:])
 
 
+def test_exams_are_about_rows_by_lot_however_others_are_chosen(store, monkeypatch):
+    """The error of the rows that are least certain is not the error."""
+    campaign = stage(store, asking(PRICES, order="uncertain", exam_share=0.5), rows=400)
+    sizes = np.array([row.content["size"] for row in store.rows("c", range(400))])
+    monkeypatch.setattr(type(campaign.book.learner), "worth", lambda _, __, X: X[:, 0])
+    play(campaign, ["ann"], price, 60)
+    asked = campaign.book.asked.values()
+    chosen = [sizes[one.position] for one in asked if one.role == ""]
+    drawn = [sizes[one.position] for one in asked if one.role == "exam"]
+    assert np.mean(chosen) > sizes.mean() + 1
+    assert abs(np.mean(drawn) - sizes.mean()) < 4 * sizes.std() / np.sqrt(len(drawn))
+    assert all(one.choice is None for one in map(campaign._asker.plan, ["ann"] * 50, range(1000, 1050)) if one.role)
+    assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
+
+
 def test_snapshot_and_tail_are_the_whole_log(store):
     campaign = stage(store, PRICES, rows=60)
     play(campaign, ["ann", "bob"], price, 20)
