@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from askone.campaign.book import Book
 from askone.campaign.campaign import Campaign
 from askone.campaign.requests import (
     Answer,
@@ -19,7 +20,16 @@ from askone.campaign.requests import (
     Skip,
     Undo,
 )
-from askone.errors import CampaignClosed, InvalidArgument, LeaseLost, UnknownQuestion
+from askone.errors import (
+    CampaignClosed,
+    InvalidArgument,
+    LeaseLost,
+    StoreUnavailable,
+    UnknownCampaign,
+    UnknownQuestion,
+)
+from askone.store.entries import Entry, Row
+from askone.store.notices import Grown
 from askone.store.opening import open_store
 from staged import ANIMALS, DRINKS, PRICES, asking, one, play, stage, state_of
 
@@ -342,6 +352,21 @@ def test_uncertain_rows_are_chosen_and_the_choice_is_logged(store):
     assert all(event.choice.rule == "uncertain" for event in asked[1:])
 
 
+def test_exams_are_about_rows_by_lot_however_others_are_chosen(store, monkeypatch):
+    """The error of the rows that are least certain is not the error."""
+    campaign = stage(store, asking(PRICES, order="uncertain", exam_share=0.5), rows=400)
+    sizes = np.array([row.content["size"] for row in store.rows("c", range(400))])
+    monkeypatch.setattr(type(campaign.book.learner), "worth", lambda _, __, X: X[:, 0])
+    play(campaign, ["ann"], price, 60)
+    asked = campaign.book.asked.values()
+    chosen = [sizes[one.position] for one in asked if one.role == ""]
+    drawn = [sizes[one.position] for one in asked if one.role == "exam"]
+    assert np.mean(chosen) > sizes.mean() + 1
+    assert abs(np.mean(drawn) - sizes.mean()) < 4 * sizes.std() / np.sqrt(len(drawn))
+    assert all(one.choice is None for one in map(campaign._asker.plan, ["ann"] * 50, range(1000, 1050)) if one.role)
+    assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
+
+
 def test_snapshot_and_tail_are_the_whole_log(store):
     campaign = stage(store, PRICES, rows=60)
     play(campaign, ["ann", "bob"], price, 20)
@@ -353,6 +378,74 @@ def test_snapshot_and_tail_are_the_whole_log(store):
         one(campaign, Undo("ann", f"u{answers}"), 200.0)
     play(campaign, ["cid"], price, 3, start=300.0)
     assert state_of(Campaign.open(store, "c")) == state_of(campaign)
+
+
+def test_after_an_undo_the_state_that_was_kept_before_is_used(store, monkeypatch):
+    campaign = stage(store, PRICES, rows=60)
+    for start in (1.0, 100.0):
+        play(campaign, ["ann", "bob"], price, 20, start=start)
+        campaign.keep()
+    one(campaign, Undo("ann", "u1"), 200.0)
+    adopted = []
+    adopt = Book.adopt
+    monkeypatch.setattr(Book, "adopt", lambda book, state, count: adopted.append(count) or adopt(book, state, count))
+    assert state_of(Campaign.open(store, "c")) == state_of(campaign)
+    assert adopted == [20]
+    campaign.keep()
+    assert state_of(Campaign.open(store, "c")) == state_of(campaign)
+    assert adopted == [20, 20, 39]
+
+
+def test_what_was_served_is_served_even_if_the_state_cannot_be_kept(store, monkeypatch, caplog):
+    campaign = stage(store, PRICES)
+    monkeypatch.setattr("askone.campaign.campaign.KEEP", 3)
+
+    def full(*_):
+        raise StoreUnavailable("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(store), "keep_snapshot", full)
+        assert len(play(campaign, ["ann"], price, 8)) == 8
+    assert caplog.text.count("could not be kept") == 2
+    play(campaign, ["ann"], price, 3, start=50.0)
+    assert store.snapshot("c")[0] == 9
+
+
+def test_rows_that_came_while_the_store_failed_are_known_later(store, monkeypatch):
+    campaign = stage(store, asking(PRICES, gold="price", gold_share=0.5, exam_share=0), rows=4, gold={0: 75.0})
+    other = Campaign.open(store, "c")
+    more = [Row(i, f"n{i}", {"size": 0.0}, np.zeros(2, dtype=np.float32), 50.0) for i in range(4)]
+    store.grow("c", [more], lambda n, mark: Entry(Grown("grown", n, mark), at=2.0))
+
+    def away(*_):
+        raise StoreUnavailable("away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(store), "gold", away)
+        with pytest.raises(StoreUnavailable):
+            campaign.refresh()
+    play(campaign, ["ann"], price, 20)
+    assert campaign.book.people["ann"].gold_seen <= {0, 4, 5, 6, 7}
+    assert not {one.position for one in campaign.book.asked.values() if one.role != "gold"} & {0, 4, 5, 6, 7}
+    other.refresh()
+    assert state_of(other) == state_of(campaign)
+
+
+def test_a_campaign_under_the_name_of_a_deleted_one_is_another(store):
+    """Somebody who still holds the old one does not write into the log of the new."""
+    old = stage(store, PRICES)
+    play(old, ["ann"], price, 5)
+    store.delete("c")
+    for act in (lambda: one(old, Next("ann"), 20.0), old.refresh):
+        with pytest.raises(UnknownCampaign):
+            act()
+    new = stage(store, ANIMALS)
+    play(new, ["bob"], animal, 4)
+    before = store.head("c")
+    for act in (lambda: one(old, Next("ann"), 20.0), old.refresh, lambda: one(old, Next("ann"), 21.0)):
+        with pytest.raises(UnknownCampaign):
+            act()
+    assert store.head("c") == before
 
 
 def test_dashboard_and_predictions_are_json(store):
@@ -398,6 +491,14 @@ def test_it_pauses_by_itself_when_it_is_good_enough(store):
     one(campaign, SetStatus("boss", "on", "running"), 1000.0)
     assert len(play(campaign, ["ann", "bob"], price, 20, start=1001.0)) == 20
     assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
+
+
+def test_the_target_is_not_looked_at_after_each_of_many_answers(store, monkeypatch):
+    campaign, looked = stage(store, asking(PRICES, target=0.001, exam_share=0.9), rows=40), []
+    monkeypatch.setattr("askone.campaign.campaign._PATIENCE", 10)
+    monkeypatch.setattr("askone.campaign.dashboard.points", lambda *_: looked.append(1) or [])
+    play(campaign, ["ann"], price, 40)
+    assert 15 <= len(looked) <= 28
 
 
 def test_nobody_is_asked_about_implausible_values(store):

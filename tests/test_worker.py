@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from askone.errors import LeaseLost, StoreUnavailable
+from askone.errors import LeaseLost, StoreUnavailable, UnknownCampaign
 from askone.server.worker import Worker, Workers
 
 
@@ -133,6 +133,23 @@ def test_opening_may_fail_and_succeed_later():
 
     assert asyncio.run(main()) == 0.5
     assert tries == ["c", "c"]
+
+
+def test_a_campaign_that_was_made_anew_is_opened_anew():
+    class Gone(Fake):
+        def serve(self, commands, now):
+            raise UnknownCampaign("c")
+
+    made = [Gone(), Fake()]
+
+    async def main():
+        worker = Worker("c", lambda name: made.pop(0))
+        result = await worker.put(2)
+        assert await worker.run(lambda campaign: type(campaign)) is Fake
+        worker.stop()
+        return result
+
+    assert asyncio.run(main()) == 0.5
 
 
 def test_calls_see_the_campaign_between_turns():

@@ -89,16 +89,23 @@ class Asker:
         unseen = [p for p in self.gold if p not in seen and p != besides] if u[0] < self.settings.gold_share else []
         if unseen:
             return Plan(number, unseen[int(u[2] * len(unseen))], "gold")
-        position, choice = self._row(number, besides)
-        if position is None:
-            return None
-        return Plan(number, position, "exam" if u[1] < self.settings.exam_share else "", choice)
+        role = "exam" if u[1] < self.settings.exam_share else ""
+        position, choice = self._row(number, besides, float(u[2]) if role else None)
+        return None if position is None else Plan(number, position, role, choice)
 
-    def _row(self, number: int, besides: int | None) -> tuple[int | None, Choice | None]:
+    def _row(self, number: int, besides: int | None, lot: float | None) -> tuple[int | None, Choice | None]:
+        """The row that should tell most, or the next; ``lot`` draws one instead, for rows that were chosen as the
+        least certain say nothing of the error in all.
+        """
         if self.settings.order == "uncertain" and self.learner.forecasts and not self.book.rowless:
-            return self._uncertain(number, besides)
+            return self._uncertain(number, besides) if lot is None else (self._drawn(lot, besides), None)
         found = [p for p in self.book.next_rows(2) if self.book.rowless or p != besides]
         return (found[0] if found else None), None
+
+    def _drawn(self, lot: float, besides: int | None) -> int | None:
+        free = self.book.free_rows()
+        free = free if besides is None else free[free != besides]
+        return int(free[int(lot * len(free))]) if len(free) else None
 
     def _uncertain(self, number: int, besides: int | None) -> tuple[int | None, Choice | None]:
         """The row whose answer should tell most, of some that are drawn (see ``pools``)."""

@@ -25,7 +25,7 @@ Array = NDArray[Any]
 Features = Callable[[Sequence[int]], Array]
 """Rows as the model sees them, by position."""
 
-_RECENT, _COARSE, _SPACING, _CHUNK = 16, 16, 64, 500
+_RECENT, _DENSE, _CHUNK = 8, 3, 500
 STOPPED = "target-"
 """How the event begins that stops a campaign because its target is reached."""
 TIRED = 3
@@ -52,6 +52,7 @@ class Book:
         self.numbers = 0
         """Numbers that questions have, or that are set aside for them."""
         self.seats_asked = 0
+        """Answers that there are or will be: what nobody could tell is no answer."""
         self.asked: dict[int, Asking] = {}
         self.reserved: dict[int, tuple[int, int, str, Choice | None]] = {}
         """Question: the number, the row, the role and the choice of the one that follows it."""
@@ -74,9 +75,10 @@ class Book:
         self._answers: dict[str, tuple[int, Given, float | None]] = {}
         self._skips: dict[str, int] = {}
         self._skipped_by: dict[int, dict[str, tuple[str, str]]] = {}
+        self._lost: dict[int, int] = {}
         self._learnt = 0
         self._states: dict[int, Any] = {0: self.state}
-        self._spacing = _SPACING
+        self._first = {0}
 
     # -- rows -------------------------------------------------------------------------------------
 
@@ -174,11 +176,23 @@ class Book:
         """How many people are to answer a question."""
         return 1 if self.asked[number].role == "gold" else self.overlap
 
+    def open_to(self, person: str, number: int) -> bool:
+        """Whether a question may go to somebody: it is open, and new to them, as is the row if its label is known."""
+        asking = self.asked[number]
+        if asking.role == "gold" and asking.position in self.person(person).gold_seen:
+            return False
+        return number in self.touched and person not in self.touched[number]
+
     def lacking(self, number: int) -> int:
         """How many answers are still to come to a question."""
         if number in self.closed:
             return 0
-        return self.seats(number) - sum(given.who not in self.excluded for given in self.asked[number].given)
+        return self.seats(number) - len(self._standing(number))
+
+    def _standing(self, number: int) -> list[Given]:
+        """The answers that take a seat; gold measured its person, and is not asked of another instead."""
+        asking = self.asked[number]
+        return [given for given in asking.given if asking.role == "gold" or given.who not in self.excluded]
 
     def _answered(self, entry: Entry, event: Answered) -> None:
         number = int(event.asked.removeprefix("ask-"))
@@ -207,9 +221,13 @@ class Book:
 
     def _refresh(self, number: int) -> None:
         """Whether a question is still open, and for whom it is not."""
-        standing = [given for given in self.asked[number].given if given.who not in self.excluded]
-        skips = self._skipped_by.get(number, {})
-        tired = len(skips) >= TIRED or any(reason != "skip" for _, reason in skips.values())
+        standing, skips = self._standing(number), self._skipped_by.get(number, {})
+        counted = [reason for who, reason in skips.values() if who not in self.excluded]
+        tired = len(counted) >= TIRED or any(reason != "skip" for reason in counted)
+        lost = max(0, self.seats(number) - len(standing)) if tired else 0
+        self.seats_asked += self._lost.pop(number, 0) - lost
+        if lost:
+            self._lost[number] = lost
         if tired or len(standing) >= self.seats(number):
             self.closed.add(number)
             self.touched.pop(number, None)
@@ -265,10 +283,9 @@ class Book:
         self._redecide(event.person)
 
     def _redecide(self, person: str) -> None:
-        for number, given, _ in self._answers.values():
-            if given.who == person:
-                self._refresh(number)
-                self._decide(number)
+        for number in {done.number for done in self.person(person).done}:
+            self._refresh(number)
+            self._decide(number)
 
     # -- learning ---------------------------------------------------------------------------------
 
@@ -296,20 +313,23 @@ class Book:
             self.state = self.learner.tell_row(self.state, x, asking.question, answer, None)
         self._learnt += 1
         self._states[self._learnt] = self.state
-        old = self._learnt - _RECENT
-        if old > 0 and old % self._spacing:
-            self._states.pop(old, None)
-        coarse = [count for count in self._states if 0 < count <= old]
-        if len(coarse) > _COARSE:
-            self._spacing *= 2
-            for count in coarse:
-                if count % self._spacing:
-                    del self._states[count]
+        if self._learnt % _RECENT == 0:
+            for count in [count for count in self._states if not self._is_kept(count)]:
+                del self._states[count]
+
+    def _is_kept(self, count: int) -> bool:
+        """Whether the state after so many lessons stays: the further back, the fewer, by powers of two.
+
+        So there are about log n of them, and to take back what was learnt k lessons ago takes fewer than 2k.
+        """
+        back = self._learnt - count
+        return back <= _RECENT or back <= _DENSE * (count & -count) or count in self._first
 
     def adopt(self, state: Any, count: int) -> None:
         """A state that was kept after the first ``count`` lessons (see ``Lessons.digest``)."""
         self.state, self._learnt = state, count
-        self._states = {0: self.learner.init(), count: state}
+        self._states[count] = state
+        self._first.add(count)
         self.lessons.changed = count
 
     # -- looking ----------------------------------------------------------------------------------

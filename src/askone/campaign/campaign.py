@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import logging
 import threading
 from collections.abc import Sequence
 from typing import Any, final
@@ -37,7 +38,7 @@ from askone.campaign.requests import Request, Result
 from askone.campaign.settings import Items, Settings
 from askone.campaign.showing import shown_row
 from askone.campaign.tray import Tray
-from askone.errors import AskoneError, InvalidFile
+from askone.errors import AskoneError, InvalidFile, UnknownCampaign
 from askone.estimators.base import OneBitEstimator
 from askone.store.entries import Entry
 from askone.store.notices import Began, Turned
@@ -45,8 +46,11 @@ from askone.store.store import Store
 from askone.version import __version__
 
 Array = NDArray[Any]
+log = logging.getLogger("askone.campaign")
 KEEP, PAUSE = 500, 60.0
 """After so many lessons, and seconds, the state is kept, so that opening is quick: it is megabytes, so not too often."""
+_PATIENCE = 200
+"""Whether the target is reached is looked at again after so small a part more answers: all scores are read for it."""
 
 
 @final
@@ -56,6 +60,7 @@ class Campaign:
     def __init__(self, store: Store, name: str, fresh: bool = False) -> None:
         self.store, self.name, self._fresh = store, name, fresh
         self._lock = threading.RLock()
+        self._number = store.number(name)
         self._packed = store.learner(name)
         self._estimator = building.unpack(self._packed).estimator
         first = next(store.entries(name, limit=1), None)
@@ -65,7 +70,8 @@ class Campaign:
         self.rowless = isinstance(self.settings.labels, Items) and first.event.rows <= 1
         self._tray = Tray(store, name)
         self._spoilt = True
-        self._kept, self._kept_at = 0, 0.0
+        self._kept = self._judged = 0
+        self._kept_at = 0.0
         self._company = False
         """Whether other processes write to this log, too."""
         self._reload()
@@ -79,6 +85,7 @@ class Campaign:
 
     def _reload(self) -> None:
         """Read the log from its beginning; of the model only what came after the last state that was kept."""
+        self._check(self.store.number(self.name))
         book = Book(self._estimator.stream_.learner, self._tray.features, self.settings.ask.overlap, self.rowless)
         for entry in self.store.entries(self.name):
             book.note(entry)
@@ -92,13 +99,19 @@ class Campaign:
         self.book, self._spoilt = book, False
         self._asker = Asker(book, self._tray, self.settings.ask, self._estimator.stream_.seed, self._gold)
 
+    def _check(self, number: int) -> None:
+        """Refuse another campaign that was made under the name of this one after it was deleted."""
+        if number != self._number:
+            raise UnknownCampaign(self.name)
+
     def _adopt(self, book: Book) -> None:
-        kept = self.store.snapshot(self.name)
-        if kept is None or kept[0] > len(book.lessons.all) or kept[1] != self._mark(book, kept[0]):
-            return
-        with np.load(io.BytesIO(kept[2]), allow_pickle=False) as arrays:
-            book.adopt(book.learner.from_arrays({name: arrays[name] for name in arrays.files}), kept[0])
-        self._kept = kept[0]
+        """States that were kept, from the older to the newer: an answer taken back may have spoilt the last."""
+        for count, mark, blob in self.store.snapshots(self.name):
+            if count > len(book.lessons.all) or mark != self._mark(book, count):
+                continue
+            with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
+                book.adopt(book.learner.from_arrays({name: arrays[name] for name in arrays.files}), count)
+            self._kept = count
 
     def _mark(self, book: Book, count: int) -> str:
         """What a kept state belongs to: this version, this learner, these lessons."""
@@ -136,7 +149,11 @@ class Campaign:
         with self._lock:
             if self._spoilt:
                 self._reload()
-            self._catch_up(list(self.store.entries(self.name, after=self.book.seq)))
+            self._check(self.store.number(self.name))
+            entries = list(self.store.entries(self.name, after=self.book.seq))
+            self._spoilt = True  # until it has caught up with the rows, too
+            self._catch_up(entries)
+            self._spoilt = False
 
     def _catch_up(self, entries: Sequence[Entry]) -> None:
         rows = self.book.rows
@@ -155,34 +172,44 @@ class Campaign:
         A refused request has its error as its result.  If the store fails, nothing has happened.
         """
         with self._lock:
-            if self._spoilt:
+            if self._company:  # what others wrote is learnt before the turn, while they may go on writing
+                self.refresh()
+            elif self._spoilt:
                 self._reload()
-            try:
-                if self._company:  # what others wrote is learnt before the turn, while they may go on writing
-                    self._catch_up(list(self.store.entries(self.name, after=self.book.seq)))
-                with self.store.turn(self.name) as turn:
-                    tail = turn.tail(self.book.seq)
-                    self._company = self._company or bool(tail)
-                    self._catch_up(tail)
-                    sitting = Sitting(self._asker, turn, requests, now)
-                    results = [decide(sitting, request) for request in requests]
-                    self._stop_at_target(sitting, now)
-                    if sitting.entries or sitting.put or sitting.drop:
-                        turn.write(sitting.entries, list(sitting.put.values()), sorted(sitting.drop))
-            except BaseException:
-                self._spoilt = True  # the book may be ahead of the log
-                raise
-            if len(self.book.lessons.all) >= self._kept + KEEP and now >= self._kept_at + PAUSE:
+            with self.store.turn(self.name) as turn:
+                self._check(turn.campaign)
+                self._spoilt = True  # until it is written the book may be ahead of the log
+                tail = turn.tail(self.book.seq)
+                self._company = self._company or bool(tail)
+                self._catch_up(tail)
+                sitting = Sitting(self._asker, turn, requests, now)
+                results = [decide(sitting, request) for request in requests]
+                self._stop_at_target(sitting, now)
+                if sitting.entries or sitting.put or sitting.drop:
+                    turn.write(sitting.entries, list(sitting.put.values()), sorted(sitting.drop))
+            self._spoilt = False
+            if abs(len(self.book.lessons.all) - self._kept) >= KEEP and now >= self._kept_at + PAUSE:
                 self._kept_at = now
-                self.keep()
+                self._try_to_keep()
             return results
+
+    def _try_to_keep(self) -> None:
+        """What was served is in the log: it is well, whether or not the state can be kept."""
+        try:
+            self.keep()
+        except (AskoneError, OSError) as error:
+            log.warning("the state of campaign %s could not be kept: %s", self.name, error)
+            self._kept = len(self.book.lessons.all)  # not again before as many answers more
 
     def _stop_at_target(self, sitting: Sitting, now: float) -> None:
         """Pause, once, when the measured error is below the target; whoever goes on after that wants to."""
         target, book = self.settings.ask.target, self.book
         if target is None or book.stopped or book.status != "running" or not sitting.measured:
             return
-        space = book.learner.space
+        lessons = len(book.lessons.all)
+        if abs(lessons - self._judged) * _PATIENCE < lessons:
+            return
+        self._judged, space = lessons, book.learner.space
         found = dashboard.points(book, space)
         if found and reached(found[-1], target, dashboard.is_share(space)):
             sitting.note(Entry(Turned(f"{STOPPED}{book.seq + 1}", "paused"), at=now))

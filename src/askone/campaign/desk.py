@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, final
 
@@ -19,7 +19,6 @@ from askone.campaign.asking import QUIET, Asker, Drafted, Plan
 from askone.campaign.book import STOPPED, Book
 from askone.campaign.requests import (
     REASONS,
-    SKIP,
     Ahead,
     Answer,
     Done,
@@ -50,7 +49,7 @@ from askone.store.store import Turn
 
 UNDOABLE = 20
 """How far back a person may undo."""
-_PAGES, _LONGEST = 5, 2000
+_PAGES, _MANY, _LONGEST = 5, 500, 2000
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
 _DAY = 86_400.0
 
@@ -109,7 +108,7 @@ class Sitting:
         most = self.asker.settings.per_person
         if person in book.excluded or (most is not None and book.person(person).answers >= most):
             return self._without(person, "done", duplicate)
-        seat = self._held(person) or self._left_over(person) or self._fresh(person, ahead)
+        seat = self._held(person) or self._left_over(person) or self._fresh(person, ahead) or self._last(person)
         if seat is None:
             return self._without(person, self._why(person), duplicate)
         return self.with_question(seat, person, ahead, duplicate)
@@ -117,8 +116,9 @@ class Sitting:
     def with_question(self, seat: Seat, person: str, ahead: bool = True, duplicate: bool = False) -> Serving:
         """A seat's question, held for its person."""
         book, row = self.book, self.asker.tray.row(seat.position)
-        if ahead and seat.ahead is None and seat.number in book.reserved:
-            seat = self._look_ahead(seat)
+        following = self._following(person, seat.number)
+        if ahead and seat.ahead is None and seat.seat == 0 and following is not None:
+            seat = self._look_ahead(seat, following)
         served = Served(seat.lease, seat.number, book.asked[seat.number].question, row, seat.expires)
         return Serving("question", served, self._ahead(seat) if ahead else None, *self._counts(person), duplicate)
 
@@ -184,6 +184,15 @@ class Sitting:
                     return seat
         return None
 
+    def _last(self, person: str) -> Seat | None:
+        """The same however far the search must go: there is nothing else for this person."""
+        numbers = sorted(number for number in self.book.touched if self.book.open_to(person, number))
+        for start in range(0, len(numbers), _MANY):
+            for seat in self._seats_of(numbers[start : start + _MANY]):
+                if seat.expires <= self.now:
+                    return self._lease(seat, person)
+        return None
+
     def _gone(self, seat: Seat) -> bool:
         """Whether a seat, as the store has it, was changed in this sitting or its question is closed."""
         place = (seat.number, seat.seat)
@@ -198,17 +207,30 @@ class Sitting:
         place = (seat.number, seat.seat)
         if place in self.put or place in self.drop or seat.number in holding:
             return False
-        return person not in self.book.touched.get(seat.number, ())
+        return self.book.open_to(person, seat.number)
 
     def _fresh(self, person: str, ahead: bool) -> Seat | None:
         """A question that was not asked before."""
         book = self.book
-        orphan = next((before for before in book.reserved if before in book.closed), None)
-        if orphan is not None:
-            plan: Plan | None = Plan(*book.reserved[orphan])
-        else:
-            plan = self.asker.plan(person, book.numbers) if self._affordable() else None
+        plan = self._orphan(person, book.closed)
+        if plan is None and self._affordable():
+            plan = self.asker.plan(person, book.numbers)
+        if plan is None and book.reserved:
+            held = {seat.number for seat in self._seats_of(book.reserved) if seat.seat == 0 and seat.expires > self.now}
+            plan = self._orphan(person, book.reserved.keys() - held)
         return None if plan is None else self._ask(self.asker.draft(plan, book.state), person, ahead)
+
+    def _orphan(self, person: str, before: Collection[int]) -> Plan | None:
+        """What was set aside to come after one of these questions, and will not come by itself."""
+        plans = (self._following(person, number) for number in self.book.reserved if number in before)
+        return next((plan for plan in plans if plan is not None), None)
+
+    def _seats_of(self, numbers: Iterable[int]) -> list[Seat]:
+        """The seats of these questions as they are now."""
+        wanted = set(numbers)
+        found = {(seat.number, seat.seat): seat for seat in self.turn.seats(numbers=sorted(wanted))}
+        found |= {place: seat for place, seat in self.put.items() if seat.number in wanted}
+        return [seat for place, seat in found.items() if place not in self.drop]
 
     def _affordable(self, more: int = 1) -> bool:
         book = self.book
@@ -222,16 +244,21 @@ class Sitting:
         # Questions that nobody holds come first: then nothing is set aside, and they are found next time.
         if ahead and self._affordable(2 if fresh else 1) and self._find_left_over(person) is None:
             number = max(book.numbers, plan.number + 1)
-            following = self.asker.plan(person, number, plan.position if fresh else None)
+            following = self.asker.plan(person, number, plan.position)
         self.note(draft.entry(self.asker.tray.row(plan.position).key, person, self.now, following))
         for extra in range(1, book.seats(plan.number)):
             self.seat(Seat(plan.number, extra, plan.position))
         expires = self.now + self.asker.settings.lease_seconds
         return self.seat(Seat(plan.number, 0, plan.position, person, lease or secrets.token_urlsafe(16), expires))
 
-    def _look_ahead(self, seat: Seat) -> Seat:
+    def _following(self, person: str, number: int) -> Plan | None:
+        """What is set aside to come after a question, unless this person has had that row."""
+        plan, seen = self.book.reserved.get(number), self.book.person(person).gold_seen
+        return None if plan is None or (plan[2] == "gold" and plan[1] in seen) else Plan(*plan)
+
+    def _look_ahead(self, seat: Seat, following: Plan) -> Seat:
         quiet = self.book.active(self.now) <= QUIET
-        no, yes = self.asker.drafts(seat.number, Plan(*self.book.reserved[seat.number]), quiet)
+        no, yes = self.asker.drafts(seat.number, following, quiet)
         ahead = {"lease": secrets.token_urlsafe(16), "yes": yes.to_json()}
         ahead |= {} if no is yes else {"no": no.to_json()}
         self._drafts[seat.number, seat.seat] = (no, yes)
@@ -239,7 +266,8 @@ class Sitting:
 
     def _why(self, person: str) -> State:
         """Why there is no question: others may still give some back, the budget is spent, or there is none left."""
-        if any(person not in touched for touched in self.book.touched.values()):
+        book = self.book
+        if any(book.open_to(person, number) for number in book.touched) or self._orphan(person, book.reserved):
             return "waiting"
         return "done" if self._affordable() else "spent"
 
@@ -252,6 +280,7 @@ class Sitting:
     def answer(self, request: Answer) -> Serving:
         """See ``Answer``."""
         if self._repeated(request.id, request.person, Answered):
+            self._refuse_another(request)
             return self.serving(request.person, duplicate=True)
         seat = self._seat(request.person, request.lease)
         question = self.book.asked[seat.number].question
@@ -259,34 +288,41 @@ class Sitting:
         event = Answered(request.id, f"ask-{seat.number}", accepted)
         aside = {"learnt": self.book.learnt}
         self.note(Entry(event, request.person, self.now, _seconds(request.took), aside))
-        self.leave(seat)
+        if request.person in self.book.excluded and seat.number not in self.book.closed:
+            self.seat(Seat(seat.number, seat.seat, seat.position))  # it does not count: somebody else is asked
+        else:
+            self.leave(seat)
         self.measured = self.measured or self.book.asked[seat.number].role == "exam"
         return self._after_it(seat, request.person, "yes" if accepted else "no")
 
     def _after_it(self, seat: Seat, person: str, bit: str | None) -> Serving:
-        """What was set aside to come after a question, if it still is; else whatever is next."""
-        book, following = self.book, self.book.reserved.get(seat.number)
+        """What was set aside to come after a question, if it still is; else whatever is next.
+
+        It was shown to whoever has the question's first seat: of several people one can have it.
+        """
+        book, following = self.book, self._following(person, seat.number)
         most = self.asker.settings.per_person
         may = book.status == "running" and person not in book.excluded
         may = may and (most is None or book.person(person).answers < most)
         held = any(other.person == person for other in self.seats.values())
-        if following is None or not may or held or seat.number not in book.closed:
+        if following is None or not may or held or (seat.seat and seat.number not in book.closed):
             return self.serving(person)
-        if bit is not None and seat.ahead is not None and seat.ahead["yes"]["plan"][0] == following[0]:
+        if bit is not None and seat.ahead is not None and seat.ahead["yes"]["plan"][0] == following.number:
             draft = self._draft(seat, bit)
             return self.with_question(self._ask(draft, person, True, seat.ahead["lease"]), person)
-        return self.with_question(self._ask(self.asker.draft(Plan(*following), book.state), person, True), person)
+        return self.with_question(self._ask(self.asker.draft(following, book.state), person, True), person)
 
     def skip(self, request: Skip) -> Serving:
         """See ``Skip``."""
         if self._repeated(request.id, request.person, Skipped):
+            self._refuse_another(request)
             return self.serving(request.person, duplicate=True)
         if request.reason not in REASONS:
             raise InvalidArgument("reason", f"one of: {', '.join(map(repr, REASONS))}", repr(request.reason))
         seat = self._seat(request.person, request.lease)
         event = Skipped(request.id, f"ask-{seat.number}")
         self.note(Entry(event, request.person, self.now, aside={"reason": request.reason}))
-        if request.reason == SKIP and seat.number not in self.book.closed:
+        if seat.number not in self.book.closed:
             self.seat(Seat(seat.number, seat.seat, seat.position))
         else:
             self.leave(seat)
@@ -312,6 +348,10 @@ class Sitting:
         if not done:
             raise UnknownQuestion("there is nothing to take back")
         last = done[-1]
+        if last.skipped and last.number in self.book.closed and not self._affordable():
+            raise UnknownQuestion(
+                "this skip cannot be taken back: another question was asked instead, and the budget is spent"
+            )
         event = Reopened(request.id, last.id) if last.skipped else Retracted(request.id, last.id)
         placed = self.note(Entry(event, request.person, self.now))
         self._reseat([last.number], placed.seq)
@@ -322,11 +362,9 @@ class Sitting:
     def _reseat(self, numbers: Sequence[int], seq: int) -> None:
         """Each of these questions has as many seats as it lacks answers, unless others hold more of them."""
         here: dict[int, list[Seat]] = {number: [] for number in numbers}
-        found = {(seat.number, seat.seat): seat for seat in self.turn.seats(numbers=sorted(here))} | self.put
-        for place, seat in found.items():
-            if place not in self.drop and seat.number in here:
-                here[seat.number].append(seat)
-                self.seats[place] = seat
+        for seat in self._seats_of(here):
+            here[seat.number].append(seat)
+            self.seats[seat.number, seat.seat] = seat
         for number, seats in here.items():
             lacking, position = self.book.lacking(number), self.book.asked[number].position
             spare = sorted((seat for seat in seats if seat.expires <= self.now), key=lambda seat: seat.person != "")
@@ -381,20 +419,19 @@ class Sitting:
         return Done(1)
 
     def exclude(self, request: Exclude) -> Done:
-        """See ``Exclude``: each of their answers leaves a seat for somebody else."""
+        """See ``Exclude``: each of their answers and skips leaves a seat for somebody else."""
         book = self.book
         if request.person not in book.people:
             raise UnknownQuestion(f"nobody called {request.person!r} answered here")
         if self._repeated(request.id, request.who, Excluded) or request.person in book.excluded:
             return Done(book.people[request.person].answers)
         placed = self.note(Entry(Excluded(request.id, request.person), request.who, self.now))
-        self._reseat(self._answered_by(request.person), placed.seq)
+        self._reseat(self._questions_of(request.person), placed.seq)
         return Done(book.people[request.person].answers)
 
-    def _answered_by(self, person: str) -> list[int]:
-        """The questions whose seats hang on this person's answers; gold is asked of everybody apart."""
-        asked, done = self.book.asked, self.book.people[person].done
-        return sorted({one.number for one in done if not one.skipped and asked[one.number].role != "gold"})
+    def _questions_of(self, person: str) -> list[int]:
+        """The questions whose seats hang on what this person said or left."""
+        return sorted({one.number for one in self.book.people[person].done})
 
     def include(self, request: Include) -> Done:
         """See ``Include``."""
@@ -402,7 +439,7 @@ class Sitting:
             raise UnknownQuestion(f"nobody called {request.person!r} answered here")
         if not self._repeated(request.id, request.who, Included) and request.person in self.book.excluded:
             placed = self.note(Entry(Included(request.id, request.person), request.who, self.now))
-            self._reseat(self._answered_by(request.person), placed.seq)
+            self._reseat(self._questions_of(request.person), placed.seq)
         return Done(self.book.people[request.person].answers)
 
     # -- checks -----------------------------------------------------------------------------------
@@ -418,6 +455,14 @@ class Sitting:
         if found.who != who or not isinstance(found.event, kind):
             raise InvalidArgument("id", "new: each request has one of its own", repr(event))
         return True
+
+    def _refuse_another(self, request: Answer | Skip) -> None:
+        """What is sent again is the same, and its lease went with the first time; else it would be lost unseen."""
+        event = self.known[request.id].event
+        said = request.answer if isinstance(request, Answer) and isinstance(request.answer, bool) else None
+        other = said is not None and isinstance(event, Answered) and event.answer != said
+        if other or self._own(request.person, (request.lease,)):
+            raise InvalidArgument("id", "new: each answer and each skip has one of its own", repr(request.id))
 
     def _refuse_closed(self) -> None:
         if self.book.status == "closed":

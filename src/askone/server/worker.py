@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, TypeVar, final
 
-from askone.errors import AskoneError, StoreUnavailable
+from askone.errors import AskoneError, StoreUnavailable, UnknownCampaign
 
 Answering = Callable[[Sequence[Any], Sequence[Any]], None]
 T = TypeVar("T")
@@ -78,6 +78,7 @@ class Worker:
         self.used = time.monotonic()
         self._opening, self._patience, self._most = opening, patience, batch
         self._after, self._watch = after, watch
+        self._campaign: Served | None = None
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._stopping = threading.Event()
         self._ended = -_BUSY
@@ -111,18 +112,17 @@ class Worker:
         self._stopping.set()
 
     def _run(self) -> None:
-        campaign: Served | None = None
         while (jobs := self._gather()) is not None:
             with _Settling(jobs):
-                campaign = campaign or self._patient(lambda: self._opening(self.name))
+                self._patient(self._opened)
                 commands = [job for job in jobs if job.call is None]
                 if commands:
                     with _Settling(commands):
-                        self._turn(campaign, commands)
+                        self._turn(commands)
                 for job in jobs:
                     if job.call is not None:
                         with _Settling([job]):
-                            self._call(campaign, job, job.call)
+                            self._call(job, job.call)
         self._leave()
 
     def _leave(self) -> None:
@@ -134,8 +134,20 @@ class Worker:
                 late.append(job)
         _settle(late, [StoreUnavailable("this campaign is being let go: try again")] * len(late))
 
-    def _call(self, campaign: Served, job: _Job, call: Callable[[Any], Any]) -> None:
-        _settle([job], [self._patient(lambda: call(campaign))])
+    def _opened(self) -> Served:
+        self._campaign = self._campaign or self._opening(self.name)
+        return self._campaign
+
+    def _with(self, step: Callable[[Any], T]) -> T:
+        """The step at the campaign; if that is gone, at the one that was made under its name since."""
+        try:
+            return self._patient(lambda: step(self._opened()))
+        except UnknownCampaign:
+            self._campaign = None
+            return self._patient(lambda: step(self._opened()))
+
+    def _call(self, job: _Job, call: Callable[[Any], Any]) -> None:
+        _settle([job], [self._with(call)])
 
     def _gather(self) -> list[_Job] | None:
         first = self._queue.get()
@@ -155,10 +167,10 @@ class Worker:
             jobs.append(job)
         return jobs
 
-    def _turn(self, campaign: Served, jobs: Sequence[_Job]) -> None:
+    def _turn(self, jobs: Sequence[_Job]) -> None:
         commands = [job.command for job in jobs]
         started = time.perf_counter()
-        results = self._patient(lambda: campaign.serve(commands, time.time()))
+        results = self._with(lambda campaign: campaign.serve(commands, time.time()))
         _settle(jobs, results)
         self._ended = time.monotonic()
         if self._watch is not None:

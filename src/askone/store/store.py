@@ -99,6 +99,10 @@ class Store:
         """One campaign."""
         return CampaignRecord(*self._one(_RECORD + "= ?", name))
 
+    def number(self, name: str) -> int:
+        """A campaign's number, which no other has: a name may be used again."""
+        return int(self._one(HEAD, name)[0])
+
     def learner(self, name: str) -> bytes:
         """What was given as the learner when the campaign was made."""
         return bytes(self._one("SELECT learner FROM campaigns WHERE name = ?", name)[0])
@@ -204,18 +208,27 @@ class Store:
         return [key for (key,) in found]
 
     def snapshot(self, name: str) -> tuple[int, str, bytes] | None:
-        """The latest state that was kept: the entry it comes after, a fingerprint, and its bytes."""
-        query = f"SELECT seq, fingerprint, data FROM snapshots WHERE campaign = {_ID} ORDER BY seq DESC LIMIT 1"
-        found = self._found(query, name)
-        return (found[0][0], found[0][1], bytes(found[0][2])) if found else None
+        """The latest state that was kept: how much it has learnt, a fingerprint, and its bytes."""
+        found = self.snapshots(name)
+        return found[-1] if found else None
+
+    def snapshots(self, name: str) -> list[tuple[int, str, bytes]]:
+        """All states that were kept, the latest last."""
+        query = f"SELECT seq, fingerprint, data FROM snapshots WHERE campaign = {_ID} ORDER BY seq"
+        return [(seq, mark, bytes(data)) for seq, mark, data in self._found(query, name)]
 
     def keep_snapshot(self, name: str, seq: int, fingerprint: str, blob: bytes) -> None:
         """Keep a state that is only a cache: the last two stay."""
         number = self._one(HEAD, name)[0]
         older = "SELECT seq FROM snapshots WHERE campaign = ? ORDER BY seq DESC LIMIT 1 OFFSET 2"
+        put = (
+            "INSERT INTO snapshots VALUES (?, ?, ?, ?) ON CONFLICT (campaign, seq) "
+            "DO UPDATE SET fingerprint = excluded.fingerprint, data = excluded.data"
+        )
         with self._database.transaction() as session:
-            session.run("DELETE FROM snapshots WHERE campaign = ? AND seq = ?", (number, seq))
-            session.run("INSERT INTO snapshots VALUES (?, ?, ?, ?)", (number, seq, fingerprint, blob))
+            # What has more was made before answers were taken back: it is of no use, and would hide this one.
+            session.run("DELETE FROM snapshots WHERE campaign = ? AND seq > ?", (number, seq))
+            session.run(put, (number, seq, fingerprint, blob))
             for (upto,) in session.fetch(older, (number,)):
                 session.run("DELETE FROM snapshots WHERE campaign = ? AND seq <= ?", (number, upto))
 

@@ -46,6 +46,12 @@ class Turn:
         self._hash: str = mark or BEGINNING
 
     @property
+    def campaign(self) -> int:
+        """The campaign's number, which no other has: a name may be used again."""
+        number: int = self._campaign
+        return number
+
+    @property
     def head(self) -> tuple[int, str]:
         """The number and the hash of the last entry."""
         return self._seq, self._hash
