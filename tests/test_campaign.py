@@ -398,6 +398,7 @@ def test_after_an_undo_the_state_that_was_kept_before_is_used(store, monkeypatch
 
 def test_what_was_served_is_served_even_if_the_state_cannot_be_kept(store, monkeypatch, caplog):
     campaign = stage(store, PRICES)
+    monkeypatch.setattr("askone.campaign.campaign.PAUSE", 0.0)
     monkeypatch.setattr("askone.campaign.campaign.KEEP", 3)
 
     def full(*_):

@@ -48,7 +48,7 @@ from askone.version import __version__
 Array = NDArray[Any]
 log = logging.getLogger("askone.campaign")
 KEEP, PAUSE = 500, 60.0
-"""After so many lessons, and seconds, the state is kept, so that opening is quick: it is megabytes, so not too often."""
+"""After so many lessons and seconds the state is kept, so that opening is quick: megabytes, so not too often."""
 _PATIENCE = 200
 """Whether the target is reached is looked at again after so small a part more answers: all scores are read for it."""
 
