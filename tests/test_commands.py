@@ -252,7 +252,7 @@ def test_simulate(capsys, here):
     ask("simulate", "campaign.toml", "--answers", 60)
     out = capsys.readouterr().out
     assert "mean error in EUR" in out
-    assert "60 answers: 0.1 hours of people's time, 3.00 EUR." in out
+    assert "40 answers, which is all that the rows give: 0.0 hours of people's time, 2.00 EUR." in out
 
 
 # -- taking ---------------------------------------------------------------------------------------
@@ -369,3 +369,17 @@ def test_a_console_may_be_handed_in(here):
     chosen = cli._parser().parse_args(["status"])
     assert cli.run_campaigns(chosen, Console(file=out, width=100)) == 0
     assert "bikes" in out.getvalue()
+
+
+def test_what_is_asked_can_be_said_in_words(here, capsys):
+    ask("new", "bikes.csv", "--kind", "number", "--low", "0", "--high", "900", "--label", "price", "--name", "named")
+    ask("new", "bikes.csv", "--low", "0", "--high", "900", "--wording", "More than {threshold}?", "--name", "worded")
+    store = open_store("askone.db")
+    try:
+        named, worded = (Settings.from_json(next(store.entries(n)).event.settings) for n in ("named", "worded"))
+        assert named.labels.name == "price"
+        assert worded.question.wording == "More than {threshold}?"
+    finally:
+        store.close()
+    ask("new", "bikes.csv", "--classes", "a,b", "--label", "price", status=2)
+    assert "--label must be left out for --kind class" in capsys.readouterr().err

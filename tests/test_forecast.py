@@ -58,7 +58,7 @@ def test_all_columns_and_one_order_without_rows(table):
 
 
 def test_costs(table):
-    ask = AskSettings(price=0.05, currency="EUR", seconds=3.6, overlap=3, gold_share=0.1)
+    ask = AskSettings(price=0.05, currency="EUR", seconds=3.6, overlap=15, gold_share=0.1)
     settings = Settings("A", Numbers(0, 1), RowSettings(learn=("x",), gold="c"), ask=ask)
     found = forecast(settings, table, 2 * MOST)
     assert found.cost.price == pytest.approx(0.05 * 2 * MOST)
@@ -91,3 +91,12 @@ def test_bad_arguments(table, argument, value):
     with pytest.raises(InvalidArgument) as refused:
         forecast(Settings("A", Numbers(0, 1)), table, **given)
     assert refused.value.argument == argument
+
+
+def test_there_are_no_more_answers_than_rows(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(f"{i},{i % 7}\n" for i in range(60)))
+    settings = Settings("Few", Numbers(0, 10), ask=AskSettings(overlap=2, seconds=30.0))
+    found = forecast(settings, open_table(str(path)), 1000)
+    assert found.points[-1][0] <= found.answers == 120
+    assert found.cost.hours == pytest.approx(1.0)

@@ -147,3 +147,18 @@ def test_an_id_that_was_used_for_another_answer_is_refused(store):
     with pytest.raises(InvalidArgument, match="id must be new"):
         one(campaign, Answer("ann", undone.question.lease, True, "same"), 5.0)  # again after it was taken back
     assert one(campaign, Answer("ann", first.question.lease, True, "same"), 6.0).duplicate
+
+
+def test_gold_is_not_told_by_what_comes_next(store):
+    gold = dict.fromkeys(range(0, 40, 4), 75.0)
+    campaign = stage(store, asking(PRICES, gold="price", gold_share=0.5, exam_share=0), gold=gold)
+    alike = {"": [], "gold": []}
+    serving = one(campaign, Next("ann"))
+    for i in range(24):
+        role = campaign.book.asked[serving.question.number].role
+        if serving.ahead is not None and i > 2:
+            alike[role].append(serving.ahead.yes.question == serving.ahead.no.question)
+        serving = one(campaign, Answer("ann", serving.question.lease, i % 2 == 0, f"g{i}"), 2.0 + i)
+    assert alike["gold"]
+    assert not any(alike["gold"])
+    assert campaign.book.learnt == sum(one.role != "gold" and bool(one.given) for one in campaign.book.asked.values())

@@ -28,7 +28,7 @@ from askone.server.app import ROUTES
 from askone.server.config import ServerConfig
 from askone.server.limits import Buckets
 from askone.server.pages import HTML, files
-from askone.server.serving import setup_link
+from askone.server.serving import require_free, setup_link
 from sites import CANARY, LOOSE, PASSWORD, Site, table
 
 API = "/api/v1"
@@ -519,3 +519,13 @@ def test_heads_that_trickle_are_cut_off(site, monkeypatch):
         finally:
             server.should_exit = True
             thread.join()
+
+
+def test_a_port_that_is_taken_is_named_before_any_work():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(InvalidArgument, match=rf"port must be one that can be listened at .*--port.* got {port}"):
+            require_free(ServerConfig(port=port))
+    require_free(ServerConfig(port=0))

@@ -167,11 +167,12 @@ class Asker:
         """What would be asked after a no and after a yes to question ``number``.
 
         With few people at work the state after either answer is computed; among many the bit is one of dozens
-        that are on their way, and the present state has to do.
+        that are on their way, and the present state has to do.  Gold teaches nothing, but is looked ahead from as if
+        it did: two questions alike would tell it from the others.
         """
         asking = self.book.asked[number]
-        exam = asking.role == "exam" and not self.learner.forecasts
-        if not quiet or exam or asking.role == "gold" or self.book.overlap > 1:
+        teaches = asking.role == "" or self.learner.forecasts
+        if not quiet or not teaches or self.book.overlap > 1:
             draft = self.draft(following, self.book.state)
             return draft, draft
         x = self.tray.features([asking.position])[0]

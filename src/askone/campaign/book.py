@@ -94,10 +94,11 @@ class Book:
             return [0] * count
         while self._cursor < self.rows and self._taken[self._cursor]:
             self._cursor += 1
-        found = np.flatnonzero(~self._taken[self._cursor : self._cursor + count + 4096])[:count] + self._cursor
-        if len(found) < count and self._cursor + count + 4096 < self.rows:
-            found = np.flatnonzero(~self._taken[: self.rows])[:count]
-        return [int(place) for place in found]
+        for near in (count + 256, self.rows - self._cursor):  # those set aside or chosen lie near the first free one
+            found = np.flatnonzero(~self._taken[self._cursor : self._cursor + near])[:count]
+            if len(found) == count:
+                break
+        return [int(place) + self._cursor for place in found]
 
     def free_rows(self) -> Array:
         """All rows without a question."""

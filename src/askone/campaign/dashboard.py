@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from askone.campaign.book import Book
-from askone.campaign.exams import Measured, continued, curve, measure_of
+from askone.campaign.exams import FIRST, Measured, continued, curve, measure_of
 from askone.campaign.lessons import Asking, Lesson
 from askone.campaign.settings import Numbers, Settings
 from askone.choices import Subset
@@ -69,13 +69,15 @@ def points(book: Book, space: Space) -> list[Measured]:
 def measured(book: Book, settings: Settings, space: Space) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """The learning curve, and where it is heading."""
     found = points(book, space)
+    exams = sum(book.asked[lesson.number].score is not None for lesson in book.lessons.all) if not found else None
     unit = settings.labels.unit if isinstance(settings.labels, Numbers) else ""
     plain = [point._asdict() for point in found]
     latest = plain[-1] if plain else None
     learning = {"measure": measure_of(space), "unit": unit, "points": plain, "latest": latest}
     ahead = continued(found, is_share(space))
     forecast = None if ahead is None else {"points": [[p.n, p.low, p.value, p.high] for p in ahead]}
-    return {**learning, "target": settings.ask.target}, forecast
+    needed = None if exams is None else {"have": exams, "need": FIRST}
+    return {**learning, "target": settings.ask.target, "waiting": needed}, forecast
 
 
 def spent(book: Book, settings: Settings) -> dict[str, Any]:

@@ -39,7 +39,8 @@ USUAL = 0.05
 """The error to expect before anything was measured, as a part of the range."""
 _LEAST = 0.002
 _WIDE = 2.5  # W in units of Laplace's scale
-_FIRST = 16  # scores before a curve begins: fewer say next to nothing
+FIRST = 10
+"""Scores before a curve begins: fewer say next to nothing."""
 
 
 @final
@@ -146,11 +147,11 @@ def curve(scores: list[tuple[int, float, float]], most: int = 40, share: bool = 
     >>> curve([(n, 1.0, 1.0) for n in range(10, 60)], share=True)[-1].high
     1.0
     """
-    if len(scores) < _FIRST:
+    if len(scores) < FIRST:
         return []
     values = np.array([pair for _, *pair in scores])
-    ends = sorted({round(_FIRST * (len(scores) / _FIRST) ** (i / max(most - 1, 1))) for i in range(most)})
-    return [_point(scores[end - 1][0], values[min(end // 2, end - _FIRST) : end], share) for end in ends]
+    ends = sorted({round(FIRST * (len(scores) / FIRST) ** (i / max(most - 1, 1))) for i in range(most)})
+    return [_point(scores[end - 1][0], values[min(end // 2, end - FIRST) : end], share) for end in ends]
 
 
 def _point(n: int, pairs: Array, share: bool) -> Measured:

@@ -62,20 +62,28 @@ class Forecast:
     points: tuple[tuple[int, float, float, float], ...]
     measure: str
     cost: Cost
+    answers: int
+    """How many there will be: not more than the rows give."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
-        return {"points": [list(point) for point in self.points], "measure": self.measure, "cost": asdict(self.cost)}
+        points = [list(point) for point in self.points]
+        return {"points": points, "measure": self.measure, "cost": asdict(self.cost), "answers": self.answers}
 
 
 def forecast(
     settings: Settings, table: Table | None, answers: int, flip: float = 0.0, truth: str = "synthetic"
 ) -> Forecast:
-    """Rehearse a campaign of so many answers, of which a share ``flip`` is wrong; see the module."""
+    """Rehearse a campaign of so many answers, of which a share ``flip`` is wrong; see the module.
+
+    There are no more answers than rows, times the people who answer each.
+    """
     as_choice(truth, "truth", ("synthetic",))
     as_count(answers, "answers", 1)
     as_number(flip, "flip", 0.0, 0.49)
     rows = None
+    if table is not None and not isinstance(settings.labels, Items):
+        answers = min(answers, table.rows * settings.ask.overlap)  # a row is asked once, by so many
     if table is not None:
         rows = _main_directions(encoded_sample(with_columns(settings, table), table)[0].astype(np.float64)[:_ROWS])
     ask = settings.ask
@@ -91,7 +99,8 @@ def forecast(
         asked = min(answers, round(count * per_lesson)) if count < lessons else rehearsed
         points.append((asked, values[0], values[len(values) // 2], values[-1]))
     price = None if ask.price is None else ask.price * answers
-    return Forecast(tuple(points), _measure(settings), Cost(price, ask.currency, ask.seconds * answers / 3600))
+    cost = Cost(price, ask.currency, ask.seconds * answers / 3600)
+    return Forecast(tuple(points), _measure(settings), cost, answers)
 
 
 def _main_directions(rows: Array) -> Array:

@@ -183,7 +183,7 @@ class AskSettings:
     budget: int | None = None
     overlap: int = 1
     gold_share: float = 0.0
-    exam_share: float = 0.1
+    exam_share: float = 0.15
     order: str = "stream"
     lease_seconds: float = 60.0
     per_person: int | None = None

@@ -28,17 +28,18 @@ class Tray:
     def row(self, position: int) -> Row:
         """One row; those that follow it are fetched with it, as they are likely next."""
         if position not in self._kept:
-            self._fetch(range(position, max(position + 1, min(position + _RUN, self.count))))
+            self._fetch(self._run(position))
         return self._kept[position]
 
     def features(self, positions: Sequence[int]) -> Array:
         """Rows as the model sees them, n x columns."""
         missing = [position for position in positions if position not in self._kept]
-        if len(missing) == 1:
-            self.row(missing[0])
-        elif missing:
-            self._fetch(missing, spare=positions)
+        if missing:
+            self._fetch(self._run(missing[0]) if len(missing) == 1 else missing, spare=positions)
         return np.array([self._kept[position].features for position in positions], dtype=np.float64)
+
+    def _run(self, position: int) -> range:
+        return range(position, max(position + 1, min(position + _RUN, self.count)))
 
     def _fetch(self, positions: Sequence[int], spare: Sequence[int] = ()) -> None:
         if len(self._kept) + len(positions) > _MOST:

@@ -34,7 +34,7 @@ def _add_demo(demo: argparse.ArgumentParser) -> None:
     demo.add_argument("--store", default=None, metavar="URL", help="where to keep it (default: a temporary file)")
     demo.add_argument("--headless", action="store_true", help="no server: a simulated campaign in this terminal")
     demo.add_argument("--answers", type=int, default=None, help="of each simulated person at most; headless: in all")
-    demo.add_argument("--seconds-per-answer", type=float, default=1.0, help="of a simulated person (default: 1)")
+    demo.add_argument("--seconds-per-answer", type=float, default=1.5, help="of a simulated person (default: 1.5)")
 
 
 def _add_new(new: argparse.ArgumentParser) -> None:
@@ -44,6 +44,8 @@ def _add_new(new: argparse.ArgumentParser) -> None:
     new.add_argument("--kind", choices=("number", "class", "order"), default=None, help="what labels are")
     new.add_argument("--low", type=float, default=None, help="numbers: the lowest that is plausible")
     new.add_argument("--high", type=float, default=None, help="numbers: the highest that is plausible")
+    new.add_argument("--label", default=None, metavar="WORD", help="numbers: what they are, such as rent")
+    new.add_argument("--wording", default=None, help="the question, with {threshold}, {set}, or {first} and {second}")
     new.add_argument("--unit", default=None, help="numbers: their unit, such as EUR")
     new.add_argument("--decimals", type=int, default=None, help="numbers: decimals of the thresholds asked about")
     new.add_argument("--classes", default=None, metavar="A,B,...", help="class: their names")
@@ -72,6 +74,7 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--certificate", default=None, metavar="FILE", help="TLS certificate chain (PEM)")
     serve.add_argument("--certificate-key", default=None, metavar="FILE", help="its key (PEM)")
     serve.add_argument("--webhooks", action="store_true", help="send webhooks that managers set up")
+    serve.add_argument("--access-log", action="store_true", help="write a JSON line for each request to standard error")
 
 
 def _add_simulate(simulate: argparse.ArgumentParser) -> None:

@@ -98,6 +98,7 @@ def from_options(chosen: argparse.Namespace, suggested: Settings | None) -> Sett
     record["labels"] = _labels(chosen, record.get("labels"))
     record["title"] = chosen.title or record.get("title") or "Campaign"
     record.setdefault("ask", {}).update(_given(budget=chosen.budget))
+    record.setdefault("question", {}).update(_given(wording=chosen.wording))
     for pair in chosen.set:
         _put(record, pair)
     return Settings.from_json(record)
@@ -109,15 +110,17 @@ def _labels(chosen: argparse.Namespace, suggested: Record | None) -> Record:
         raise InvalidArgument("--kind", "number (with --low and --high), class (with --classes) or order", None)
     kind = kind or (suggested["kind"] if suggested and suggested["kind"] != "number" else "number")
     given = {
-        "number": _given(low=chosen.low, high=chosen.high, unit=chosen.unit, decimals=chosen.decimals),
+        "number": _given(
+            low=chosen.low, high=chosen.high, unit=chosen.unit, decimals=chosen.decimals, name=chosen.label
+        ),
         "class": _given(classes=_names(chosen.classes)),
         "order": _given(items=_names(chosen.items)),
     }
     for other, options in given.items():
         if other != kind and options:
-            raise InvalidArgument(
-                f"--{next(iter(options))}", f"left out for --kind {kind}", next(iter(options.values()))
-            )
+            option = next(iter(options))
+            flag = "label" if option == "name" else option
+            raise InvalidArgument(f"--{flag}", f"left out for --kind {kind}", options[option])
     same = dict(suggested) if suggested and suggested["kind"] == kind else {}
     found = {"kind": kind, **same, **given[kind]}
     needed = {"class": "classes", "order": "items"}.get(kind)

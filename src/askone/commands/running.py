@@ -23,6 +23,7 @@ def run_serve(chosen: argparse.Namespace, console: Console) -> int:
         certificate=None if chosen.certificate is None else Path(chosen.certificate),
         certificate_key=None if chosen.certificate_key is None else Path(chosen.certificate_key),
         webhooks=chosen.webhooks,
+        access_log=chosen.access_log,
     )
 
     def say(text: str) -> None:

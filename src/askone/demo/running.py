@@ -20,7 +20,7 @@ from askone.demo.tasks import Flipping, Task
 from askone.inputs import as_count, as_number
 from askone.server.config import ServerConfig
 from askone.server.secrets import TOKEN, digest, fresh, fresh_id
-from askone.server.serving import serve
+from askone.server.serving import require_free, serve
 from askone.store.opening import open_store
 from askone.store.store import Store
 
@@ -40,8 +40,8 @@ class Demo:
     port: int = 8000
     store: str | None = None
     people: int = 3
-    answers: int = 200
-    seconds: float = 1.0
+    answers: int = 240
+    seconds: float = 1.5
     digits: int = 800
     flats: int = 3000
 
@@ -54,6 +54,7 @@ class Demo:
 def run(demo: Demo, say: Callable[[str], None] = print) -> int:
     """Serves until it is interrupted."""
     config = ServerConfig(host=demo.host, port=demo.port, access_log=False)
+    require_free(config)
     with tempfile.TemporaryDirectory(prefix="askone-demo-") as folder, _ended_like_ctrl_c():
         url = demo.store or str(Path(folder) / "askone.db")
         say("Making three campaigns: handwritten digits, prices of flats, favourite drinks …")

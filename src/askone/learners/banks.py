@@ -111,7 +111,7 @@ class FullBank(Bank):
 
     def means(self) -> Array:
         """mu + L r."""
-        return np.asarray(self.mean + np.einsum("kij,kj->ki", self.factor, self.moved))
+        return np.asarray(self.mean + (self.factor @ self.moved[:, :, None])[:, :, 0])
 
     def seen(self, features: Array, place: Array) -> tuple[Array, Array]:
         """See ``Bank.seen``."""

@@ -436,11 +436,13 @@ class Filters(Learner[BankState]):
     def _blended(self, bank: Bank) -> Array:
         """theta of each map: the filters' means, by weight."""
         theta = np.zeros((len(self.maps), self.size))
-        np.add.at(theta, self._places(bank), bank.weights[:, None] * bank.means())
+        # A loop over some ten filters: for so few rows np.add.at takes several times as long.
+        for place, weighted in zip(self._places(bank).tolist(), bank.weights[:, None] * bank.means(), strict=True):
+            theta[place] += weighted
         return theta
 
     def _in_use(self, *banks: Bank) -> list[int]:
-        return sorted({int(g) for bank in banks for g in self.grid[bank.alive, 0]})
+        return sorted({int(g) for bank in banks for g in self.grid[bank.alive, 0].tolist()})
 
     def _maps_in_use(self, state: BankState) -> list[int]:
         return self._in_use(*state.banks)

@@ -13,6 +13,7 @@ from typing import Any, final
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
+from threadpoolctl import threadpool_limits
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.requests import Answer, SetStatus
@@ -226,6 +227,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     # The thread of a campaign computes: with the usual 5 ms until it lets the event loop in, requests would queue.
     before = sys.getswitchinterval()
     sys.setswitchinterval(0.0005)
+    # Small products, one after the other: BLAS's own threads would only wait for each other.
+    single = threadpool_limits(1)
     tasks = [asyncio.create_task(_sweeping(services)), asyncio.create_task(_warming(services))]
     if services.config.webhooks:
         tasks.append(asyncio.create_task(services.webhooks.run()))
@@ -239,6 +242,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         if app.state.owned:
             services.store.close()
         sys.setswitchinterval(before)
+        single.restore_original_limits()
 
 
 async def _warming(services: Services) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import sys
 import tempfile
 from collections.abc import Callable
@@ -45,6 +46,7 @@ def serve(
 ) -> int:
     """Serves the store at an address until it is stopped; ``begun`` is told where it listens."""
     config = _with_directory(url, config or ServerConfig())
+    require_free(config)
     store = open_store(url)
     try:
         refuse_strangers(store, config)
@@ -53,8 +55,8 @@ def serve(
         store.close()
     # Whoever comes by the network finds nothing to log in to before somebody administers the server.
     settings = _settings(Factory(url, config), config)
-    socket = settings.bind_socket()
-    port = socket.getsockname()[1]
+    listening = settings.bind_socket()
+    port = listening.getsockname()[1]
     address = config.public_url.rstrip("/") or _address(config, port)
     say(f"askone serves {address}")
     if link is not None:
@@ -62,10 +64,23 @@ def serve(
     if begun is not None:
         begun(address)
     if config.processes > 1:
-        Multiprocess(settings, sockets=[socket]).run()
+        Multiprocess(settings, sockets=[listening]).run()
     else:
-        uvicorn.Server(settings).run(sockets=[socket])
+        uvicorn.Server(settings).run(sockets=[listening])
     return 0
+
+
+def require_free(config: ServerConfig) -> None:
+    """Raise unless the port can be listened at: before any work is done, and in words."""
+    host = config.host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, config.port))
+        except OSError as error:
+            allowed = f"one that can be listened at on {host} (choose another with --port)"
+            raise InvalidArgument("port", allowed, f"{config.port}: {error.strerror}") from error
 
 
 def refuse_strangers(store: Store, config: ServerConfig) -> None:

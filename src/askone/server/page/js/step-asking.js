@@ -29,7 +29,7 @@ export function askingStep(draft) {
       whole("Most per person", "Empty: no limit.", "per_person")),
     group("Quality",
       whole("People per question", "More than one measures agreement, at that many times the cost.", "overlap"),
-      share("Measuring questions (%)", "Random questions from which the learning curve is drawn. 10 % is a good share.", ask, "exam_share", "ask.exam_share"),
+      share("Measuring questions (%)", "Random questions from which the learning curve is drawn. 15 % is a good share.", ask, "exam_share", "ask.exam_share"),
       share("Gold questions (%)", draft.settings.rows.gold ? "Rows with a known answer, to see how people do." : "Needs a column with known answers.", ask, "gold_share", "ask.gold_share"),
       share("Expected slips (%)", "The model allows for this share of slips.", learner, "flip", "learner.flip")),
     group("Order and cost",

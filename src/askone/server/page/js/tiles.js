@@ -10,8 +10,8 @@ function tile(name, value, note, extra = null) {
   return el("div", { class: "card tile stat" }, el("dt", { class: "name" }, name), el("dd", { class: "value" }, value), el("dd", { class: "muted small" }, note || "\u00a0"), extra ? el("dd", {}, extra) : null);
 }
 
-function errorTile({ measure, unit, latest }) {
-  if (!latest) return tile("Measured now", "–", "needs a few measuring questions");
+function errorTile({ measure, unit, latest, waiting }) {
+  if (!latest) return tile("Measured now", "–", waiting ? `${count(waiting.have)} of ${count(waiting.need)} measuring questions answered` : "needs a few measuring questions");
   const write = writer(measure, unit);
   return tile(`${measure[0].toUpperCase()}${measure.slice(1)} now`, write(latest.value), interval(latest.low, latest.high, measure, unit));
 }
@@ -29,5 +29,6 @@ export function drawTiles(place, data) {
       ? tile("Budget left", "no limit", "set one in Settings")
       : tile("Budget left", count(left ?? 0), `of ${count(budget)}`, bar(1 - (left ?? 0) / budget, `${Math.round(100 - (100 * (left ?? 0)) / budget)} % used`)),
     tile("People active", count(data.people_active), rows?.rows > 1 ? `${count(rows.asked)} of ${plural(rows.rows, "row")} asked` : ""),
-    tile("Stale answers", count(stale?.count ?? 0), stale?.count ? `${number(stale.mean, 2)} answers late on average, ${count(stale.most)} at most` : "all questions were fresh"));
+    // With several people at work every question is some answers old when it is answered: that is how it should be.
+    tile("Answers in between", number(answers ? ((stale?.count ?? 0) * (stale?.mean ?? 0)) / answers : 0, 2), stale?.count ? `learnt while a question waited, on average; ${count(stale.most)} at most` : "every question knew all answers"));
 }
