@@ -129,6 +129,6 @@ def forecast_table(title: str, found: Forecast) -> ShownTable:
 
 def _cost(answers: int, found: Forecast) -> str:
     money = "" if found.cost.price is None else f", {found.cost.price:.2f} {found.cost.currency}".rstrip()
-    all_there_are = "" if found.answers == answers else f", which is all that the rows give"
+    all_there_are = "" if found.answers == answers else ", which is all that the rows give"
     said = f"{found.answers} answers{all_there_are}: {found.cost.hours:.1f} hours of people's time{money}."
     return f"{said} Truths are made up: docs/campaigns.md says how."
