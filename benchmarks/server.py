@@ -288,7 +288,8 @@ _PAGE = """# The server under load
 Written by `make bench-server` (`benchmarks/server.py`): {taken}.
 
 `askone serve` on a database with durable commits, over loopback; {people} people with tokens in a campaign of {rows:,}
-rows. First {rate:g} answers a second are offered for {seconds:g} seconds, at times fixed beforehand: the latency, in
+rows. After five seconds at 60 answers a second (no campaign begins with a rush; the first hundred answers cost most),
+{rate:g} answers a second are offered for {seconds:g} seconds, at times fixed beforehand: the latency, in
 milliseconds, is from when an answer was due until the next question has come. Then all of them answer as fast as they
 can for {flat:g} seconds. *CPU ms* is the time on processors for one answer: of the server, of the database and of the
 load itself.

@@ -6,7 +6,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -75,12 +75,12 @@ def run(demo: Demo, say: Callable[[str], None] = print) -> int:
             crowd.start(address)
 
         try:
-            return serve(url, config, say, begun)
-        except KeyboardInterrupt:
-            say("Stopped." if demo.store is None else f"Stopped; {demo.store} keeps what was answered.")
-            return 0
+            with suppress(KeyboardInterrupt):  # a server that was interrupted may return, or raise
+                serve(url, config, say, begun)
         finally:
             crowd.stop()
+        say("Stopped." if demo.store is None else f"Stopped; {demo.store} keeps what was answered.")
+        return 0
 
 
 def warm_up() -> None:

@@ -40,9 +40,10 @@ export function check(label, checked, onchange) {
   return el("label", { class: "check" }, el("input", { type: "checkbox", checked, onchange: (event) => onchange(event.target.checked) }), el("span", {}, label));
 }
 
-export function clearErrors(root) {
-  for (const place of root.querySelectorAll(".error")) place.textContent = "";
-  for (const control of root.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
+export function clearErrors(root, but = null) {
+  const spared = (node) => but !== null && node.closest("[data-path]")?.dataset.path === but;
+  for (const place of root.querySelectorAll(".error")) if (!spared(place)) place.textContent = "";
+  for (const control of root.querySelectorAll("[aria-invalid]")) if (!spared(control)) control.removeAttribute("aria-invalid");
 }
 
 /** Shows the message at the field of this path, or at the nearest one above it. Whether there was one. */

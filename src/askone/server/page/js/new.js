@@ -104,7 +104,8 @@ class Wizard {
 
   #report(error) {
     this.trouble = error;
-    clearErrors(this.body);
+    // A preview knows nothing of the name: what its creation found wrong there stays.
+    clearErrors(this.body, "name");
     show(this.message);
     if (!error) return;
     if (showError(this.body, error.argument, words(error))) return;
