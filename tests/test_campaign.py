@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from askone.campaign.book import Book
+from askone.campaign.learning import Learning
 from askone.campaign.campaign import Campaign
 from askone.campaign.requests import (
     Answer,
@@ -388,8 +388,8 @@ def test_after_an_undo_the_state_that_was_kept_before_is_used(store, monkeypatch
         campaign.keep()
     one(campaign, Undo("ann", "u1"), 200.0)
     adopted = []
-    adopt = Book.adopt
-    monkeypatch.setattr(Book, "adopt", lambda book, state, count: adopted.append(count) or adopt(book, state, count))
+    adopt = Learning.adopt
+    monkeypatch.setattr(Learning, "adopt", lambda one, state, count: adopted.append(count) or adopt(one, state, count))
     assert state_of(Campaign.open(store, "c")) == state_of(campaign)
     assert adopted == [20]
     campaign.keep()

@@ -47,14 +47,14 @@ class People(RuleBasedStateMachine):
         self.desks = [stage(self.stores[0], shape, rows=12, name=self.name, gold=gold)]
         self.desks.append(Campaign.open(self.stores[1], self.name))
         self.now, self.count, self.shape = 1.0, 0, shape
-        self.held, self.returned = {}, False
+        self.held, self.returned, self.prompt = {}, False, True
 
     def id(self):
         self.count += 1
         return f"e{self.count}"
 
     def do(self, desk, *requests):
-        results = self.desks[desk].serve(requests, self.now)
+        results = self.desks[desk].serve(requests, self.now, learn=self.prompt)
         for result in results:
             if isinstance(result, AskoneError):
                 assert isinstance(result, LeaseLost | CampaignClosed | UnknownQuestion), result
@@ -105,6 +105,12 @@ class People(RuleBasedStateMachine):
     @rule(desk=st.integers(0, 1))
     def grants_more(self, desk):
         self.do(desk, SetBudget("boss", self.id(), 40))
+
+    @rule(desk=st.integers(0, 1), lessons=st.integers(0, 5), prompt=st.booleans())
+    def learns_some_of_it(self, desk, lessons, prompt):
+        self.prompt = prompt
+        left = iter(range(lessons))
+        self.desks[desk].learn(lambda: next(left, None) is not None)
 
     @rule(desk=st.integers(0, 1))
     def keeps(self, desk):

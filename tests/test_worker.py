@@ -15,6 +15,7 @@ class Fake:
 
     def __init__(self):
         self.batches, self.threads, self.away, self.gate = [], set(), 0, threading.Event()
+        self.learnt, self.forgets = [], False
         self.gate.set()
 
     def serve(self, commands, now):
@@ -25,6 +26,11 @@ class Fake:
             raise StoreUnavailable("away")
         self.batches.append(list(commands))
         return [LeaseLost("gone") if n == 13 else 1 / n for n in commands]
+
+    def learn(self, go_on):
+        self.learnt.append(go_on())
+        if self.forgets:
+            raise StoreUnavailable("away")
 
 
 def run(fake, scenario, **options):
@@ -54,6 +60,18 @@ def test_what_waits_becomes_one_turn_in_order_in_one_thread():
     assert run(fake, scenario) == [1, 0.5, 0.25, 0.2]
     assert fake.batches == [[1], [2, 4, 5]]
     assert fake.threads == {"campaign c"}
+
+
+def test_the_model_learns_after_each_turn_and_a_store_that_is_away_then_hurts_nobody():
+    fake = Fake()
+    fake.forgets = True
+
+    async def scenario(worker):
+        return [await worker.put(n) for n in (1, 2, 4)]
+
+    assert run(fake, scenario) == [1, 0.5, 0.25]
+    assert len(fake.learnt) == 3
+    assert all(fake.learnt)  # nobody waited
 
 
 def test_a_batch_has_a_most():

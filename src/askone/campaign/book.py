@@ -1,18 +1,19 @@
 """The fold: all that is known of a campaign, from its log alone.
 
-``note`` does the book-keeping of one entry, ``settle`` brings the model up to date.  No clock, no randomness:
-whoever reads the same log has the same book, and the state of the model bit for bit.
+``note`` does the book-keeping of one entry, ``learning`` brings the model up to date.  No clock, no randomness:
+whoever reads the same log has the same book, and after as many lessons the same state bit for bit.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askone.campaign.learning import Features, Learning
 from askone.campaign.lessons import Asking, Given, Lessons, decided
 from askone.campaign.people import Done, Person
 from askone.errors import InvalidFile
@@ -22,10 +23,6 @@ from askone.store.entries import Entry
 from askone.store.notices import Began, Excluded, Flagged, Grown, Included, Limited, Reopened, Status, Turned
 
 Array = NDArray[Any]
-Features = Callable[[Sequence[int]], Array]
-"""Rows as the model sees them, by position."""
-
-_RECENT, _DENSE, _CHUNK = 8, 3, 500
 STOPPED = "target-"
 """How the event begins that stops a campaign because its target is reached."""
 TIRED = 3
@@ -41,9 +38,7 @@ class Book:
     """
 
     def __init__(self, learner: Learner[Any], features: Features, overlap: int = 1, rowless: bool = False) -> None:
-        self.learner, self._features = learner, features
         self.overlap, self.rowless = overlap, rowless
-        self.state = learner.init()
         self.seq = 0
         self.status: Status = "running"
         self.stopped = False
@@ -63,6 +58,7 @@ class Book:
         self.excluded: set[str] = set()
         self.flags: list[Entry] = []
         self.lessons = Lessons()
+        self.learning = Learning(learner, features, self.asked, self.lessons)
         self.answers = self.skips = self.retractions = 0
         self.stale_count = self.stale_sum = self.stale_most = 0
         self.per_minute: Counter[int] = Counter()
@@ -76,9 +72,6 @@ class Book:
         self._skips: dict[str, int] = {}
         self._skipped_by: dict[int, dict[str, tuple[str, str]]] = {}
         self._lost: dict[int, int] = {}
-        self._learnt = 0
-        self._states: dict[int, Any] = {0: self.state}
-        self._first = {0}
 
     # -- rows -------------------------------------------------------------------------------------
 
@@ -115,7 +108,7 @@ class Book:
         """Note entries and learn what they teach."""
         for entry in entries:
             self.note(entry)
-        self.settle()
+        self.learning.settle()
 
     def note(self, entry: Entry) -> None:
         """Everything but learning."""
@@ -291,47 +284,19 @@ class Book:
     # -- learning ---------------------------------------------------------------------------------
 
     @property
+    def learner(self) -> Learner[Any]:
+        """Who asks and learns."""
+        return self.learning.learner
+
+    @property
+    def state(self) -> Any:
+        """What was learnt so far."""
+        return self.learning.state
+
+    @property
     def learnt(self) -> int:
         """Answers that the state has learnt from, as the learner counts them."""
         return self.learner.count(self.state)
-
-    def settle(self) -> None:
-        """Learn what the lessons teach; from where they changed, if they did."""
-        lessons = self.lessons
-        if lessons.changed < self._learnt:
-            kept = max(count for count in self._states if count <= lessons.changed)
-            self._states = {count: state for count, state in self._states.items() if count <= kept}
-            self._learnt, self.state = kept, self._states[kept]
-        for start in range(self._learnt, len(lessons.all), _CHUNK):
-            chunk = [self.asked[lesson.number] for lesson in lessons.all[start : start + _CHUNK]]
-            rows = self._features([asking.position for asking in chunk])
-            for lesson, asking, x in zip(lessons.all[start : start + _CHUNK], chunk, rows, strict=True):
-                self._learn(asking, x, lesson.answer)
-        lessons.changed = self._learnt
-
-    def _learn(self, asking: Asking, x: Array, answer: bool) -> None:
-        if asking.role != "exam" or self.learner.forecasts:  # a slope must be asked for at the prediction
-            self.state = self.learner.tell_row(self.state, x, asking.question, answer, None)
-        self._learnt += 1
-        self._states[self._learnt] = self.state
-        if self._learnt % _RECENT == 0:
-            for count in [count for count in self._states if not self._is_kept(count)]:
-                del self._states[count]
-
-    def _is_kept(self, count: int) -> bool:
-        """Whether the state after so many lessons stays: the further back, the fewer, by powers of two.
-
-        So there are about log n of them, and to take back what was learnt k lessons ago takes fewer than 2k.
-        """
-        back = self._learnt - count
-        return back <= _RECENT or back <= _DENSE * (count & -count) or count in self._first
-
-    def adopt(self, state: Any, count: int) -> None:
-        """A state that was kept after the first ``count`` lessons (see ``Lessons.digest``)."""
-        self.state, self._learnt = state, count
-        self._states[count] = state
-        self._first.add(count)
-        self.lessons.changed = count
 
     # -- looking ----------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ import hashlib
 import io
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -49,6 +49,8 @@ Array = NDArray[Any]
 log = logging.getLogger("askone.campaign")
 KEEP, PAUSE = 500, 60.0
 """After so many lessons and seconds the state is kept, so that opening is quick: megabytes, so not too often."""
+LATE = 200
+"""So many answers may wait to be learnt from while people are served; with more, nobody is served before them."""
 _PATIENCE = 200
 """Whether the target is reached is looked at again after so small a part more answers: all scores are read for it."""
 
@@ -71,9 +73,7 @@ class Campaign:
         self._tray = Tray(store, name)
         self._spoilt = True
         self._kept = self._judged = 0
-        self._kept_at = 0.0
-        self._company = False
-        """Whether other processes write to this log, too."""
+        self._kept_at = self._now = 0.0
         self._reload()
 
     @classmethod
@@ -95,7 +95,7 @@ class Campaign:
         self._tray.count = book.rows
         if not self._fresh:
             self._adopt(book)
-        book.settle()
+        book.learning.settle()
         self.book, self._spoilt = book, False
         self._asker = Asker(book, self._tray, self.settings.ask, self._estimator.stream_.seed, self._gold)
 
@@ -110,7 +110,7 @@ class Campaign:
             if count > len(book.lessons.all) or mark != self._mark(book, count):
                 continue
             with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
-                book.adopt(book.learner.from_arrays({name: arrays[name] for name in arrays.files}), count)
+                book.learning.adopt(book.learner.from_arrays({name: arrays[name] for name in arrays.files}), count)
             self._kept = count
 
     def _mark(self, book: Book, count: int) -> str:
@@ -121,6 +121,7 @@ class Campaign:
     def keep(self) -> None:
         """Keep the model's state: a cache, which may be deleted at any time."""
         with self._lock:
+            self.book.learning.settle()
             book, count = self.book, len(self.book.lessons.all)
             if count == self._kept:
                 return
@@ -154,10 +155,22 @@ class Campaign:
             self._spoilt = True  # until it has caught up with the rows, too
             self._catch_up(entries)
             self._spoilt = False
+            self.learn()
+
+    def learn(self, go_on: Callable[[], bool] | None = None) -> None:
+        """Bring the model up to date, as long as ``go_on`` says so before each lesson; keep it now and then."""
+        with self._lock:
+            learning = self.book.learning
+            learning.settle(go_on)
+            far = abs(len(self.book.lessons.all) - self._kept) >= KEEP
+            if far and not learning.pending and not self._spoilt and self._now >= self._kept_at + PAUSE:
+                self._kept_at = self._now
+                self._try_to_keep()
 
     def _catch_up(self, entries: Sequence[Entry]) -> None:
         rows = self.book.rows
-        self.book.apply(entries)
+        for entry in entries:
+            self.book.note(entry)
         self._tray.count = self.book.rows
         if self.book.rows != rows and not self.rowless:
             self._gold[:] = self.store.gold(self.name)
@@ -166,31 +179,31 @@ class Campaign:
 
     # -- serving ----------------------------------------------------------------------------------
 
-    def serve(self, requests: Sequence[Request], now: float) -> list[Result | AskoneError]:
+    def serve(self, requests: Sequence[Request], now: float, learn: bool = True) -> list[Result | AskoneError]:
         """Decide a batch of requests in one turn; it is durable when this returns.
 
-        A refused request has its error as its result.  If the store fails, nothing has happened.
+        A refused request has its error as its result.  If the store fails, nothing has happened.  Without ``learn``
+        what the answers teach is left for later, up to a bound: call ``learn`` when those who wait have their results.
         """
         with self._lock:
-            if self._company:  # what others wrote is learnt before the turn, while they may go on writing
-                self.refresh()
-            elif self._spoilt:
+            if self._spoilt:
                 self._reload()
+            # Before the turn, in which others could not write.
+            learning = self.book.learning
+            if learning.pending > LATE:
+                learning.settle(lambda: learning.pending > LATE)
             with self.store.turn(self.name) as turn:
                 self._check(turn.campaign)
                 self._spoilt = True  # until it is written the book may be ahead of the log
-                tail = turn.tail(self.book.seq)
-                self._company = self._company or bool(tail)
-                self._catch_up(tail)
+                self._catch_up(turn.tail(self.book.seq))
                 sitting = Sitting(self._asker, turn, requests, now)
                 results = [decide(sitting, request) for request in requests]
                 self._stop_at_target(sitting, now)
                 if sitting.entries or sitting.put or sitting.drop:
                     turn.write(sitting.entries, list(sitting.put.values()), sorted(sitting.drop))
-            self._spoilt = False
-            if abs(len(self.book.lessons.all) - self._kept) >= KEEP and now >= self._kept_at + PAUSE:
-                self._kept_at = now
-                self._try_to_keep()
+            self._spoilt, self._now = False, now
+            if learn:
+                self.learn()
             return results
 
     def _try_to_keep(self) -> None:
@@ -220,6 +233,7 @@ class Campaign:
         """The model as it is now: predict with it, save it, go on asking elsewhere."""
         estimator: OneBitEstimator = building.unpack(self._packed).estimator
         with self._lock:
+            self.learn()
             stream, book = estimator.stream_, self.book
             stream.state, stream.asked = book.state, book.numbers
             keys = {asking.position for asking in book.asked.values()}
@@ -235,6 +249,7 @@ class Campaign:
         if not rows:
             return []
         with self._lock:
+            self.learn()
             self._estimator.stream_.state = self.book.state
             X = np.array([row.features for row in rows], dtype=np.float64)
             found = predicted(self._estimator, X, self.rowless)
@@ -252,6 +267,7 @@ class Campaign:
     def dashboard(self, now: float, column: str | None = None) -> dict[str, Any]:
         """All that a manager sees."""
         with self._lock:
+            self.learn()
             book, space = self.book, self._estimator.stream_.learner.space
             found = dashboard.counts(book, now)
             found["curve"], found["forecast"] = dashboard.measured(book, self.settings, space)

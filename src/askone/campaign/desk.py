@@ -73,13 +73,14 @@ class Sitting:
         self._free: list[Seat] = []
         self._after: tuple[int, int] | None = (-1, -1)
         self._batch = 8 + 2 * len(requests)
+        self._quiet = self.book.active(now) <= QUIET
 
     # -- changes ----------------------------------------------------------------------------------
 
     def note(self, entry: Entry) -> Entry:
         """It happens: the book learns of it, and it will be written."""
         placed = replace(entry, seq=self.book.seq + 1)
-        self.book.apply([placed])
+        self.book.note(placed)
         self.entries.append(entry)
         self.known[entry.id] = placed
         return placed
@@ -97,6 +98,11 @@ class Sitting:
         self.seats.pop(place, None)
         self.put.pop(place, None)
         self.drop.add(place)
+
+    def _learn(self) -> None:
+        """Before a question is made, where few are at work; among many, what was just said is one bit of dozens."""
+        if self._quiet:
+            self.book.learning.settle()
 
     # -- serving a person -------------------------------------------------------------------------
 
@@ -218,7 +224,10 @@ class Sitting:
         if plan is None and book.reserved:
             held = {seat.number for seat in self._seats_of(book.reserved) if seat.seat == 0 and seat.expires > self.now}
             plan = self._orphan(person, book.reserved.keys() - held)
-        return None if plan is None else self._ask(self.asker.draft(plan, book.state), person, ahead)
+        if plan is None:
+            return None
+        self._learn()
+        return self._ask(self.asker.draft(plan, book.state), person, ahead)
 
     def _orphan(self, person: str, before: Collection[int]) -> Plan | None:
         """What was set aside to come after one of these questions, and will not come by itself."""
@@ -257,8 +266,8 @@ class Sitting:
         return None if plan is None or (plan[2] == "gold" and plan[1] in seen) else Plan(*plan)
 
     def _look_ahead(self, seat: Seat, following: Plan) -> Seat:
-        quiet = self.book.active(self.now) <= QUIET
-        no, yes = self.asker.drafts(seat.number, following, quiet)
+        self._learn()
+        no, yes = self.asker.drafts(seat.number, following, self._quiet)
         ahead = {"lease": secrets.token_urlsafe(16), "yes": yes.to_json()}
         ahead |= {} if no is yes else {"no": no.to_json()}
         self._drafts[seat.number, seat.seat] = (no, yes)
@@ -310,6 +319,7 @@ class Sitting:
         if bit is not None and seat.ahead is not None and seat.ahead["yes"]["plan"][0] == following.number:
             draft = self._draft(seat, bit)
             return self.with_question(self._ask(draft, person, True, seat.ahead["lease"]), person)
+        self._learn()
         return self.with_question(self._ask(self.asker.draft(following, book.state), person, True), person)
 
     def skip(self, request: Skip) -> Serving:

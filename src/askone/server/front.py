@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from askone.campaign.campaign import Campaign
@@ -27,7 +27,11 @@ class Front:
 
     def serve(self, commands: Sequence[Request], now: float) -> list[Any]:
         """The results: JSON for those that have a question, the rest and errors as they are."""
-        return [self._shown(result, now) for result in self.campaign.serve(commands, now)]
+        return [self._shown(result, now) for result in self.campaign.serve(commands, now, learn=False)]
+
+    def learn(self, go_on: Callable[[], bool]) -> None:
+        """What was said is learnt from, as long as ``go_on`` says so."""
+        self.campaign.learn(go_on)
 
     def _shown(self, result: Any, now: float) -> Any:
         if not isinstance(result, Serving):

@@ -30,6 +30,9 @@ class Served(Protocol):
     def serve(self, commands: Sequence[Any], now: float) -> Sequence[Any]:
         """The results of commands, each a value or an error, after one durable turn."""
 
+    def learn(self, go_on: Callable[[], bool]) -> None:
+        """Learn from what was said, as long as ``go_on`` says so."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -172,11 +175,22 @@ class Worker:
         started = time.perf_counter()
         results = self._with(lambda campaign: campaign.serve(commands, time.time()))
         _settle(jobs, results)
-        self._ended = time.monotonic()
+        took = time.perf_counter() - started
         if self._watch is not None:
-            self._watch(len(jobs), time.perf_counter() - started)
+            self._watch(len(jobs), took)
         if self._after is not None:
             self._after(commands, results)
+        self._learn(took)
+        self._ended = time.monotonic()
+
+    def _learn(self, took: float) -> None:
+        """Everybody has their next question: now the model learns, for as long as the turn took if others wait."""
+        until = time.perf_counter() + took
+        campaign = self._opened()
+        try:
+            campaign.learn(lambda: self._queue.empty() or time.perf_counter() < until)
+        except StoreUnavailable:
+            log.warning("learning is put off: the store is away")
 
     def _patient(self, step: Callable[[], T]) -> T:
         """The step, tried again while the store is away: events have their own ids, so that twice is once."""
