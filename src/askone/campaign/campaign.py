@@ -51,6 +51,7 @@ KEEP, PAUSE = 500, 60.0
 """After so many lessons and seconds the state is kept, so that opening is quick: megabytes, so not too often."""
 LATE = 200
 """So many answers may wait to be learnt from while people are served; with more, nobody is served before them."""
+_WARM = 20  # answers: more than any learner puts off
 _PATIENCE = 200
 """Whether the target is reached is looked at again after so small a part more answers: all scores are read for it."""
 
@@ -131,7 +132,7 @@ class Campaign:
             self._kept = count
 
     def warm(self) -> None:
-        """Ask and learn once for nothing: compiled functions are then loaded before anybody waits for them.
+        """Ask and learn a little for nothing: compiled functions are then loaded before anybody waits for them.
 
         Asking and learning are pure, so that nothing comes of it.
         """
@@ -140,9 +141,10 @@ class Campaign:
             if plan is None:
                 return
             exam = plan._replace(role="exam")
-            for draft in (self._asker.draft(exam, book.state), self._asker.draft(plan._replace(role=""), book.state)):
-                x = self._tray.features([plan.position])[0]
-                state = book.learner.tell_row(book.state, x, draft.question, True, None)
+            drafts = self._asker.draft(exam, book.state), self._asker.draft(plan._replace(role=""), book.state)
+            state, x = book.state, self._tray.features([plan.position])[0]
+            for i in range(_WARM):
+                state = book.learner.tell_row(state, x, drafts[i % 2].question, i % 3 == 0, None)
             book.learner.predict(state, self._tray.features([plan.position]))
 
     def refresh(self) -> None:

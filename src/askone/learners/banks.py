@@ -6,7 +6,7 @@ A bank is a value.  ``opened`` copies what is to be written into, and ``learnt``
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -26,6 +26,7 @@ class Bank(ABC):
     alive: Array
     evidence: Array
     mean: Array
+    _blends: dict[int, Array] = field(init=False, repr=False, default_factory=dict)
     parts: ClassVar[tuple[str, ...]]
     """The names of all arrays, with one entry for each filter."""
 
@@ -69,6 +70,19 @@ class Bank(ABC):
         out = np.empty(len(self.evidence))
         filtering.weights_of(self.evidence, out)
         return out
+
+    def blended(self, place: Array, maps: int) -> Array:
+        """theta of each map: the filters' means, by weight (place: each filter's map).
+
+        Computed once: a bank that has been handed out is not written into, and many are asked at one state.
+        """
+        if maps not in self._blends:
+            theta = np.zeros((maps, self.mean.shape[1]))
+            # A loop over some ten filters: for so few rows np.add.at takes several times as long.
+            for g, weighted in zip(place.tolist(), self.weights[:, None] * self.means(), strict=True):
+                theta[g] += weighted
+            self._blends[maps] = theta
+        return self._blends[maps]
 
     def arrays(self) -> dict[str, Any]:
         """All arrays by name."""

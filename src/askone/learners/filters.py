@@ -185,7 +185,7 @@ class Filters(Learner[BankState]):
         """The mean of the filters, in the user's units."""
         rows = as_rows(X, self.columns)
         values = np.zeros((len(rows), self.space.m))
-        thetas = [self._blended(bank) for bank in state.banks]
+        thetas = [bank.blended(self._places(bank), len(self.maps)) for bank in state.banks]
         for g in self._maps_in_use(state):
             features = self.maps[g](rows)
             for j, theta in enumerate(thetas):
@@ -432,14 +432,6 @@ class Filters(Learner[BankState]):
     def _seen(self, bank: Bank, features: Array) -> tuple[Array, Array]:
         """<x, mu> and x^T S x, K x n."""
         return bank.seen(features, self._places(bank))
-
-    def _blended(self, bank: Bank) -> Array:
-        """theta of each map: the filters' means, by weight."""
-        theta = np.zeros((len(self.maps), self.size))
-        # A loop over some ten filters: for so few rows np.add.at takes several times as long.
-        for place, weighted in zip(self._places(bank).tolist(), bank.weights[:, None] * bank.means(), strict=True):
-            theta[place] += weighted
-        return theta
 
     def _in_use(self, *banks: Bank) -> list[int]:
         return sorted({int(g) for bank in banks for g in self.grid[bank.alive, 0].tolist()})
