@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from askone.campaign.learning import Learning
 from askone.campaign.campaign import Campaign
+from askone.campaign.learning import Learning
 from askone.campaign.requests import (
     Answer,
     Exclude,

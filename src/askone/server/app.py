@@ -8,9 +8,10 @@ import logging
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
+from functools import cached_property
 from typing import Any, final
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 from threadpoolctl import threadpool_limits
@@ -51,7 +52,6 @@ from askone.server.watching import Watching
 from askone.server.webhooks import Webhooks
 from askone.server.worker import Worker, Workers
 from askone.store.store import Store
-from askone.version import __version__
 
 _API, _C, _OUT = "/api/v1", "/api/v1/campaigns/{c}", "/api/v1/campaigns/{c}/export"
 log = logging.getLogger("askone.server")
@@ -136,14 +136,13 @@ ROUTES: tuple[Row, ...] = (
 
 
 @final
-class Application(FastAPI):
-    """FastAPI with the table's description, and with what is around every response outside of everything."""
+class Application(Starlette):
+    """Starlette with the table's description, and with what is around every response outside of everything."""
 
-    def openapi(self) -> dict[str, Any]:
+    @cached_property
+    def description(self) -> dict[str, Any]:
         """See ``openapi.describe``."""
-        if self.openapi_schema is None:
-            self.openapi_schema = describe(ROUTES)
-        return self.openapi_schema
+        return describe(ROUTES)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Headers, the log and metrics see errors of the innermost kind as well."""
@@ -155,19 +154,14 @@ class Application(FastAPI):
 _WARM = 4  # campaigns that are opened when a server starts
 
 
-def create_app(store: Store, config: ServerConfig | None = None, owned: bool = False) -> FastAPI:
+def create_app(store: Store, config: ServerConfig | None = None, owned: bool = False) -> Application:
     """The server of a store, for ``serving.serve`` or any ASGI server; it closes the store in the end if it owns it."""
     services = _services(store, config or ServerConfig())
     app = Application(
-        title="askone",
-        version=__version__,
-        docs_url=None,
-        redoc_url=None,
-        openapi_url=None,
         lifespan=_lifespan,
-        redirect_slashes=False,
         exception_handlers={AskoneError: handle, HTTPException: handle, TimeoutError: handle, Exception: handle},
     )
+    app.router.redirect_slashes = False
     app.state.services, app.state.owned = services, owned
     for row in ROUTES:
         app.router.add_route(row.path, endpoint(row, services), methods=[row.method], include_in_schema=False)
@@ -222,7 +216,7 @@ def _teller(webhooks: Webhooks, campaign: str) -> Any:
 
 
 @contextlib.asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     services: Services = app.state.services
     # The thread of a campaign computes: with the usual 5 ms until it lets the event loop in, requests would queue.
     before = sys.getswitchinterval()

@@ -28,4 +28,4 @@ async def metrics(call: Call) -> Response:
 
 async def description(call: Call) -> Response:
     """This API, as OpenAPI."""
-    return reply(call.request.app.openapi())
+    return reply(call.request.app.description)

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import final
 
 import uvicorn
-from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
 from askone.errors import InvalidArgument
-from askone.server.app import create_app
+from askone.server.app import Application, create_app
 from askone.server.config import ServerConfig
 from askone.server.protocol import Impatient
 from askone.server.routes_accounts import SETUP, has_admin
@@ -33,7 +32,7 @@ class Factory:
     url: str
     config: ServerConfig
 
-    def __call__(self) -> FastAPI:
+    def __call__(self) -> Application:
         _log_lines()
         return create_app(open_store(self.url), self.config, owned=True)
 
