@@ -23,6 +23,7 @@ from askone.store.entries import Entry
 
 Array = NDArray[Any]
 _EDGE = 0.01  # of the range, next to its ends, is not asked about
+_REMEMBERED = 4096  # drafts
 _PRIOR = 4  # exams that the usual error counts for
 QUIET = 3
 """With more people than these at work an answer of one's own is one of many, and not looked ahead for."""
@@ -76,6 +77,17 @@ class Asker:
 
     def __init__(self, book: Book, tray: Tray, settings: AskSettings, seed: int, gold: list[int]) -> None:
         self.book, self.tray, self.settings, self.seed, self.gold = book, tray, settings, seed, gold
+        self._made: dict[str, tuple[Drafted, Drafted]] = {}
+
+    def remember(self, lease: str, no: Drafted, yes: Drafted) -> None:
+        """Keep what was made for after a no and after a yes, by the lease of whoever will have it."""
+        if len(self._made) >= _REMEMBERED:
+            self._made.clear()
+        self._made[lease] = (no, yes)
+
+    def remembered(self, lease: str) -> tuple[Drafted, Drafted] | None:
+        """What was made here for a lease; the seat has it, too, for other processes and after a restart."""
+        return self._made.get(lease)
 
     @property
     def learner(self) -> Learner[Any]:

@@ -31,12 +31,13 @@ from numpy.typing import NDArray
 from askone.campaign import building, dashboard
 from askone.campaign.asking import Asker
 from askone.campaign.book import STOPPED, Book
-from askone.campaign.desk import Sitting, decide
+from askone.campaign.desk import decide
 from askone.campaign.exams import reached
 from askone.campaign.predicting import predicted
 from askone.campaign.requests import Request, Result
 from askone.campaign.settings import Items, Settings
 from askone.campaign.showing import shown_row
+from askone.campaign.sitting import Sitting, looked_up
 from askone.campaign.tray import Tray
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
 from askone.estimators.base import OneBitEstimator
@@ -197,12 +198,14 @@ class Campaign:
             with self.store.turn(self.name) as turn:
                 self._check(turn.campaign)
                 self._spoilt = True  # until it is written the book may be ahead of the log
-                self._catch_up(turn.tail(self.book.seq))
-                sitting = Sitting(self._asker, turn, requests, now)
+                looked = looked_up(turn, self.book.seq, requests, now)
+                self._catch_up(looked.tail)
+                sitting = Sitting(self._asker, turn, looked, requests, now)
                 results = [decide(sitting, request) for request in requests]
                 self._stop_at_target(sitting, now)
-                if sitting.entries or sitting.put or sitting.drop:
-                    turn.write(sitting.entries, list(sitting.put.values()), sorted(sitting.drop))
+                seats = sitting.seats
+                if sitting.entries or seats.changed or seats.dropped:
+                    turn.write(sitting.entries, list(seats.changed.values()), sorted(seats.dropped))
             self._spoilt, self._now = False, now
             if learn:
                 self.learn()

@@ -31,10 +31,10 @@ WAIT = 30.0
 class Session:
     """A connection while a piece of work has it."""
 
-    __slots__ = ("_sql", "cursor", "failed")
+    __slots__ = ("_several", "_sql", "cursor", "failed")
 
     def __init__(self, cursor: Any, database: Database) -> None:
-        self.cursor, self._sql, self.failed = cursor, database.sql, False
+        self.cursor, self._sql, self._several, self.failed = cursor, database.sql, database.several, False
 
     def fetch(self, text: str, values: Values = ()) -> list[Record]:
         """All records that a query gives."""
@@ -50,6 +50,14 @@ class Session:
             self.failed = True
             raise
         return int(self.cursor.rowcount)
+
+    def several(self, queries: Sequence[tuple[str, Values]]) -> list[list[Record]]:
+        """What each of these queries gives: in one round trip, where there are any."""
+        try:
+            return self._several(self.cursor, queries)
+        except BaseException:
+            self.failed = True
+            raise
 
     def many(self, text: str, records: Sequence[Values]) -> None:
         """A statement for each of several records."""
@@ -88,6 +96,10 @@ class Database(ABC):
     @abstractmethod
     def listed(self, values: Sequence[str] | Sequence[int]) -> Any:
         """Texts or numbers as one value of a statement."""
+
+    def several(self, cursor: Any, queries: Sequence[tuple[str, Values]]) -> list[list[Record]]:
+        """See ``Session.several``."""
+        return [cursor.execute(self.sql(text), values).fetchall() for text, values in queries]
 
     @abstractmethod
     def begin(self, session: Session, lock: str | None) -> None:

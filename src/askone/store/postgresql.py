@@ -12,7 +12,7 @@ from typing import Any, ClassVar, final
 import sqlalchemy as sa
 
 from askone.errors import MissingExtra
-from askone.store.connections import ENTRY_COLUMNS, SEAT_COLUMNS, WAIT, Database, Record, Session
+from askone.store.connections import ENTRY_COLUMNS, SEAT_COLUMNS, WAIT, Database, Record, Session, Values
 
 SECRET = ("password", "sslpassword", "passfile")
 """Parameters of an address that are not to be seen."""
@@ -73,6 +73,13 @@ class PostgreSQL(Database):
     def listed(self, values: Sequence[str] | Sequence[int]) -> list[str] | list[int]:
         """An array."""
         return list(values)  # type: ignore[return-value]
+
+    def several(self, cursor: Any, queries: Sequence[tuple[str, Values]]) -> list[list[Record]]:
+        """See ``Session.several``: all are sent before the first answer is read."""
+        connection = cursor.connection
+        with connection.pipeline():
+            sent = [connection.execute(self.sql(text), values) for text, values in queries]
+            return [one.fetchall() for one in sent]
 
     def begin(self, session: Session, lock: str | None) -> None:
         """Under an advisory lock that the transaction's end gives back.

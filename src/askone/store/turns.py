@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
+from typing import NamedTuple, final
 
 from askone.errors import DuplicateEvent, UnknownCampaign
-from askone.store.connections import ENTRY_COLUMNS, SEAT_COLUMNS, Database, Session
+from askone.store.connections import ENTRY_COLUMNS, SEAT_COLUMNS, Database, Record, Session, Values
 from askone.store.entries import BEGINNING, Entry, Seat
 from askone.store.packing import (
     Line,
@@ -32,9 +32,22 @@ _FREE = (
 )
 
 
+Query = tuple[str, Values]
+
+
+@final
+class Looked(NamedTuple):
+    """What a turn begins with (see ``Turn.look``)."""
+
+    tail: list[Entry]
+    known: dict[str, Entry]
+    seats: list[Seat]
+    free: list[Seat]
+
+
 @final
 class Turn:
-    """What the holder of a turn can do: each method is one statement, for as many things as are handed in."""
+    """What the holder of a turn can do: each method is one round trip, for as many things as are handed in."""
 
     def __init__(self, session: Session, database: Database, name: str) -> None:
         found = session.fetch(HEAD, (name,))
@@ -58,21 +71,44 @@ class Turn:
 
     def tail(self, after: int) -> list[Entry]:
         """What the log holds after an entry's number."""
-        if after >= self._seq:
-            return []
-        found = self._session.fetch(_TAIL, (self._campaign, after))
-        return [Line(*record).entry() for record in found]
+        return self._entries(self._fetch(self._tail(after)))
 
     def known(self, ids: Sequence[str]) -> dict[str, Entry]:
         """The entries of these events, as far as the log has them."""
-        if not ids:
-            return {}
-        as_texts("ids", ids)
-        found = self._session.fetch(self._knowing(), (self._campaign, self._database.listed(ids)))
-        return {record[1]: Line(*record).entry() for record in found}
+        return {entry.id: entry for entry in self._entries(self._fetch(self._known(ids)))}
 
     def seats(self, people: Sequence[str] = (), leases: Sequence[str] = (), numbers: Sequence[int] = ()) -> list[Seat]:
         """The seats that these people hold, or of these leases, or of these questions: any of them."""
+        return [seat_of(record) for record in self._fetch(self._seats(people, leases, numbers))]
+
+    def free(self, now: float, limit: int, after: tuple[int, int] = (-1, -1)) -> list[Seat]:
+        """The first seats after one that nobody holds at ``now``, in the order of (number, seat)."""
+        return [seat_of(record) for record in self._fetch(self._free(now, limit, after))]
+
+    def look(
+        self, after: int, ids: Sequence[str], people: Sequence[str], leases: Sequence[str], now: float, limit: int
+    ) -> Looked:
+        """``tail``, ``known``, ``seats`` and the first page of ``free`` at once."""
+        queries = (self._tail(after), self._known(ids), self._seats(people, leases, ()), self._free(now, limit))
+        answers = iter(self._session.several([query for query in queries if query is not None]))
+        tail, known, seats, free = ([] if query is None else next(answers) for query in queries)
+        entries = {entry.id: entry for entry in self._entries(known)}
+        return Looked(self._entries(tail), entries, [seat_of(one) for one in seats], [seat_of(one) for one in free])
+
+    def _fetch(self, query: Query | None) -> list[Record]:
+        return [] if query is None else self._session.fetch(*query)
+
+    def _entries(self, records: Sequence[Record]) -> list[Entry]:
+        return [Line(*record).entry() for record in records]
+
+    def _tail(self, after: int) -> Query | None:
+        return None if after >= self._seq else (_TAIL, (self._campaign, after))
+
+    def _known(self, ids: Sequence[str]) -> Query | None:
+        as_texts("ids", ids)
+        return (self._knowing(), (self._campaign, self._database.listed(ids))) if ids else None
+
+    def _seats(self, people: Sequence[str], leases: Sequence[str], numbers: Sequence[int]) -> Query | None:
         as_texts("people", people)
         as_texts("leases", leases)
         database = self._database
@@ -83,16 +119,12 @@ class Turn:
         ]
         given = [(database.by.format(index) if index else "", text, values) for index, text, values in wanted if values]
         if not given:
-            return []
+            return None
         query = " UNION ".join(_SEATS.format(by=by) + text for by, text, _ in given) + " ORDER BY 1, 2"
-        values = [value for _, _, listed in given for value in (self._campaign, database.listed(listed))]
-        found = self._session.fetch(query, values)
-        return [seat_of(record) for record in found]
+        return query, [value for _, _, listed in given for value in (self._campaign, database.listed(listed))]
 
-    def free(self, now: float, limit: int, after: tuple[int, int] = (-1, -1)) -> list[Seat]:
-        """The first seats after one that nobody holds at ``now``, in the order of (number, seat)."""
-        found = self._session.fetch(_FREE, (self._campaign, *after, now, limit))
-        return [seat_of(record) for record in found]
+    def _free(self, now: float, limit: int, after: tuple[int, int] = (-1, -1)) -> Query:
+        return _FREE, (self._campaign, *after, now, limit)
 
     def write(
         self, entries: Sequence[Entry], put: Sequence[Seat] = (), drop: Sequence[tuple[int, int]] = ()
