@@ -489,7 +489,7 @@ def test_it_pauses_by_itself_when_it_is_good_enough(store):
     play(campaign, ["ann", "bob"], price, 300)
     assert campaign.book.status == "paused"
     latest = campaign.dashboard(999.0)["curve"]["latest"]
-    assert latest["value"] <= 25.0  # its whole interval was below; who held a question has answered since
+    assert latest["value"] <= 25.0  # that was all but certain; who held a question has answered since
     one(campaign, SetStatus("boss", "on", "running"), 1000.0)
     assert len(play(campaign, ["ann", "bob"], price, 20, start=1001.0)) == 20
     assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
@@ -498,7 +498,7 @@ def test_it_pauses_by_itself_when_it_is_good_enough(store):
 def test_the_target_is_not_looked_at_after_each_of_many_answers(store, monkeypatch):
     campaign, looked = stage(store, asking(PRICES, target=0.001, exam_share=0.9), rows=40), []
     monkeypatch.setattr("askone.campaign.campaign._PATIENCE", 10)
-    monkeypatch.setattr("askone.campaign.dashboard.points", lambda *_: looked.append(1) or [])
+    monkeypatch.setattr("askone.campaign.dashboard.errors", lambda *_: looked.append(1) or [])
     play(campaign, ["ann"], price, 40)
     assert 15 <= len(looked) <= 28
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor
+from askone.campaign import exams
 from askone.campaign.exams import Measured, continued, curve, exam, measure_of
 from askone.choices import Subset
 from askone.spaces import Real
@@ -124,3 +125,50 @@ def test_the_interval_of_a_mean_error_covers_it_and_a_run_of_zeros_is_not_exact(
     # 95 % nominal: below 90 % of 200 has a chance of less than 2e-3 under it.
     assert covered >= 180
     assert curve([(n, 0.0, 40.0) for n in range(1, 20)])[-1].high > 0
+
+
+@pytest.mark.parametrize("error", [None, 0.5, 40.0, 4000.0])
+def test_no_score_is_larger_than_the_most_that_was_said(error):
+    rng = np.random.default_rng(3)
+    space = Real(0, 1000, decimals=0)
+    for f in (0.0, 3.0, 500.0, 1000.0):
+        for _ in range(200):
+            found = exams._threshold(space, f, rng.random(3), 0, error)
+            assert max(found.score) <= found.most * (1 + 1e-12)
+
+
+def stopped(errors, most, target):
+    """Whether somebody who looks after every third score would ever have stopped."""
+    pairs = list(zip(errors, most, strict=True))
+    return any(exams.reached(pairs[:n], target) for n in range(1, len(pairs) + 1, 3))
+
+
+@pytest.mark.parametrize("kind", ["share", "rare and large"])
+def test_a_target_that_is_not_reached_is_taken_for_reached_in_one_of_twenty_campaigns_at_most(kind):
+    rng = np.random.default_rng(4)
+    runs, scores, target = 120, 150, 0.1
+    high = 1.0 if kind == "share" else 2.0
+    wrong = sum(
+        stopped(high * (rng.random(scores) < target / high), np.full(scores, high), target) for _ in range(runs)
+    )
+    assert wrong / runs <= exams.ALPHA + 3 * np.sqrt(exams.ALPHA * (1 - exams.ALPHA) / runs)
+
+
+def test_a_target_is_found_to_be_reached_though_the_error_was_large_at_first():
+    rng = np.random.default_rng(5)
+    found = 0
+    for _ in range(20):
+        rate = np.maximum(0.02, 1.0 / np.sqrt(1 + np.arange(900)))
+        errors = (rng.random(900) < rate).astype(float)
+        found += exams.reached([(value, 1.0) for value in errors], 0.1)
+    assert found >= 15
+
+
+def test_bets_on_a_target_gain_nothing_while_the_error_is_at_it():
+    """Exactly: the expected factor of one more score is 1 at the target, as it is linear in the score."""
+    for most, target in ((1.0, 0.1), (40.0, 5.0)):
+        stakes = exams._STAKES / most
+        for high in np.linspace(target, most, 7):
+            mean = target / high * high  # of two values, 0 and high
+            assert np.all(1 + stakes * (target - mean) <= 1 + 1e-12)
+            assert np.all(1 + stakes * (target - high) > 0)  # and nobody loses all

@@ -142,7 +142,7 @@ class Asker:
             uniform = draws.uniforms(self.seed, plan.number, 1, exams.WIDTH, draws.EXAM)[0]
             found = exams.exam(self.learner, state, x, uniform, self._error())
             if found is not None:
-                question, aside = found.question, {**aside, "role": "exam", "score": list(found.score)}
+                question, aside = found.question, {**aside, "role": "exam", "score": [*found.score, found.most]}
         if question is None:
             uniform = draws.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
             question = self._plausible(self.learner.ask_row(state, x, uniform, None))

@@ -150,6 +150,7 @@ class Book:
             aside.get("role", ""),
             None if score is None else (float(score[0]), float(score[1])),
             aside.get("truth"),
+            None if score is None or len(score) < 3 else float(score[2]),
         )
         self.seats_asked += 1 if aside.get("role") == "gold" else self.overlap
         self.numbers = max(self.numbers, number + 1)

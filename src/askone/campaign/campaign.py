@@ -228,8 +228,7 @@ class Campaign:
         if abs(lessons - self._judged) * _PATIENCE < lessons:
             return
         self._judged, space = lessons, book.learner.space
-        found = dashboard.points(book, space)
-        if found and reached(found[-1], target, dashboard.is_share(space)):
+        if reached(dashboard.errors(book, space), target):
             sitting.note(Entry(Turned(f"{STOPPED}{book.seq + 1}", "paused"), at=now))
 
     # -- looking ----------------------------------------------------------------------------------

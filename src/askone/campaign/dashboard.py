@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -58,12 +58,23 @@ def is_share(space: Space) -> bool:
 
 def points(book: Book, space: Space) -> list[Measured]:
     """The measured error along the campaign, from answers alone (see ``exams``)."""
-    scores = [
-        (place, asking.score[lesson.answer], max(asking.score))
-        for place, lesson in enumerate(book.lessons.all, start=1)
-        if (asking := book.asked[lesson.number]).score is not None
-    ]
+    scores = [(place, score[answer], max(score)) for place, score, answer, _ in _scored(book)]
     return curve(scores, share=is_share(space))
+
+
+def _scored(book: Book) -> Iterator[tuple[int, tuple[float, float], bool, float | None]]:
+    """Of each exam: after how many answers, what a no and a yes score, the answer, and the most it could be."""
+    for place, lesson in enumerate(book.lessons.all, start=1):
+        asking = book.asked[lesson.number]
+        if asking.score is not None:
+            yield place, asking.score, lesson.answer, asking.most
+
+
+def errors(book: Book, space: Space) -> list[tuple[float, float]]:
+    """What each exam says of the error, and the most that it could have said; of a share, what lacks to 1."""
+    lacks = is_share(space)
+    found = ((score[answer], most) for _, score, answer, most in _scored(book) if most is not None)
+    return [(1 - value if lacks else value, most) for value, most in found]
 
 
 def measured(book: Book, settings: Settings, space: Space) -> tuple[dict[str, Any], dict[str, Any] | None]:

@@ -11,7 +11,8 @@ answer is learnt.  Each answer has a *score*, fixed when the question is asked, 
   them by lot agrees with the predicted class so often as the model knows them;
 - orders: a pair drawn uniformly agrees with the predicted order as often as (1 + Kendall's tau) / 2.
 
-A learner with a likelihood learns from these answers as from any other.
+A learner with a likelihood learns from these answers as from any other.  A threshold that is rounded to be shown moves
+the mean by one step of the rounding at most.
 """
 
 from __future__ import annotations
@@ -39,16 +40,20 @@ USUAL = 0.05
 """The error to expect before anything was measured, as a part of the range."""
 _LEAST = 0.002
 _WIDE = 2.5  # W in units of Laplace's scale
+_STAKES = np.array([1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.8])
+ALPHA = 0.05
+"""The probability that a target is taken for reached which is not."""
 FIRST = 10
 """Scores before a curve begins: fewer say next to nothing."""
 
 
 @final
 class Exam(NamedTuple):
-    """A question, and the score of a no and of a yes."""
+    """A question, the score of a no and of a yes, and the most that any question drawn instead could have scored."""
 
     question: Question
     score: tuple[float, float]
+    most: float = 1.0
 
 
 def measure_of(space: Space) -> str:
@@ -100,7 +105,9 @@ def _threshold(space: Real, predicted: float, uniform: Array, learnt: int, error
     shown = float(c) if space.decimals is None else float(kernels.rounded(float(c), space.decimals))
     question = HalfSpace((1.0,), shown, density=density, wording=space.words, learnt=learnt)
     weight = 1.0 / density
-    return Exam(question, (0.0, weight) if shown >= f else (weight, 0.0))
+    # The uniform half alone has at least this density, so that no weight is larger.
+    most = 2 * (high - low)
+    return Exam(question, (0.0, weight) if shown >= f else (weight, 0.0), most)
 
 
 def _laplace(f: float, s: float, low: float, high: float, u: float) -> float:
@@ -168,13 +175,26 @@ def _point(n: int, pairs: Array, share: bool) -> Measured:
     return Measured(n, mean, max(0.0, mean - error), mean + error)
 
 
-def reached(point: Measured, target: float, share: bool) -> bool:
-    """Whether the error is below the target, its whole interval included; the error of a share is what lacks to 1.
+def reached(errors: list[tuple[float, float]], target: float) -> bool:
+    """Whether the errors that were scored, each with the most that it could have been, say: it is below the target.
 
-    >>> reached(Measured(100, 4.0, 3.0, 5.0), 5.0, False), reached(Measured(100, 0.9, 0.85, 0.95), 0.1, True)
-    (True, False)
+    Somebody bets against "the mean error m is at least t".  At the score e_i, at most M_i, a stake of l / M_i makes
+    1 + l (t - e_i) / M_i of what they have, which is no gain on average while m >= t.  So whoever looks however often
+    sees it grow to 1 / alpha with a probability of at most alpha (Ville's inequality), here 1 in 20.  As the error
+    falls during a campaign, the bets begin at several places; the money is divided between them and between stakes.
+
+    >>> reached([(0.0, 1.0)] * 40, 0.1), reached([(0.0, 1.0)] * 90, 0.1), reached([(0.0, 1.0), (1.0, 1.0)] * 90, 0.1)
+    (False, True, False)
     """
-    return (1 - point.low if share else point.high) <= target
+    if not errors:
+        return False
+    values, most = np.array(errors).T
+    growth = np.log1p(_STAKES[:, None] * (target - values) / np.maximum(most, target))
+    wealth = np.concatenate([np.zeros((len(_STAKES), 1)), np.cumsum(growth, axis=1)], axis=1)
+    places = np.unique([0, *(2.0 ** np.arange(0.0, math.log2(len(errors)) + 1e-9, 0.5)).astype(np.int64)])
+    begun = places[places < len(errors)]
+    share = 1.0 / ((np.arange(len(begun)) + 1) * (np.arange(len(begun)) + 2))
+    return bool((share * np.exp(wealth[:, -1:] - wealth[:, begun]).mean(axis=0)).sum() >= 1 / ALPHA)
 
 
 def continued(points: list[Measured], share: bool, times: float = 4.0) -> list[Measured] | None:

@@ -47,6 +47,8 @@ class Asking:
     role: str = ""
     score: tuple[float, float] | None = None
     truth: bool | None = None
+    most: float | None = None
+    """What an exam could have scored at most."""
     given: list[Given] = field(default_factory=list)
 
 
