@@ -11,15 +11,20 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askone import kernels
 from askone.errors import Diverged, InvalidAnswer, InvalidArgument, InvalidFile
 from askone.inputs import as_flag, as_label, as_labels, as_number
+from askone.later import later
 from askone.spaces import YES_NO, Name, Real, Wording
+
+if TYPE_CHECKING:
+    from askone import kernels
+else:
+    kernels = later("askone.kernels")
 
 Array = NDArray[Any]
 Answer = bool | tuple[Name, ...]

@@ -8,16 +8,16 @@ import logging
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 from threadpoolctl import threadpool_limits
 
-from askone.campaign.campaign import Campaign
 from askone.campaign.requests import Answer, SetStatus
 from askone.errors import AskoneError
+from askone.later import later
 from askone.server import pages, routes_accounts, routes_annotators, routes_exports, routes_health
 from askone.server import results as given
 from askone.server import routes_managers as managers
@@ -52,6 +52,11 @@ from askone.server.webhooks import Webhooks
 from askone.server.worker import Worker, Workers
 from askone.store.store import Store
 from askone.version import __version__
+
+if TYPE_CHECKING:
+    from askone.campaign import campaign
+else:
+    campaign = later("askone.campaign.campaign")
 
 _API, _C, _OUT = "/api/v1", "/api/v1/campaigns/{c}", "/api/v1/campaigns/{c}/export"
 log = logging.getLogger("askone.server")
@@ -179,7 +184,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
     webhooks = Webhooks(store.accounts, config, metrics)
 
     def opened(name: str) -> Front:
-        return Front(Campaign.open(store, name))
+        return Front(campaign.Campaign.open(store, name))
 
     def worker(name: str) -> Worker:
         return Worker(name, opened, config.store_patience, config.batch, _teller(webhooks, name), metrics.turn)
@@ -200,7 +205,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
     )
 
 
-def _teller(webhooks: Webhooks, campaign: str) -> Any:
+def _teller(webhooks: Webhooks, name: str) -> Any:
     """What a turn did, told to the webhooks."""
 
     def tell(commands: Sequence[Any], results: Sequence[Any]) -> None:
@@ -211,12 +216,12 @@ def _teller(webhooks: Webhooks, campaign: str) -> Any:
             if isinstance(command, Answer) and not result["duplicate"]
         ]
         if answers:
-            webhooks.queue(campaign, "answer", {"answers": answers})
+            webhooks.queue(name, "answer", {"answers": answers})
         for command, result in pairs:
             if isinstance(command, SetStatus) and command.status == "closed":
-                webhooks.queue(campaign, "closed", {}, once=command.id)
+                webhooks.queue(name, "closed", {}, once=command.id)
             if isinstance(result, dict) and result["state"] == "spent":
-                webhooks.queue(campaign, "spent", {}, once="spent")
+                webhooks.queue(name, "spent", {}, once="spent")
 
     return tell
 
