@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from askone.commands.arguments import add_commands
 from askone.errors import AskoneError, MissingExtra
-from askone.later import later
+from askone.later import later, load
 from askone.version import __version__
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ def run_strategies(
 def run_campaigns(chosen: argparse.Namespace, console: consoles.Console | None = None) -> int:
     """A command about campaigns, loaded by name: they need the extra ``server``, the others do not."""
     try:
-        module = importlib.import_module(f"askone.commands.{CAMPAIGNS[chosen.command]}")
+        module = load(f"askone.commands.{CAMPAIGNS[chosen.command]}")
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("askone"):
             raise
@@ -137,7 +136,7 @@ def run_reproduce(chosen: argparse.Namespace) -> int:
     Only this command needs matplotlib, an extra, and it is loaded here, by name: an import at the top
     would take the other commands away from those who do not have it.
     """
-    command = importlib.import_module("askone.paper.command")
+    command: Any = load("askone.paper.command")
     if chosen.listing:
         return int(command.listing())
     out = Path(chosen.out)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, final
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
-from threadpoolctl import threadpool_limits
 
 from askone.campaign.requests import Answer, SetStatus
 from askone.errors import AskoneError
@@ -47,6 +46,7 @@ from askone.server.problems import handle
 from askone.server.routing import Row, endpoint
 from askone.server.services import Services
 from askone.server.uploads import Uploads
+from askone.server.warming import one_thread, warm
 from askone.server.watching import Watching
 from askone.server.webhooks import Webhooks
 from askone.server.worker import Worker, Workers
@@ -157,9 +157,6 @@ class Application(FastAPI):
         return Headers(Watching(inner, services.config, services.metrics), services.config)
 
 
-_WARM = 4  # campaigns that are opened when a server starts
-
-
 def create_app(store: Store, config: ServerConfig | None = None, owned: bool = False) -> FastAPI:
     """The server of a store, for ``serving.serve`` or any ASGI server; it closes the store in the end if it owns it."""
     services = _services(store, config or ServerConfig())
@@ -180,7 +177,8 @@ def create_app(store: Store, config: ServerConfig | None = None, owned: bool = F
 
 
 def _services(store: Store, config: ServerConfig) -> Services:
-    metrics = Metrics()
+    metrics, able = Metrics(), asyncio.Event()
+    able.set()
     webhooks = Webhooks(store.accounts, config, metrics)
 
     def opened(name: str) -> Front:
@@ -202,6 +200,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
         logins=Buckets(config.logins),
         rates={name: Buckets(rates) for name, rates in paces.items()},
         room=asyncio.Semaphore(2),
+        able=able,
     )
 
 
@@ -232,9 +231,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     # The thread of a campaign computes: with the usual 5 ms until it lets the event loop in, requests would queue.
     before = sys.getswitchinterval()
     sys.setswitchinterval(0.0005)
-    # Small products, one after the other: BLAS's own threads would only wait for each other.
-    single = threadpool_limits(1)
-    tasks = [asyncio.create_task(_sweeping(services)), asyncio.create_task(_warming(services))]
+    limits = contextlib.ExitStack()
+    one_thread(limits)
+    services.able.clear()
+    tasks = [asyncio.create_task(_sweeping(services)), asyncio.create_task(warm(services, limits))]
     if services.config.webhooks:
         tasks.append(asyncio.create_task(services.webhooks.run()))
     try:
@@ -247,14 +247,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         if app.state.owned:
             services.store.close()
         sys.setswitchinterval(before)
-        single.restore_original_limits()
-
-
-async def _warming(services: Services) -> None:
-    """The latest campaigns are opened before anybody waits for them: the first time that takes seconds."""
-    for record in sorted(services.store.campaigns(), key=lambda one: -one.created)[:_WARM]:
-        with contextlib.suppress(AskoneError):
-            await services.workers[record.name].run(lambda front: front.campaign.warm())
+        limits.close()
 
 
 async def _sweeping(services: Services) -> None:
