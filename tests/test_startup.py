@@ -21,7 +21,12 @@ from askone.campaign.building import unpack
 from askone.campaign.intake import create_campaign
 from askone.campaign.packed import beginning
 from askone.campaign.tables import open_table
+from askone.choices import Subset
 from askone.later import later, load
+from askone.losses import Median
+from askone.preferences import BestOf, PairSum, Prefer
+from askone.questions import ELSEWHERE, FAMILIES
+from askone.slopes import Slope
 from askone.store.opening import open_store
 from sites import DRINKS, PRICES, Site, table
 
@@ -78,6 +83,27 @@ campaign = Campaign.open(open_store({url!r}), "c")
 assert campaign.status(3.0)["answers"] == 1
 """
     assert loaded_by(code, "sklearn", "pandas", *FILES) == []
+
+
+def test_commands_that_only_read_need_no_scikit_learn():
+    code = "import askone.commands.looking, askone.commands.taking, askone.campaign.export, askone.campaign.labelstudio"
+    assert loaded_by(code, *LEARNING, "fastapi", "pydantic", "httpx") == []
+
+
+def test_questions_of_every_family_are_read_by_whoever_loaded_none():
+    kinds = {kind: import_module(f"askone.{place}") for kind, place in ELSEWHERE.items()}
+    assert all(FAMILIES[kind].__module__ == module.__name__ for kind, module in kinds.items())
+    assert set(FAMILIES) == {"half-space", "reveal", *ELSEWHERE}
+    samples = (
+        Subset(("a", "b")),
+        Prefer("a", "b"),
+        BestOf(("a", "b", "c")),
+        PairSum(("a", "b", "c"), (1.0, -1.0, 1.0), 0.0),
+        Slope(Median(), at=(0.0,), weights=(1.0,), level=0.5, direction=(1.0,)),
+    )
+    assert [one.kind for one in samples] == list(ELSEWHERE)
+    read = f"import askone\nfor one in {[one.to_json() for one in samples]!r}:\n    askone.question_from_json(one)"
+    assert loaded_by(read, "sklearn", "pandas") == []
 
 
 # -- the package's names --------------------------------------------------------------------------------
