@@ -6,7 +6,7 @@ needs the learner alone, and scikit-learn is not loaded for it.
 >>> from askone.campaign.building import make_estimator, pack
 >>> from askone.campaign.settings import Items, Settings
 >>> kept = pack(make_estimator(Settings("Drinks", Items(("tea", "milk"))), None), None)
->>> beginning(kept).learner.space.names
+>>> beginning(kept).learner.space.items
 ('tea', 'milk')
 """
 
