@@ -1,13 +1,14 @@
 """Load on a server, over loopback only, bounded in time.
 
-    python benchmarks/server.py [--quick] [--only sqlite,postgresql,large] [--seconds 60] [--flat 30] [--rate 300]
+    python benchmarks/server.py [--quick] [--only sqlite,postgresql,large,start] [--seconds 60] [--flat 30] [--rate 300]
 
 `askone serve` runs as a process of its own on a fresh database, with durable commits; 64 people with tokens answer.
 After five seconds at 60 answers a second, 300 answers a second are offered for a minute, at times fixed beforehand: the
 latency of an answer is from when it was due until the next question has come.  Then all answer flat out for half a
 minute.  After each load the log is checked: no row is served twice, no answer is there twice, none that was
-acknowledged is lost, and a fresh fold of the log gives the model's state bit for bit.  Then a million rows.  Writes
-results/server.json and docs/benchmarks-server.md.
+acknowledged is lost, and a fresh fold of the log gives the model's state bit for bit.  Then a million rows, and
+how long commands and the server take to start.  Writes results/server.json and docs/benchmarks-server.md; what
+--only leaves out stays there as it was.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from server_places import (
 )  # fmt: skip
 
 PAGE = HERE.parent / "docs" / "benchmarks-server.md"
-PARTS = ("sqlite", "postgresql", "large")
+PARTS = ("sqlite", "postgresql", "large", "start")
 TASKS = {"prices": prices, "classes": classes}
 
 
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.quick:
         chosen.rows, chosen.million, chosen.seconds, chosen.flat, chosen.rate, chosen.people = 2_000, 5_000, 1, 1, 40, 8
     parts = chosen.only.split(",")
-    results: dict[str, Any] = {"machine": machine(), "loads": [], "large": None}
+    results: dict[str, Any] = {"machine": machine(), "loads": [], "large": None, "start": None}
     results["setting"] = {name: vars(chosen)[name] for name in ("rows", "million", "seconds", "flat", "rate", "people")}
     with tempfile.TemporaryDirectory(prefix="askone-bench-") as folder:
         for name in ("sqlite", "postgresql"):
@@ -60,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 results["loads"].append(_load(name, task(Path(folder), chosen.rows), chosen, Path(folder)))
         if "large" in parts:
             results["large"] = _large(prices(Path(folder), chosen.million), Path(folder))
+        if "start" in parts:
+            results["start"] = _start(prices(Path(folder), chosen.rows), Path(folder), 2 if chosen.quick else 7)
     wrong = [fault for one in results["loads"] for fault in one["faults"]]
     print("\n".join(wrong) or "No fault was found.")
     if not chosen.quick or chosen.out:
@@ -202,12 +205,44 @@ async def _first(people: Sequence[Person]) -> None:
         person.close()
 
 
+# -- starting -------------------------------------------------------------------------------------------
+
+
+def _start(task: Task, folder: Path, times: int) -> list[dict[str, Any]]:
+    """Commands that do little, and the server until it is ready: the best of several, since starting varies little."""
+    empty, full = str(folder / "empty.db"), str(folder / "start.db")
+    make(full, task, 1)
+    found = []
+    for arguments in (("--version",), ("--help",), ("users", "list", "--store", full), ("status", "--store", full)):
+        taken = [command(*arguments) for _ in range(times)]
+        line = {name: min(one[name] for one in taken) for name in ("seconds", "cpu", "peak_mib")}
+        found.append({"what": f"`askone {' '.join(arguments).partition(' --store')[0]}`", **line})
+    for url, what in ((empty, "no campaign"), (full, "a campaign")):
+        found.append({"what": f"`askone serve` until it is ready, with {what}", **_readied(url, times)})
+    for line in found:
+        print(f"start: {line}", flush=True)
+    return found
+
+
+def _readied(url: str, times: int) -> dict[str, float]:
+    found = []
+    for _ in range(times + 1):  # what is compiled when it is first used is there from the second time on
+        with serving(url) as server:
+            found.append((server.started, server.cpu, memory([server.pid])))
+    seconds, cpu, peak = (min(one) for one in zip(*found[1:], strict=True))
+    return {"seconds": seconds, "cpu": cpu, "peak_mib": peak}
+
+
 # -- the page -------------------------------------------------------------------------------------------
 
 
 def _keep(results: dict[str, Any], out: Path | None) -> None:
     kept = HERE / "results" / "server.json" if out is None else out / "server.json"
     page = PAGE if out is None else out / PAGE.name
+    if kept.exists():  # parts that were left out stay as they were
+        before = json.loads(kept.read_text())
+        results |= {part: before.get(part) for part in ("loads", "large", "start") if not results[part]}
+        results["setting"] = before["setting"] if results["loads"] is before["loads"] else results["setting"]
     kept.write_text(json.dumps(results, indent=1) + "\n")
     page.write_text(written(results))
     print(f"written: {kept}, {page}")
@@ -223,6 +258,7 @@ def written(results: dict[str, Any]) -> str:
         loads=_loads(results["loads"]),
         checks=_checks(results["loads"]),
         large=_large_table(results["large"], setting["million"]),
+        start=_start_table(results.get("start")),
     )
 
 
@@ -273,7 +309,7 @@ def _large_table(found: dict[str, Any] | None, rows: int) -> str:
         return "Not measured."
     lines: list[tuple[Any, ...]] = [
         (f"`askone new` from a CSV file of {rows:,} rows", found["made"]["seconds"], found["made"]["peak_mib"]),
-        ("`askone serve` until it answers", found["started"], found["memory_start_mib"]),
+        ("`askone serve` until it is ready", found["started"], found["memory_start_mib"]),
         ("the first question, which opens the campaign", found["first_question"], found["peak_mib"]),
         ("the first question of the next person", found["next_question"], None),
         ("an answer and the next question (median)", found["latency_ms"] / 1000, found["memory_mib"]),
@@ -281,6 +317,11 @@ def _large_table(found: dict[str, Any] | None, rows: int) -> str:
         ("`askone export --what predictions`", found["predictions"]["seconds"], found["predictions"]["peak_mib"]),
     ]
     return grid(("what", "seconds", "MiB"), lines)
+
+
+def _start_table(found: Sequence[dict[str, Any]] | None) -> str:
+    lines = [(one["what"], one["seconds"], one["cpu"], one["peak_mib"]) for one in found or ()]
+    return grid(("what", "seconds", "CPU seconds", "MiB"), lines) if lines else "Not measured."
 
 
 _PAGE = """# The server under load
@@ -304,6 +345,11 @@ right; and a model that learns from the log anew is, bit for bit, the one that t
 A large campaign of numbers, by the commands that people use; memory is what the process holds, or held at most.
 
 {large}
+
+From the start of a process until its end, or until `/health/ready` answers: the best of several. Commands load what
+they need and no more. The server is ready when what asks is loaded; what predicts is loaded after that.
+
+{start}
 """
 
 

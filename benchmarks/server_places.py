@@ -145,11 +145,12 @@ def postgres() -> Iterator[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class Server:
-    """`askone serve`: its port, its process, and how long it took to answer."""
+    """`askone serve`: its port, its process, and how long it took to be ready, by the clock and on processors."""
 
     port: int
     pid: int
     started: float
+    cpu: float
 
 
 @contextmanager
@@ -168,8 +169,8 @@ def serving(url: str, processes: int = 1, log: Path | None = None) -> Iterator[S
         if address is None:
             raise RuntimeError(f"askone serve ended with {process.wait()}: see its log")
         port = int(address[1])
-        _wait_for(f"http://127.0.0.1:{port}/health/live")
-        yield Server(port, process.pid, time.perf_counter() - begin)
+        _wait_for(f"http://127.0.0.1:{port}/health/ready")
+        yield Server(port, process.pid, time.perf_counter() - begin, cpu_seconds(family(process.pid)))
     finally:
         process.terminate()
         try:

@@ -102,4 +102,18 @@ def test_a_small_run_finds_no_fault_and_writes_a_page(part, tmp_path, capsys):
     assert one["rate"]["server_cpu_ms"] > 0
     page = (tmp_path / "benchmarks-server.md").read_text()
     assert "| SQLite   | prices   | flat out" in page
-    assert page.count("Not measured.") == 1
+    assert page.count("Not measured.") == 2
+
+
+def test_what_is_left_out_stays_as_it_was(part, tmp_path, monkeypatch, capsys):
+    server = part("server")
+    line = {"what": "`askone --version`", "seconds": 0.2, "cpu": 0.1, "peak_mib": 20.0}
+    monkeypatch.setattr(server, "_start", lambda task, folder, times: [line])
+    before = {"loads": [], "large": None, "setting": dict.fromkeys(("rows", "million", "people"), 7)}
+    before["setting"] |= dict.fromkeys(("seconds", "flat", "rate"), 7.0)
+    (tmp_path / "server.json").write_text(json.dumps(before))
+    assert server.main(["--quick", "--only", "start", "--out", str(tmp_path)]) == 0
+    found = json.loads((tmp_path / "server.json").read_text())
+    assert found["setting"] == before["setting"]
+    assert found["start"] == [line]
+    assert "| `askone --version` | 0.200   | 0.100" in (tmp_path / "benchmarks-server.md").read_text()

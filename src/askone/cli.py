@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-
-from rich.console import Console
-from rich.markdown import Markdown
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from typing import TYPE_CHECKING, Any
 
 from askone.commands.arguments import add_commands
 from askone.errors import AskoneError, MissingExtra
-from askone.strategies import CONTENDERS, SOURCES, Outcome, Rows, as_markdown, compared, rows_of, write
+from askone.later import later, load
 from askone.version import __version__
+
+if TYPE_CHECKING:
+    from rich import console as consoles
+    from rich import markdown
+    from rich import progress as bars
+
+    from askone import strategies
+else:
+    consoles = later("rich.console")
+    markdown = later("rich.markdown")
+    bars = later("rich.progress")
+    strategies = later("askone.strategies")
 
 CAMPAIGNS = {
     "demo": "demonstrating",
@@ -32,6 +40,9 @@ CAMPAIGNS = {
 }
 """Commands about campaigns, and the module of ``askone.commands`` that has each."""
 
+SOURCES = ("pendigits", "usps", "usps-libsvm", "digits")
+"""As ``strategies.SOURCES``, which takes all data sets and their readers to know."""
+
 _KEEPING = ("strategies", "reproduce")  # commands that write as they go
 
 
@@ -43,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return run_campaigns(chosen)
         if chosen.command == "reproduce":
             return run_reproduce(chosen)
-        rows = rows_of(chosen.data, chosen.directory)
+        rows = strategies.rows_of(chosen.data, chosen.directory)
         return run_strategies(rows, chosen.data, chosen.repeats, chosen.questions, Path(chosen.out))
     except (ValueError, AskoneError, OSError) as error:
         print(f"askone: {error}", file=sys.stderr)
@@ -80,37 +91,43 @@ def _add_reproduce(paper: argparse.ArgumentParser) -> None:
 
 
 def run_strategies(
-    rows: Rows, data: str, repeats: int, questions: int | None, out: Path, console: Console | None = None
+    rows: strategies.Rows,
+    data: str,
+    repeats: int,
+    questions: int | None,
+    out: Path,
+    console: consoles.Console | None = None,
 ) -> int:
     """All strategies for classes on one data set; the tables grow with each, so stopping loses nothing."""
-    console = console or Console()
+    console = console or consoles.Console()
     console.print(f"{len(rows.X)} rows of {data}; {repeats} repeat(s); tables grow in {out}", soft_wrap=True)
     title = f"Test error in percent on {data} against the number of questions, {repeats} repeat(s)"
     out.mkdir(parents=True, exist_ok=True)  # what cannot be written should be known before the work
-    outcomes: list[Outcome] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
-        bar = progress.add_task("strategies", total=len(CONTENDERS))
-        for outcome in compared(rows, repeats, questions):
+    outcomes: list[strategies.Outcome] = []
+    what = bars.TextColumn("{task.description}")
+    columns = (what, bars.BarColumn(), bars.MofNCompleteColumn(), bars.TimeRemainingColumn())
+    with bars.Progress(*columns, console=console) as progress:
+        bar = progress.add_task("strategies", total=len(strategies.CONTENDERS))
+        for outcome in strategies.compared(rows, repeats, questions):
             outcomes.append(outcome)
-            paths = write(outcomes, title, out)
+            paths = strategies.write(outcomes, title, out)
             progress.advance(bar)
-    console.print(Markdown(as_markdown(outcomes, title)))
+    console.print(markdown.Markdown(strategies.as_markdown(outcomes, title)))
     console.print("written: " + ", ".join(map(str, paths)), soft_wrap=True)
     return 0
 
 
-def run_campaigns(chosen: argparse.Namespace, console: Console | None = None) -> int:
+def run_campaigns(chosen: argparse.Namespace, console: consoles.Console | None = None) -> int:
     """A command about campaigns, loaded by name: they need the extra ``server``, the others do not."""
     try:
-        module = importlib.import_module(f"askone.commands.{CAMPAIGNS[chosen.command]}")
+        module = load(f"askone.commands.{CAMPAIGNS[chosen.command]}")
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("askone"):
             raise
         wanted = f"askone {chosen.command} needs {error.name}: pip install 'askone[server]'"
         raise MissingExtra(wanted) from error
-    run: Callable[[argparse.Namespace, Console], int] = vars(module)[f"run_{chosen.command}"]
-    return run(chosen, console or Console())
+    run: Callable[[argparse.Namespace, consoles.Console], int] = vars(module)[f"run_{chosen.command}"]
+    return run(chosen, console or consoles.Console())
 
 
 def run_reproduce(chosen: argparse.Namespace) -> int:
@@ -119,7 +136,7 @@ def run_reproduce(chosen: argparse.Namespace) -> int:
     Only this command needs matplotlib, an extra, and it is loaded here, by name: an import at the top
     would take the other commands away from those who do not have it.
     """
-    command = importlib.import_module("askone.paper.command")
+    command: Any = load("askone.paper.command")
     if chosen.listing:
         return int(command.listing())
     out = Path(chosen.out)

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+
+from askone.later import later
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = later("scipy.special")
 
 Array = NDArray[Any]
 
@@ -72,7 +78,7 @@ def sphere(uniform: Array) -> Array:
     >>> float(np.linalg.norm(sphere(uniforms(0, 0, 5, 3)), axis=1).round(12).max())
     1.0
     """
-    normal = ndtri(uniform)
+    normal = special.ndtri(uniform)
     length = np.sqrt(np.einsum("ij,ij->i", normal, normal))
     if not length.all():  # all uniforms 1/2: any direction will do
         normal[length == 0, 0], length[length == 0] = 1.0, 1.0

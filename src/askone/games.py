@@ -10,13 +10,18 @@ if not, v* need not even favour the likeliest class.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linprog
 
 from askone.errors import InvalidArgument
+from askone.later import later
+
+if TYPE_CHECKING:
+    from scipy import optimize
+else:
+    optimize = later("scipy.optimize")
 
 Array = NDArray[Any]
 
@@ -67,5 +72,5 @@ def _solved(A: Array) -> tuple[Array, float]:
     cost = np.append(np.zeros(columns), 1.0)
     bounds = [(0, None)] * columns + [(None, None)]
     total = np.append(np.ones(columns), 0.0)[None]
-    found = linprog(cost, np.hstack([A, -np.ones((rows, 1))]), np.zeros(rows), total, [1.0], bounds)
+    found = optimize.linprog(cost, np.hstack([A, -np.ones((rows, 1))]), np.zeros(rows), total, [1.0], bounds)
     return np.asarray(found.x[:-1]), float(found.x[-1])

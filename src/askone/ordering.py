@@ -15,12 +15,18 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array
+
+from askone.later import later
+
+if TYPE_CHECKING:
+    from scipy import optimize, sparse
+else:
+    optimize = later("scipy.optimize")
+    sparse = later("scipy.sparse")
 
 Array = NDArray[Any]
 
@@ -127,11 +133,11 @@ def by_program(W: Array) -> Ordered:
     """
     m, quick = len(W), by_insertion(W)
     i, j = np.triu_indices(m, 1)
-    found = milp(
+    found = optimize.milp(
         -2 * W[i, j],
         integrality=np.ones(len(i)),
-        bounds=Bounds(0, 1),
-        constraints=LinearConstraint(_triangles(m), 0, 1),
+        bounds=optimize.Bounds(0, 1),
+        constraints=optimize.LinearConstraint(_triangles(m), 0, 1),
         options={"node_limit": _NODES, "mip_rel_gap": 0.0},
     )
     order = quick.order if found.x is None else _order_of(m, found.x > 0.5)
@@ -151,12 +157,12 @@ def _order_of(m: int, above: Array) -> list[int]:
 
 
 @lru_cache(maxsize=4)
-def _triangles(m: int) -> csr_array:
+def _triangles(m: int) -> sparse.csr_array:
     pair = {ij: column for column, ij in enumerate(combinations(range(m), 2))}
     triples = list(combinations(range(m), 3))
     columns = [pair[ij] for i, j, k in triples for ij in ((i, j), (j, k), (i, k))]
     rows = np.repeat(np.arange(len(triples)), 3)
-    return csr_array((np.tile([1.0, 1.0, -1.0], len(triples)), (rows, columns)), shape=(len(triples), len(pair)))
+    return sparse.csr_array((np.tile([1.0, 1.0, -1.0], len(triples)), (rows, columns)), shape=(len(triples), len(pair)))
 
 
 def by_insertion(W: Array) -> Ordered:

@@ -11,15 +11,20 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askone import kernels
 from askone.errors import Diverged, InvalidAnswer, InvalidArgument, InvalidFile
 from askone.inputs import as_flag, as_label, as_labels, as_number
+from askone.later import later, load
 from askone.spaces import YES_NO, Name, Real, Wording
+
+if TYPE_CHECKING:
+    from askone import kernels
+else:
+    kernels = later("askone.kernels")
 
 Array = NDArray[Any]
 Answer = bool | tuple[Name, ...]
@@ -291,6 +296,14 @@ def yes_or_no(answer: object) -> bool:
 
 # Families defined in later layers enter themselves here.
 FAMILIES: dict[str, type[Question]] = {"half-space": HalfSpace, "reveal": Reveal}
+ELSEWHERE = {
+    "subset": "choices",
+    "prefer": "preferences",
+    "best-of": "preferences",
+    "pair-sum": "preferences",
+    "slope": "slopes",
+}
+"""Families of modules above this one, which enter them above; to read such a question is to need its module."""
 
 
 def question_from_json(record: Record | str) -> Question:
@@ -306,9 +319,12 @@ def question_from_json(record: Record | str) -> Question:
         raise InvalidFile(f"a question must be JSON: {error}") from error
     if not isinstance(fields, dict):
         raise InvalidFile(f"a question must be a JSON object; got {type(fields).__name__}")
-    family = FAMILIES.get(str(fields.get("kind")))
+    kind = str(fields.get("kind"))
+    if kind not in FAMILIES and kind in ELSEWHERE:
+        load(f"askone.{ELSEWHERE[kind]}")
+    family = FAMILIES.get(kind)
     if family is None or fields.get("format") != FORMAT:
-        known = f"known: {', '.join(FAMILIES)}, format {FORMAT}"
+        known = f"known: {', '.join({**FAMILIES, **ELSEWHERE})}, format {FORMAT}"
         raise InvalidFile(
             f"a question of kind {fields.get('kind')!r}, format {fields.get('format')} cannot be read; {known}"
         )

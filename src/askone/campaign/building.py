@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from askone import pools
 from askone.campaign.encoding import Encoder
+from askone.campaign.packed import ENCODER, MODEL, parts
 from askone.campaign.settings import ClassNames, Items, Settings
-from askone.errors import InvalidArgument, InvalidFile
+from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.classifier import OneBitClassifier
 from askone.estimators.loading import load
@@ -29,8 +30,6 @@ from askone.estimators.regressor import OneBitRegressor
 
 Array = NDArray[Any]
 
-_MODEL, _ENCODER = "model.zip", "encoder.json"
-_MOST: Final = 1 << 30  # bytes that a packed model may have, unpacked
 _PLACES: Final = {
     "flip": "learner.flip", "interval": "learner.interval", "loss": "learner.loss", "learner": "learner.learner",
     "low": "labels.low", "high": "labels.high", "decimals": "labels.decimals", "classes": "labels.classes",
@@ -106,19 +105,13 @@ def pack(estimator: OneBitEstimator, encoder: Encoder | None) -> bytes:
     model, whole = io.BytesIO(), io.BytesIO()
     estimator.save(model)
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(zipfile.ZipInfo(_MODEL), model.getvalue())
+        archive.writestr(zipfile.ZipInfo(MODEL), model.getvalue())
         record = None if encoder is None else encoder.to_json()
-        archive.writestr(zipfile.ZipInfo(_ENCODER), json.dumps(record, allow_nan=False))
+        archive.writestr(zipfile.ZipInfo(ENCODER), json.dumps(record, allow_nan=False))
     return whole.getvalue()
 
 
 def unpack(packed: bytes) -> Packed:
     """The inverse of ``pack``."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-            if sum(one.file_size for one in archive.infolist()) > _MOST:
-                raise InvalidFile("a packed model is too large")
-            model, record = archive.read(_MODEL), json.loads(archive.read(_ENCODER))
-    except (zipfile.BadZipFile, KeyError, ValueError, RecursionError, NotImplementedError) as error:
-        raise InvalidFile(f"not a packed model: {error}") from error
+    model, record = parts(packed)
     return Packed(load(io.BytesIO(model)), None if record is None else Encoder.from_json(record))

@@ -23,28 +23,36 @@ import io
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askone.campaign import building, dashboard
+from askone.campaign import dashboard
 from askone.campaign.asking import Asker
 from askone.campaign.book import STOPPED, Book
 from askone.campaign.desk import decide
 from askone.campaign.exams import reached
-from askone.campaign.predicting import predicted
+from askone.campaign.packed import beginning
 from askone.campaign.requests import Request, Result
 from askone.campaign.settings import Items, Settings
 from askone.campaign.showing import shown_row
 from askone.campaign.sitting import Sitting, looked_up
 from askone.campaign.tray import Tray
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
-from askone.estimators.base import OneBitEstimator
+from askone.later import later
 from askone.store.entries import Entry
 from askone.store.notices import Began, Turned
 from askone.store.store import Store
 from askone.version import __version__
+
+if TYPE_CHECKING:
+    from askone.campaign import building, predicting
+    from askone.estimators.base import OneBitEstimator
+else:
+    building = later("askone.campaign.building")
+    predicting = later("askone.campaign.predicting")
 
 Array = NDArray[Any]
 log = logging.getLogger("askone.campaign")
@@ -66,7 +74,7 @@ class Campaign:
         self._lock = threading.RLock()
         self._number = store.number(name)
         self._packed = store.learner(name)
-        self._estimator = building.unpack(self._packed).estimator
+        self._begun = beginning(self._packed)
         first = next(store.entries(name, limit=1), None)
         if first is None or not isinstance(first.event, Began):
             raise InvalidFile(f"the log of campaign {name!r} does not begin with its settings")
@@ -88,7 +96,7 @@ class Campaign:
     def _reload(self) -> None:
         """Read the log from its beginning; of the model only what came after the last state that was kept."""
         self._check(self.store.number(self.name))
-        book = Book(self._estimator.stream_.learner, self._tray.features, self.settings.ask.overlap, self.rowless)
+        book = Book(self._begun.learner, self._tray.features, self.settings.ask.overlap, self.rowless)
         for entry in self.store.entries(self.name):
             book.note(entry)
         self._gold = [] if self.rowless else self.store.gold(self.name)
@@ -99,7 +107,7 @@ class Campaign:
             self._adopt(book)
         book.learning.settle()
         self.book, self._spoilt = book, False
-        self._asker = Asker(book, self._tray, self.settings.ask, self._estimator.stream_.seed, self._gold)
+        self._asker = Asker(book, self._tray, self.settings.ask, self._begun.seed, self._gold)
 
     def _check(self, number: int) -> None:
         """Refuse another campaign that was made under the name of this one after it was deleted."""
@@ -247,6 +255,15 @@ class Campaign:
                 stream.keys.update(row.key for row in rows)
         return estimator
 
+    @cached_property
+    def _estimator(self) -> OneBitEstimator:
+        """What predicts; made when that is first wanted, since asking does without."""
+        return building.unpack(self._packed).estimator
+
+    def _current(self) -> OneBitEstimator:
+        self._estimator.stream_.state = self.book.state
+        return self._estimator
+
     def predictions(self, positions: Sequence[int]) -> list[dict[str, Any]]:
         """For each row its key, what people see of it, the prediction and how sure it is."""
         rows = self.store.rows(self.name, list(positions))
@@ -254,9 +271,8 @@ class Campaign:
             return []
         with self._lock:
             self.learn()
-            self._estimator.stream_.state = self.book.state
             X = np.array([row.features for row in rows], dtype=np.float64)
-            found = predicted(self._estimator, X, self.rowless)
+            found = predicting.predicted(self._current(), X, self.rowless)
         show = self.settings.rows.show
         return [
             {"key": row.key, "row": shown_row(row, show, None)["fields"], **record}
@@ -272,7 +288,7 @@ class Campaign:
         """All that a manager sees."""
         with self._lock:
             self.learn()
-            book, space = self.book, self._estimator.stream_.learner.space
+            book, space = self.book, self._begun.learner.space
             found = dashboard.counts(book, now)
             found["curve"], found["forecast"] = dashboard.measured(book, self.settings, space)
             found["spent"] = dashboard.spent(book, self.settings)
@@ -285,8 +301,7 @@ class Campaign:
         at = sorted({point["position"]: point["x"] for point in points["points"] if "position" in point}.items())
         if not at:
             return None
-        self._estimator.stream_.state = self.book.state
-        values = self._estimator.predict(self._tray.features([position for position, _ in at]))
+        values = self._current().predict(self._tray.features([position for position, _ in at]))
         return sorted([float(x), float(value)] for (_, x), value in zip(at, values, strict=True))
 
     def people(self) -> list[dict[str, Any]]:

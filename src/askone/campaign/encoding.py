@@ -24,15 +24,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Final, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.feature_extraction.text import HashingVectorizer
 
 from askone import draws
 from askone.campaign.columns import Column
 from askone.errors import InvalidArgument, InvalidFile
+from askone.later import later
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction import text
+else:
+    text = later("sklearn.feature_extraction.text")
 
 Array = NDArray[Any]
 Record = dict[str, Any]
@@ -269,7 +274,7 @@ def _plain(value: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _vectorizer() -> Any:
-    return HashingVectorizer(token_pattern=r"(?u)\w+", n_features=_HASHES, norm="l2", dtype=np.float32)
+    return text.HashingVectorizer(token_pattern=r"(?u)\w+", n_features=_HASHES, norm="l2", dtype=np.float32)
 
 
 @lru_cache(maxsize=1)

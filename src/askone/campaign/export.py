@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, BinaryIO, final
+from typing import TYPE_CHECKING, Any, BinaryIO, final
 
-from askone.campaign.campaign import Campaign
 from askone.campaign.formats import PAGE, Column, Record, file_chunks
 from askone.choices import Subset
 from askone.errors import InvalidFile
@@ -23,6 +22,9 @@ from askone.spaces import YES_NO
 from askone.store.entries import Entry, body
 from askone.store.notices import Began, Excluded, Included
 from askone.store.store import Store
+
+if TYPE_CHECKING:  # it comes opened: answers and the log are written without what learns
+    from askone.campaign.campaign import Campaign
 
 ANSWER_COLUMNS: tuple[Column, ...] = (
     ("seq", "int"),

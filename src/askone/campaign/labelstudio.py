@@ -12,9 +12,8 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, final
+from typing import TYPE_CHECKING, Any, BinaryIO, final
 
-from askone.campaign.campaign import Campaign
 from askone.campaign.export import KINDS, Fate, fate, iso, said, until
 from askone.campaign.formats import Record, as_json
 from askone.errors import CampaignClosed, InvalidFile
@@ -23,6 +22,9 @@ from askone.preferences import Prefer
 from askone.questions import Question
 from askone.store.entries import Entry, Row, Seat
 from askone.store.store import Store, Turn
+
+if TYPE_CHECKING:  # it comes opened
+    from askone.campaign.campaign import Campaign
 
 CONFIG = """<View>
   <Header value="$question"/>

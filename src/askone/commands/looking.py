@@ -5,20 +5,26 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from askone.campaign.campaign import Campaign
-from askone.campaign.models import write_model
 from askone.commands.places import known_store, whole_file
 from askone.errors import InvalidArgument
+from askone.later import later
 from askone.store.entries import Entry
 from askone.store.notices import Excluded
 from askone.store.store import Store
 from askone.store.verify import Verdict, verify
+
+if TYPE_CHECKING:
+    from askone.campaign import campaign as campaigns
+    from askone.campaign import models
+else:
+    campaigns = later("askone.campaign.campaign")
+    models = later("askone.campaign.models")
 
 GOOD, BAD = 0, 1
 
@@ -27,7 +33,7 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
     """All campaigns in a table, or one with its numbers."""
     with known_store(chosen.store) as store:
         if chosen.name is not None:
-            console.print(_one(Campaign.open(store, chosen.name)))
+            console.print(_one(campaigns.Campaign.open(store, chosen.name)))
             return GOOD
         names = [record.name for record in store.campaigns()]
         if not names:
@@ -37,7 +43,7 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
         for column in ("answers", "budget", "rows", "people"):
             shown.add_column(column, justify="right")
         for name in names:
-            campaign = Campaign.open(store, name)
+            campaign = campaigns.Campaign.open(store, name)
             told = campaign.status(time.time())
             numbers = (told["answers"], told["budget"] or "–", campaign.book.rows, len(campaign.book.people))
             shown.add_row(Text(name), Text(campaign.settings.title), told["status"], *map(str, numbers))
@@ -45,7 +51,7 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
     return GOOD
 
 
-def _one(campaign: Campaign) -> Table:
+def _one(campaign: campaigns.Campaign) -> Table:
     shown = Table(title=Text(campaign.settings.title), show_header=False)
     for name, value in campaign.status(time.time()).items():
         for label, number in value.items() if isinstance(value, dict) else (("", value),):
@@ -80,19 +86,19 @@ def _verdict(verdict: Verdict) -> str:
 def run_replay(chosen: argparse.Namespace, console: Console) -> int:
     """Fold the log from its beginning; 1 if the state differs in any bit from the one that is kept."""
     with known_store(chosen.store) as store:
-        fresh = Campaign.open(store, chosen.name, fresh=True)
+        fresh = campaigns.Campaign.open(store, chosen.name, fresh=True)
         status = _compare(store, fresh, console)
         for person in chosen.without:
             _leave_out(fresh, person, console)
         if chosen.out is not None:
             with whole_file(Path(chosen.out)) as out:
-                write_model(fresh, out)
+                models.write_model(fresh, out)
             console.print(f"Model: {chosen.out}", soft_wrap=True, highlight=False, markup=False)
     return status
 
 
-def _compare(store: Store, fresh: Campaign, console: Console) -> int:
-    kept = Campaign.open(store, fresh.name)
+def _compare(store: Store, fresh: campaigns.Campaign, console: Console) -> int:
+    kept = campaigns.Campaign.open(store, fresh.name)
     same = state_bytes(fresh) == state_bytes(kept)
     told = f"{fresh.book.seq} entries, {len(fresh.book.lessons.all)} lessons learnt anew"
     verdict = "the state is the same, bit for bit" if same else "the state DIFFERS from the one that was kept"
@@ -100,13 +106,13 @@ def _compare(store: Store, fresh: Campaign, console: Console) -> int:
     return GOOD if same else BAD
 
 
-def state_bytes(campaign: Campaign) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
+def state_bytes(campaign: campaigns.Campaign) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
     """The state of a campaign's model, to the bit."""
     arrays = campaign.book.learner.to_arrays(campaign.book.state)
     return {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}
 
 
-def _leave_out(campaign: Campaign, person: str, console: Console) -> None:
+def _leave_out(campaign: campaigns.Campaign, person: str, console: Console) -> None:
     """Nobody's log is changed: the exclusion is folded here alone."""
     book = campaign.book
     if person not in book.people:

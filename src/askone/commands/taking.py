@@ -5,16 +5,25 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from askone.campaign import backup as backups
-from askone.campaign import export, labelstudio
-from askone.campaign.campaign import Campaign
-from askone.campaign.models import write_model
 from askone.commands.places import any_store, known_store, whole_file
 from askone.errors import InvalidArgument
+from askone.later import later
 from askone.store.store import Store
+
+if TYPE_CHECKING:
+    from askone.campaign import backup as backups
+    from askone.campaign import campaign as campaigns
+    from askone.campaign import export, labelstudio, models
+else:
+    backups = later("askone.campaign.backup")
+    campaigns = later("askone.campaign.campaign")
+    export = later("askone.campaign.export")
+    labelstudio = later("askone.campaign.labelstudio")
+    models = later("askone.campaign.models")
 
 _ENDINGS = {"label-studio": "json"}
 _FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".json": "label-studio"}
@@ -29,7 +38,7 @@ def run_export(chosen: argparse.Namespace, console: Console) -> int:
         store.campaign(chosen.name)  # before a file is begun
         with whole_file(target) as out:
             if chosen.what == "model":
-                write_model(Campaign.open(store, chosen.name), out)
+                models.write_model(campaigns.Campaign.open(store, chosen.name), out)
             else:
                 out.writelines(_chunks(store, chosen.name, chosen.what, form))
     _say(target, console)
@@ -51,7 +60,7 @@ def _chunks(store: Store, name: str, what: str, form: str) -> Iterator[bytes]:
     if what == "log":
         return export.log_chunks(store, name)
     if what == "predictions":
-        return export.prediction_chunks(Campaign.open(store, name), form)
+        return export.prediction_chunks(campaigns.Campaign.open(store, name), form)
     return labelstudio.task_chunks(store, name) if form == "label-studio" else export.answer_chunks(store, name, form)
 
 

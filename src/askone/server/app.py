@@ -9,16 +9,15 @@ import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
-from threadpoolctl import threadpool_limits
 
-from askone.campaign.campaign import Campaign
 from askone.campaign.requests import Answer, SetStatus
 from askone.errors import AskoneError
+from askone.later import later
 from askone.server import pages, routes_accounts, routes_annotators, routes_exports, routes_health
 from askone.server import results as given
 from askone.server import routes_managers as managers
@@ -48,10 +47,16 @@ from askone.server.problems import handle
 from askone.server.routing import Row, endpoint
 from askone.server.services import Services
 from askone.server.uploads import Uploads
+from askone.server.warming import one_thread, warm
 from askone.server.watching import Watching
 from askone.server.webhooks import Webhooks
 from askone.server.worker import Worker, Workers
 from askone.store.store import Store
+
+if TYPE_CHECKING:
+    from askone.campaign import campaign
+else:
+    campaign = later("askone.campaign.campaign")
 
 _API, _C, _OUT = "/api/v1", "/api/v1/campaigns/{c}", "/api/v1/campaigns/{c}/export"
 log = logging.getLogger("askone.server")
@@ -151,9 +156,6 @@ class Application(Starlette):
         return Headers(Watching(inner, services.config, services.metrics), services.config)
 
 
-_WARM = 4  # campaigns that are opened when a server starts
-
-
 def create_app(store: Store, config: ServerConfig | None = None, owned: bool = False) -> Application:
     """The server of a store, for ``serving.serve`` or any ASGI server; it closes the store in the end if it owns it."""
     services = _services(store, config or ServerConfig())
@@ -169,11 +171,12 @@ def create_app(store: Store, config: ServerConfig | None = None, owned: bool = F
 
 
 def _services(store: Store, config: ServerConfig) -> Services:
-    metrics = Metrics()
+    metrics, able = Metrics(), asyncio.Event()
+    able.set()
     webhooks = Webhooks(store.accounts, config, metrics)
 
     def opened(name: str) -> Front:
-        return Front(Campaign.open(store, name))
+        return Front(campaign.Campaign.open(store, name))
 
     def worker(name: str) -> Worker:
         return Worker(name, opened, config.store_patience, config.batch, _teller(webhooks, name), metrics.turn)
@@ -191,10 +194,11 @@ def _services(store: Store, config: ServerConfig) -> Services:
         logins=Buckets(config.logins),
         rates={name: Buckets(rates) for name, rates in paces.items()},
         room=asyncio.Semaphore(2),
+        able=able,
     )
 
 
-def _teller(webhooks: Webhooks, campaign: str) -> Any:
+def _teller(webhooks: Webhooks, name: str) -> Any:
     """What a turn did, told to the webhooks."""
 
     def tell(commands: Sequence[Any], results: Sequence[Any]) -> None:
@@ -205,12 +209,12 @@ def _teller(webhooks: Webhooks, campaign: str) -> Any:
             if isinstance(command, Answer) and not result["duplicate"]
         ]
         if answers:
-            webhooks.queue(campaign, "answer", {"answers": answers})
+            webhooks.queue(name, "answer", {"answers": answers})
         for command, result in pairs:
             if isinstance(command, SetStatus) and command.status == "closed":
-                webhooks.queue(campaign, "closed", {}, once=command.id)
+                webhooks.queue(name, "closed", {}, once=command.id)
             if isinstance(result, dict) and result["state"] == "spent":
-                webhooks.queue(campaign, "spent", {}, once="spent")
+                webhooks.queue(name, "spent", {}, once="spent")
 
     return tell
 
@@ -221,9 +225,10 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     # The thread of a campaign computes: with the usual 5 ms until it lets the event loop in, requests would queue.
     before = sys.getswitchinterval()
     sys.setswitchinterval(0.0005)
-    # Small products, one after the other: BLAS's own threads would only wait for each other.
-    single = threadpool_limits(1)
-    tasks = [asyncio.create_task(_sweeping(services)), asyncio.create_task(_warming(services))]
+    limits = contextlib.ExitStack()
+    one_thread(limits)
+    services.able.clear()
+    tasks = [asyncio.create_task(_sweeping(services)), asyncio.create_task(warm(services, limits))]
     if services.config.webhooks:
         tasks.append(asyncio.create_task(services.webhooks.run()))
     try:
@@ -236,14 +241,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         if app.state.owned:
             services.store.close()
         sys.setswitchinterval(before)
-        single.restore_original_limits()
-
-
-async def _warming(services: Services) -> None:
-    """The latest campaigns are opened before anybody waits for them: the first time that takes seconds."""
-    for record in sorted(services.store.campaigns(), key=lambda one: -one.created)[:_WARM]:
-        with contextlib.suppress(AskoneError):
-            await services.workers[record.name].run(lambda front: front.campaign.warm())
+        limits.close()
 
 
 async def _sweeping(services: Services) -> None:

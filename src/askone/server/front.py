@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
-from askone.campaign.campaign import Campaign
 from askone.campaign.requests import Ahead, Request, Served, Serving
 from askone.campaign.showing import shown_question, shown_row
 from askone.store.entries import Row
+
+if TYPE_CHECKING:  # it comes opened: what learns is loaded by whoever opens it
+    from askone.campaign.campaign import Campaign
 
 MOST_ROWS = 1024
 """Rows that are kept as they are shown."""

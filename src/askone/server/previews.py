@@ -7,18 +7,23 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
-from askone.campaign.campaign import Campaign
 from askone.campaign.columns import Cells, Table
 from askone.campaign.folders import IMAGE, Folder
-from askone.campaign.intake import create_campaign
 from askone.campaign.requests import Next, Serving
 from askone.campaign.settings import Settings
-from askone.campaign.tables import open_table
+from askone.later import later
 from askone.server.front import Front
 from askone.store.opening import open_store
 from askone.store.store import Store
+
+if TYPE_CHECKING:
+    from askone.campaign import campaign, intake, tables
+else:
+    campaign = later("askone.campaign.campaign")
+    intake = later("askone.campaign.intake")
+    tables = later("askone.campaign.tables")
 
 QUESTIONS, ROWS, IMAGES = 5, 200, 40
 
@@ -48,7 +53,7 @@ def few(table: Table | None) -> Iterator[Table | None]:
         with tempfile.TemporaryDirectory(prefix="askone-") as folder:
             for name in names:
                 (Path(folder) / name).write_bytes(table.image(name))
-            yield open_table(folder, name=table.title)
+            yield tables.open_table(folder, name=table.title)
     else:
         yield Few(table)
 
@@ -58,8 +63,8 @@ def previewed(settings: Settings, table: Table | None) -> list[dict[str, Any]]:
     store = open_store("memory:")
     try:
         with few(table) as rows:
-            create_campaign(store, "preview", settings, rows, "", 0.0)
-        front = Front(Campaign.open(store, "preview"))
+            intake.create_campaign(store, "preview", settings, rows, "", 0.0)
+        front = Front(campaign.Campaign.open(store, "preview"))
         served = front.campaign.serve([Next(f"p{n}", ahead=False) for n in range(QUESTIONS)], 1.0)
         found = [one.question for one in served if isinstance(one, Serving) and one.question is not None]
         return [_pictured(front.question(question, 1.0), store) for question in found]

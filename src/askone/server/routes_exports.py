@@ -5,18 +5,26 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from askone.campaign import backup, export, labelstudio
-from askone.campaign.campaign import Campaign
-from askone.campaign.models import write_model
+from askone.later import later
 from askone.server.limits import pieces
 from askone.server.problems import conflict
 from askone.server.services import Call, away, reply
 from askone.server.shapes import AnswersFormat, PredictionsFormat, Restoring
 from askone.server.streaming import stream
 from askone.store.store import Store
+
+if TYPE_CHECKING:
+    from askone.campaign import backup, campaign, export, labelstudio, models
+else:
+    backup = later("askone.campaign.backup")
+    campaign = later("askone.campaign.campaign")
+    export = later("askone.campaign.export")
+    labelstudio = later("askone.campaign.labelstudio")
+    models = later("askone.campaign.models")
 
 KINDS = {
     "csv": "text/csv; charset=utf-8",
@@ -43,8 +51,8 @@ async def predictions(call: Call) -> Response:
     """A prediction for each row, by a fold of its own: people who answer do not wait for it."""
     query: PredictionsFormat = call.query
     async with call.services.room:
-        campaign = await away(Campaign.open, call.store, call.campaign)
-    chunks = export.prediction_chunks(campaign, query.format)
+        opened = await away(_opened, call.store, call.campaign)
+    chunks = export.prediction_chunks(opened, query.format)
     return await stream(chunks, KINDS[query.format], f"{call.campaign}-predictions.{query.format}")
 
 
@@ -55,12 +63,16 @@ async def model(call: Call) -> Response:
     return await stream(_file(path), "application/zip", f"{call.campaign}.askone")
 
 
+def _opened(store: Store, name: str) -> campaign.Campaign:
+    return campaign.Campaign.open(store, name)
+
+
 def _saved(store: Store, name: str) -> Path:
     with tempfile.NamedTemporaryFile(prefix="askone-", suffix=".askone", delete=False) as out:
         path = Path(out.name)
     try:
         with path.open("wb") as out:
-            write_model(Campaign.open(store, name), out)
+            models.write_model(_opened(store, name), out)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -122,7 +134,7 @@ async def import_tasks(call: Call) -> Response:
     return reply(done)
 
 
-def _imported(campaign: Campaign, path: Path, now: float) -> dict[str, int]:
+def _imported(into: campaign.Campaign, path: Path, now: float) -> dict[str, int]:
     with path.open("rb") as source:
-        done = labelstudio.import_tasks(campaign, source, now)
+        done = labelstudio.import_tasks(into, source, now)
     return {"answers": done.answers, "already": done.already, "unknown": done.unknown, "other": done.other}

@@ -14,8 +14,9 @@ async def live(_: Call) -> Response:
 
 
 async def ready(call: Call) -> Response:
-    """The store answers as well."""
+    """The store answers as well, and what asks is loaded."""
     await away(call.store.ping)
+    await call.services.able.wait()
     return reply({"status": "ready"})
 
 

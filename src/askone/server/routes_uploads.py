@@ -6,19 +6,16 @@ import re
 from collections.abc import AsyncIterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import Response
 
 from askone.campaign.columns import Table
-from askone.campaign.forecast import forecast as forecast_of
-from askone.campaign.intake import add_rows as rows_added
-from askone.campaign.intake import create_campaign
 from askone.campaign.settings import Settings
 from askone.campaign.suggesting import suggest
-from askone.campaign.tables import open_table
+from askone.later import later
 from askone.server.limits import pieces
 from askone.server.previews import previewed
 from askone.server.problems import conflict, invalid
@@ -26,6 +23,14 @@ from askone.server.secrets import fresh_id
 from askone.server.services import Call, away, reply
 from askone.server.shapes import ForecastBody, MoreRows, NewCampaign, SettingsBody
 from askone.server.uploads import Upload
+
+if TYPE_CHECKING:
+    from askone.campaign import forecast as forecasting
+    from askone.campaign import intake, tables
+else:
+    forecasting = later("askone.campaign.forecast")
+    intake = later("askone.campaign.intake")
+    tables = later("askone.campaign.tables")
 
 NONE = "none"
 """What the upload of a campaign without a table is called."""
@@ -91,7 +96,7 @@ def _table(upload: Upload) -> Table:
 @lru_cache(maxsize=4)
 def _opened(path: Path, title: str) -> Table:
     # A file is read from end to end to be opened, and looked at several times before it becomes a campaign.
-    return open_table(path, name=title)
+    return tables.open_table(path, name=title)
 
 
 async def preview(call: Call) -> Response:
@@ -118,7 +123,7 @@ async def forecast(call: Call) -> Response:
 
 def _forecast(upload: Upload | None, body: ForecastBody) -> dict[str, Any]:
     settings = Settings.from_json(body.settings)
-    found = forecast_of(settings, None if upload is None else _table(upload), body.answers, body.flip)
+    found = forecasting.forecast(settings, None if upload is None else _table(upload), body.answers, body.flip)
     return found.to_json()
 
 
@@ -139,7 +144,7 @@ async def create(call: Call) -> Response:
 
 def _created(call: Call, name: str, settings: Settings, upload: Upload | None) -> None:
     table = None if upload is None else _table(upload)
-    create_campaign(call.store, name, settings, table, call.person.id, call.now)
+    intake.create_campaign(call.store, name, settings, table, call.person.id, call.now)
     call.accounts.add_member(name, call.person.id, "manager")
     if upload is not None:
         call.services.uploads.remove(upload)
@@ -155,7 +160,7 @@ async def add_rows(call: Call) -> Response:
 
 
 def _added(call: Call, upload: Upload) -> int:
-    added = rows_added(call.store, call.campaign, _table(upload), call.now, call.person.id)
+    added = intake.add_rows(call.store, call.campaign, _table(upload), call.now, call.person.id)
     call.services.uploads.remove(upload)
     return added
 

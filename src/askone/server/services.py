@@ -47,6 +47,8 @@ class Services:
     rates: dict[str, Buckets]
     room: asyncio.Semaphore
     """Few may compute for long at the same time: people who answer go first."""
+    able: asyncio.Event
+    """Set unless what asks is still being loaded, when a server has just started."""
 
 
 @final

@@ -18,17 +18,21 @@ import json
 import logging
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, final
-
-import httpx
+from typing import TYPE_CHECKING, Any, final
 
 from askone.errors import InvalidArgument, StoreUnavailable
+from askone.later import later
 from askone.server.addresses import Resolver, Target, look_up, resolve
 from askone.server.config import ServerConfig
 from askone.server.metrics import Metrics
 from askone.server.secrets import fresh_id
 from askone.store.accounts import Accounts
 from askone.store.hooks import Delivery, Webhook
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = later("httpx")
 
 EVENTS = ("answer", "closed", "spent")
 PAUSES = (5.0, 30.0, 120.0, 600.0, 3600.0, 6 * 3600.0, 24 * 3600.0)
@@ -118,8 +122,8 @@ class Webhooks:
             if not fine:
                 log.warning("a webhook delivery was given up after %d tries", delivery.tries + 1)
         else:
-            later = self._clock() + PAUSES[delivery.tries]
-            await asyncio.to_thread(self._accounts.retry_delivery, delivery.id, later)
+            again = self._clock() + PAUSES[delivery.tries]
+            await asyncio.to_thread(self._accounts.retry_delivery, delivery.id, again)
 
     async def _post(self, target: Target, delivery: Delivery) -> int:
         at = int(self._clock())
