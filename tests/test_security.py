@@ -3,7 +3,6 @@
 import json
 import logging
 import re
-import sqlite3
 import stat
 import time
 from dataclasses import replace
@@ -24,9 +23,9 @@ from askone.server.routing import PARTS
 from askone.server.secrets import csrf_of, digest, fresh
 from askone.server.serving import refuse_strangers, setup_link
 from askone.server.uploads import plain_title, suffix_of
+from calling import API, assert_error, body_of, dump, path_of, send
 from sites import CANARY, LOOSE, PASSWORD, QUICK, Site
 
-API = "/api/v1"
 OPEN = {
     ("GET", f"{API}/me"), ("POST", f"{API}/setup"), ("POST", f"{API}/login"), ("POST", f"{API}/join"),
     ("GET", "/health/live"), ("GET", "/health/ready"), ("GET", "/static/{path:path}"),
@@ -66,57 +65,10 @@ def fresh_site(tmp_path):
         one.close()
 
 
-def path_of(row, campaign="drinks", **parts):
-    given = {"c": campaign, "id": "nobody", "u": "unknown-upload", "position": "0", "path:path": "style.css", **parts}
-    return re.sub(r"{([\w:]+)}", lambda found: given[found[1]], row.path)
-
-
-def body_of(row):
-    bodies = {
-        "AnswerBody": {"lease": "x", "answer": True, "id": "e1", "took": None},
-        "SkipBody": {"lease": "x", "id": "e2", "reason": "skip"},
-        "FlagBody": {"lease": "x", "id": "e3", "reason": "odd"},
-        "UndoBody": {"id": "e4"},
-        "LeasesBody": {"leases": ["x"]},
-        "NewToken": {"title": "", "scopes": ["read"], "expires_days": 1},
-        "NewPassword": {"old": "a", "new": "b"},
-        "NewUser": {"name": "somebody new", "role": "annotator"},
-        "UserChange": {"role": "admin"},
-        "SettingsBody": {"settings": {}},
-        "ForecastBody": {"settings": {}, "answers": 10, "flip": 0.1},
-        "NewCampaign": {"settings": {}, "upload": None},
-        "CampaignChange": {"status": "closed"},
-        "MoreRows": {"upload": "unknown-upload"},
-        "NewInvitation": {"title": "", "expires_hours": 1.0, "most_uses": 1},
-        "NewWebhook": {"url": "https://example.org/", "events": ["answer"]},
-        "SetUp": {"token": "x", "name": "eve", "password": PASSWORD},
-        "Login": {"name": "eve", "password": PASSWORD},
-        "Join": {"invitation": "x", "name": "eve"},
-    }
-    return {} if row.body is None else bodies.get(row.body.__name__, {})
-
-
-def send(client, row, campaign="drinks", **parts):
-    options = {"content": b"{}"} if row.raw else {} if row.method in ("GET", "DELETE") else {"json": body_of(row)}
-    return client.request(row.method, path_of(row, campaign, **parts), **options)
-
-
-def dump(site):
-    with sqlite3.connect(site.url) as database:
-        return "\n".join(database.iterdump())
-
-
 async def trickle(size):
     """A body that is not announced."""
     for _ in range(size // 500 + 1):
         yield b"x" * 500
-
-
-def assert_error(response, *statuses):
-    assert response.status_code in statuses, response.text
-    error = response.json()["error"]
-    assert set(error) == {"code", "message", "argument"}
-    return error["code"]
 
 
 # -- who is it ----------------------------------------------------------------------------------------
