@@ -16,7 +16,6 @@ from starlette.types import ASGIApp
 from threadpoolctl import threadpool_limits
 
 from askone.campaign.campaign import Campaign
-from askone.campaign.requests import Answer, SetStatus
 from askone.errors import AskoneError
 from askone.server import pages, routes_accounts, routes_annotators, routes_exports, routes_health
 from askone.server import results as given
@@ -201,22 +200,12 @@ def _services(store: Store, config: ServerConfig) -> Services:
 
 
 def _teller(webhooks: Webhooks, campaign: str) -> Any:
-    """What a turn did, told to the webhooks."""
+    """What a turn showed, told to the webhooks."""
 
-    def tell(commands: Sequence[Any], results: Sequence[Any]) -> None:
-        pairs = [pair for pair in zip(commands, results, strict=True) if not isinstance(pair[1], AskoneError)]
-        answers = [
-            {"id": command.id, "person": command.person, "answer": command.answer}
-            for command, result in pairs
-            if isinstance(command, Answer) and not result["duplicate"]
-        ]
-        if answers:
-            webhooks.queue(campaign, "answer", {"answers": answers})
-        for command, result in pairs:
-            if isinstance(command, SetStatus) and command.status == "closed":
-                webhooks.queue(campaign, "closed", {}, once=command.id)
-            if isinstance(result, dict) and result["state"] == "spent":
-                webhooks.queue(campaign, "spent", {}, once="spent")
+    def tell(_: Sequence[Any], results: Sequence[Any]) -> None:
+        # Answers and ends are told out of the log; that the budget is spent is not in it.
+        if any(isinstance(result, dict) and result["state"] == "spent" for result in results):
+            webhooks.spent(campaign)
 
     return tell
 
