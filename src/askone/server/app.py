@@ -151,6 +151,7 @@ class Application(FastAPI):
         return Headers(Watching(inner, services.config, services.metrics), services.config)
 
 
+_OLD = 30  # days after which deliveries that wait are given up, such as those of a time with webhooks
 _WARM = 4  # campaigns that are opened when a server starts
 
 
@@ -247,6 +248,7 @@ async def _sweeping(services: Services) -> None:
         try:
             await asyncio.to_thread(services.uploads.sweep)
             await asyncio.to_thread(services.store.accounts.end_expired, time.time())
+            await asyncio.to_thread(services.store.accounts.drop_old, time.time() - 86400 * _OLD)
         except OSError:  # the store is away, or another process swept the same file: next time
             log.warning("sweeping was put off")
         await asyncio.sleep(60)
