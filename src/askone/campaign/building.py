@@ -26,6 +26,7 @@ from askone.estimators.classifier import OneBitClassifier
 from askone.estimators.loading import load
 from askone.estimators.ranker import OneBitRanker
 from askone.estimators.regressor import OneBitRegressor
+from askone.saving import UNREADABLE
 
 Array = NDArray[Any]
 
@@ -119,6 +120,9 @@ def unpack(packed: bytes) -> Packed:
             if sum(one.file_size for one in archive.infolist()) > _MOST:
                 raise InvalidFile("a packed model is too large")
             model, record = archive.read(_MODEL), json.loads(archive.read(_ENCODER))
-    except (zipfile.BadZipFile, KeyError, ValueError, RecursionError, NotImplementedError) as error:
+        with zipfile.ZipFile(io.BytesIO(model)) as inner:
+            if sum(one.file_size for one in inner.infolist()) > _MOST:
+                raise InvalidFile("a packed model is too large")
+    except UNREADABLE as error:
         raise InvalidFile(f"not a packed model: {error}") from error
     return Packed(load(io.BytesIO(model)), None if record is None else Encoder.from_json(record))
