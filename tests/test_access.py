@@ -5,9 +5,9 @@ webhook, upload, lease, account ...) are made for the request, those of "prices"
 is never a refusal of an id that leads nowhere: who may gets what was refused to the others.
 """
 
-import asyncio
 import hmac
 import itertools
+import re
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -183,11 +183,11 @@ class World:
 
     def take_up(self, asked, person, number):
         secret = fresh()
-        self.site.accounts.add_invitation(f"d{number}", digest(secret), "door", time.time() + 99, 1, "")
+        self.site.accounts.add_invitation(f"d{number}", digest(secret), "door", time.time() + 9999, 1, "")
         asked.options = {"json": {"invitation": secret, "name": f"guest {number}"}}
 
     def token(self, asked, person, number):
-        self.site.accounts.add_token(f"t{number}", f"hash {number}", "ask1_", person, ("read",), time.time() + 99, "")
+        self.site.accounts.add_token(f"t{number}", f"hash {number}", "ask1_", person, ("read",), time.time() + 9999, "")
         asked.parts = {"id": f"t{number}"}
 
     def file(self, asked, person, number):
@@ -225,7 +225,7 @@ class World:
         asked.parts = {"id": "worker"}
 
     def invitation(self, asked, person, number):
-        self.site.accounts.add_invitation(f"i{number}", f"hash {number}", "prices", time.time() + 99, 1, "")
+        self.site.accounts.add_invitation(f"i{number}", f"hash {number}", "prices", time.time() + 9999, 1, "")
         asked.parts = {"id": f"i{number}"}
 
     def webhook(self, asked, person, number):
@@ -369,10 +369,14 @@ def test_reading_changes_nothing_whoever_reads(world):
             statuses = {asked.send(client).status_code for _ in range(2)}
             assert statuses == {200 if expected[person] == "ok" else int(expected[person])}, (row.path, person)
             client.head(path_of(row, asked.campaign))
-            assert dump(world.site) == before, (row.path, person)
+        assert dump(world.site) == before, row.path
 
 
 # -- the same work for every refusal -------------------------------------------------------------------
+
+
+SWEPT = re.compile(r"expires <= |deliveries|'told '")
+"""Statements of the server's own sweeping, which may come at any moment."""
 
 
 class Work:
@@ -383,7 +387,8 @@ class Work:
         work, run, compare = self, Session.run, hmac.compare_digest
 
         def counted(session, text, values=()):
-            work.done.append(text)
+            if not SWEPT.search(text):
+                work.done.append(text)
             return run(session, text, values)
 
         def compared(one, other):
@@ -410,20 +415,19 @@ class Work:
         return list(self.done), response.status_code, response.text
 
 
-@pytest.fixture
-def work(tmp_path, monkeypatch):
-    site = Site(tmp_path)
-    site.run(_quiet(site))
-    yield site, Work(site, monkeypatch)
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory):
+    """A site whose campaigns are open: what is counted later is the request's own doing."""
+    site = Site(tmp_path_factory.mktemp("quiet"))
+    for campaign in ("drinks", "prices"):
+        site.session("admin").get(f"{API}/campaigns/{campaign}")
+    yield site
     site.close()
 
 
-async def _quiet(site):
-    """Sweeping and warming are over before anything is counted."""
-    for _ in range(200):
-        if len(site.services.workers) >= 2:
-            break
-        await asyncio.sleep(0.01)
+@pytest.fixture
+def work(quiet, monkeypatch):
+    return quiet, Work(quiet, monkeypatch)
 
 
 def alike(found):
@@ -448,13 +452,13 @@ def test_signing_in_takes_the_same_work_whoever_fails(work):
 def test_tokens_take_the_same_work_however_they_are_wrong(work):
     """One that nobody made, one that expired, was revoked, or whose owner is disabled."""
     site, count = work
-    site.accounts.add_user("off", "off", "admin", None)
+    site.accounts.add_user("idle", "idle", "admin", None)
     made = {}
-    for name, owner, expires in (("late", "admin", -1), ("revoked", "admin", 99), ("disabled", "off", 99)):
+    for name, owner, expires in (("late", "admin", -1), ("revoked", "admin", 99), ("disabled", "idle", 99)):
         made[name] = fresh(TOKEN)
         site.accounts.add_token(name, digest(made[name]), "ask1_", owner, ("read",), time.time() + expires, "")
     site.accounts.revoke_token("revoked", "admin")
-    site.accounts.disable_user("off")
+    site.accounts.disable_user("idle")
     found = [
         count.of(site.client(Authorization=f"Bearer {token}"), "GET", "campaigns")
         for token in (fresh(TOKEN), *made.values())
@@ -464,12 +468,12 @@ def test_tokens_take_the_same_work_however_they_are_wrong(work):
 
 def test_sessions_take_the_same_work_however_they_are_wrong(work):
     site, count = work
-    site.accounts.add_user("off", "off", "admin", None)
+    site.accounts.add_user("away", "away", "admin", None)
     made = [fresh() for _ in range(4)]
-    for secret, owner, expires in zip(made[1:], ("admin", "admin", "off"), (-1, 99, 99), strict=True):
+    for secret, owner, expires in zip(made[1:], ("admin", "admin", "away"), (-1, 99, 99), strict=True):
         site.accounts.add_session(digest(secret), owner, "", time.time() + expires)
     site.accounts.end_session(digest(made[2]))
-    site.accounts.disable_user("off")
+    site.accounts.disable_user("away")
     found = []
     for secret in made:
         client = site.client()
