@@ -16,6 +16,7 @@ test: $(VENV)/.tested check
 check: lint
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/bandit -q -c pyproject.toml -r src
 
 lint: $(VENV)/.tested
 	$(BIN)/ruff check .

@@ -213,6 +213,7 @@ def people(t: Words = same) -> list[dict[str, Any]]:
                 "yes_rate": 0.49 + 0.02 * (i % 3) if i < 5 else 0.93,
                 "median_seconds": 2.4 + 0.4 * i if i < 5 else 0.5,
                 "fast": 0 if i < 5 else 61,
+                "hasty": i >= 5,
                 "gold_right": 19 - i if i < 5 else 8,
                 "gold_asked": 20 if i < 5 else 15,
                 "agreement": 0.94 - 0.02 * i if i < 5 else 0.52,

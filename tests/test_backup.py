@@ -18,6 +18,7 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.requests import Answer, Exclude, Next, Skip, Undo
 from askone.errors import AlreadyExists, InvalidArgument, InvalidFile, UnknownCampaign
 from askone.store.opening import open_store
+from askone.store.verify import verify
 
 
 @pytest.fixture
@@ -144,12 +145,17 @@ def test_another_name_beside_the_old_one(store):
     assert [one.name for one in store.campaigns()] == ["c", "copy"]
 
 
-def test_under_load_it_is_the_log_up_to_an_entry(tmp_path):
-    """Rows and answers come while the backup is read, piece by piece: it is what the log was at its head."""
-    store = open_store(str(tmp_path / "a.db"))
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_under_load_it_is_the_log_up_to_an_entry(tmp_path, kind, request):
+    """Rows and answers come while the backup is read, piece by piece: it is what the log was at its head.
+
+    What is restored has the model that the campaign had at that moment, bit for bit.
+    """
+    store = open_store(str(tmp_path / "a.db") if kind == "sqlite" else request.getfixturevalue("postgres_url"))
     campaign = make(store)
     answer(campaign, 5)
     stop, trouble = threading.Event(), []
+    states = {len(campaign.book.lessons.all): arrays(campaign)}
 
     def work():
         try:
@@ -157,6 +163,7 @@ def test_under_load_it_is_the_log_up_to_an_entry(tmp_path):
                 if stop.is_set():
                     return
                 answer(campaign, 1, start=10 * i + 100, now=1000.0 + i)
+                states[len(campaign.book.lessons.all)] = arrays(campaign)
                 grow(store, count=1)
                 campaign.refresh()
         except Exception as error:  # noqa: BLE001  # told to the test
@@ -176,7 +183,10 @@ def test_under_load_it_is_the_log_up_to_an_entry(tmp_path):
         restore(other, file)
         kept = list(other.lines("c"))
         assert kept == lines[: len(kept)]
-        assert other.campaign("c").rows == Campaign.open(other, "c").book.rows
+        restored = Campaign.open(other, "c")
+        assert other.campaign("c").rows == restored.book.rows
+        assert arrays(restored) == states[len(restored.book.lessons.all)]
+        assert verify(other, "c").valid
         assert i == 0 or len(kept) > 0
         other.close()
     store.close()

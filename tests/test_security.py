@@ -3,7 +3,6 @@
 import json
 import logging
 import re
-import sqlite3
 import stat
 import time
 from dataclasses import replace
@@ -24,9 +23,9 @@ from askone.server.routing import PARTS
 from askone.server.secrets import csrf_of, digest, fresh
 from askone.server.serving import refuse_strangers, setup_link
 from askone.server.uploads import plain_title, suffix_of
+from calling import API, assert_error, body_of, dump, path_of, send
 from sites import CANARY, LOOSE, PASSWORD, QUICK, Site
 
-API = "/api/v1"
 OPEN = {
     ("GET", f"{API}/me"), ("POST", f"{API}/setup"), ("POST", f"{API}/login"), ("POST", f"{API}/join"),
     ("GET", "/health/live"), ("GET", "/health/ready"), ("GET", "/static/{path:path}"),
@@ -66,57 +65,10 @@ def fresh_site(tmp_path):
         one.close()
 
 
-def path_of(row, campaign="drinks", **parts):
-    given = {"c": campaign, "id": "nobody", "u": "unknown-upload", "position": "0", "path:path": "style.css", **parts}
-    return re.sub(r"{([\w:]+)}", lambda found: given[found[1]], row.path)
-
-
-def body_of(row):
-    bodies = {
-        "AnswerBody": {"lease": "x", "answer": True, "id": "e1", "took": None},
-        "SkipBody": {"lease": "x", "id": "e2", "reason": "skip"},
-        "FlagBody": {"lease": "x", "id": "e3", "reason": "odd"},
-        "UndoBody": {"id": "e4"},
-        "LeasesBody": {"leases": ["x"]},
-        "NewToken": {"title": "", "scopes": ["read"], "expires_days": 1},
-        "NewPassword": {"old": "a", "new": "b"},
-        "NewUser": {"name": "somebody new", "role": "annotator"},
-        "UserChange": {"role": "admin"},
-        "SettingsBody": {"settings": {}},
-        "ForecastBody": {"settings": {}, "answers": 10, "flip": 0.1},
-        "NewCampaign": {"settings": {}, "upload": None},
-        "CampaignChange": {"status": "closed"},
-        "MoreRows": {"upload": "unknown-upload"},
-        "NewInvitation": {"title": "", "expires_hours": 1.0, "most_uses": 1},
-        "NewWebhook": {"url": "https://example.org/", "events": ["answer"]},
-        "SetUp": {"token": "x", "name": "eve", "password": PASSWORD},
-        "Login": {"name": "eve", "password": PASSWORD},
-        "Join": {"invitation": "x", "name": "eve"},
-    }
-    return {} if row.body is None else bodies.get(row.body.__name__, {})
-
-
-def send(client, row, campaign="drinks", **parts):
-    options = {"content": b"{}"} if row.raw else {} if row.method in ("GET", "DELETE") else {"json": body_of(row)}
-    return client.request(row.method, path_of(row, campaign, **parts), **options)
-
-
-def dump(site):
-    with sqlite3.connect(site.url) as database:
-        return "\n".join(database.iterdump())
-
-
 async def trickle(size):
     """A body that is not announced."""
     for _ in range(size // 500 + 1):
         yield b"x" * 500
-
-
-def assert_error(response, *statuses):
-    assert response.status_code in statuses, response.text
-    error = response.json()["error"]
-    assert set(error) == {"code", "message", "argument"}
-    return error["code"]
 
 
 # -- who is it ----------------------------------------------------------------------------------------
@@ -323,18 +275,6 @@ def test_unknown_names_and_wrong_passwords_look_and_last_alike(fresh_site):
     assert hashed == ["$argon2id"] * 3
 
 
-def test_secrets_are_compared_in_constant_time():
-    """Secrets are compared by their hashes in the store, or by compare_digest: never by ==."""
-    source = Path(application.__file__).parent
-    for path in source.glob("*.py"):
-        for line in path.read_text().splitlines():
-            if re.search(r"(==|!=)", line):
-                assert not re.search(
-                    r"(csrf|token|secret|password|digest\()\w*\s*(==|!=)|(==|!=)\s*(csrf|digest)", line
-                ), line
-    assert "compare_digest" in (source / "secrets.py").read_text()
-
-
 def test_cookies_are_out_of_reach(fresh_site):
     """Session cookies are HttpOnly and SameSite=Strict, Secure under TLS, and new at each login."""
     site = fresh_site(replace(LOOSE, public_url="https://ask.example"))
@@ -345,8 +285,10 @@ def test_cookies_are_out_of_reach(fresh_site):
         assert flag in cookie
     assert "domain" not in cookie
     assert first.headers["strict-transport-security"].startswith("max-age=")
-    again = client.post(f"{API}/login", json=body)
-    assert again.headers["set-cookie"].split(";")[0] != first.headers["set-cookie"].split(";")[0]
+    old = first.headers["set-cookie"].split(";")[0].split("=")[1]
+    again = client.post(f"{API}/login", json=body, headers={"Cookie": f"askone_session={old}"})
+    assert again.headers["set-cookie"].split(";")[0].split("=")[1] != old
+    assert_error(site.client(Cookie=f"askone_session={old}").get(f"{API}/campaigns"), 401)
 
 
 def test_logging_out_ends_the_session_here(site):
@@ -464,22 +406,6 @@ def test_a_lease_is_one_person_s(site):
     assert_error(one.post(f"{API}/campaigns/drinks/answers", json={**body, "id": "lease-2"}), 409)
 
 
-def test_bodies_have_no_other_fields(site):
-    """No role, owner or campaign slips in with a body: fields that are not expected are refused."""
-    client = site.session("admin")
-    for row in ROUTES:
-        if row.body is not None:
-            assert row.body.model_config["extra"] == "forbid", row
-            for extra in ("role_", "owner", "campaign_id", "is_admin", "__proto__"):
-                sent = {**body_of(row), extra: "admin"}
-                response = client.request(row.method, path_of(row), json=sent)
-                assert response.status_code in (422, 404, 401, 409), (row, response.text)
-                assert response.status_code != 401 or row.access.anybody
-    before = site.accounts.user("annotator")
-    assert_error(site.session("annotator").patch(f"{API}/users/annotator", json={"role": "admin"}), 403)
-    assert site.accounts.user("annotator") == before
-
-
 def test_whoever_answers_sees_no_gold_no_scores_and_nobody_else(site):
     """What annotators get has a fixed set of fields; known labels, predictions and names of others are not there."""
     fields = {
@@ -555,21 +481,6 @@ def test_other_sites_cannot_sign_anybody_in(site):
             text = json.dumps({"name": "admin", "password": PASSWORD, "token": "x", "invitation": "x"})
             response = client.post(f"{API}/{path}", content=text, headers={"Content-Type": kind})
             assert response.status_code == 422
-
-
-def test_reading_changes_nothing(fresh_site):
-    """Every GET, twice, as a manager and as an annotator: the database is the same byte for byte."""
-    site = fresh_site()
-    clients = [site.session("admin"), site.session("annotator"), site.client()]
-    site.question(site.token("annotator"))
-    before = dump(site)
-    for row in ROUTES:
-        if row.method == "GET":
-            for client in clients:
-                for _ in range(2):
-                    assert client.get(path_of(row)).status_code < 500, row
-                    client.head(path_of(row))
-    assert dump(site) == before
 
 
 def test_other_origins_are_not_let_in(site):

@@ -12,12 +12,17 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+from askone.campaign.campaign import Campaign
+from askone.campaign.intake import create_campaign
+from askone.campaign.requests import Answer, Next, SetStatus
 from askone.errors import InvalidArgument
+from askone.server import webhooks
 from askone.server.addresses import resolve
 from askone.server.config import ServerConfig
 from askone.server.metrics import Metrics
 from askone.server.webhooks import PAUSES, Webhooks
-from sites import LOOSE, Site
+from askone.store.connections import Session
+from sites import DRINKS, LOOSE, Site
 
 API = "/api/v1"
 
@@ -75,6 +80,16 @@ def site(receiver, tmp_path):
     site.close()
 
 
+def queued(site):
+    site.accounts.queue_delivery("d1", "w1", json.dumps({"answers": [1]}), 0.0)
+
+
+def answer(site, mark, person="annotator", campaign="drinks"):
+    client = site.token(person)
+    body = {"lease": site.question(client, campaign)["lease"], "answer": True, "id": mark}
+    assert client.post(f"{API}/campaigns/{campaign}/answers", json=body).status_code == 200
+
+
 def until(condition, seconds=20):
     end = time.monotonic() + seconds
     while not condition():
@@ -121,8 +136,8 @@ def queue(receiver, tmp_path):
 
 
 def test_what_fails_is_tried_again_later_and_given_up_in_the_end(queue, receiver):
-    now, hooks, _ = queue
-    hooks.queue("drinks", "answer", {"answers": []})
+    now, hooks, site = queue
+    queued(site)
     receiver.statuses = [500] * (len(PAUSES) + 1)
     for pause in PAUSES:
         assert asyncio.run(hooks.send_due()) == 1
@@ -136,8 +151,8 @@ def test_what_fails_is_tried_again_later_and_given_up_in_the_end(queue, receiver
 
 
 def test_the_queue_outlives_the_process(queue, receiver):
-    now, hooks, site = queue
-    hooks.queue("drinks", "answer", {"answers": [1]})
+    now, _, site = queue
+    queued(site)
     after = Webhooks(site.accounts, allowed(receiver), Metrics(), clock=lambda: now[0])
     assert asyncio.run(after.send_due()) == 1
     assert json.loads(receiver.got[0][2])["answers"] == [1]
@@ -145,7 +160,7 @@ def test_the_queue_outlives_the_process(queue, receiver):
 
 def test_redirects_are_not_followed_and_nothing_is_read(queue, receiver):
     _, hooks, site = queue
-    hooks.queue("drinks", "answer", {})
+    queued(site)
     receiver.statuses = [302]
     asyncio.run(hooks.send_due())
     assert [path for path, _, _ in receiver.got] == ["/hook?a=1"]
@@ -160,8 +175,8 @@ def test_a_name_that_leads_inward_at_the_second_look_up_is_not_followed(receiver
     hooks = Webhooks(site.accounts, config, Metrics(), lambda host, port: next(answers))
     url = f"http://rebound.example:{receiver.port}/"
     hooks.check(url)
-    site.accounts.add_webhook("w2", "drinks", url, "s", ("answer",))
-    hooks.queue("drinks", "answer", {})
+    site.accounts.add_webhook("w1", "drinks", url, "s", ("answer",))
+    queued(site)
     assert asyncio.run(hooks.send_due()) == 1
     assert receiver.got == []
     site.close()
@@ -175,8 +190,10 @@ def test_the_address_is_connected_to_under_its_name(receiver):
 
 def test_off_means_off(queue, receiver):
     _, _, site = queue
+    answer(site, "off-1")
     hooks = Webhooks(site.accounts, ServerConfig(), Metrics())
-    hooks.queue("drinks", "answer", {})
+    assert hooks.catch_up() == 0
+    hooks.spent("drinks")
     assert site.accounts.due_deliveries(time.time(), 10) == []
     with pytest.raises(InvalidArgument, match="turned off"):
         hooks.check("https://example.org/")
@@ -184,6 +201,138 @@ def test_off_means_off(queue, receiver):
 
 def test_events_that_nobody_wants_are_not_queued(queue):
     now, hooks, site = queue
-    hooks.queue("drinks", "closed", {})
-    hooks.queue("prices", "answer", {})
+    site.session("manager").patch(f"{API}/campaigns/drinks", json={"status": "closed"})
+    answer(site, "p-1", "stranger", "prices")
+    assert hooks.catch_up() == 0
+    hooks.spent("drinks")
     assert site.accounts.due_deliveries(now[0], 10) == []
+
+
+# -- out of the log: nothing is lost, nothing is told twice ---------------------------------------------
+
+
+def told(site, now=1e12):
+    """The ids of the answers that wait to be told."""
+    due = site.accounts.due_deliveries(now, 1000)
+    return [one["id"] for delivery in due for one in json.loads(delivery.body).get("answers", ())]
+
+
+def test_what_was_kept_before_a_crash_is_told_after_it(queue):
+    """The process that took the answers never told anybody: the next one does, once."""
+    now, hooks, site = queue
+    for n in range(5):
+        answer(site, f"a-{n}")
+    assert site.accounts.due_deliveries(1e12, 10) == []
+    assert hooks.catch_up() == 1
+    assert hooks.catch_up() == 0
+    assert told(site) == [f"a-{n}" for n in range(5)]
+    answer(site, "a-5")
+    after = Webhooks(site.accounts, hooks._config, Metrics(), clock=lambda: now[0])
+    assert (after.catch_up(), hooks.catch_up()) == (1, 0)
+
+
+def test_a_crash_while_queueing_queues_nothing_and_forgets_nothing(queue, monkeypatch):
+    _, hooks, site = queue
+    answer(site, "a-1")
+    many = Session.many
+
+    def dies(session, text, records):
+        if "deliveries" in text:
+            raise RuntimeError("as if killed here")
+        many(session, text, records)
+
+    monkeypatch.setattr(Session, "many", dies)
+    with pytest.raises(RuntimeError):
+        hooks.catch_up()
+    monkeypatch.undo()
+    assert told(site) == []
+    assert hooks.catch_up() == 1
+    assert told(site) == ["a-1"]
+
+
+def test_of_several_processes_one_tells(queue):
+    """Whoever comes second sees that it was done."""
+    _, hooks, site = queue
+    answer(site, "a-1")
+    [place] = site.accounts.places()
+    assert (place.webhook, place.campaign, place.spent, place.seq < place.head) == ("w1", "drinks", False, True)
+    body = json.dumps({"answers": [{"id": "x"}]})
+    results = []
+    threads = [
+        threading.Thread(
+            target=lambda n=n: results.append(site.accounts.tell(place, place.head, False, [(f"d{n}", body)], 0.0))
+        )
+        for n in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == [False] * 7 + [True]
+    assert told(site) == ["x"]
+    assert hooks.catch_up() == 0
+
+
+def test_a_long_log_is_told_in_pieces(queue, monkeypatch):
+    _, hooks, site = queue
+    monkeypatch.setattr(webhooks, "MOST", 2)
+    for n in range(5):
+        answer(site, f"a-{n}")
+    counts = []
+    while queued_now := hooks.catch_up():
+        counts.append(queued_now)
+    assert counts == [1, 1, 1]
+    assert sorted(told(site)) == [f"a-{n}" for n in range(5)]
+
+
+def test_a_spent_budget_is_told_once_until_there_is_another(queue):
+    _, hooks, site = queue
+    site.accounts.add_webhook("w2", "drinks", "https://example.org/", "s", ("spent",))
+    for _ in range(3):
+        hooks.spent("drinks")
+    assert [one.webhook for one in site.accounts.due_deliveries(1e12, 10)] == ["w2"]
+    site.session("manager").patch(f"{API}/campaigns/drinks", json={"budget": 9})
+    hooks.catch_up()
+    hooks.spent("drinks")
+    assert len(site.accounts.due_deliveries(1e13, 10)) == 2
+
+
+def test_a_webhook_is_told_from_its_beginning_on(queue):
+    _, hooks, site = queue
+    answer(site, "a-1")
+    site.accounts.add_webhook("w2", "drinks", "https://example.org/", "s", ("answer",))
+    answer(site, "a-2")
+    hooks.catch_up()
+    bodies = {one.webhook: json.loads(one.body)["answers"] for one in site.accounts.due_deliveries(1e12, 10)}
+    assert {name: [one["id"] for one in answers] for name, answers in bodies.items()} == {
+        "w1": ["a-1", "a-2"], "w2": ["a-2"],
+    }  # fmt: skip
+
+
+def test_what_is_gone_leaves_nothing(queue):
+    _, _, site = queue
+    site.accounts.add_webhook("w2", "prices", "https://example.org/", "s", ("answer",))
+    assert site.accounts.get("told w2") is not None
+    site.accounts.remove_webhook("w1", "drinks")
+    assert site.accounts.get("told w1") is None
+    site.store.delete("prices")
+    site.accounts.drop_old(0.0)
+    assert site.accounts.get("told w2") is None
+
+
+def test_places_in_any_store(any_store):
+    """The statements are the same for SQLite and PostgreSQL."""
+    create_campaign(any_store, "drinks", DRINKS, None, "", 0.0)
+    accounts = any_store.accounts
+    accounts.add_webhook("w1", "drinks", "https://example.org/", "s", ("answer", "closed"))
+    campaign = Campaign.open(any_store, "drinks")
+    for n in range(3):
+        [serving] = campaign.serve([Next("ann")], 1.0)
+        campaign.serve([Answer("ann", serving.question.lease, True, f"a-{n}", 0.1)], 1.0)
+    campaign.serve([SetStatus("boss", "m-1", "closed")], 2.0)
+    hooks = Webhooks(accounts, replace(LOOSE, webhooks=True), Metrics(), clock=lambda: 5.0)
+    assert (hooks.catch_up(), hooks.catch_up()) == (2, 0)
+    bodies = [json.loads(one.body) for one in accounts.due_deliveries(9.0, 10)]
+    assert sorted(body["event"] for body in bodies) == ["answer", "closed"]
+    assert accounts.drop_old(1000.0) == 2
+    assert accounts.due_deliveries(1e9, 10) == []

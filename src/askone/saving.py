@@ -7,10 +7,13 @@ hands it in again and its weights come from the file.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import math
 import os
 import zipfile
+import zlib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -46,6 +49,20 @@ Array = NDArray[Any]
 Place = str | os.PathLike[str] | io.BufferedIOBase
 
 FORMAT = 1
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    OSError,
+    RecursionError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+"""What zipfile, json and NumPy raise for a file that is damaged or made to mislead."""
 _DOCUMENT = "askone.json"
 _SMALL = (features.Scaler, features.Intercept, features.Linear, features.Nystroem, features.Fourier)
 _MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Ellipsoid, Calibrated, Surrogate, Game)
@@ -102,16 +119,32 @@ def shown(path: Place) -> str:
 
 def read(path: Place) -> tuple[dict[str, Any], dict[str, Array]]:
     """The document and the arrays of a file written by ``save``."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            document = json.loads(archive.read(_DOCUMENT))
-            names = [name for name in archive.namelist() if name.startswith("arrays/")]
-            arrays = {n[7:-4]: np.load(io.BytesIO(archive.read(n)), allow_pickle=False) for n in names}
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise InvalidFile(f"{shown(path)} is not a model saved by askone: {error}") from error
+    with contextlib.ExitStack() as stack:
+        file: Any = path
+        if isinstance(path, str | os.PathLike):
+            file = stack.enter_context(Path(path).open("rb"))
+        try:
+            with zipfile.ZipFile(file) as archive:
+                document = json.loads(archive.read(_DOCUMENT))
+                names = [name for name in archive.namelist() if name.startswith("arrays/")]
+                arrays = {name[7:-4]: _array(archive.read(name)) for name in names}
+        except UNREADABLE as error:
+            raise InvalidFile(f"{shown(path)} is not a model saved by askone: {error}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InvalidFile(f"{shown(path)} has another format than {FORMAT}, the one this version reads")
     return document, arrays
+
+
+def _array(data: bytes) -> Array:
+    """An array of a file; its head may not promise more than there is, since memory is taken by it."""
+    stream = io.BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("an array of another format")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    if math.prod(shape) * dtype.itemsize != len(data) - stream.tell():
+        raise ValueError("an array that is longer or shorter than it says")
+    array: Array = np.load(io.BytesIO(data), allow_pickle=False)
+    return array
 
 
 def encode(value: Any, arrays: dict[str, Array]) -> Any:

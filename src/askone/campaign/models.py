@@ -9,12 +9,14 @@ import io
 import json
 import os
 import zipfile
+from pathlib import Path
 from typing import BinaryIO
 
 from askone.campaign import building
 from askone.campaign.campaign import Campaign
 from askone.campaign.encoding import Encoder
 from askone.errors import InvalidFile
+from askone.saving import UNREADABLE
 
 _ENCODER = "encoder.json"
 _MOST = 64 << 20
@@ -33,11 +35,12 @@ def write_model(campaign: Campaign, out: BinaryIO) -> None:
 
 def read_encoder(path: str | os.PathLike[str]) -> Encoder:
     """The encoder of such a file: ``model.predict(encoder.encode([{"size": 3.2, "colour": "red"}]))``."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if archive.getinfo(_ENCODER).file_size > _MOST:
-                raise InvalidFile(f"the encoder in {os.fspath(path)} is too large")
-            record = json.loads(archive.read(_ENCODER))
-    except (zipfile.BadZipFile, KeyError, ValueError, RecursionError) as error:
-        raise InvalidFile(f"{os.fspath(path)} is not the model of a campaign with a table: {error}") from error
+    with Path(path).open("rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                if archive.getinfo(_ENCODER).file_size > _MOST:
+                    raise InvalidFile(f"the encoder in {os.fspath(path)} is too large")
+                record = json.loads(archive.read(_ENCODER))
+        except UNREADABLE as error:
+            raise InvalidFile(f"{os.fspath(path)} is not the model of a campaign with a table: {error}") from error
     return Encoder.from_json(record)

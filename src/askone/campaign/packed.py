@@ -39,9 +39,13 @@ def parts(packed: bytes) -> tuple[bytes, Any]:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:
             if sum(one.file_size for one in archive.infolist()) > _MOST:
                 raise InvalidFile("a packed model is too large")
-            return archive.read(MODEL), json.loads(archive.read(ENCODER))
-    except (zipfile.BadZipFile, KeyError, ValueError, RecursionError, NotImplementedError) as error:
+            model, record = archive.read(MODEL), json.loads(archive.read(ENCODER))
+        with zipfile.ZipFile(io.BytesIO(model)) as inner:
+            if sum(one.file_size for one in inner.infolist()) > _MOST:
+                raise InvalidFile("a packed model is too large")
+    except saving.UNREADABLE as error:
         raise InvalidFile(f"not a packed model: {error}") from error
+    return model, record
 
 
 def beginning(packed: bytes) -> Beginning:

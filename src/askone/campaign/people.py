@@ -64,6 +64,7 @@ class Person:
             "yes_rate": self.yes / self.answers if self.answers else None,
             "median_seconds": round(median(self.seconds), 2) if self.seconds else None,
             "fast": self.fast,
+            "hasty": bool(self.seconds) and median(self.seconds) < FAST,
             "gold_asked": self.gold_asked,
             "gold_right": self.gold_right,
             "last_seen": self.last_seen or None,

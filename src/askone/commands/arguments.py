@@ -21,7 +21,7 @@ def add_commands(commands: _Parsers) -> None:
     _add_verify(commands.add_parser("verify", help="check that logs and rows are as they were written"))
     _add_backup(commands.add_parser("backup", help="write a whole campaign into one file"))
     _add_restore(commands.add_parser("restore", help="make a campaign of a backup"))
-    _add_users(commands.add_parser("users", help="add, list and remove users, and make tokens"))
+    _add_users(commands.add_parser("users", help="add, list, remove and prune users, and make tokens"))
 
 
 def _store(parser: argparse.ArgumentParser) -> None:
@@ -135,6 +135,9 @@ def _add_users(users: argparse.ArgumentParser) -> None:
     remove = actions.add_parser("remove", help="forget a user; what was answered stays, under a pseudonym")
     remove.add_argument("name")
     _store(remove)
+    prune = actions.add_parser("prune", help="forget guests who cannot come back, and remove what has expired")
+    prune.add_argument("--days", type=float, default=90.0, help="since when they did nothing (default: 90)")
+    _store(prune)
     token = actions.add_parser("token", help="make a token for a program, shown once")
     token.add_argument("name", help="whose it is")
     token.add_argument("--scopes", default="read", help="some of read,answer,manage (default: read)")

@@ -25,7 +25,7 @@ _DAY = 86_400.0
 
 
 def run_users(chosen: argparse.Namespace, console: Console) -> int:
-    """Add, list or remove users, or make a token."""
+    """Add, list, remove or prune users, or make a token."""
     opened = any_store if chosen.action == "add" else known_store
     with opened(chosen.store) as store:
         if chosen.action == "add":
@@ -34,6 +34,8 @@ def run_users(chosen: argparse.Namespace, console: Console) -> int:
             console.print(_listed(store.accounts))
         elif chosen.action == "remove":
             _remove(store.accounts, chosen, console)
+        elif chosen.action == "prune":
+            _prune(store.accounts, chosen, console)
         else:
             print(_token(store.accounts, chosen))  # alone on standard output, so that it can be piped
     return 0
@@ -71,6 +73,12 @@ def _remove(accounts: Accounts, chosen: argparse.Namespace, console: Console) ->
         raise InvalidArgument("name", "another than that of the last administrator", chosen.name)
     accounts.forget_user(user.id)
     _say(console, f"{chosen.name} is forgotten; the log knows a pseudonym.")
+
+
+def _prune(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
+    days = as_number(chosen.days, "--days", 0.0, 36_500.0)
+    guests, rest = accounts.prune(time.time(), time.time() - _DAY * days)
+    _say(console, f"Guests forgotten: {guests}; expired sessions, tokens, invitations and deliveries removed: {rest}.")
 
 
 def _token(accounts: Accounts, chosen: argparse.Namespace) -> str:

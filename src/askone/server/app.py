@@ -15,7 +15,6 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from askone.campaign.requests import Answer, SetStatus
 from askone.errors import AskoneError
 from askone.later import later
 from askone.server import pages, routes_accounts, routes_annotators, routes_exports, routes_health
@@ -156,6 +155,9 @@ class Application(Starlette):
         return Headers(Watching(inner, services.config, services.metrics), services.config)
 
 
+_OLD = 30  # days after which deliveries that wait are given up, such as those of a time with webhooks
+
+
 def create_app(store: Store, config: ServerConfig | None = None, owned: bool = False) -> Application:
     """The server of a store, for ``serving.serve`` or any ASGI server; it closes the store in the end if it owns it."""
     services = _services(store, config or ServerConfig())
@@ -199,22 +201,12 @@ def _services(store: Store, config: ServerConfig) -> Services:
 
 
 def _teller(webhooks: Webhooks, name: str) -> Any:
-    """What a turn did, told to the webhooks."""
+    """What a turn showed, told to the webhooks."""
 
-    def tell(commands: Sequence[Any], results: Sequence[Any]) -> None:
-        pairs = [pair for pair in zip(commands, results, strict=True) if not isinstance(pair[1], AskoneError)]
-        answers = [
-            {"id": command.id, "person": command.person, "answer": command.answer}
-            for command, result in pairs
-            if isinstance(command, Answer) and not result["duplicate"]
-        ]
-        if answers:
-            webhooks.queue(name, "answer", {"answers": answers})
-        for command, result in pairs:
-            if isinstance(command, SetStatus) and command.status == "closed":
-                webhooks.queue(name, "closed", {}, once=command.id)
-            if isinstance(result, dict) and result["state"] == "spent":
-                webhooks.queue(name, "spent", {}, once="spent")
+    def tell(_: Sequence[Any], results: Sequence[Any]) -> None:
+        # Answers and ends are told out of the log; that the budget is spent is not in it.
+        if any(isinstance(result, dict) and result["state"] == "spent" for result in results):
+            webhooks.spent(name)
 
     return tell
 
@@ -250,6 +242,7 @@ async def _sweeping(services: Services) -> None:
         try:
             await asyncio.to_thread(services.uploads.sweep)
             await asyncio.to_thread(services.store.accounts.end_expired, time.time())
+            await asyncio.to_thread(services.store.accounts.drop_old, time.time() - 86400 * _OLD)
         except OSError:  # the store is away, or another process swept the same file: next time
             log.warning("sweeping was put off")
         await asyncio.sleep(60)

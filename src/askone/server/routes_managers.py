@@ -215,7 +215,6 @@ async def add_webhook(call: Call) -> Response:
     name, secret = fresh_id("w"), fresh("whsec_")
     events = tuple(sorted(set(body.events)))
     await away(call.accounts.add_webhook, name, call.campaign, body.url, secret, events)
-    call.services.webhooks.forget()
     return reply({"id": name, "secret": secret}, 201)
 
 
@@ -223,5 +222,4 @@ async def remove_webhook(call: Call) -> Response:
     """Sends nothing there any more."""
     if not await away(call.accounts.remove_webhook, call.part("id"), call.campaign):
         raise missing("webhook")
-    call.services.webhooks.forget()
     return reply({"ok": True})

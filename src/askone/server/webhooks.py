@@ -1,5 +1,8 @@
 """Telling other programs: signed, from a queue that outlives the server, tried again until it works or is given up.
 
+What is told comes out of the logs.  The store notes how far each webhook was told together with what is queued for it:
+whatever the log has is queued once, also if the server dies after an answer was kept and before anybody was told.
+
 A delivery is a POST of JSON with the headers
 
     webhook-id: its id, the same at every try      webhook-timestamp: seconds since the epoch
@@ -12,29 +15,37 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import hashlib
 import hmac
 import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 from askone.errors import InvalidArgument, StoreUnavailable
+from askone.events import Answered
 from askone.later import later
 from askone.server.addresses import Resolver, Target, look_up, resolve
 from askone.server.config import ServerConfig
 from askone.server.metrics import Metrics
-from askone.server.secrets import fresh_id
 from askone.store.accounts import Accounts
-from askone.store.hooks import Delivery, Webhook
+from askone.store.entries import Entry
+from askone.store.hooks import Delivery, Place
+from askone.store.notices import Limited, Turned
 
 if TYPE_CHECKING:
     import httpx
 else:
     httpx = later("httpx")
 
-EVENTS = ("answer", "closed", "spent")
+KINDS = ("answered", "turned", "limited")
+"""Entries of a log that something is told of, or that change what is told."""
+MOST = 200
+"""Entries that are told of at once."""
+ROUND = 20
+"""Deliveries that are tried at the same time."""
 PAUSES = (5.0, 30.0, 120.0, 600.0, 3600.0, 6 * 3600.0, 24 * 3600.0)
 """How long to wait after each failed try; after the last one a delivery is given up."""
 log = logging.getLogger("askone.webhooks")
@@ -48,6 +59,20 @@ def sign(secret: str, delivery: str, at: int, body: str) -> str:
     """
     mark = hmac.new(secret.encode(), f"{delivery}.{at}.{body}".encode(), hashlib.sha256).digest()
     return "v1," + base64.b64encode(mark).decode()
+
+
+def _events(news: Sequence[Entry]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What entries of a log are told as."""
+    answers = [
+        {"id": entry.id, "person": entry.who, "answer": entry.event.answer}
+        for entry in news
+        if isinstance(entry.event, Answered)
+    ]
+    if answers:
+        yield "answer", {"answers": answers}
+    for entry in news:
+        if isinstance(entry.event, Turned) and entry.event.status == "closed":
+            yield "closed", {"id": entry.id}
 
 
 @final
@@ -64,7 +89,6 @@ class Webhooks:
     ) -> None:
         self._accounts, self._config, self._metrics = accounts, config, metrics
         self._resolver, self._clock = resolver, clock
-        self._known: dict[str, tuple[float, list[Webhook]]] = {}
 
     def check(self, url: str) -> None:
         """Refuses an address that nothing would be sent to."""
@@ -72,38 +96,48 @@ class Webhooks:
             raise InvalidArgument("url", "left out: webhooks are turned off on this server", "an address")
         resolve(url, self._config, self._resolver)
 
-    def forget(self) -> None:
-        """The list of webhooks changed."""
-        self._known.clear()
+    def catch_up(self) -> int:
+        """Queues what logs have and webhooks were not told of; how many deliveries."""
+        return sum(self._catch_up(place) for place in self._accounts.places()) if self._config.webhooks else 0
 
-    def queue(self, campaign: str, event: str, what: dict[str, Any], once: str | None = None) -> None:
-        """Puts an event into the queue for whoever wants it; ``once`` names what is to be told one time only."""
+    def _catch_up(self, place: Place) -> int:
+        if place.seq is None:
+            self._accounts.tell(place, place.head, False, [], 0.0)
+            return 0
+        if place.seq >= place.head:
+            return 0
+        news = self._accounts.news(place, KINDS, MOST)
+        seq = news[-1].seq if len(news) == MOST else place.head
+        spent = place.spent and not any(isinstance(entry.event, Limited) for entry in news)
+        told = [self._delivery(place, seq, event, what) for event, what in _events(news) if event in place.events]
+        return len(told) * self._accounts.tell(place, seq, spent, told, self._clock())
+
+    def spent(self, campaign: str) -> None:
+        """The budget is spent: told once, until there is another budget."""
         if not self._config.webhooks:
             return
-        for hook in self._hooks(campaign):
-            if event in hook.events:
-                body = json.dumps({"campaign": campaign, "event": event, "at": self._clock(), **what}, allow_nan=False)
-                mark = None if once is None else hashlib.sha256(f"{hook.id}/{once}".encode()).hexdigest()[:24]
-                self._accounts.queue_delivery(mark or fresh_id("d"), hook.id, body, self._clock())
+        for place in self._accounts.places():
+            if place.campaign == campaign and "spent" in place.events and not place.spent and place.seq is not None:
+                told = self._delivery(place, place.head, "spent", {})
+                self._accounts.tell(place, place.seq, True, [told], self._clock())
 
-    def _hooks(self, campaign: str) -> Sequence[Webhook]:
-        kept = self._known.get(campaign)
-        if kept is None or kept[0] < time.monotonic():
-            kept = (time.monotonic() + self._config.remember_seconds, list(self._accounts.webhooks(campaign)))
-            self._known[campaign] = kept
-        return kept[1]
+    def _delivery(self, place: Place, seq: int, event: str, what: dict[str, Any]) -> tuple[str, str]:
+        """The id, which is the same whoever makes it, and the body."""
+        mark = hashlib.sha256(f"{place.webhook}/{seq}/{event}/{what.get('id', '')}".encode()).hexdigest()[:24]
+        body = {"campaign": place.campaign, "event": event, "at": self._clock(), **what}
+        return mark, json.dumps(body, allow_nan=False)
 
     async def run(self) -> None:
         """Sends what is due, for as long as the server runs."""
         while True:
-            try:
+            sent = 0
+            with contextlib.suppress(StoreUnavailable):
+                await asyncio.to_thread(self.catch_up)
                 sent = await self.send_due()
-            except StoreUnavailable:
-                sent = 0
-            if not sent:
+            if sent < ROUND:
                 await asyncio.sleep(1.0)
 
-    async def send_due(self, limit: int = 20) -> int:
+    async def send_due(self, limit: int = ROUND) -> int:
         """One round; how many deliveries were tried."""
         due = await asyncio.to_thread(self._accounts.due_deliveries, self._clock(), limit)
         await asyncio.gather(*(self._try(delivery) for delivery in due))

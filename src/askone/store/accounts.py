@@ -29,9 +29,29 @@ __all__ = [
 ]
 
 
+# Who came by an invitation and has no way in any more: no password, and no session or token that is still valid.
+_GUESTS = """SELECT u.id FROM users u WHERE u.role = 'annotator' AND u.password IS NULL AND u.disabled = 0
+    AND EXISTS (SELECT 1 FROM members m WHERE m.person = u.id)
+    AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.person = u.id AND s.expires > ?)
+    AND NOT EXISTS (SELECT 1 FROM tokens t WHERE t.person = u.id AND (t.expires IS NULL OR t.expires > ?))"""
+
+
 @final
 class Accounts(People, Passes, Hooks):
     """Everything about people that is no part of a log."""
+
+    def prune(self, now: float, before: float) -> tuple[int, int]:
+        """Delete what nobody needs any more; how many guests were forgotten, and how many other things are gone.
+
+        That is what has expired, deliveries due since ``before``, and the names of guests who have no way in
+        any more and did nothing since then.
+        """
+        gone = self.end_expired(now) + self.drop_old(before)
+        lately = {who for (who,) in self._read("SELECT DISTINCT who FROM entries WHERE at > ?", before)}
+        guests = [id for (id,) in self._read(_GUESTS, now, now) if id not in lately]
+        for id in guests:
+            self.forget_user(id)
+        return len(guests), gone
 
     def get(self, name: str) -> str | None:
         """A setting of this installation."""

@@ -134,6 +134,9 @@ class Database(ABC):
     def keep_aside(self, number: int) -> None:  # noqa: B027 (a server's database is for its keeper to copy)
         """Copy the database before it is changed from this version."""
 
+    def scrub(self) -> None:  # noqa: B027 (a server's files are for its keeper)
+        """Leave nothing in the database's files of what was deleted, as far as nobody reads it at the moment."""
+
     def read(self, text: str, values: Values = ()) -> list[Record]:
         """All records that a query gives; a connection that was lost meanwhile is made anew."""
         with self.guard(writing=False):

@@ -119,6 +119,7 @@ class People(Keeper):
                 "UPDATE users SET name = ?, folded = ?, password = NULL, disabled = 1 WHERE id = ?",
                 (pseudonym, folded(pseudonym), id),
             )
+        self._database.scrub()
 
     def add_member(self, campaign: str, user: str, role: MemberRole) -> None:
         """Let a user into a campaign, or give a member another role."""

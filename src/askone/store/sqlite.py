@@ -16,7 +16,8 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from askone.errors import StoreUnavailable
 from askone.store.connections import WAIT, Database, Record, Session, Turnstile
 
-PRAGMAS = ("synchronous=FULL", "foreign_keys=ON", "cache_size=-16384")
+# What is deleted is overwritten: a name that was forgotten is not to be found in the file.
+PRAGMAS = ("synchronous=FULL", "foreign_keys=ON", "cache_size=-16384", "secure_delete=ON")
 _PUT = """
 INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (campaign, number, seat) DO UPDATE SET position = excluded.position, person = excluded.person,
@@ -113,6 +114,11 @@ class SQLite(Database):
         """See ``Database.tables``."""
         found = session.fetch("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
         return [name for (name,) in found]
+
+    def scrub(self) -> None:
+        """The file beside the database still has pages as they were."""
+        if self.path is not None:
+            self.read("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def keep_aside(self, number: int) -> None:
         """A copy beside the file, under the version that it has."""

@@ -47,7 +47,7 @@ export function peopleTab(panel, shared) {
       el("th", { scope: "row" }, el("span", { class: "person" }, name), " ", person.excluded ? el("span", { class: "badge bad" }, "excluded") : null),
       el("td", { class: "number" }, count(person.answers), person.skips ? el("span", { class: "muted small" }, ` +${count(person.skips)} skipped`) : null),
       el("td", { class: "number" }, percent(person.yes_rate)),
-      el("td", { class: "number" }, person.median_seconds === null ? "–" : `${number(person.median_seconds, 2)} s`),
+      el("td", { class: "number" }, person.median_seconds === null ? "–" : el("span", { class: person.hasty ? "badge warn" : null }, `${number(person.median_seconds, 2)} s`)),
       el("td", { class: "number" }, person.fast ? el("span", { class: "badge warn" }, count(person.fast)) : "0"),
       el("td", { class: "number" }, share(person.gold_right, person.gold_asked)),
       el("td", { class: "number" }, person.agreement_of ? `${percent(person.agreement)} of ${count(person.agreement_of)}` : "–"),

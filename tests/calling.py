@@ -1,0 +1,55 @@
+"""Requests by the route table: a path and a body for each row, and what the database holds before and after."""
+
+import re
+import sqlite3
+
+from sites import PASSWORD
+
+API = "/api/v1"
+
+
+def path_of(row, campaign="drinks", **parts):
+    given = {"c": campaign, "id": "nobody", "u": "unknown-upload", "position": "0", "path:path": "style.css", **parts}
+    return re.sub(r"{([\w:]+)}", lambda found: given[found[1]], row.path)
+
+
+def body_of(row):
+    bodies = {
+        "AnswerBody": {"lease": "x", "answer": True, "id": "e1", "took": None},
+        "SkipBody": {"lease": "x", "id": "e2", "reason": "skip"},
+        "FlagBody": {"lease": "x", "id": "e3", "reason": "odd"},
+        "UndoBody": {"id": "e4"},
+        "LeasesBody": {"leases": ["x"]},
+        "NewToken": {"title": "", "scopes": ["read"], "expires_days": 1},
+        "NewPassword": {"old": "a", "new": "b"},
+        "NewUser": {"name": "somebody new", "role": "annotator"},
+        "UserChange": {"role": "admin"},
+        "SettingsBody": {"settings": {}},
+        "ForecastBody": {"settings": {}, "answers": 10, "flip": 0.1},
+        "NewCampaign": {"settings": {}, "upload": None},
+        "CampaignChange": {"status": "closed"},
+        "MoreRows": {"upload": "unknown-upload"},
+        "NewInvitation": {"title": "", "expires_hours": 1.0, "most_uses": 1},
+        "NewWebhook": {"url": "https://example.org/", "events": ["answer"]},
+        "SetUp": {"token": "x", "name": "eve", "password": PASSWORD},
+        "Login": {"name": "eve", "password": PASSWORD},
+        "Join": {"invitation": "x", "name": "eve"},
+    }
+    return {} if row.body is None else bodies.get(row.body.__name__, {})
+
+
+def send(client, row, campaign="drinks", **parts):
+    options = {"content": b"{}"} if row.raw else {} if row.method in ("GET", "DELETE") else {"json": body_of(row)}
+    return client.request(row.method, path_of(row, campaign, **parts), **options)
+
+
+def dump(site):
+    with sqlite3.connect(site.url) as database:
+        return "\n".join(database.iterdump())
+
+
+def assert_error(response, *statuses):
+    assert response.status_code in statuses, response.text
+    error = response.json()["error"]
+    assert set(error) == {"code", "message", "argument"}
+    return error["code"]
