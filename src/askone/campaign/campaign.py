@@ -22,7 +22,7 @@ import hashlib
 import io
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -36,7 +36,7 @@ from askone.campaign.exams import reached
 from askone.campaign.predicting import predicted
 from askone.campaign.requests import Request, Result
 from askone.campaign.settings import Items, Settings
-from askone.campaign.showing import shown_row
+from askone.campaign.showing import picture_of, shown_row
 from askone.campaign.tray import Tray
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
 from askone.estimators.base import OneBitEstimator
@@ -234,15 +234,22 @@ class Campaign:
         rows = self.store.rows(self.name, list(positions))
         if not rows:
             return []
+        found = self._predicted(np.array([row.features for row in rows]))
+        shown = [shown_row(row, self.settings.rows.show, picture_of(self.name, row)) for row in rows]
+        return [
+            {"key": row.key, "row": one["fields"], "image": one["image"], **record}
+            for row, one, record in zip(rows, shown, found, strict=True)
+        ]
+
+    def prediction_pages(self, size: int) -> Iterator[list[dict[str, Any]]]:
+        """The same of all rows, without what people see of them, page by page."""
+        for keys, X in self.store.feature_pages(self.name, size):
+            yield [{"key": key, **record} for key, record in zip(keys, self._predicted(X), strict=True)]
+
+    def _predicted(self, X: Array) -> list[dict[str, Any]]:
         with self._lock:
             self._estimator.stream_.state = self.book.state
-            X = np.array([row.features for row in rows], dtype=np.float64)
-            found = predicted(self._estimator, X, self.rowless)
-        show = self.settings.rows.show
-        return [
-            {"key": row.key, "row": shown_row(row, show, None)["fields"], **record}
-            for row, record in zip(rows, found, strict=True)
-        ]
+            return predicted(self._estimator, np.asarray(X, dtype=np.float64), self.rowless)
 
     def status(self, now: float) -> dict[str, Any]:
         """How far it is."""

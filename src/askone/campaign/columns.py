@@ -161,6 +161,15 @@ def examples(values: Iterable[Any], count: int = 5) -> tuple[Any, ...]:
     return tuple(found)
 
 
+def rows_at_once(columns: int) -> int:
+    """How many rows are taken at a time: up to 5000, and fewer where they are wide, as memory is for their cells.
+
+    >>> rows_at_once(6), rows_at_once(1000)
+    (5000, 500)
+    """
+    return max(1, min(5_000, 500_000 // max(columns, 1)))
+
+
 def table_title(name: str) -> str:
     """A title from the name of a file.
 

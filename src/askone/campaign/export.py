@@ -7,7 +7,7 @@ log was when it began: answers that come meanwhile are not in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, final
@@ -48,6 +48,10 @@ ANSWER_COLUMNS: tuple[Column, ...] = (
 )
 """What is said of each answer; docs/campaigns.md explains the columns."""
 
+Progress = Callable[[int, int], None]
+"""Called with how many rows are done and how many there are."""
+BLOCK = 4096
+"""Rows that are predicted at once."""
 KINDS = {HalfSpace: "threshold", Subset: "set", Prefer: "pair"}
 
 
@@ -174,23 +178,27 @@ def write_answers(store: Store, name: str, form: str, out: BinaryIO) -> None:
     out.writelines(answer_chunks(store, name, form))
 
 
-def predictions(campaign: Campaign, size: int = PAGE) -> Iterator[Record]:
+def predictions(campaign: Campaign, size: int = BLOCK, progress: Progress | None = None) -> Iterator[Record]:
     """What the model says of every row, with its uncertainty; keys as in ``prediction_columns``."""
-    rows = campaign.store.campaign(campaign.name).rows
-    for start in range(0, rows, size):
-        for told in campaign.predictions(range(start, min(start + size, rows))):
+    rows, done = campaign.store.campaign(campaign.name).rows, 0
+    for page in campaign.prediction_pages(size):
+        for told in page:
             yield prediction_record(told)
+        done += len(page)
+        if progress is not None:
+            progress(done, rows)
 
 
 def prediction_record(told: Record) -> Record:
     """One prediction with every column, None where the kind of label has no such thing."""
     chances = told.get("probabilities")
     best = None if not chances else max(chances.values())
-    numbers = {name: told.get(name) for name in ("std", "low", "high")}
     return {
         "row": told["key"],
         "prediction": told["prediction"],
-        **numbers,
+        "std": told.get("std"),
+        "low": told.get("low"),
+        "high": told.get("high"),
         "probability": best,
         "probabilities": chances,
     }
@@ -203,10 +211,10 @@ def prediction_columns(first: Any) -> tuple[Column, ...]:
     return (("row", "text"), ("prediction", kind), *numbers, ("probabilities", "json"))
 
 
-def prediction_chunks(campaign: Campaign, form: str) -> Iterator[bytes]:
-    """All predictions as the bytes of a CSV, JSON lines or Parquet file."""
+def prediction_chunks(campaign: Campaign, form: str, progress: Progress | None = None) -> Iterator[bytes]:
+    """All predictions as the bytes of a CSV, JSON lines or Parquet file; ``progress`` is told rows done and in all."""
     first = campaign.predictions([0])
-    return file_chunks(predictions(campaign), prediction_columns(first[0]["prediction"]), form)
+    return file_chunks(predictions(campaign, progress=progress), prediction_columns(first[0]["prediction"]), form)
 
 
 def write_predictions(campaign: Campaign, form: str, out: BinaryIO) -> None:

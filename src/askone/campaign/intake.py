@@ -21,7 +21,7 @@ from askone.campaign.images import Safe, safe_image
 from askone.campaign.settings import ClassNames, Items, Numbers, RowSettings, Settings
 from askone.errors import InvalidArgument, InvalidFile
 from askone.spaces import number_text
-from askone.store.entries import Entry, Row
+from askone.store.entries import Block, Entry, Row
 from askone.store.notices import Began, Grown
 from askone.store.store import Store
 
@@ -158,18 +158,15 @@ class _Reading:
     first: int
     progress: Progress | None
 
-    def chunks(self) -> Iterator[list[Row]]:
+    def chunks(self) -> Iterator[Block]:
         """Rows as a store takes them; images are kept as they come, before the campaign is seen."""
         done, columns = 0, self.settings.rows
-        kept = [one.name for one in self.table.columns if one.name in {*(columns.show or ()), *(columns.learn or ())}]
+        wanted = {*(columns.show or ()), *(columns.learn or ())}
+        kept = [one.name for one in self.table.columns if one.name in wanted]
+        whole = len(kept) == len(self.table.columns)
         for chunk in self.table.chunks():
-            keys = [self._key(cells, done + place) for place, cells in enumerate(chunk)]
-            features = self._encoded(chunk, done)
-            golds = [self._gold(cells, done + place) for place, cells in enumerate(chunk)]
-            contents = [{name: cells[name] for name in kept} for cells in chunk]
-            yield list(
-                map(Row, range(self.first + done, self.first + done + len(chunk)), keys, contents, features, golds)
-            )
+            contents = chunk if whole else [{name: cells[name] for name in kept} for cells in chunk]
+            yield Block(self._keys(chunk, done), contents, self._encoded(chunk, done), self._golds(chunk, done))
             done += len(chunk)
             if self.progress is not None:
                 self.progress(done, self.table.rows)
@@ -178,21 +175,38 @@ class _Reading:
         try:
             if not isinstance(self.table, Folder):
                 return self.encoder.encode(chunk)
-            safe = [_safe(self.table, cells[IMAGE]) for cells in chunk]
-            names = [cells[IMAGE] for cells in chunk]
-            self.store.add_media(self.name, [(name, one.kind, one.data) for name, one in zip(names, safe, strict=True)])
-            return self.encoder.encode([{IMAGE: one.gray} for one in safe])
+            gray: list[Mapping[str, Any]] = []
+            self.store.add_media(self.name, self._pictures(self.table, chunk, gray))
+            return self.encoder.encode(gray)
         except InvalidArgument as error:
             rows = f"rows {done + 1} to {done + len(chunk)}"
             raise InvalidFile(
                 f"{rows}, column {error.argument!r}: {error.allowed} is needed; got {error.got}"
             ) from error
 
+    def _pictures(
+        self, folder: Folder, chunk: list[Cells], gray: list[Mapping[str, Any]]
+    ) -> Iterator[tuple[str, str, bytes]]:
+        """Images made safe, one at a time; what the model sees of them goes to ``gray``."""
+        for cells in chunk:
+            safe = _safe(folder, cells[IMAGE])
+            gray.append({IMAGE: safe.gray})
+            yield cells[IMAGE], safe.kind, safe.data
+
+    def _keys(self, chunk: list[Cells], done: int) -> list[str]:
+        if self.settings.rows.key is None:
+            first = self.first + done + 1
+            return list(map(str, range(first, first + len(chunk))))
+        return [self._key(cells, done + place) for place, cells in enumerate(chunk)]
+
+    def _golds(self, chunk: list[Cells], done: int) -> list[Any]:
+        if self.settings.rows.gold is None:
+            return [None] * len(chunk)
+        return [self._gold(cells, done + place) for place, cells in enumerate(chunk)]
+
     def _key(self, cells: Cells, place: int) -> str:
         column = self.settings.rows.key
-        if column is None:
-            return str(self.first + place + 1)
-        value = cells[column]
+        value = None if column is None else cells[column]
         text = "" if value is None else value if isinstance(value, str) else number_text(value)
         if not text.strip() or len(text) > _KEY:
             raise InvalidFile(f"row {place + 1}, column {column!r}: a key of 1 to {_KEY} characters is needed")
@@ -213,12 +227,11 @@ class _Reading:
         seen: set[str] = set()
         place = 0
         for chunk in self.table.chunks():
-            for cells in chunk:
-                key = self._key(cells, place)
-                place += 1
+            for key in self._keys(chunk, place):
                 if key in seen:
                     return key
                 seen.add(key)
+            place += len(chunk)
         return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -28,27 +27,25 @@ def predicted(estimator: OneBitEstimator, X: Array, rowless: bool = False) -> li
 
 
 def _numbers(estimator: OneBitRegressor, X: Array) -> list[dict[str, Any]]:
-    values = [float(value) for value in estimator.predict(X)]
-    records: list[dict[str, Any]] = [{"prediction": v, "std": None, "low": None, "high": None} for v in values]
     try:
-        deviations: Sequence[float] = [float(value) for value in estimator.predict(X, return_std=True)[1]]
+        found, spread = estimator.predict(X, return_std=True)
     except InvalidArgument:  # stochastic gradients, or before the range is found
-        return records
-    lows, highs = _ends(estimator, X, values, deviations)
-    for record, std, low, high in zip(records, deviations, lows, highs, strict=True):
-        record.update(std=std, low=low, high=high)
-    return records
+        return [{"prediction": v, "std": None, "low": None, "high": None} for v in estimator.predict(X).tolist()]
+    values, deviations = found.tolist(), spread.tolist()
+    lows, highs = _ends(estimator, X, found, spread)
+    return [
+        {"prediction": value, "std": std, "low": low, "high": high}
+        for value, std, low, high in zip(values, deviations, lows, highs, strict=True)
+    ]
 
 
-def _ends(
-    estimator: OneBitRegressor, X: Array, values: Sequence[float], deviations: Sequence[float]
-) -> tuple[list[float], list[float]]:
+def _ends(estimator: OneBitRegressor, X: Array, values: Array, deviations: Array) -> tuple[list[float], list[float]]:
     """The interval of the labels where it was asked about, else two deviations of the predicted median."""
     if estimator.interval is not None:
         low, high = estimator.predict_interval(X)
-        return [float(v) for v in low], [float(v) for v in high]
-    pairs = list(zip(values, deviations, strict=True))
-    return [v - 2 * s for v, s in pairs], [v + 2 * s for v, s in pairs]
+    else:
+        low, high = values - 2 * deviations, values + 2 * deviations
+    return low.tolist(), high.tolist()
 
 
 def _classes(estimator: OneBitClassifier, X: Array) -> list[dict[str, Any]]:

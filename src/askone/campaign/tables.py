@@ -29,6 +29,7 @@ from askone.campaign.columns import (
     heading,
     kind_of_texts,
     looks_like_number,
+    rows_at_once,
     table_title,
 )
 from askone.campaign.delimited import Layout, layout_of, line_of
@@ -43,10 +44,10 @@ except ImportError:  # open_table says so
     pa = None
 
 _BLOCK: Final = 1 << 21
-_CHUNK: Final = 5_000
 _PARQUET: Final = b"PAR1"
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _PART: Final = 1 << 29  # bytes of one column of one row group, unpacked
+_SURE: Final = r"^[+-]?(?:(?:0|[1-9][0-9]{0,14})(?:\.[0-9]*)?|\.[0-9]+)$"
 _MANY: Final = 100  # rows from which one cell in a hundred is taken for a slip
 
 
@@ -119,8 +120,9 @@ class CsvTable(Table):
         """See ``Table.chunks``."""
         first = 0
         for batch in self._batches():
-            for start in range(0, batch.num_rows, _CHUNK):
-                piece = batch.slice(start, _CHUNK)
+            step = rows_at_once(len(self._layout.names))
+            for start in range(0, batch.num_rows, step):
+                piece = batch.slice(start, step)
                 yield self._typed(piece, first)
                 first += piece.num_rows
 
@@ -193,6 +195,10 @@ class CsvTable(Table):
                 self._numbers(cells, place, self.rows)
 
     def _decide(self, cells: Any, place: int, found: _Found) -> None:
+        if _plain_numbers(cells):
+            found.decided = True
+            self._numbers(cells, place, self.rows)
+            return
         texts = [text.strip() for text in cells.to_pylist() if text is not None]
         texts = [text for text in texts if text not in MISSING]
         if not texts:
@@ -252,6 +258,14 @@ class CsvTable(Table):
         if found.number and found.decided:
             return Column(name, "number", examples(values))
         return Column(name, kind_of_texts([value for value in values if value is not None]), examples(values))
+
+
+def _plain_numbers(cells: Any) -> bool:
+    """Whether all are numbers beyond doubt: in digits as in ``NUMBER``, none that looks like a code, some there."""
+    known = compute.drop_null(cells)
+    if not len(known):
+        return False
+    return bool(compute.all(compute.match_substring_regex(known, _SURE)).as_py())
 
 
 def _listed(numbers: Any, whole: bool) -> list[Any]:
@@ -330,7 +344,7 @@ class ParquetTable(Table):
         first = 0
         try:
             with self._open() as file:
-                for batch in file.iter_batches(batch_size=_CHUNK, use_threads=False):
+                for batch in file.iter_batches(batch_size=rows_at_once(len(self._names)), use_threads=False):
                     sizes: list[int] = []
                     columns = [
                         self._cells(batch.column(place), place, first, sizes) for place in range(len(self._names))
