@@ -16,7 +16,7 @@ import numpy as np
 from askone.campaign.building import make_estimator, pack, unpack
 from askone.campaign.columns import Cells, Column, Table
 from askone.campaign.encoding import Encoder, fit_encoder
-from askone.campaign.folders import IMAGE, Folder
+from askone.campaign.folders import IMAGE, Images
 from askone.campaign.images import Safe, safe_image
 from askone.campaign.settings import ClassNames, Items, Numbers, RowSettings, Settings
 from askone.errors import InvalidArgument, InvalidFile
@@ -95,7 +95,7 @@ def begun_settings(store: Store, name: str) -> Settings:
 def with_columns(settings: Settings, table: Table) -> Settings:
     """The settings with all columns named; those that the table lacks are refused."""
     rows = settings.rows
-    key = IMAGE if rows.key is None and isinstance(table, Folder) else rows.key
+    key = IMAGE if rows.key is None and isinstance(table, Images) else rows.key
     for place, named in (("key", [key]), ("show", rows.show or ()), ("learn", rows.learn or ()), ("gold", [rows.gold])):
         for name in named:
             if name is not None:
@@ -127,15 +127,15 @@ def _require_columns(settings: Settings, table: Table, encoder: Encoder) -> None
     rows, kinds = settings.rows, {part.column: part.kind for part in encoder.parts}
     for name in dict.fromkeys([*filter(None, [rows.key]), *(rows.show or ()), *(rows.learn or ())]):
         column = _require_column(table, name, "table")
-        if kinds.get(name) == "image" and not isinstance(table, Folder):
-            raise InvalidArgument("table", "a folder of images, as the first one", column.kind)
+        if kinds.get(name) == "image" and not isinstance(table, Images):
+            raise InvalidArgument("table", "images in a folder or a zip file, as the first one", column.kind)
 
 
 def encoded_sample(settings: Settings, table: Table) -> tuple[Any, Encoder]:
     """Encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns."""
     learnt = [_require_column(table, name, "rows.learn") for name in settings.rows.learn or ()]
     sample: Sequence[Mapping[str, Any]] = table.sample
-    if isinstance(table, Folder):
+    if isinstance(table, Images):
         step = -(-len(sample) // _LOOKED_AT)
         sample = [{IMAGE: _safe(table, row[IMAGE]).gray} for row in sample[::step]]
     encoder = fit_encoder(learnt, sample)
@@ -173,7 +173,7 @@ class _Reading:
 
     def _encoded(self, chunk: list[Cells], done: int) -> Any:
         try:
-            if not isinstance(self.table, Folder):
+            if not isinstance(self.table, Images):
                 return self.encoder.encode(chunk)
             gray: list[Mapping[str, Any]] = []
             self.store.add_media(self.name, self._pictures(self.table, chunk, gray))
@@ -185,7 +185,7 @@ class _Reading:
             ) from error
 
     def _pictures(
-        self, folder: Folder, chunk: list[Cells], gray: list[Mapping[str, Any]]
+        self, folder: Images, chunk: list[Cells], gray: list[Mapping[str, Any]]
     ) -> Iterator[tuple[str, str, bytes]]:
         """Images made safe, one at a time; what the model sees of them goes to ``gray``."""
         for cells in chunk:
@@ -248,7 +248,7 @@ def _naming_doubles(reading: _Reading) -> Iterator[None]:
         raise InvalidArgument("rows.key", allowed, f"{double!r} twice in {reading.settings.rows.key!r}") from error
 
 
-def _safe(table: Folder, name: str) -> Safe:
+def _safe(table: Images, name: str) -> Safe:
     return safe_image(table.image(name), table.limits, repr(name))
 
 
