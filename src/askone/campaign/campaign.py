@@ -97,6 +97,7 @@ class Campaign:
             self._adopt(book)
         book.settle()
         self.book, self._spoilt = book, False
+        self._estimator.stream_.state = book.state  # the one it came with is megabytes
         self._asker = Asker(book, self._tray, self.settings.ask, self._estimator.stream_.seed, self._gold)
 
     def _check(self, number: int) -> None:

@@ -15,10 +15,11 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 from threadpoolctl import threadpool_limits
 
+from askone import kernels
 from askone.campaign.campaign import Campaign
 from askone.campaign.requests import Answer, SetStatus
 from askone.errors import AskoneError
-from askone.server import pages, routes_accounts, routes_annotators, routes_exports, routes_health
+from askone.server import memory, pages, routes_accounts, routes_annotators, routes_exports, routes_health
 from askone.server import results as given
 from askone.server import routes_managers as managers
 from askone.server import routes_uploads as uploads
@@ -229,6 +230,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     sys.setswitchinterval(0.0005)
     # Small products, one after the other: BLAS's own threads would only wait for each other.
     single = threadpool_limits(1)
+    # What numba loads before the first compiled call, whichever it is: nobody should wait for it with a question.
+    await asyncio.to_thread(kernels.rounded, 0.5, 0)
     tasks = [asyncio.create_task(_sweeping(services)), asyncio.create_task(_warming(services))]
     if services.config.webhooks:
         tasks.append(asyncio.create_task(services.webhooks.run()))
@@ -258,6 +261,7 @@ async def _sweeping(services: Services) -> None:
         try:
             await asyncio.to_thread(services.uploads.sweep)
             await asyncio.to_thread(services.store.accounts.end_expired, time.time())
+            await asyncio.to_thread(memory.give_back_rest)
         except OSError:  # the store is away, or another process swept the same file: next time
             log.warning("sweeping was put off")
         await asyncio.sleep(60)
