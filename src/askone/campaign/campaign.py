@@ -33,7 +33,7 @@ from askone.campaign.asking import Asker
 from askone.campaign.book import STOPPED, Book
 from askone.campaign.desk import Sitting, decide
 from askone.campaign.exams import reached
-from askone.campaign.predicting import predicted
+from askone.campaign.predicting import predicted, predicted_columns
 from askone.campaign.requests import Request, Result
 from askone.campaign.settings import Items, Settings
 from askone.campaign.showing import picture_of, shown_row
@@ -235,22 +235,23 @@ class Campaign:
         rows = self.store.rows(self.name, list(positions))
         if not rows:
             return []
-        found = self._predicted(np.array([row.features for row in rows]))
+        with self._lock:
+            self._estimator.stream_.state = self.book.state
+            X = np.array([row.features for row in rows], dtype=np.float64)
+            found = predicted(self._estimator, X, self.rowless)
         shown = [shown_row(row, self.settings.rows.show, picture_of(self.name, row)) for row in rows]
         return [
             {"key": row.key, "row": one["fields"], "image": one["image"], **record}
             for row, one, record in zip(rows, shown, found, strict=True)
         ]
 
-    def prediction_pages(self, size: int) -> Iterator[list[dict[str, Any]]]:
-        """The same of all rows, without what people see of them, page by page."""
+    def prediction_pages(self, size: int) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:
+        """The same of all rows, without what people see of them: keys and columns, page by page."""
         for keys, X in self.store.feature_pages(self.name, size):
-            yield [{"key": key, **record} for key, record in zip(keys, self._predicted(X), strict=True)]
-
-    def _predicted(self, X: Array) -> list[dict[str, Any]]:
-        with self._lock:
-            self._estimator.stream_.state = self.book.state
-            return predicted(self._estimator, np.asarray(X, dtype=np.float64), self.rowless)
+            with self._lock:
+                self._estimator.stream_.state = self.book.state
+                columns = predicted_columns(self._estimator, X.astype(np.float64), self.rowless)
+            yield keys, columns
 
     def status(self, now: float) -> dict[str, Any]:
         """How far it is."""

@@ -179,29 +179,22 @@ def write_answers(store: Store, name: str, form: str, out: BinaryIO) -> None:
 
 
 def predictions(campaign: Campaign, size: int = BLOCK, progress: Progress | None = None) -> Iterator[Record]:
-    """What the model says of every row, with its uncertainty; keys as in ``prediction_columns``."""
+    """What the model says of every row, with its uncertainty; keys as in ``prediction_columns``.
+
+    Each record has every column, None where the kind of label has no such thing.
+    """
     rows, done = campaign.store.campaign(campaign.name).rows, 0
-    for page in campaign.prediction_pages(size):
-        for told in page:
-            yield prediction_record(told)
-        done += len(page)
+    names = ("row", "prediction", "std", "low", "high", "probability", "probabilities")
+    for keys, told in campaign.prediction_pages(size):
+        none = [None] * len(keys)
+        chances = told.get("probabilities", none)
+        best = [max(one.values()) if one else None for one in chances]
+        numbers = [told.get(name, none) for name in names[2:5]]
+        for values in zip(keys, told["prediction"], *numbers, best, chances, strict=True):
+            yield dict(zip(names, values, strict=True))
+        done += len(keys)
         if progress is not None:
             progress(done, rows)
-
-
-def prediction_record(told: Record) -> Record:
-    """One prediction with every column, None where the kind of label has no such thing."""
-    chances = told.get("probabilities")
-    best = None if not chances else max(chances.values())
-    return {
-        "row": told["key"],
-        "prediction": told["prediction"],
-        "std": told.get("std"),
-        "low": told.get("low"),
-        "high": told.get("high"),
-        "probability": best,
-        "probabilities": chances,
-    }
 
 
 def prediction_columns(first: Any) -> tuple[Column, ...]:
