@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from askone.store import making
 from askone.store.entries import Entry, Row, Seat
 from askone.store.notices import Began, Turned
 from askone.store.opening import open_store
@@ -113,6 +114,8 @@ def several_append(url: str) -> None:
 
 def killed_while_making(url: str) -> None:
     def work(pipe: int) -> None:
+        making.CHUNK = 50  # rows are gathered up to so many
+
         def chunks():
             yield rows(0, 50)
             yield rows(50, 50)

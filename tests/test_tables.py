@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from askone.campaign import tables
+from askone.campaign import csvtable
 from askone.campaign.columns import Limits, Spread, kind_of_texts
 from askone.campaign.settings import ClassNames, Numbers
 from askone.campaign.suggesting import suggest
@@ -153,7 +153,7 @@ def test_tidied_names(table):
 
 
 def test_a_text_far_down_in_a_column_of_numbers_is_an_error_with_its_line(table, monkeypatch):
-    monkeypatch.setattr(tables, "_BLOCK", 200)
+    monkeypatch.setattr(csvtable, "_BLOCK", 200)
     text = "a,b\n" + "".join(f"{i},x\n" for i in range(500)) + "oops,x\n" + "7,x\n" * 10
     with pytest.raises(InvalidFile, match="line 502, column 'a': a number is needed, as in other rows.*'oops'"):
         table(text)
@@ -168,8 +168,8 @@ def test_one_slip_among_a_hundred_numbers_is_an_error_but_a_mixed_column_is_text
 def test_blocks_change_nothing(table, monkeypatch):
     text = "a,b,c\n" + "".join(f'{i},"x\n{i % 3}",{i / 4}\n' for i in range(400))
     whole = rows_of(table(text))
-    monkeypatch.setattr(tables, "_BLOCK", 256)
-    monkeypatch.setattr(tables, "_CHUNK", 7)
+    monkeypatch.setattr(csvtable, "_BLOCK", 256)
+    monkeypatch.setattr(csvtable, "rows_at_once", lambda columns: 7)
     assert rows_of(table(text)) == whole
 
 

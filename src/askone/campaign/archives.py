@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +25,12 @@ _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
 _LINK, _TYPE = 0o120000, 0o170000
 _SMALL = 1 << 20
-# What zipfile raises for a file that is damaged or made to mislead.
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+_ENTRY = 160  # bytes of the directory for a member, which is 46 and its name, for names of usual length
+_END, _END_64, _LOCATOR = b"PK\5\6", b"PK\6\6", b"PK\6\7"
+UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError, struct.error,
+)  # fmt: skip
+"""What zipfile raises for a file that is damaged or made to mislead."""
 
 
 @final
@@ -42,9 +48,9 @@ class ArchiveLimits:
 class Archive:
     """A zip file whose members' names match ``names``; use ``opened``."""
 
-    def __init__(self, archive: zipfile.ZipFile, names: str, limits: ArchiveLimits) -> None:
+    def __init__(self, archive: zipfile.ZipFile, names: str, limits: ArchiveLimits, size: int) -> None:
         self._archive, self.limits = archive, limits
-        self.names = _checked(archive.infolist(), re.compile(names), limits)
+        self.names = _checked(archive.infolist(), re.compile(names), limits, size)
 
     def read(self, name: str, most: int) -> bytes:
         """A whole member of at most so many bytes."""
@@ -91,10 +97,11 @@ def opened(file: BinaryIO | str, names: str, limits: ArchiveLimits = ArchiveLimi
     with ExitStack() as stack:
         source = stack.enter_context(Path(file).open("rb")) if isinstance(file, str) else file
         try:
+            require_small_directory(source, limits.members)
             archive = stack.enter_context(zipfile.ZipFile(source))
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise InvalidFile(f"this is not a zip file that can be read: {error}") from error
-        yield Archive(archive, names, limits)
+        yield Archive(archive, names, limits, source.seek(0, os.SEEK_END))
 
 
 def parsed(text: bytes, place: str) -> dict[str, Any]:
@@ -117,23 +124,60 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
 
 
-def _checked(members: list[zipfile.ZipInfo], names: re.Pattern[str], limits: ArchiveLimits) -> frozenset[str]:
+def require_small_directory(file: BinaryIO, members: int) -> None:
+    """Refuse a zip file whose directory is too long for so many members: zipfile reads all of it at once."""
+    size = file.seek(0, os.SEEK_END)
+    start = file.seek(max(0, size - (1 << 16) - 200))
+    tail = file.read()
+    at = len(tail) - 22
+    if not (tail[at : at + 4] == _END and tail.endswith(b"\0\0")):
+        at = tail.rfind(_END)
+    if at < 0 or len(tail) < at + 22:
+        return  # not a zip file, as zipfile will say
+    told = [struct.unpack_from("<L", tail, at + 12)[0]]
+    if tail[max(0, at - 20) :][:4] == _LOCATOR:
+        # The longer form of the end is said to be somewhere, and is just before.
+        place = struct.unpack_from("<Q", tail, at - 20 + 8)[0] - start
+        told = [_directory(tail, at - 76), *([_directory(tail, place)] if place > 0 else [])]
+    if max(told) > members * _ENTRY:
+        refuse(f"it has more than {members} members, or names that are too long")
+    file.seek(0)
+
+
+def _directory(tail: bytes, at: int) -> int:
+    found = at >= 0 and tail[at : at + 4] == _END_64 and len(tail) >= at + 56
+    return int(struct.unpack_from("<Q", tail, at + 40)[0]) if found else 0
+
+
+def check_whole(members: Sequence[zipfile.ZipInfo], limits: ArchiveLimits, size: int) -> None:
+    """Refuse what a zip file's directory should not say; ``size`` is how long the file is."""
     if len(members) > limits.members:
         refuse(f"it has {len(members)} members, more than {limits.members}")
     seen: set[str] = set()
     for member in members:
-        _check_member(member, names, seen, limits)
+        if member.filename in seen:
+            refuse(f"it has a member {member.filename[:100]!r} twice")
         seen.add(member.filename)
+        _check_member(member, limits)
     total = sum(member.file_size for member in members)
     if total > limits.total:
         refuse(f"it would take {total} bytes, more than {limits.total}")
-    return frozenset(seen)
+    if sum(member.compress_size for member in members) > size:
+        refuse("its members overlap")
 
 
-def _check_member(member: zipfile.ZipInfo, names: re.Pattern[str], seen: set[str], limits: ArchiveLimits) -> None:
-    name = member.filename
-    if name in seen or not names.fullmatch(name):
-        refuse(f"it has a member {name[:100]!r}{' twice' if name in seen else ', which has no place in it'}")
+def _checked(
+    members: list[zipfile.ZipInfo], names: re.Pattern[str], limits: ArchiveLimits, size: int
+) -> frozenset[str]:
+    check_whole(members, limits, size)
+    for member in members:
+        if not names.fullmatch(member.filename):
+            refuse(f"it has a member {member.filename[:100]!r}, which has no place in it")
+    return frozenset(member.filename for member in members)
+
+
+def _check_member(member: zipfile.ZipInfo, limits: ArchiveLimits) -> None:
+    name = member.filename[:100]
     if member.flag_bits & _ENCRYPTED or member.compress_type not in _PLAIN:
         refuse(f"{name} is encrypted or packed in an unusual way")
     if (member.external_attr >> 16) & _TYPE == _LINK:
@@ -148,5 +192,5 @@ def _explained(name: str) -> Iterator[None]:
         yield
     except InvalidFile:
         raise
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise InvalidFile(f"the file is refused: {name} cannot be read: {error}") from error

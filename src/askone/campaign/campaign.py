@@ -22,7 +22,7 @@ import hashlib
 import io
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -37,7 +37,7 @@ from askone.campaign.exams import reached
 from askone.campaign.packed import beginning
 from askone.campaign.requests import Request, Result
 from askone.campaign.settings import Items, Settings
-from askone.campaign.showing import shown_row
+from askone.campaign.showing import picture_of, shown_row
 from askone.campaign.sitting import Sitting, looked_up
 from askone.campaign.tray import Tray
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
@@ -273,11 +273,19 @@ class Campaign:
             self.learn()
             X = np.array([row.features for row in rows], dtype=np.float64)
             found = predicting.predicted(self._current(), X, self.rowless)
-        show = self.settings.rows.show
+        shown = [shown_row(row, self.settings.rows.show, picture_of(self.name, row)) for row in rows]
         return [
-            {"key": row.key, "row": shown_row(row, show, None)["fields"], **record}
-            for row, record in zip(rows, found, strict=True)
+            {"key": row.key, "row": one["fields"], "image": one["image"], **record}
+            for row, one, record in zip(rows, shown, found, strict=True)
         ]
+
+    def prediction_pages(self, size: int) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:
+        """The same of all rows, without what people see of them: keys and columns, page by page."""
+        for keys, X in self.store.feature_pages(self.name, size):
+            with self._lock:
+                self.learn()
+                columns = predicting.predicted_columns(self._current(), X.astype(np.float64), self.rowless)
+            yield keys, columns
 
     def status(self, now: float) -> dict[str, Any]:
         """How far it is."""

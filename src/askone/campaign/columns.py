@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, final
 
+import numpy as np
+
 from askone.errors import InvalidFile
 
 Cells = dict[str, Any]
@@ -159,6 +161,25 @@ def examples(values: Iterable[Any], count: int = 5) -> tuple[Any, ...]:
         if len(found) == count:
             break
     return tuple(found)
+
+
+def listed(numbers: Any, whole: bool) -> list[Any]:
+    """Numbers as Python's, whole ones without a point, None for NaN."""
+    missing = np.isnan(numbers)
+    if not missing.any():
+        return list((numbers.astype(np.int64) if whole else numbers).tolist())
+    values = np.where(missing, 0, numbers)
+    plain = (values.astype(np.int64) if whole else values).tolist()
+    return [None if gone else value for gone, value in zip(missing.tolist(), plain, strict=True)]
+
+
+def rows_at_once(columns: int) -> int:
+    """How many rows are taken at a time: up to 5000, and fewer where they are wide, as memory is for their cells.
+
+    >>> rows_at_once(6), rows_at_once(1000)
+    (5000, 500)
+    """
+    return max(1, min(5_000, 500_000 // max(columns, 1)))
 
 
 def table_title(name: str) -> str:

@@ -7,7 +7,7 @@ log was when it began: answers that come meanwhile are not in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, final
@@ -50,6 +50,10 @@ ANSWER_COLUMNS: tuple[Column, ...] = (
 )
 """What is said of each answer; docs/campaigns.md explains the columns."""
 
+Progress = Callable[[int, int], None]
+"""Called with how many rows are done and how many there are."""
+BLOCK = 4096
+"""Rows that are predicted at once."""
 KINDS = {HalfSpace: "threshold", Subset: "set", Prefer: "pair"}
 
 
@@ -176,26 +180,23 @@ def write_answers(store: Store, name: str, form: str, out: BinaryIO) -> None:
     out.writelines(answer_chunks(store, name, form))
 
 
-def predictions(campaign: Campaign, size: int = PAGE) -> Iterator[Record]:
-    """What the model says of every row, with its uncertainty; keys as in ``prediction_columns``."""
-    rows = campaign.store.campaign(campaign.name).rows
-    for start in range(0, rows, size):
-        for told in campaign.predictions(range(start, min(start + size, rows))):
-            yield prediction_record(told)
+def predictions(campaign: Campaign, size: int = BLOCK, progress: Progress | None = None) -> Iterator[Record]:
+    """What the model says of every row, with its uncertainty; keys as in ``prediction_columns``.
 
-
-def prediction_record(told: Record) -> Record:
-    """One prediction with every column, None where the kind of label has no such thing."""
-    chances = told.get("probabilities")
-    best = None if not chances else max(chances.values())
-    numbers = {name: told.get(name) for name in ("std", "low", "high")}
-    return {
-        "row": told["key"],
-        "prediction": told["prediction"],
-        **numbers,
-        "probability": best,
-        "probabilities": chances,
-    }
+    Each record has every column, None where the kind of label has no such thing.
+    """
+    rows, done = campaign.store.campaign(campaign.name).rows, 0
+    names = ("row", "prediction", "std", "low", "high", "probability", "probabilities")
+    for keys, told in campaign.prediction_pages(size):
+        none = [None] * len(keys)
+        chances = told.get("probabilities", none)
+        best = [max(one.values()) if one else None for one in chances]
+        numbers = [told.get(name, none) for name in names[2:5]]
+        for values in zip(keys, told["prediction"], *numbers, best, chances, strict=True):
+            yield dict(zip(names, values, strict=True))
+        done += len(keys)
+        if progress is not None:
+            progress(done, rows)
 
 
 def prediction_columns(first: Any) -> tuple[Column, ...]:
@@ -205,10 +206,10 @@ def prediction_columns(first: Any) -> tuple[Column, ...]:
     return (("row", "text"), ("prediction", kind), *numbers, ("probabilities", "json"))
 
 
-def prediction_chunks(campaign: Campaign, form: str) -> Iterator[bytes]:
-    """All predictions as the bytes of a CSV, JSON lines or Parquet file."""
+def prediction_chunks(campaign: Campaign, form: str, progress: Progress | None = None) -> Iterator[bytes]:
+    """All predictions as the bytes of a CSV, JSON lines or Parquet file; ``progress`` is told rows done and in all."""
     first = campaign.predictions([0])
-    return file_chunks(predictions(campaign), prediction_columns(first[0]["prediction"]), form)
+    return file_chunks(predictions(campaign, progress=progress), prediction_columns(first[0]["prediction"]), form)
 
 
 def write_predictions(campaign: Campaign, form: str, out: BinaryIO) -> None:

@@ -72,23 +72,39 @@ def file_chunks(records: Iterable[Record], columns: Sequence[Column], form: str)
 def _csv_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:
     yield (_BOM + _csv_text([[safe_cell(name) for name, _ in columns]])).encode()
     for page in pages(records):
-        yield _csv_text([[_cell(record[name], kind) for name, kind in columns] for record in page]).encode()
+        cells = [_CELLS[kind]([record[name] for record in page]) for name, kind in columns]
+        yield _csv_text(zip(*cells, strict=True)).encode()
 
 
-def _csv_text(table: list[list[Any]]) -> str:
+def _csv_text(table: Iterable[Iterable[Any]]) -> str:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\r\n").writerows(table)
     return text.getvalue()
 
 
-def _cell(value: Any, kind: Kind) -> Any:
-    if value is None:
-        return ""
-    if kind == "bool":
-        return "true" if value else "false"
-    if kind == "json":
-        return safe_cell(as_json(value))
-    return safe_cell(str(value)) if kind == "text" else value
+def _numbers(values: list[Any]) -> list[Any]:
+    return ["" if value is None else value for value in values]
+
+
+def _flags(values: list[Any]) -> list[Any]:
+    return ["" if value is None else "true" if value else "false" for value in values]
+
+
+def _texts(values: list[Any]) -> list[Any]:
+    return ["" if value is None else safe_cell(str(value)) for value in values]
+
+
+def _json_texts(values: list[Any]) -> list[Any]:
+    return ["" if value is None else safe_cell(as_json(value)) for value in values]
+
+
+_CELLS: dict[Kind, Callable[[list[Any]], list[Any]]] = {
+    "int": _numbers,
+    "float": _numbers,
+    "bool": _flags,
+    "text": _texts,
+    "json": _json_texts,
+}
 
 
 def _jsonl_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:

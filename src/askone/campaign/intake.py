@@ -16,12 +16,12 @@ import numpy as np
 from askone.campaign.building import make_estimator, pack, unpack
 from askone.campaign.columns import Cells, Column, Table
 from askone.campaign.encoding import Encoder, fit_encoder
-from askone.campaign.folders import IMAGE, Folder
+from askone.campaign.folders import IMAGE, Images
 from askone.campaign.images import Safe, safe_image
 from askone.campaign.settings import ClassNames, Items, Numbers, RowSettings, Settings
 from askone.errors import InvalidArgument, InvalidFile
 from askone.spaces import number_text
-from askone.store.entries import Entry, Row
+from askone.store.entries import Block, Entry, Row
 from askone.store.notices import Began, Grown
 from askone.store.store import Store
 
@@ -95,7 +95,7 @@ def begun_settings(store: Store, name: str) -> Settings:
 def with_columns(settings: Settings, table: Table) -> Settings:
     """The settings with all columns named; those that the table lacks are refused."""
     rows = settings.rows
-    key = IMAGE if rows.key is None and isinstance(table, Folder) else rows.key
+    key = IMAGE if rows.key is None and isinstance(table, Images) else rows.key
     for place, named in (("key", [key]), ("show", rows.show or ()), ("learn", rows.learn or ()), ("gold", [rows.gold])):
         for name in named:
             if name is not None:
@@ -127,15 +127,15 @@ def _require_columns(settings: Settings, table: Table, encoder: Encoder) -> None
     rows, kinds = settings.rows, {part.column: part.kind for part in encoder.parts}
     for name in dict.fromkeys([*filter(None, [rows.key]), *(rows.show or ()), *(rows.learn or ())]):
         column = _require_column(table, name, "table")
-        if kinds.get(name) == "image" and not isinstance(table, Folder):
-            raise InvalidArgument("table", "a folder of images, as the first one", column.kind)
+        if kinds.get(name) == "image" and not isinstance(table, Images):
+            raise InvalidArgument("table", "images in a folder or a zip file, as the first one", column.kind)
 
 
 def encoded_sample(settings: Settings, table: Table) -> tuple[Any, Encoder]:
     """Encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns."""
     learnt = [_require_column(table, name, "rows.learn") for name in settings.rows.learn or ()]
     sample: Sequence[Mapping[str, Any]] = table.sample
-    if isinstance(table, Folder):
+    if isinstance(table, Images):
         step = -(-len(sample) // _LOOKED_AT)
         sample = [{IMAGE: _safe(table, row[IMAGE]).gray} for row in sample[::step]]
     encoder = fit_encoder(learnt, sample)
@@ -158,41 +158,55 @@ class _Reading:
     first: int
     progress: Progress | None
 
-    def chunks(self) -> Iterator[list[Row]]:
+    def chunks(self) -> Iterator[Block]:
         """Rows as a store takes them; images are kept as they come, before the campaign is seen."""
         done, columns = 0, self.settings.rows
-        kept = [one.name for one in self.table.columns if one.name in {*(columns.show or ()), *(columns.learn or ())}]
+        wanted = {*(columns.show or ()), *(columns.learn or ())}
+        kept = [one.name for one in self.table.columns if one.name in wanted]
+        whole = len(kept) == len(self.table.columns)
         for chunk in self.table.chunks():
-            keys = [self._key(cells, done + place) for place, cells in enumerate(chunk)]
-            features = self._encoded(chunk, done)
-            golds = [self._gold(cells, done + place) for place, cells in enumerate(chunk)]
-            contents = [{name: cells[name] for name in kept} for cells in chunk]
-            yield list(
-                map(Row, range(self.first + done, self.first + done + len(chunk)), keys, contents, features, golds)
-            )
+            contents = chunk if whole else [{name: cells[name] for name in kept} for cells in chunk]
+            yield Block(self._keys(chunk, done), contents, self._encoded(chunk, done), self._golds(chunk, done))
             done += len(chunk)
             if self.progress is not None:
                 self.progress(done, self.table.rows)
 
     def _encoded(self, chunk: list[Cells], done: int) -> Any:
         try:
-            if not isinstance(self.table, Folder):
+            if not isinstance(self.table, Images):
                 return self.encoder.encode(chunk)
-            safe = [_safe(self.table, cells[IMAGE]) for cells in chunk]
-            names = [cells[IMAGE] for cells in chunk]
-            self.store.add_media(self.name, [(name, one.kind, one.data) for name, one in zip(names, safe, strict=True)])
-            return self.encoder.encode([{IMAGE: one.gray} for one in safe])
+            gray: list[Mapping[str, Any]] = []
+            self.store.add_media(self.name, self._pictures(self.table, chunk, gray))
+            return self.encoder.encode(gray)
         except InvalidArgument as error:
             rows = f"rows {done + 1} to {done + len(chunk)}"
             raise InvalidFile(
                 f"{rows}, column {error.argument!r}: {error.allowed} is needed; got {error.got}"
             ) from error
 
+    def _pictures(
+        self, folder: Images, chunk: list[Cells], gray: list[Mapping[str, Any]]
+    ) -> Iterator[tuple[str, str, bytes]]:
+        """Images made safe, one at a time; what the model sees of them goes to ``gray``."""
+        for cells in chunk:
+            safe = _safe(folder, cells[IMAGE])
+            gray.append({IMAGE: safe.gray})
+            yield cells[IMAGE], safe.kind, safe.data
+
+    def _keys(self, chunk: list[Cells], done: int) -> list[str]:
+        if self.settings.rows.key is None:
+            first = self.first + done + 1
+            return list(map(str, range(first, first + len(chunk))))
+        return [self._key(cells, done + place) for place, cells in enumerate(chunk)]
+
+    def _golds(self, chunk: list[Cells], done: int) -> list[Any]:
+        if self.settings.rows.gold is None:
+            return [None] * len(chunk)
+        return [self._gold(cells, done + place) for place, cells in enumerate(chunk)]
+
     def _key(self, cells: Cells, place: int) -> str:
         column = self.settings.rows.key
-        if column is None:
-            return str(self.first + place + 1)
-        value = cells[column]
+        value = None if column is None else cells[column]
         text = "" if value is None else value if isinstance(value, str) else number_text(value)
         if not text.strip() or len(text) > _KEY:
             raise InvalidFile(f"row {place + 1}, column {column!r}: a key of 1 to {_KEY} characters is needed")
@@ -213,12 +227,11 @@ class _Reading:
         seen: set[str] = set()
         place = 0
         for chunk in self.table.chunks():
-            for cells in chunk:
-                key = self._key(cells, place)
-                place += 1
+            for key in self._keys(chunk, place):
                 if key in seen:
                     return key
                 seen.add(key)
+            place += len(chunk)
         return None
 
 
@@ -235,7 +248,7 @@ def _naming_doubles(reading: _Reading) -> Iterator[None]:
         raise InvalidArgument("rows.key", allowed, f"{double!r} twice in {reading.settings.rows.key!r}") from error
 
 
-def _safe(table: Folder, name: str) -> Safe:
+def _safe(table: Images, name: str) -> Safe:
     return safe_image(table.image(name), table.limits, repr(name))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -18,6 +17,12 @@ Array = NDArray[Any]
 
 def predicted(estimator: OneBitEstimator, X: Array, rowless: bool = False) -> list[dict[str, Any]]:
     """One record for each row: "prediction", and "std", "low", "high", "probabilities" where the model has them."""
+    columns = predicted_columns(estimator, X, rowless)
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def predicted_columns(estimator: OneBitEstimator, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
+    """The same of many rows: a list for each name."""
     if isinstance(estimator, OneBitRegressor):
         return _numbers(estimator, X)
     if isinstance(estimator, OneBitClassifier):
@@ -27,43 +32,34 @@ def predicted(estimator: OneBitEstimator, X: Array, rowless: bool = False) -> li
     raise InvalidArgument("estimator", "one of askone's", type(estimator).__name__)
 
 
-def _numbers(estimator: OneBitRegressor, X: Array) -> list[dict[str, Any]]:
-    values = [float(value) for value in estimator.predict(X)]
-    records: list[dict[str, Any]] = [{"prediction": v, "std": None, "low": None, "high": None} for v in values]
+def _numbers(estimator: OneBitRegressor, X: Array) -> dict[str, list[Any]]:
     try:
-        deviations: Sequence[float] = [float(value) for value in estimator.predict(X, return_std=True)[1]]
+        values, deviations = estimator.predict(X, return_std=True)
     except InvalidArgument:  # stochastic gradients, or before the range is found
-        return records
-    lows, highs = _ends(estimator, X, values, deviations)
-    for record, std, low, high in zip(records, deviations, lows, highs, strict=True):
-        record.update(std=std, low=low, high=high)
-    return records
+        unknown = [None] * len(X)
+        return {"prediction": estimator.predict(X).tolist(), "std": unknown, "low": unknown, "high": unknown}
+    low, high = _ends(estimator, X, values, deviations)
+    columns = {"prediction": values, "std": deviations, "low": low, "high": high}
+    return {name: column.tolist() for name, column in columns.items()}
 
 
-def _ends(
-    estimator: OneBitRegressor, X: Array, values: Sequence[float], deviations: Sequence[float]
-) -> tuple[list[float], list[float]]:
+def _ends(estimator: OneBitRegressor, X: Array, values: Array, deviations: Array) -> tuple[Array, Array]:
     """The interval of the labels where it was asked about, else two deviations of the predicted median."""
     if estimator.interval is not None:
-        low, high = estimator.predict_interval(X)
-        return [float(v) for v in low], [float(v) for v in high]
-    pairs = list(zip(values, deviations, strict=True))
-    return [v - 2 * s for v, s in pairs], [v + 2 * s for v, s in pairs]
+        return estimator.predict_interval(X)
+    return values - 2 * deviations, values + 2 * deviations
 
 
-def _classes(estimator: OneBitClassifier, X: Array) -> list[dict[str, Any]]:
+def _classes(estimator: OneBitClassifier, X: Array) -> dict[str, list[Any]]:
     best = estimator.predict(X).tolist()
     learner: Learner[Any] = estimator.stream_.learner
     if not learner.forecasts or not isinstance(learner.space, FiniteSpace):
-        return [{"prediction": name, "probabilities": None} for name in best]
+        return {"prediction": best, "probabilities": [None] * len(best)}
     names = [str(name) for name in learner.space.names]
     chances = estimator.predict_proba(X).tolist()
-    return [
-        {"prediction": name, "probabilities": dict(zip(names, row, strict=True))}
-        for name, row in zip(best, chances, strict=True)
-    ]
+    return {"prediction": best, "probabilities": [dict(zip(names, row, strict=True)) for row in chances]}
 
 
-def _orders(estimator: OneBitRanker, X: Array | None) -> list[dict[str, Any]]:
+def _orders(estimator: OneBitRanker, X: Array | None) -> dict[str, list[Any]]:
     orders = estimator.predict(X)
-    return [{"prediction": list(order)} for order in ([orders.tolist()] if X is None else orders.tolist())]
+    return {"prediction": [list(order) for order in ([orders.tolist()] if X is None else orders.tolist())]}

@@ -11,6 +11,7 @@ from askone.questions import HalfSpace, Question
 from askone.spaces import YES_NO, number_text
 from askone.store.entries import Row
 
+IMAGE = "image"
 _LONGEST = 20_000  # characters of a cell that are sent to a page
 
 
@@ -44,10 +45,15 @@ def _threshold(question: HalfSpace) -> dict[str, str]:
     return {"shown": number_text(shown), "unit": words.unit, "name": name, "side": "below" if below else "above"}
 
 
+def picture_of(campaign: str, row: Row) -> str | None:
+    """Where the picture of a row can be had, if it has one: rows of images go by the name of theirs."""
+    return f"/api/v1/campaigns/{campaign}/rows/{row.position}/image" if row.content.get(IMAGE) == row.key else None
+
+
 def shown_row(row: Row, show: Sequence[str] | None, image: str | None) -> dict[str, Any]:
     """The cells that people see, in order; ``image`` is where its picture can be had."""
     names = list(row.content) if show is None else [name for name in show if name in row.content]
-    fields = [field(name, row.content[name]) for name in names if not (image and name == "image")]
+    fields = [field(name, row.content[name]) for name in names if not (image and name == IMAGE)]
     return {"key": row.key, "position": row.position, "fields": fields, "image": image}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from askone.campaign.columns import Column, Table
-from askone.campaign.folders import IMAGE, Folder
+from askone.campaign.folders import IMAGE, Images
 from askone.campaign.settings import ClassNames, Labels, Numbers, RowSettings, Settings
 
 _KEYS: Final = ("id", "key", "uuid", "guid", "index", "sku", "isbn", "ean", "name", "file", "filename")
@@ -20,7 +20,7 @@ def suggest(table: Table) -> Settings:
     it is neither shown nor learnt, and its values are the classes if there are few.  Web addresses are shown, but not
     learnt.
     """
-    if isinstance(table, Folder):
+    if isinstance(table, Images):
         return Settings(table.title, Numbers(), RowSettings(key=IMAGE, show=(IMAGE,), learn=(IMAGE,)))
     key = next((one.name for one in table.columns if _is_key(one.name) and _differs(table, one.name)), None)
     gold = next((one for one in table.columns if one.name.lower() in _GOLD and one.name != key), None)

@@ -39,7 +39,7 @@ def _add_demo(demo: argparse.ArgumentParser) -> None:
 
 def _add_new(new: argparse.ArgumentParser) -> None:
     new.add_argument(
-        "file", nargs="?", default=None, help="CSV, JSON lines, Parquet, a folder of images, or a TOML file"
+        "file", nargs="?", default=None, help="CSV, JSON lines, Parquet, a folder or zip file of images, or a TOML file"
     )
     new.add_argument("--kind", choices=("number", "class", "order"), default=None, help="what labels are")
     new.add_argument("--low", type=float, default=None, help="numbers: the lowest that is plausible")

@@ -17,7 +17,7 @@ Record = dict[str, Any]
 # What each setting is, and an example where it has no value.
 NOTES: dict[str, tuple[str, str]] = {
     "title": ("what people see above the questions", ""),
-    "rows.file": ("the table: CSV, JSON lines, Parquet, or a folder of images", '"rows.csv"'),
+    "rows.file": ("the table: CSV, JSON lines, Parquet, or a folder or zip file of images", '"rows.csv"'),
     "rows.key": ("the column that names each row (none: rows are numbered)", '"id"'),
     "rows.show": ("the columns that people see (none: all)", '["size", "photo"]'),
     "rows.learn": ("the columns that the model sees (none: all but the key)", '["size", "year"]'),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from askone.commands.places import any_store, known_store, whole_file
 from askone.errors import InvalidArgument
@@ -40,7 +41,7 @@ def run_export(chosen: argparse.Namespace, console: Console) -> int:
             if chosen.what == "model":
                 models.write_model(campaigns.Campaign.open(store, chosen.name), out)
             else:
-                out.writelines(_chunks(store, chosen.name, chosen.what, form))
+                out.writelines(_chunks(store, chosen.name, chosen.what, form, None if target == "-" else console))
     _say(target, console)
     return 0
 
@@ -56,12 +57,23 @@ def _format(chosen: argparse.Namespace) -> str:
     return found
 
 
-def _chunks(store: Store, name: str, what: str, form: str) -> Iterator[bytes]:
+def _chunks(store: Store, name: str, what: str, form: str, console: Console | None) -> Iterator[bytes]:
     if what == "log":
         return export.log_chunks(store, name)
     if what == "predictions":
-        return export.prediction_chunks(campaigns.Campaign.open(store, name), form)
+        campaign = campaigns.Campaign.open(store, name)
+        return export.prediction_chunks(campaign, form) if console is None else _watched(campaign, form, console)
     return labelstudio.task_chunks(store, name) if form == "label-studio" else export.answer_chunks(store, name, form)
+
+
+def _watched(campaign: campaigns.Campaign, form: str, console: Console) -> Iterator[bytes]:
+    """A prediction takes longer than all that is read and written for it: how far it is, is shown."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        bar = progress.add_task("rows", total=None)
+        yield from export.prediction_chunks(
+            campaign, form, lambda done, rows: progress.update(bar, completed=done, total=rows)
+        )
 
 
 def run_backup(chosen: argparse.Namespace, console: Console) -> int:

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 
 from askone.errors import AskoneError
 from askone.later import later
-from askone.server import pages, routes_accounts, routes_annotators, routes_exports, routes_health
+from askone.server import memory, pages, routes_accounts, routes_annotators, routes_exports, routes_health
 from askone.server import results as given
 from askone.server import routes_managers as managers
 from askone.server import routes_uploads as uploads
@@ -243,6 +243,7 @@ async def _sweeping(services: Services) -> None:
             await asyncio.to_thread(services.uploads.sweep)
             await asyncio.to_thread(services.store.accounts.end_expired, time.time())
             await asyncio.to_thread(services.store.accounts.drop_old, time.time() - 86400 * _OLD)
+            await asyncio.to_thread(memory.give_back_rest)
         except OSError:  # the store is away, or another process swept the same file: next time
             log.warning("sweeping was put off")
         await asyncio.sleep(60)

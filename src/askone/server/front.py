@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 from askone.campaign.requests import Ahead, Request, Served, Serving
-from askone.campaign.showing import shown_question, shown_row
+from askone.campaign.showing import picture_of, shown_question, shown_row
 from askone.store.entries import Row
 
 if TYPE_CHECKING:  # it comes opened: what learns is loaded by whoever opens it
@@ -68,12 +68,8 @@ class Front:
         """A row for a page: shown when it comes next and again when it has come, and it never changes."""
         shown = self._rows.get(row.position)
         if shown is None:
-            link = f"/api/v1/campaigns/{self.campaign.name}/rows/{row.position}/image" if self._pictured(row) else None
-            shown = shown_row(row, self.campaign.settings.rows.show, link)
+            shown = shown_row(row, self.campaign.settings.rows.show, picture_of(self.campaign.name, row))
             if len(self._rows) >= MOST_ROWS:
                 self._rows.clear()
             self._rows[row.position] = shown
         return shown
-
-    def _pictured(self, row: Row) -> bool:
-        return "image" in row.content

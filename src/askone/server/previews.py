@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import base64
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from askone.campaign.columns import Cells, Table
-from askone.campaign.folders import IMAGE, Folder
+from askone.campaign.folders import IMAGE, Images
 from askone.campaign.requests import Next, Serving
 from askone.campaign.settings import Settings
 from askone.later import later
@@ -19,11 +16,10 @@ from askone.store.opening import open_store
 from askone.store.store import Store
 
 if TYPE_CHECKING:
-    from askone.campaign import campaign, intake, tables
+    from askone.campaign import campaign, intake
 else:
     campaign = later("askone.campaign.campaign")
     intake = later("askone.campaign.intake")
-    tables = later("askone.campaign.tables")
 
 QUESTIONS, ROWS, IMAGES = 5, 200, 40
 
@@ -43,27 +39,31 @@ class Few(Table):
         yield self.sample
 
 
-@contextmanager
-def few(table: Table | None) -> Iterator[Table | None]:
-    """A few rows of a table; images as files of their own."""
+@final
+class FewImages(Images):
+    """Some images of a table as a table."""
+
+    def __init__(self, table: Images, count: int = IMAGES) -> None:
+        self._table = table
+        names = [row[IMAGE] for row in table.sample[:: max(1, len(table.sample) // count)]][:count]
+        super().__init__(names, table.title, table.limits)
+
+    def _read(self, name: str) -> bytes:
+        return self._table.image(name)
+
+
+def few(table: Table | None) -> Table | None:
+    """A few rows of a table."""
     if table is None:
-        yield None
-    elif isinstance(table, Folder):
-        names = [row[IMAGE] for row in table.sample[:: max(1, len(table.sample) // IMAGES)]][:IMAGES]
-        with tempfile.TemporaryDirectory(prefix="askone-") as folder:
-            for name in names:
-                (Path(folder) / name).write_bytes(table.image(name))
-            yield tables.open_table(folder, name=table.title)
-    else:
-        yield Few(table)
+        return None
+    return FewImages(table) if isinstance(table, Images) else Few(table)
 
 
 def previewed(settings: Settings, table: Table | None) -> list[dict[str, Any]]:
     """The first questions: those of a campaign in memory, about a few of the rows."""
     store = open_store("memory:")
     try:
-        with few(table) as rows:
-            intake.create_campaign(store, "preview", settings, rows, "", 0.0)
+        intake.create_campaign(store, "preview", settings, few(table), "", 0.0)
         front = Front(campaign.Campaign.open(store, "preview"))
         served = front.campaign.serve([Next(f"p{n}", ahead=False) for n in range(QUESTIONS)], 1.0)
         found = [one.question for one in served if isinstance(one, Serving) and one.question is not None]

@@ -147,7 +147,7 @@ def _created(call: Call, name: str, settings: Settings, upload: Upload | None) -
     intake.create_campaign(call.store, name, settings, table, call.person.id, call.now)
     call.accounts.add_member(name, call.person.id, "manager")
     if upload is not None:
-        call.services.uploads.remove(upload)
+        _removed(call, upload)
 
 
 async def add_rows(call: Call) -> Response:
@@ -161,8 +161,14 @@ async def add_rows(call: Call) -> Response:
 
 def _added(call: Call, upload: Upload) -> int:
     added = intake.add_rows(call.store, call.campaign, _table(upload), call.now, call.person.id)
-    call.services.uploads.remove(upload)
+    _removed(call, upload)
     return added
+
+
+def _removed(call: Call, upload: Upload) -> None:
+    """Its file is of no use any more, and no table keeps it open."""
+    _opened.cache_clear()
+    call.services.uploads.remove(upload)
 
 
 def _found(call: Call, upload: str) -> Upload | None:

@@ -17,6 +17,7 @@ from uvicorn.supervisors import Multiprocess
 from askone.errors import InvalidArgument
 from askone.server.app import Application, create_app
 from askone.server.config import ServerConfig
+from askone.server.memory import give_back_large
 from askone.server.protocol import Impatient
 from askone.server.routes_accounts import SETUP, has_admin
 from askone.server.secrets import digest, fresh
@@ -34,6 +35,7 @@ class Factory:
 
     def __call__(self) -> Application:
         _log_lines()
+        give_back_large()
         return create_app(open_store(self.url), self.config, owned=True)
 
 

@@ -33,6 +33,8 @@ async def warm(services: Services, limits: contextlib.ExitStack) -> None:
         latest = await asyncio.to_thread(_latest, services.store)
         if latest:
             await _loaded(_ASKING, limits)
+            # What numba loads before the first compiled call, whichever it is.
+            await asyncio.to_thread(lambda: load("askone.kernels").rounded(0.5, 0))
     finally:
         services.able.set()
     for name in latest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
@@ -80,6 +80,20 @@ class Row:
     content: Mapping[str, Any]
     features: Array
     gold: Any = None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Many rows on their way into a store, in columns: ``features`` is one table, n x columns."""
+
+    keys: Sequence[str]
+    contents: Sequence[Mapping[str, Any]]
+    features: Array
+    golds: Sequence[Any]
+
+    def __len__(self) -> int:
+        return len(self.keys)
 
 
 @final

@@ -12,22 +12,25 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import final
 
 from askone.errors import AlreadyExists, InvalidArgument, UnknownCampaign
-from askone.store.connections import Database, Session
-from askone.store.entries import BEGINNING, Entry, Row, Seat
+from askone.store.connections import Database, Record, Session
+from askone.store.entries import BEGINNING, Block, Entry, Row, Seat
 from askone.store.notices import Began, Grown
 from askone.store.packing import Packer, as_texts, grown, is_name, packed_entries, packed_seat
 from askone.store.schema import KEPT
 from askone.store.turns import Turn
 
-Rows = Iterable[Sequence[Row]]
+Rows = Iterable[Block | Sequence[Row]]
 Mark = Callable[[int, str], Entry]
 Past = tuple[Iterable[Sequence[Entry]], Sequence[Seat], Sequence[int]]
 """Of a campaign from elsewhere: the log after its first entry, seats, and where its table grew."""
 CHUNK = 20_000
+_ROOM = 8 << 20
+"""Bytes of rows or media that are gathered for a transaction."""
+_SIGN = 30.0
+"""Seconds after which a maker shows that it is there, however few rows it has."""
 LONG_GONE = 900.0
 """Seconds without a sign after which a maker is taken for dead where that cannot be seen."""
 _PROCESS = secrets.token_hex(8)
@@ -146,20 +149,58 @@ def _hidden(database: Database, title: str, owner: str, learner: bytes) -> int:
 
 
 def _stage(database: Database, number: int, rows: Rows, packer: Packer, parts: Sequence[int] = ()) -> None:
-    """Rows into a campaign that nobody sees; the chunk is made before the transaction begins."""
+    """Rows into a campaign that nobody sees: gathered, as a transaction costs, and packed before it begins."""
     left = list(parts)
-    for chunk in chain(rows, ([],)):
-        while left and left[0] == packer.count:
-            packer.part()
-            del left[0]
-        for start in range(0, len(chunk), CHUNK):
-            records = packer.pack(number, chunk[start : start + CHUNK])
-            try:
-                with database.transaction() as session:
-                    session.run("UPDATE campaigns SET touched = ? WHERE id = ?", (time.time(), number))
-                    database.add_rows(session, records)
-            except database.conflict as error:
-                raise InvalidArgument("rows", "keys that differ", "a key that came before") from error
+    waiting: list[Record] = []
+    written, size = time.monotonic(), 0
+    for chunk in rows:
+        _part(packer, left)
+        before = packer.size
+        waiting += packer.pack(number, chunk)
+        size += packer.size - before
+        if len(waiting) >= CHUNK or size >= _ROOM or time.monotonic() > written + _SIGN:
+            _insert(database, number, waiting)
+            waiting, written, size = [], time.monotonic(), 0
+    _part(packer, left)
+    _insert(database, number, waiting)
+
+
+def _part(packer: Packer, left: list[int]) -> None:
+    while left and left[0] == packer.count:
+        packer.part()
+        del left[0]
+
+
+def _insert(database: Database, number: int, records: list[Record]) -> None:
+    try:
+        for start in range(0, len(records), CHUNK):
+            with database.transaction() as session:
+                session.run("UPDATE campaigns SET touched = ? WHERE id = ?", (time.time(), number))
+                database.add_rows(session, records[start : start + CHUNK])
+    except database.conflict as error:
+        raise InvalidArgument("rows", "keys that differ", "a key that came before") from error
+
+
+def keep_media(database: Database, number: int, items: Iterable[tuple[str, str, bytes]]) -> None:
+    """See ``Store.add_media``: several files in a transaction, as many as fit into some room."""
+    waiting: dict[str, Record] = {}
+    size = 0
+    for key, kind, data in items:
+        as_texts("key", [key, kind])
+        waiting[key] = (number, key, kind, data)
+        size += len(data)
+        if size >= _ROOM or len(waiting) >= CHUNK:
+            _put_media(database, number, list(waiting.values()))
+            waiting, size = {}, 0
+    if waiting:
+        _put_media(database, number, list(waiting.values()))
+
+
+def _put_media(database: Database, number: int, records: list[Record]) -> None:
+    with database.transaction() as session:
+        session.run("UPDATE campaigns SET touched = ? WHERE id = ?", (time.time(), number))
+        session.many("DELETE FROM media WHERE campaign = ? AND key = ?", [record[:2] for record in records])
+        session.many("INSERT INTO media VALUES (?, ?, ?, ?)", records)
 
 
 def _log(database: Database, number: int, began: Entry, packer: Packer, log: Iterable[Sequence[Entry]]) -> None:

@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from askone.errors import InvalidArgument, InvalidFile
 from askone.events import Asked
 from askone.store.connections import Record
-from askone.store.entries import Array, Entry, Row, Seat, entry_from_json
+from askone.store.entries import Array, Block, Entry, Row, Seat, entry_from_json
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -83,6 +84,13 @@ def _chained(entry: Entry, seq: int, before: str) -> tuple[str, str]:
 
 def as_texts(argument: str, texts: Sequence[str]) -> None:
     """Refuse what a database cannot keep as text."""
+    try:
+        whole = "".join(texts)
+        whole.encode()
+        if "\0" not in whole:
+            return
+    except (TypeError, UnicodeEncodeError):
+        pass  # which one it is, is looked for only then
     for text in texts:
         if not isinstance(text, str) or "\0" in text or not _is_unicode(text):
             raise InvalidArgument(argument, "text without NUL and without half characters", text)
@@ -115,14 +123,14 @@ def seat_of(record: Record) -> Seat:
 
 @final
 class Packer:
-    """Packs chunks of rows, counts them, and takes their fingerprint.
+    """Packs chunks of rows, counts them and their bytes, and takes their fingerprint.
 
     The fingerprint of a table is SHA-256 over the key, content and gold as JSON, and the features' bytes of each row;
     that of a grown one is SHA-256 over the one before and the fingerprint of the new rows.
     """
 
     def __init__(self, dtype: str = "", width: int = 0) -> None:
-        self.dtype, self.width, self.count = dtype, width, 0
+        self.dtype, self.width, self.count, self.size = dtype, width, 0, 0
         self._digest = hashlib.sha256()
         self._before: str | None = None
 
@@ -136,29 +144,28 @@ class Packer:
         """Rows from here on were added later."""
         self._before, self._digest = self.fingerprint, hashlib.sha256()
 
-    def pack(self, campaign: int, rows: Sequence[Row]) -> list[Record]:
+    def pack(self, campaign: int, rows: Block | Sequence[Row]) -> list[Record]:
         """Records of rows, which get the next positions."""
         if not rows:
             return []
-        as_texts("key", [row.key for row in rows])
-        data = self._stacked(rows).tobytes()
-        size = len(data) // len(rows)
-        records: list[Record] = []
-        add = self._digest.update
-        for i, row in enumerate(rows):
-            content, features = _json("content", dict(row.content), row.key), data[i * size : (i + 1) * size]
-            gold = None if row.gold is None else _json("gold", row.gold, row.key)
-            add(f"{row.key}\0{content}\0{gold or ''}\0".encode())
-            add(features)
-            records.append((campaign, self.count + i, row.key, content, features, gold))
-        self.count += len(rows)
-        return records
+        block = rows if isinstance(rows, Block) else _block(rows)
+        as_texts("key", block.keys)
+        data = self._checked(block.features).tobytes()
+        size = len(data) // len(block)
+        features = [data[i * size : (i + 1) * size] for i in range(len(block))]
+        plain = (one if type(one) is dict else dict(one) for one in block.contents)
+        contents = [_json("content", one, key) for one, key in zip(plain, block.keys, strict=True)]
+        golds = [_gold(one, key) for one, key in zip(block.golds, block.keys, strict=True)]
+        told: list[bytes] = []
+        for key, content, gold, part in zip(block.keys, contents, golds, features, strict=True):
+            told += (f"{key}\0{content}\0{gold or ''}\0".encode(), part)
+        text = b"".join(told)
+        self._digest.update(text)
+        places = range(self.count, self.count + len(block))
+        self.count, self.size = self.count + len(block), self.size + len(text)
+        return list(zip(repeat(campaign, len(block)), places, block.keys, contents, features, golds, strict=True))
 
-    def _stacked(self, rows: Sequence[Row]) -> Array:
-        try:
-            table = np.stack([np.asarray(row.features) for row in rows])
-        except ValueError as error:
-            raise InvalidArgument("features", "of one shape in all rows", str(error)) from error
+    def _checked(self, table: Array) -> Array:
         if table.ndim != 2 or table.dtype.kind not in "fiub":
             raise InvalidArgument("features", "a vector of numbers", f"{table.dtype} of shape {table.shape[1:]}")
         if not self.dtype:
@@ -170,6 +177,15 @@ class Packer:
         if not np.isfinite(table).all():
             raise InvalidArgument("features", "finite numbers", "NaN or infinity")
         return table.astype(self.dtype, copy=False)
+
+
+def _block(rows: Sequence[Row]) -> Block:
+    """Rows in columns."""
+    try:
+        features = np.stack([np.asarray(row.features) for row in rows])
+    except ValueError as error:
+        raise InvalidArgument("features", "of one shape in all rows", str(error)) from error
+    return Block([row.key for row in rows], [row.content for row in rows], features, [row.gold for row in rows])
 
 
 def row_of(record: Record, dtype: str) -> Row:
@@ -184,10 +200,15 @@ def grown(fingerprint: str, added: str) -> str:
     return hashlib.sha256(f"{fingerprint}\n{added}".encode()).hexdigest()
 
 
+def _gold(value: Any, key: str) -> str | None:
+    return None if value is None else _json("gold", value, key)
+
+
 def _json(argument: str, value: Any, key: str | None = None) -> str:
     try:
         text = _encode(value)
-        text.encode()
+        if not text.isascii():
+            text.encode()
     except (ValueError, TypeError, RecursionError) as error:
         where = "" if key is None else f" (row {key!r}: {error})"
         raise InvalidArgument(argument, f"plain JSON with finite numbers{where}", value) from error

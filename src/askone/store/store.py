@@ -22,11 +22,13 @@ from heapq import merge
 from itertools import islice
 from typing import final
 
+import numpy as np
+
 from askone.errors import InvalidArgument, UnknownCampaign
 from askone.store import making
 from askone.store.accounts import Accounts
 from askone.store.connections import ENTRY_COLUMNS, Database, Record
-from askone.store.entries import BEGINNING, Entry, Row, Seat
+from askone.store.entries import BEGINNING, Array, Entry, Row, Seat
 from askone.store.making import CampaignRecord, Mark, Rows
 from askone.store.packing import ROW_COLUMNS, Line, as_texts, is_name, row_of
 from askone.store.turns import HEAD, Turn
@@ -173,6 +175,21 @@ class Store:
             yield page
             after = last
 
+    def feature_pages(self, name: str, size: int = 10_000) -> Iterator[tuple[list[str], Array]]:
+        """Keys and features (n x columns) of all rows, in order, page by page: what a model needs of them."""
+        (count, dtype, number) = self._one("SELECT row_count, dtype, id FROM campaigns WHERE name = ?", name)
+        query = (
+            "SELECT key, features FROM table_rows "
+            "WHERE campaign = ? AND position >= ? AND position < ? ORDER BY position"
+        )
+        for first in range(0, count, size):
+            last = min(first + size, count)
+            page = self._database.read(query, (number, first, last))
+            if len(page) < last - first:
+                raise UnknownCampaign(name)
+            numbers = np.frombuffer(b"".join(features for _, features in page), dtype or "<f8")
+            yield [key for key, _ in page], numbers.reshape(len(page), -1)
+
     def row_by_key(self, name: str, key: str) -> Row | None:
         """The row of a key, if there is one."""
         as_texts("key", [key])
@@ -190,11 +207,7 @@ class Store:
     def add_media(self, name: str, items: Iterable[tuple[str, str, bytes]]) -> None:
         """Keep files (key, media type, bytes); also while ``create`` takes this campaign's rows."""
         number = self._making.get(name) or self._one(HEAD, name)[0]
-        for key, kind, data in items:
-            as_texts("key", [key, kind])
-            with self._database.transaction() as session:
-                session.run("DELETE FROM media WHERE campaign = ? AND key = ?", (number, key))
-                session.run("INSERT INTO media VALUES (?, ?, ?, ?)", (number, key, kind, data))
+        making.keep_media(self._database, number, items)
 
     def media(self, name: str, key: str) -> tuple[str, bytes] | None:
         """A file's media type and bytes, if there is one under this key."""

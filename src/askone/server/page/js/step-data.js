@@ -15,7 +15,7 @@ export function dataStep(draft, { next }) {
   const input = el("input", { type: "file", accept: KINDS, class: "visually-hidden", id: "table-file", onchange: () => input.files[0] && send(input.files[0]) });
   const zone = el("div", { class: "drop-zone" },
     el("p", { class: "strong" }, "Drop a table here"),
-    el("p", { class: "muted" }, "CSV, JSON lines or Parquet, one row per thing to ask about. No labels needed."),
+    el("p", { class: "muted" }, "CSV, JSON lines or Parquet, one row per thing to ask about, or a zip file of images. No labels needed."),
     el("p", {}, input, el("label", { for: "table-file", class: "button primary" }, "Choose a file")),
     bar);
 
