@@ -67,6 +67,8 @@ class Campaign:
         if first is None or not isinstance(first.event, Began):
             raise InvalidFile(f"the log of campaign {name!r} does not begin with its settings")
         self.settings = Settings.from_json(first.event.settings)
+        self.title = store.campaign(name).title
+        """What it is called here: a restored copy has another title than its log."""
         self.rowless = isinstance(self.settings.labels, Items) and first.event.rows <= 1
         self._tray = Tray(store, name)
         self._spoilt = True
@@ -240,14 +242,20 @@ class Campaign:
             found = predicted(self._estimator, X, self.rowless)
         show = self.settings.rows.show
         return [
-            {"key": row.key, "row": shown_row(row, show, None)["fields"], **record}
+            {
+                "key": row.key,
+                "position": row.position,
+                "pictured": "image" in row.content,
+                "row": shown_row(row, show, None)["fields"],
+                **record,
+            }
             for row, record in zip(rows, found, strict=True)
         ]
 
     def status(self, now: float) -> dict[str, Any]:
         """How far it is."""
         with self._lock:
-            return {"name": self.name, "title": self.settings.title, **dashboard.counts(self.book, now)}
+            return {"name": self.name, "title": self.title, **dashboard.counts(self.book, now)}
 
     def dashboard(self, now: float, column: str | None = None) -> dict[str, Any]:
         """All that a manager sees."""
@@ -256,6 +264,7 @@ class Campaign:
             found = dashboard.counts(book, now)
             found["curve"], found["forecast"] = dashboard.measured(book, self.settings, space)
             found["spent"] = dashboard.spent(book, self.settings)
+            found["said"] = dashboard.said(book)
             points = dashboard.cloud(book, lambda places: self.store.rows(self.name, list(places)), column)
             points["prediction"] = self._line(points) if points["kind"] == "threshold" else None
             return {**found, "cloud": points}
@@ -266,8 +275,8 @@ class Campaign:
         if not at:
             return None
         self._estimator.stream_.state = self.book.state
-        values = self._estimator.predict(self._tray.features([position for position, _ in at]))
-        return sorted([float(x), float(value)] for (_, x), value in zip(at, values, strict=True))
+        values = predicted(self._estimator, self._tray.features([position for position, _ in at]))
+        return sorted([float(x), float(one["prediction"])] for (_, x), one in zip(at, values, strict=True))
 
     def people(self) -> list[dict[str, Any]]:
         """Everybody who answered, with what is known of their answers."""

@@ -17,7 +17,10 @@ Array = NDArray[Any]
 
 
 def predicted(estimator: OneBitEstimator, X: Array, rowless: bool = False) -> list[dict[str, Any]]:
-    """One record for each row: "prediction", and "std", "low", "high", "probabilities" where the model has them."""
+    """One record for each row: "prediction", and "std", "low", "high", "probabilities" where the model has them.
+
+    Numbers lie within the range that was declared: what cannot be is not said, however unsure the model is.
+    """
     if isinstance(estimator, OneBitRegressor):
         return _numbers(estimator, X)
     if isinstance(estimator, OneBitClassifier):
@@ -28,7 +31,7 @@ def predicted(estimator: OneBitEstimator, X: Array, rowless: bool = False) -> li
 
 
 def _numbers(estimator: OneBitRegressor, X: Array) -> list[dict[str, Any]]:
-    values = [float(value) for value in estimator.predict(X)]
+    values = [_within(estimator, float(value)) for value in estimator.predict(X)]
     records: list[dict[str, Any]] = [{"prediction": v, "std": None, "low": None, "high": None} for v in values]
     try:
         deviations: Sequence[float] = [float(value) for value in estimator.predict(X, return_std=True)[1]]
@@ -36,8 +39,14 @@ def _numbers(estimator: OneBitRegressor, X: Array) -> list[dict[str, Any]]:
         return records
     lows, highs = _ends(estimator, X, values, deviations)
     for record, std, low, high in zip(records, deviations, lows, highs, strict=True):
-        record.update(std=std, low=low, high=high)
+        record.update(std=std, low=_within(estimator, low), high=_within(estimator, high))
     return records
+
+
+def _within(estimator: OneBitRegressor, value: float) -> float:
+    low, high = estimator.low, estimator.high
+    both = isinstance(low, int | float) and isinstance(high, int | float)
+    return min(max(value, float(low)), float(high)) if both else value
 
 
 def _ends(

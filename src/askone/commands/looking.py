@@ -40,13 +40,13 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
             campaign = Campaign.open(store, name)
             told = campaign.status(time.time())
             numbers = (told["answers"], told["budget"] or "–", campaign.book.rows, len(campaign.book.people))
-            shown.add_row(Text(name), Text(campaign.settings.title), told["status"], *map(str, numbers))
+            shown.add_row(Text(name), Text(campaign.title), told["status"], *map(str, numbers))
         console.print(shown)
     return GOOD
 
 
 def _one(campaign: Campaign) -> Table:
-    shown = Table(title=Text(campaign.settings.title), show_header=False)
+    shown = Table(title=Text(campaign.title), show_header=False)
     for name, value in campaign.status(time.time()).items():
         for label, number in value.items() if isinstance(value, dict) else (("", value),):
             if isinstance(number, str | int | float) or number is None:

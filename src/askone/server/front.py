@@ -62,12 +62,16 @@ class Front:
         """A row for a page: shown when it comes next and again when it has come, and it never changes."""
         shown = self._rows.get(row.position)
         if shown is None:
-            link = f"/api/v1/campaigns/{self.campaign.name}/rows/{row.position}/image" if self._pictured(row) else None
+            link = self.link(row.position) if self._pictured(row) else None
             shown = shown_row(row, self.campaign.settings.rows.show, link)
             if len(self._rows) >= MOST_ROWS:
                 self._rows.clear()
             self._rows[row.position] = shown
         return shown
+
+    def link(self, position: int) -> str:
+        """Where the picture of a row can be had."""
+        return f"/api/v1/campaigns/{self.campaign.name}/rows/{position}/image"
 
     def _pictured(self, row: Row) -> bool:
         return "image" in row.content

@@ -15,7 +15,7 @@ from askone.server.front import Front
 from askone.server.problems import conflict, missing
 from askone.server.routes_accounts import memberships
 from askone.server.secrets import digest, fresh, fresh_id
-from askone.server.services import Call, away, reply
+from askone.server.services import Call, away, reply, unless_known
 from askone.server.shapes import CampaignChange, DashboardQuery, NewInvitation, NewWebhook, PredictionsQuery
 
 MOST_KEYS = 100
@@ -39,7 +39,7 @@ async def list_campaigns(call: Call) -> Response:
 def _counts(front: Front) -> dict[str, Any]:
     front.campaign.refresh()
     status = front.campaign.status(time.time())
-    return {name: status.get(name) for name in ("status", "answers", "rows", "budget")}
+    return {name: status.get(name) for name in ("status", "finished", "answers", "rows", "budget")}
 
 
 async def show(call: Call) -> Response:
@@ -86,7 +86,7 @@ async def dashboard(call: Call) -> Response:
         found: dict[str, Any] = front.campaign.dashboard(time.time(), column)
         return {**found, "predictions": _predicted(front, keys)} if keys else found
 
-    return reply(await call.worker.run(look))
+    return unless_known(call, await call.worker.run(look))
 
 
 async def predictions(call: Call) -> Response:
@@ -100,7 +100,7 @@ async def predictions(call: Call) -> Response:
             return _predicted(front, keys)
         rows = front.campaign.store.campaign(front.campaign.name).rows
         places = range(query.after + 1, min(rows, query.after + 1 + query.first))
-        return front.campaign.predictions(list(places))
+        return _linked(front, list(places))
 
     return reply(await call.worker.run(look))
 
@@ -117,7 +117,13 @@ def _keys(text: str | None) -> list[str] | None:
 def _predicted(front: Front, keys: list[str]) -> list[dict[str, Any]]:
     campaign = front.campaign
     found = [campaign.store.row_by_key(campaign.name, key) for key in keys]
-    return campaign.predictions([row.position for row in found if row is not None])
+    return _linked(front, [row.position for row in found if row is not None])
+
+
+def _linked(front: Front, positions: list[int]) -> list[dict[str, Any]]:
+    """Predictions, with where the pictures of their rows can be had."""
+    found = front.campaign.predictions(positions)
+    return [{**one, "image": front.link(one["position"]) if one.pop("pictured") else None} for one in found]
 
 
 async def people(call: Call) -> Response:
