@@ -1,4 +1,4 @@
-"""What a manager is told: when a campaign has come to its end, what people said, what can be; and pages that are not."""
+"""What a manager is told: when a campaign is at its end, what people said, what can be; and pages that are not."""
 
 import io
 from dataclasses import replace

@@ -45,8 +45,9 @@ def _numbers(estimator: OneBitRegressor, X: Array) -> list[dict[str, Any]]:
 
 def _within(estimator: OneBitRegressor, value: float) -> float:
     low, high = estimator.low, estimator.high
-    both = isinstance(low, int | float) and isinstance(high, int | float)
-    return min(max(value, float(low)), float(high)) if both else value
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return value
+    return min(max(value, float(low)), float(high))
 
 
 def _ends(
