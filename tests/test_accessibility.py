@@ -21,7 +21,8 @@ LOOKS = [("light", DESK, None), ("dark", PHONE, CHANGING)]
 RUN = """([tags, rules]) => axe.run(document, {
   resultTypes: ["violations"],
   runOnly: rules ? {type: "rule", values: rules} : {type: "tag", values: tags},
-}).then((found) => found.violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 160)}`)))"""
+}).then(({ violations }) =>
+  violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 160)}`)))"""
 
 
 @pytest.fixture(scope="module")

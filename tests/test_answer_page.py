@@ -368,7 +368,7 @@ def test_a_reload_sends_the_rest(page: Any, site: Site, campaign: Campaign) -> N
     assert stored(page) == 0
 
 
-@pytest.mark.parametrize("end", ["reload", "close", "crash"])
+@pytest.mark.parametrize("end", ["reload", "close"])
 def test_answers_without_a_connection_survive_the_tab(browser: Any, site: Site, campaign: Campaign, end: str) -> None:
     """Offline not even the page can be had again: what was answered waits in the browser until it can."""
     page = opened(browser)
@@ -379,26 +379,20 @@ def test_answers_without_a_connection_survive_the_tab(browser: Any, site: Site, 
     page.keyboard.press("n")
     page.wait_for_selector("#screen[data-name=offline]:not([hidden])")
     assert campaign.answers == []
+    old, context = page, page.context
     if end == "reload":
         with pytest.raises(Exception, match="ERR_INTERNET_DISCONNECTED"):
             page.reload()
-    elif end == "crash":
-        page.context.new_cdp_session(page).send("Page.crash", timeout=5) if False else None
-        other = page.context.new_page()
-        page.close(run_before_unload=False)
-        page = other
     else:
-        other = page.context.new_page()
-        page.close()
-        page = other
+        page = context.new_page()
+        old.close()  # nothing is asked of the tab: it goes as if it had crashed
     page.context.set_offline(False)
     page.goto(site.url + "/answer/c")
     asks(page, "Is the price above 3.5 EUR?")
     saved(page)
-    assert campaign.answers == [True, False]
-    assert set(campaign.seen.values()) == {1}
+    assert campaign.answers == [True, False]  # once each, however often they were sent
     assert stored(page) == 0
-    page.context.close()
+    context.close()
 
 
 def test_an_answer_taken_back_during_a_pause_leaves_the_pause(page: Any, site: Site, campaign: Campaign) -> None:

@@ -470,7 +470,11 @@ def test_a_dashboard_that_has_not_changed_is_not_sent_again(page: Any, site: Sit
     def marked(call: Any) -> Any:
         mark = f'"{managed.answers}"'
         marks.append(call.headers.get("If-None-Match"))
-        return Reply(304, b"", {"ETag": mark}) if marks[-1] == mark else Reply(200, managed.dashboard(call), {"ETag": mark})
+        return (
+            Reply(304, b"", {"ETag": mark})
+            if marks[-1] == mark
+            else Reply(200, managed.dashboard(call), {"ETag": mark})
+        )
 
     site.on("GET", ".*/dashboard", marked)
     page.goto(f"{site.url}/manage/rents")
@@ -512,10 +516,14 @@ def test_rows_with_pictures_show_them(page: Any, site: Site) -> None:
         {**one, "key": "c.png", "image": None},
     ]
     site.on("GET", ".*/predictions", lambda call: rows)
-    site.on("GET", f"{root}/0/image", lambda call: Reply(200, png(8, 8, lambda x, y: 9 * x), {"Content-Type": "image/png"}))
+    site.on(
+        "GET", f"{root}/0/image", lambda call: Reply(200, png(8, 8, lambda x, y: 9 * x), {"Content-Type": "image/png"})
+    )
     page.goto(f"{site.url}/manage/rents")
     page.wait_for_selector(".thumbnail")
-    assert page.locator(".thumbnail").evaluate_all("all => all.map((one) => one.getAttribute('src'))") == [f"{root}/0/image"]
+    assert page.locator(".thumbnail").evaluate_all("all => all.map((one) => one.getAttribute('src'))") == [
+        f"{root}/0/image"
+    ]
     assert page.locator(".thumbnail").get_attribute("alt") == "Picture of a.png"
     assert page.locator(".predictions tbody td").first.inner_text() == ""  # the file's name stands beside the picture
 

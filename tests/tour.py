@@ -24,7 +24,7 @@ QUESTIONS: dict[str, Callable[[], dict[str, Any]]] = {
     "picture": lambda: members(["3", "5", "8"], row(7, image=PICTURE)),
     "picture with cells": lambda: members(["3", "5", "8"], row(7, *CELLS, image=PICTURE)),
     "long text": lambda: members(["spam", "ham"], row(4, ("message", LONG, "text"))),
-    "several outputs": lambda: {**number("12.5", "°C", row(5, *CELLS)), "sentence": "Is 0.6 times the height above 12.5 °C?"},
+    "several outputs": lambda: {**number("12.5", "°C", row(5, *CELLS)), "sentence": "Is 0.6 times it above 12.5 °C?"},
 }  # fmt: skip
 
 
