@@ -22,6 +22,9 @@ from askone.store.verify import Verdict, verify
 
 GOOD, BAD = 0, 1
 
+ENDS = {"target": "target reached", "budget": "budget spent", "rows": "all rows asked"}
+"""Why nobody is asked any more, in words."""
+
 
 def run_status(chosen: argparse.Namespace, console: Console) -> int:
     """All campaigns in a table, or one with its numbers."""
@@ -40,7 +43,8 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
             campaign = Campaign.open(store, name)
             told = campaign.status(time.time())
             numbers = (told["answers"], told["budget"] or "–", campaign.book.rows, len(campaign.book.people))
-            shown.add_row(Text(name), Text(campaign.title), told["status"], *map(str, numbers))
+            status = told["status"] if told["finished"] is None else f"finished ({ENDS[told['finished']]})"
+            shown.add_row(Text(name), Text(campaign.title), status, *map(str, numbers))
         console.print(shown)
     return GOOD
 

@@ -42,7 +42,7 @@ function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
     svg.append(line(inside, "halo"), line(inside, "prediction"));
     entries.push([([a, b]) => line([[a - 6, b], [a + 6, b]], "prediction"), "prediction"]);
   } else if (inside.length) {
-    svg.append(discs(inside, 1.9, "prediction"));
+    svg.append(discs(inside, 1.6, "prediction"));
     entries.push([(point) => discs([point], 1.9, "prediction"), "prediction"]);
   }
   legend(svg, box.right, entries, legendAt(width));

@@ -66,7 +66,7 @@ export function invitationsTab(panel, shared) {
 
   const table = (all) =>
     scroller("Invitations", el("table", {}, el("caption", {}, "Invitations"),
-      el("thead", {}, el("tr", {}, ["For", "Used", "Valid until", "State", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
+      el("thead", {}, el("tr", {}, ["For", "Used", "Valid until", "State", ""].map((name) => el("th", { scope: "col", class: name === "Used" ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Change"))))),
       el("tbody", {}, all.map((one) => el("tr", {},
         el("th", { scope: "row" }, one.title || "–"),
         el("td", { class: "number" }, one.most_uses ? `${count(one.uses)} of ${count(one.most_uses)}` : count(one.uses)),
@@ -110,5 +110,7 @@ export function welcome(shared) {
       el("a", { class: "button", href: `/answer/${encodeURIComponent(shared.name)}` }, "Answer a few yourself"),
       el("span", { class: "muted small" }, "The link is valid for a week and twenty people.")),
     place);
+  // It belongs to the overview: the other tabs have their own beginnings.
+  window.addEventListener("hashchange", () => { card.hidden = !["", "#overview"].includes(location.hash); });
   return card;
 }

@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import { show } from "./make.js";
-import { count, withUnit } from "./words.js";
+import { count, number, withUnit } from "./words.js";
 
 const FEW = 30; // answers: fewer may be alike by chance
 
@@ -19,7 +19,7 @@ function doubt(said, { labels }) {
   if (kind === "class") return said === "no" ? "A class may be missing, or the question may be misread." : "The question may be misread, or somebody may be pressing one key.";
   const end = said === "yes" ? high : low;
   if (end === null || end === undefined) return "The question may be misread.";
-  return `The true values may lie ${said === "yes" ? "above" : "below"} ${withUnit(count(end), unit)}, the end of your range.`;
+  return `The true values may lie ${said === "yes" ? "above" : "below"} ${withUnit(number(end, 6), unit)}, the end of your range.`;
 }
 
 const ENDS = {
