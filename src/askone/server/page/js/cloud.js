@@ -46,7 +46,7 @@ function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
     entries.push([(point) => discs([point], 1.9, "prediction"), "prediction"]);
   }
   legend(svg, box.right, entries, legendAt(width));
-  const stops = seen.map((p) => ({ x: x(p.x), y: y(p.y), text: `question ${count(p.n)}: ${axis.name} ${number(p.x, 6)}, threshold ${withUnit(number(p.y, 6), unit)}: ${words[p.answer ? 0 : 1]}` }));
+  const stops = seen.map((p) => ({ x: x(p.x), y: y(p.y), text: `question ${count(p.n)}: ${axis.name} ${number(p.x, 4)}, threshold ${withUnit(number(p.y, 6), unit)}: ${words[p.answer ? 0 : 1]}` }));
   return { svg, box, stops };
 }
 

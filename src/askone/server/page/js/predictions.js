@@ -52,10 +52,10 @@ export class Predictions {
     const range = this.labels.kind === "number" ? span(list, this.labels) : null;
     return scroller("Predictions", el("table", {},
       el("caption", { class: "visually-hidden" }, "Predictions on chosen rows"),
-      el("thead", {}, el("tr", {}, ["Row", "", "Prediction", "How sure", ...(counted ? ["Answers"] : [])].map((name) => el("th", { scope: "col", class: name === "Answers" ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Columns"))))),
+      el("thead", {}, el("tr", {}, ["Row", "", "Prediction", "How sure", ...(counted ? ["Answers"] : [])].map((name) => el("th", { scope: "col", class: { Answers: "number", "": "about" }[name] ?? null }, name || el("span", { class: "visually-hidden" }, "Columns"))))),
       el("tbody", {}, list.map((one) => el("tr", {},
         el("th", { scope: "row" }, el("span", { class: "row-name" }, thumbnail(one), el("span", {}, one.key))),
-        el("td", { class: "muted small" }, describe(one)),
+        el("td", { class: "about muted small" }, describe(one)),
         el("td", { class: "strong nowrap" }, Array.isArray(one.prediction) ? one.prediction.join(" › ") : typeof one.prediction === "number" && range ? withUnit(rounded(one.prediction, 4), this.labels.unit) : String(one.prediction ?? "–")),
         el("td", {}, range ? interval(one, range, this.labels.unit) : chances(one.probabilities)),
         counted ? el("td", { class: "number" }, count(one.answers ?? 0)) : null)))));
