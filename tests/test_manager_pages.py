@@ -229,6 +229,9 @@ def test_errors_speak_of_fields_as_the_page_calls_them(page: Any, site: Site) ->
             "“Attributes” must be one of: 'a', 'b'; got 'q'"
         ),
         ("expires_hours: Input should be greater than 0", "expires_hours"): "“Valid for hours” must be greater than 0",
+        ("name: String should match pattern '^[a-z]$'", "name"): (
+            "“Name” may have letters, digits, hyphens, dots and underscores, and begins with a letter or digit"
+        ),
         ("There is a campaign of that name.", None): "There is a campaign of that name.",
     }
     say = """async (pairs) => {

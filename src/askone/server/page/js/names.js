@@ -26,7 +26,9 @@ export function inWords(message, argument) {
   let text = String(message);
   const name = argument ? NAMES[bare(argument)] : null;
   if (name && (text.startsWith(`${argument}: `) || text.startsWith(`${argument} must `))) {
-    text = text.slice(argument.length).replace(/^: /, " ").replace(/^ Input should be /, " must be ").replace(/^ Field required/, " must be filled in");
+    text = text.slice(argument.length).replace(/^: /, " ").replace(/^ Input should be /, " must be ").replace(/^ Field required/, " must be filled in")
+      .replace(/^ String should match pattern .*/, " may have letters, digits, hyphens, dots and underscores, and begins with a letter or digit")
+      .replace(/^ String should have at (least|most) (\d+) characters?/, " must have at $1 $2 characters");
     if (SHARES.includes(bare(argument))) text = percents(text);
     text = `“${name}”${text}`;
   }
