@@ -88,17 +88,19 @@ start(async (person, place) => {
     ["export", "Export", (panel) => exportsTab(panel, shared)],
     ["settings", "Settings", (panel) => tuningTab(panel, shared)],
   ], "Parts of the campaign");
+  const first = welcome(shared);
   show(place,
     el("div", { class: "campaign-head" },
       el("div", { class: "line between small" }, el("a", { href: "/manage" }, "All campaigns"), el("a", { href: `/manage/new?like=${encodeURIComponent(record.name)}` }, "New campaign like this")),
       el("div", { class: "line between" }, el("div", { class: "line" }, el("h1", {}, record.title || record.name), shared.badge), shared.buttons)),
-    welcome(shared), board.bar, board.panel, note);
+    first, board.bar, board.panel, note);
   board.open();
   const latest = remembered();
   shared.poll = poll({
     fetch: () => latest(overview.path()),
     use: (data) => {
       shared.setStatus(data.status, data.finished ?? null);
+      if (data.finished) first?.remove();
       overview.update(data);
     },
     state: (error) => {
