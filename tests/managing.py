@@ -289,6 +289,8 @@ class Managed:
     def __init__(self, site: Site, kind: str = "number", answers: int = 1480, t: Words = same) -> None:
         self.site, self.kind, self.answers, self.t = site, kind, answers, t
         self.status = "running"
+        self.finished: str | None = None
+        self.said: dict[str, int] | None = None
         self.people = people(t) if answers else []
         self.invitations: list[dict[str, Any]] = []
         self.tokens = [
@@ -318,6 +320,7 @@ class Managed:
             "name": "rents",
             "title": wish["title"],
             "status": self.status,
+            "finished": self.finished,
             "settings": wish,
             "toml": toml,
             "answers": self.answers,
@@ -416,7 +419,9 @@ class Managed:
 
     def dashboard(self, call: Call) -> Any:
         column = call.query.get("column", [""])[0]
-        return {**dashboard(self.kind, self.answers, column, self.t), "status": self.status}
+        told = {"status": self.status, "finished": self.finished}
+        said = {} if self.said is None else {"said": self.said}
+        return {**dashboard(self.kind, self.answers, column, self.t), **told, **said}
 
     def patch(self, call: Call) -> Any:
         self.status = call.json.get("status", self.status)

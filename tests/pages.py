@@ -4,7 +4,6 @@ made of functions.  Shared by the tests of all pages."""
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import threading
@@ -37,6 +36,7 @@ PATHS = [
     (r"/", "index.html"),
     (r"/(login|setup|join|account|manage)", r"\1.html"),
     (r"/answer/[^/]+", "answer.html"),
+    (r"/no-such-page", "missing.html"),
     (r"/manage/new", "new.html"),
     (r"/manage/[^/]+", "campaign.html"),
     (r"/static/([\w./-]+)", r"\1"),
@@ -246,21 +246,8 @@ BARRIERS = (Path(__file__).parent / "barriers.js").read_text()
 
 
 def barriers(page: Any) -> list[str]:
-    """What keeps people out, as far as a program can tell; and what axe-core finds, where it is at hand."""
-    found = list(page.evaluate(BARRIERS))
-    axe = axe_source()
-    if axe is not None:
-        page.evaluate(axe + "; undefined")
-        broken = page.evaluate("axe.run().then((result) => result.violations)")
-        found += [f"axe {one['id']}: {node['html'][:120]}" for one in broken for node in one["nodes"]]
-    return found
-
-
-def axe_source() -> str | None:
-    """axe-core, which is no part of the project: where ASKONE_AXE says, or installed beside it by npm."""
-    named = os.environ.get("ASKONE_AXE", "")
-    file = Path(named) if named else PAGE.parents[3] / "node_modules" / "axe-core" / "axe.min.js"
-    return file.read_text() if file.is_file() else None
+    """What keeps people out, as far as a program can tell; ``test_accessibility`` asks axe-core as well."""
+    return list(page.evaluate(BARRIERS))
 
 
 # What nobody may be able to run, in any text that comes from outside.

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from answering import API, Campaign, members, number, pair, row
-from pages import CORPUS, PAGE, Reply, Site, axe_source, barriers, chromium, faults, opened, refused
+from pages import CORPUS, PAGE, Reply, Site, barriers, chromium, faults, opened, refused
 
 SHOWN = "#ask:not([hidden])"
 
@@ -368,6 +368,53 @@ def test_a_reload_sends_the_rest(page: Any, site: Site, campaign: Campaign) -> N
     assert stored(page) == 0
 
 
+@pytest.mark.parametrize("end", ["reload", "close"])
+def test_answers_without_a_connection_survive_the_tab(browser: Any, site: Site, campaign: Campaign, end: str) -> None:
+    """Offline not even the page can be had again: what was answered waits in the browser until it can."""
+    page = opened(browser)
+    start(page, site)
+    page.context.set_offline(True)
+    page.keyboard.press("y")
+    asks(page, "Is the price above 2 EUR?")
+    page.keyboard.press("n")
+    page.wait_for_selector("#screen[data-name=offline]:not([hidden])")
+    assert campaign.answers == []
+    old, context = page, page.context
+    if end == "reload":
+        with pytest.raises(Exception, match="ERR_INTERNET_DISCONNECTED"):
+            page.reload()
+    else:
+        page = context.new_page()
+        old.close()  # nothing is asked of the tab: it goes as if it had crashed
+    page.context.set_offline(False)
+    page.goto(site.url + "/answer/c")
+    asks(page, "Is the price above 3.5 EUR?")
+    saved(page)
+    assert campaign.answers == [True, False]  # once each, however often they were sent
+    assert stored(page) == 0
+    context.close()
+
+
+def test_an_answer_taken_back_during_a_pause_leaves_the_pause(page: Any, site: Site, campaign: Campaign) -> None:
+    start(page, site)
+    page.keyboard.press("y")
+    asks(page, "Is the price above 2 EUR?")
+    saved(page)
+    campaign.state = "paused"
+    page.keyboard.press("n")
+    page.wait_for_selector("#screen[data-name=paused]:not([hidden])")
+    campaign.state = "question"  # the server gives the question back that was answered last
+    page.keyboard.press("u")
+    eventually(page, lambda: site.asked("/undo"))
+    saved(page)
+    page.wait_for_timeout(200)
+    assert page.is_visible("#screen[data-name=paused]")
+    assert page.is_hidden("#answers")
+    assert campaign.answers == [True]
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # it goes on again
+    asks(page, "Is the price above 2 EUR?")
+
+
 def test_retry_after_is_obeyed(page: Any, site: Site, campaign: Campaign) -> None:
     campaign.failures = [refused(429, "too_many_requests", Retry_After="2")]
     start(page, site)
@@ -713,11 +760,6 @@ def test_nobody_is_kept_out(browser: Any, site: Site, campaign: Campaign, dark: 
         found[path] = barriers(page)
     assert {name: told for name, told in found.items() if told} == {}
     page.context.close()
-
-
-def test_axe_is_at_hand() -> None:
-    if axe_source() is None:
-        pytest.skip("pages: axe-core is not at hand (npm install axe-core, or ASKONE_AXE)")
 
 
 def test_no_page_has_inline_code_or_remote_assets() -> None:

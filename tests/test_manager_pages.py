@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from answering import png
 from managing import Managed
-from pages import CORPUS, Site, chromium, faults, opened, refused
+from pages import CORPUS, Reply, Site, chromium, faults, opened, refused
 
 CSV = {"name": "flats März.csv", "mimeType": "text/csv", "buffer": b"flat,size\nflat-1,31\n"}
 TABS = ["overview", "people", "invitations", "flags", "export", "settings"]
@@ -187,9 +188,8 @@ def test_errors_stand_at_their_field(page: Any, site: Site) -> None:
     step(page, "What is asked")
     low = page.get_by_label("Lowest")
     low.fill("9000")
-    page.get_by_text("labels.low must be below").wait_for()
+    page.locator("[data-path='labels.low'] .error", has_text="“Lowest” must be below “Highest”").wait_for()
     assert low.get_attribute("aria-invalid") == "true"
-    assert page.locator("[data-path='labels.low'] .error").inner_text().startswith("labels.low must be below")
     page.get_by_role("button", name="Next: wording").click()
     page.wait_for_timeout(200)
     assert page.get_by_role("heading", level=1).inner_text() == "What is asked?"
@@ -203,6 +203,52 @@ def test_errors_stand_at_their_field(page: Any, site: Site) -> None:
     page.get_by_label("Budget in answers").fill("70")
     page.get_by_role("button", name="Go to “Wording”").click()
     assert page.get_by_label("The question", exact=True).get_attribute("aria-invalid") == "true"
+
+
+def test_errors_speak_of_fields_as_the_page_calls_them(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage")
+    told = {
+        ("labels.high must be above low (20.0), at a finite distance; got 9.0", "labels.high"): (
+            "“Highest” must be above “Lowest” (20.0); got 9.0"
+        ),
+        ("labels.low must be given, as the other end is; got None", "labels.low"): (
+            "“Lowest” must be filled in, as the other end is"
+        ),
+        ("title must be one line of text, not blank; got ''", "title"): "“Title of the campaign” must be filled in",
+        ("ask.exam_share must be a number at least 0 and at most 0.9; got 1.2", "ask.exam_share"): (
+            "“Measuring questions” must be a number at least 0 % and at most 90 %; got 120 %"
+        ),
+        ("ask.gold_share must be 0 without rows.gold; got 0.2", "ask.gold_share"): (
+            "“Gold questions” must be 0 % without “Known answers”; got 20 %"
+        ),
+        ("ask.budget must be a whole number from 1 to 1000000000000; got 0", "ask.budget"): (
+            "“Budget in answers” must be a whole number, 1 or more; got 0"
+        ),
+        ("labels.attributes['x'] must be one of: 'a', 'b'; got 'q'", "labels.attributes['x']"): (
+            "“Attributes” must be one of: 'a', 'b'; got 'q'"
+        ),
+        ("expires_hours: Input should be greater than 0", "expires_hours"): "“Valid for hours” must be greater than 0",
+        ("name: String should match pattern '^[a-z]$'", "name"): (
+            "“Name” may have letters, digits, hyphens, dots and underscores, and begins with a letter or digit"
+        ),
+        ("There is a campaign of that name.", None): "There is a campaign of that name.",
+    }
+    say = """async (pairs) => {
+      const { inWords } = await import("/static/js/names.js");
+      return pairs.map(([message, argument]) => inWords(message, argument));
+    }"""
+    assert page.evaluate(say, [list(pair) for pair in told]) == list(told.values())
+
+
+def test_the_preview_has_its_answers_where_the_answer_page_has_them(page: Any, site: Site) -> None:
+    Managed(site)
+    uploaded(page, site)
+    assert page.locator(".preview-answer").all_inner_texts() == ["No", "Yes"]
+    step(page, "What is asked")
+    page.get_by_label("An order of items").check()
+    page.locator(".preview-answer.item").first.wait_for()
+    assert page.locator(".preview-answer").all_inner_texts() == ["tea", "coffee"]
 
 
 def test_creation_refused_at_the_name(page: Any, site: Site) -> None:
@@ -375,6 +421,116 @@ def test_the_cloud_of_each_kind(page: Any, site: Site, kind: str, mark: str) -> 
         assert site.asked("/dashboard", "GET")[-1].query == {"column": ["year"]}
 
 
+@pytest.mark.parametrize(
+    ("finished", "badge"),
+    [
+        ("budget", "Finished: budget spent"),
+        ("rows", "Finished: all rows asked"),
+        ("target", "Finished: target reached"),
+    ],
+)
+def test_a_finished_campaign_says_so(page: Any, site: Site, finished: str, badge: str) -> None:
+    managed = Managed(site)
+    managed.finished, managed.status = finished, "paused" if finished == "target" else "running"
+    line = {**managed.listed()[0], "status": managed.status, "finished": finished}
+    site.on("GET", "/api/v1/campaigns", lambda call: [*managed.listed()[1:], line])
+    page.goto(f"{site.url}/manage")
+    page.wait_for_selector(".campaign-card")
+    cards = page.locator(".campaign-card")
+    assert cards.nth(2).locator(".badge").inner_text() == badge  # after those that go on, before those closed
+    cards.nth(2).click()
+    page.locator("h1 + span .badge", has_text=badge).wait_for()
+    page.locator(".notice", has_text="to go on").get_by_role("link", name="Export").wait_for()
+    assert page.get_by_role("button", name="Resume").count() == (finished == "target")
+    assert page.get_by_role("link", name="Take the results").count() == (finished != "target")
+    managed.finished, managed.status = None, "running"  # a budget was raised
+    poll_now(page)
+    page.get_by_role("button", name="Pause").wait_for()
+    until(page, "!document.querySelector('.notice')")
+
+
+def test_answers_that_are_all_alike_are_told_of(page: Any, site: Site) -> None:
+    managed = Managed(site, answers=400)
+    managed.said = {"yes": 400, "no": 0}
+    page.goto(f"{site.url}/manage/rents")
+    warning = page.locator(".notice.warn")
+    warning.wait_for()
+    assert warning.inner_text() == (
+        "All 400 answers so far are “yes”, so what is measured cannot be trusted yet. "
+        "The true values may lie above 2,600 EUR, the end of your range."
+    )
+    page.get_by_text("not to be trusted: all answers are alike").wait_for()
+    for said in ({"yes": 399, "no": 1}, {"yes": 29, "no": 0}):
+        managed.said, managed.answers = said, managed.answers + 1
+        poll_now(page)
+        until(page, "!document.querySelector('.notice.warn')")
+
+
+def test_a_dashboard_that_has_not_changed_is_not_sent_again(page: Any, site: Site) -> None:
+    managed = Managed(site, answers=400)
+    marks: list[str | None] = []
+
+    def marked(call: Any) -> Any:
+        mark = f'"{managed.answers}"'
+        marks.append(call.headers.get("If-None-Match"))
+        return (
+            Reply(304, b"", {"ETag": mark})
+            if marks[-1] == mark
+            else Reply(200, managed.dashboard(call), {"ETag": mark})
+        )
+
+    site.on("GET", ".*/dashboard", marked)
+    page.goto(f"{site.url}/manage/rents")
+    page.wait_for_selector(".chart .plot-line.main")
+    page.wait_for_timeout(2300)
+    assert marks[:2] == [None, '"400"']
+    assert tile(page, "Answers") == "400"
+    page.get_by_label("Column of the x axis").select_option("year")  # another address, without the old mark
+    page.get_by_text("year", exact=True).last.wait_for()
+    managed.answers = 440
+    until(page, "document.querySelector('.tile .value').textContent === '440'")
+
+
+def test_predictions_that_make_no_line_are_points(page: Any, site: Site) -> None:
+    managed = Managed(site, answers=400)
+    whole = managed.dashboard
+    rough = [[x, 500 + 400 * ((7 * x) % 11)] for x in range(60, 20, -1)]
+
+    def look(call: Any) -> Any:
+        told = whole(call)
+        return {**told, "cloud": {**told["cloud"], "prediction": rough}}
+
+    site.on("GET", ".*/dashboard", look)
+    page.goto(f"{site.url}/manage/rents")
+    page.locator(".chart .marks.prediction").first.wait_for(state="attached")
+    assert not page.locator(".chart .plot-line.prediction").count()
+    smooth = "async (p) => (await import('/static/js/cloud.js')).isCurve(p)"
+    assert page.evaluate(smooth, [[x, x * x] for x in range(40)])
+    assert not page.evaluate(smooth, rough)
+
+
+def test_rows_with_pictures_show_them(page: Any, site: Site) -> None:
+    Managed(site, "class")
+    root = "/api/v1/campaigns/rents/rows"
+    one = {"row": [{"name": "image", "value": "a.png", "kind": "text"}], "prediction": "3", "probabilities": {"3": 1.0}}
+    rows = [
+        {**one, "key": "a.png", "image": f"{root}/0/image"},
+        {**one, "key": "b.png", "image": "https://127.0.0.1:9/elsewhere.png"},
+        {**one, "key": "c.png", "image": None},
+    ]
+    site.on("GET", ".*/predictions", lambda call: rows)
+    site.on(
+        "GET", f"{root}/0/image", lambda call: Reply(200, png(8, 8, lambda x, y: 9 * x), {"Content-Type": "image/png"})
+    )
+    page.goto(f"{site.url}/manage/rents")
+    page.wait_for_selector(".thumbnail")
+    assert page.locator(".thumbnail").evaluate_all("all => all.map((one) => one.getAttribute('src'))") == [
+        f"{root}/0/image"
+    ]
+    assert page.locator(".thumbnail").get_attribute("alt") == "Picture of a.png"
+    assert page.locator(".predictions tbody td").first.inner_text() == ""  # the file's name stands beside the picture
+
+
 def test_predictions_of_chosen_rows(page: Any, site: Site) -> None:
     Managed(site)
     page.goto(f"{site.url}/manage/rents")
@@ -427,12 +583,39 @@ def test_an_invitation_is_shown_once_and_revoked(page: Any, site: Site) -> None:
     page.get_by_role("button", name="Make a link").click()
     assert page.get_by_role("textbox", name="Invitation link").input_value().endswith("/join#SECRET-ONCE")
     assert site.asked("/invitations")[0].json == {"title": "Course", "expires_hours": 24}
+    note = page.locator(".local-note")
+    assert note.inner_text().startswith("Only this computer can open this link.")
+    assert "--host" in note.inner_text()
+    assert "--public-url" in note.inner_text()
     page.reload()
     page.get_by_role("rowheader", name="Course").wait_for()
     assert "SECRET" not in page.content()
     page.get_by_role("button", name="Revoke the invitation Course").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     page.get_by_text("revoked", exact=True).wait_for()
+
+
+def test_a_link_that_others_can_open_has_no_warning(page: Any, site: Site) -> None:
+    managed = Managed(site)
+
+    def invite(call: Any) -> Any:
+        made = managed.invite(call)
+        return Reply(201, {**made.body, "url": "https://ask.example/join#SECRET-ONCE"})
+
+    site.on("POST", ".*/invitations", invite)
+    page.goto(f"{site.url}/manage/rents#invitations")
+    page.get_by_role("button", name="Make a link").click()
+    page.wait_for_selector(".qr")
+    assert page.get_by_role("textbox", name="Invitation link").input_value() == "https://ask.example/join#SECRET-ONCE"
+    assert not page.locator(".local-note").count()
+
+
+def test_a_campaign_is_the_pattern_of_another(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage/rents")
+    page.get_by_role("link", name="New campaign like this").first.click()
+    page.wait_for_url("**/manage/new?like=rents")
+    page.get_by_text("The settings of “What is a fair rent?” are taken over.").wait_for()
 
 
 def test_downloads_are_plain_links(page: Any, site: Site) -> None:

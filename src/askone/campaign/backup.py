@@ -15,10 +15,11 @@ import base64
 import hashlib
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from typing import Any, BinaryIO, final
 
 import numpy as np
@@ -145,7 +146,7 @@ def restore(
         chosen = manifest["name"] if name is None else name
         store.create(
             chosen,
-            manifest["title"],
+            _free_title(store, manifest["title"]),
             manifest["owner"] if owner is None else owner,
             learner,
             _same(first, manifest),
@@ -155,6 +156,14 @@ def restore(
             parts,
         )
     return str(chosen)
+
+
+def _free_title(store: Store, title: str) -> str:
+    """The title, with a note where a campaign has it already: two of one title could not be told apart."""
+    taken = {record.title for record in store.campaigns()}
+    plain = re.sub(r" \(restored( [0-9]+)?\)$", "", title)
+    others = (f"{plain} (restored{f' {n}' if n > 1 else ''})" for n in count(1))
+    return title if title not in taken else next(one for one in others if one not in taken)
 
 
 def _manifest(archive: Archive) -> Record:

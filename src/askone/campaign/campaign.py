@@ -79,6 +79,8 @@ class Campaign:
         if first is None or not isinstance(first.event, Began):
             raise InvalidFile(f"the log of campaign {name!r} does not begin with its settings")
         self.settings = Settings.from_json(first.event.settings)
+        self.title = store.campaign(name).title
+        """What it is called here: a restored copy has another title than its log."""
         self.rowless = isinstance(self.settings.labels, Items) and first.event.rows <= 1
         self._tray = Tray(store, name)
         self._spoilt = True
@@ -275,7 +277,7 @@ class Campaign:
             found = predicting.predicted(self._current(), X, self.rowless)
         shown = [shown_row(row, self.settings.rows.show, picture_of(self.name, row)) for row in rows]
         return [
-            {"key": row.key, "row": one["fields"], "image": one["image"], **record}
+            {"key": row.key, "position": row.position, "row": one["fields"], "image": one["image"], **record}
             for row, one, record in zip(rows, shown, found, strict=True)
         ]
 
@@ -290,7 +292,7 @@ class Campaign:
     def status(self, now: float) -> dict[str, Any]:
         """How far it is."""
         with self._lock:
-            return {"name": self.name, "title": self.settings.title, **dashboard.counts(self.book, now)}
+            return {"name": self.name, "title": self.title, **dashboard.counts(self.book, now)}
 
     def dashboard(self, now: float, column: str | None = None) -> dict[str, Any]:
         """All that a manager sees."""
@@ -300,6 +302,7 @@ class Campaign:
             found = dashboard.counts(book, now)
             found["curve"], found["forecast"] = dashboard.measured(book, self.settings, space)
             found["spent"] = dashboard.spent(book, self.settings)
+            found["said"] = dashboard.said(book)
             points = dashboard.cloud(book, lambda places: self.store.rows(self.name, list(places)), column)
             points["prediction"] = self._line(points) if points["kind"] == "threshold" else None
             return {**found, "cloud": points}
@@ -309,8 +312,8 @@ class Campaign:
         at = sorted({point["position"]: point["x"] for point in points["points"] if "position" in point}.items())
         if not at:
             return None
-        values = self._current().predict(self._tray.features([position for position, _ in at]))
-        return sorted([float(x), float(value)] for (_, x), value in zip(at, values, strict=True))
+        values = predicting.predicted(self._current(), self._tray.features([position for position, _ in at]))
+        return sorted([float(x), float(one["prediction"])] for (_, x), one in zip(at, values, strict=True))
 
     def people(self) -> list[dict[str, Any]]:
         """Everybody who answered, with what is known of their answers."""

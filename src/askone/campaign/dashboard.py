@@ -29,6 +29,7 @@ def counts(book: Book, now: float) -> dict[str, Any]:
     rows = 0 if book.rowless else book.rows
     return {
         "status": book.status,
+        "finished": finished(book),
         "answers": book.answers,
         "learnt": len(book.lessons.all),
         "asked": len(book.asked),
@@ -49,6 +50,26 @@ def counts(book: Book, now: float) -> dict[str, Any]:
         "progress_rows": {"asked": min(len(book.asked), rows) if rows else len(book.asked), "rows": rows},
         "activity": [[60 * m, book.per_minute.get(m, 0)] for m in range(minute - _MINUTES + 1, minute + 1)],
     }
+
+
+def finished(book: Book) -> str | None:
+    """Why nobody will be asked any more, though the campaign is not closed: "target", "budget" or "rows".
+
+    Questions that are out, or set aside to follow one, may still be answered: then it goes on.
+    """
+    if book.status == "paused":
+        return "target" if book.stopped else None
+    if book.status != "running" or book.touched or book.reserved:
+        return None
+    if book.budget is not None and book.seats_asked + book.overlap > book.budget:
+        return "budget"
+    return None if book.rowless or book.next_rows(1) else "rows"
+
+
+def said(book: Book) -> dict[str, int]:
+    """How often people said yes and no: one alone says little of where the truth lies."""
+    yes = sum(lesson.answer for lesson in book.lessons.all)
+    return {"yes": yes, "no": len(book.lessons.all) - yes}
 
 
 def is_share(space: Space) -> bool:

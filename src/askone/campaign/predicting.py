@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from askone.errors import InvalidArgument
@@ -22,7 +23,10 @@ def predicted(estimator: OneBitEstimator, X: Array, rowless: bool = False) -> li
 
 
 def predicted_columns(estimator: OneBitEstimator, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
-    """The same of many rows: a list for each name."""
+    """The same of many rows: a list for each name.
+
+    Numbers lie within the range that was declared: what cannot be is not said, however unsure the model is.
+    """
     if isinstance(estimator, OneBitRegressor):
         return _numbers(estimator, X)
     if isinstance(estimator, OneBitClassifier):
@@ -36,11 +40,18 @@ def _numbers(estimator: OneBitRegressor, X: Array) -> dict[str, list[Any]]:
     try:
         values, deviations = estimator.predict(X, return_std=True)
     except InvalidArgument:  # stochastic gradients, or before the range is found
-        unknown = [None] * len(X)
-        return {"prediction": estimator.predict(X).tolist(), "std": unknown, "low": unknown, "high": unknown}
-    low, high = _ends(estimator, X, values, deviations)
-    columns = {"prediction": values, "std": deviations, "low": low, "high": high}
+        unknown, values = [None] * len(X), _within(estimator, estimator.predict(X))
+        return {"prediction": values.tolist(), "std": unknown, "low": unknown, "high": unknown}
+    ends = [_within(estimator, end) for end in _ends(estimator, X, values, deviations)]
+    columns = {"prediction": _within(estimator, values), "std": deviations, "low": ends[0], "high": ends[1]}
     return {name: column.tolist() for name, column in columns.items()}
+
+
+def _within(estimator: OneBitRegressor, values: Array) -> Array:
+    low, high = estimator.low, estimator.high
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return values
+    return np.clip(values, float(low), float(high))
 
 
 def _ends(estimator: OneBitRegressor, X: Array, values: Array, deviations: Array) -> tuple[Array, Array]:

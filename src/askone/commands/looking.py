@@ -28,6 +28,9 @@ else:
 
 GOOD, BAD = 0, 1
 
+ENDS = {"target": "target reached", "budget": "budget spent", "rows": "all rows asked"}
+"""Why nobody is asked any more, in words."""
+
 
 def run_status(chosen: argparse.Namespace, console: Console) -> int:
     """All campaigns in a table, or one with its numbers."""
@@ -46,13 +49,14 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
             campaign = campaigns.Campaign.open(store, name)
             told = campaign.status(time.time())
             numbers = (told["answers"], told["budget"] or "–", campaign.book.rows, len(campaign.book.people))
-            shown.add_row(Text(name), Text(campaign.settings.title), told["status"], *map(str, numbers))
+            status = told["status"] if told["finished"] is None else f"finished ({ENDS[told['finished']]})"
+            shown.add_row(Text(name), Text(campaign.title), status, *map(str, numbers))
         console.print(shown)
     return GOOD
 
 
 def _one(campaign: campaigns.Campaign) -> Table:
-    shown = Table(title=Text(campaign.settings.title), show_header=False)
+    shown = Table(title=Text(campaign.title), show_header=False)
     for name, value in campaign.status(time.time()).items():
         for label, number in value.items() if isinstance(value, dict) else (("", value),):
             if isinstance(number, str | int | float) or number is None:

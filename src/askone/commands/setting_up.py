@@ -131,4 +131,4 @@ def _cost(answers: int, found: Forecast) -> str:
     money = "" if found.cost.price is None else f", {found.cost.price:.2f} {found.cost.currency}".rstrip()
     all_there_are = "" if found.answers == answers else ", which is all that the rows give"
     said = f"{found.answers} answers{all_there_are}: {found.cost.hours:.1f} hours of people's time{money}."
-    return f"{said} Truths are made up: docs/campaigns.md says how."
+    return f"{said} Truths are made up: if your columns say less about the labels, the real campaign does worse."

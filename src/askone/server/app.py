@@ -41,6 +41,7 @@ from askone.server.headers import Headers
 from askone.server.limits import Buckets
 from askone.server.metrics import Metrics
 from askone.server.openapi import describe
+from askone.server.pages import lost
 from askone.server.passwords import Passwords
 from askone.server.problems import handle
 from askone.server.routing import Row, endpoint
@@ -163,7 +164,7 @@ def create_app(store: Store, config: ServerConfig | None = None, owned: bool = F
     services = _services(store, config or ServerConfig())
     app = Application(
         lifespan=_lifespan,
-        exception_handlers={AskoneError: handle, HTTPException: handle, TimeoutError: handle, Exception: handle},
+        exception_handlers={AskoneError: lost, HTTPException: lost, TimeoutError: handle, Exception: handle},
     )
     app.router.redirect_slashes = False
     app.state.services, app.state.owned = services, owned

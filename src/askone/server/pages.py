@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from starlette.requests import Request
 from starlette.responses import Response
 
-from askone.server.problems import missing
+from askone.server.problems import missing, respond
 from askone.server.services import Call
 
 PAGE = Path(__file__).parent / "page"
@@ -38,6 +39,7 @@ HTML = {
     "/manage/{c}": "campaign.html",
     "/answer/{c}": "answer.html",
 }
+MISSING = "missing.html"
 
 
 @final
@@ -78,6 +80,15 @@ def _send(call: Call, name: str) -> Response:
 async def page(call: Call) -> Response:
     """A page."""
     return _send(call, HTML[call.request.scope["askone.route"]])
+
+
+async def lost(request: Request, error: Exception) -> Response:
+    """For the framework: an error; to a browser that looks for a page which is not there, a page that says so."""
+    wanted = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
+    response = respond(error)
+    if response.status_code != 404 or not wanted or request.url.path.startswith(("/api/", "/static/")):
+        return response
+    return Response(_FILES[MISSING].content, 404, {"Content-Type": TYPES[".html"], "Cache-Control": "no-store"})
 
 
 async def static(call: Call) -> Response:

@@ -24,7 +24,7 @@ def _brief(front: Front, person: str) -> dict[str, Any]:
     settings, known = front.campaign.settings, front.campaign.book.people.get(person)
     return {
         "name": front.campaign.name,
-        "title": settings.title,
+        "title": front.campaign.title,
         "instructions": settings.question.instructions,
         "kind": settings.labels.kind,
         "answers": list(settings.question.answers),

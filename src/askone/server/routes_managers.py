@@ -15,7 +15,7 @@ from askone.server.front import Front
 from askone.server.problems import conflict, missing
 from askone.server.routes_accounts import memberships
 from askone.server.secrets import digest, fresh, fresh_id
-from askone.server.services import Call, away, reply
+from askone.server.services import Call, away, reply, unless_known
 from askone.server.shapes import CampaignChange, DashboardQuery, NewInvitation, NewWebhook, PredictionsQuery
 
 MOST_KEYS = 100
@@ -39,7 +39,7 @@ async def list_campaigns(call: Call) -> Response:
 def _counts(front: Front) -> dict[str, Any]:
     front.campaign.refresh()
     status = front.campaign.status(time.time())
-    return {name: status.get(name) for name in ("status", "answers", "rows", "budget")}
+    return {name: status.get(name) for name in ("status", "finished", "answers", "rows", "budget")}
 
 
 async def show(call: Call) -> Response:
@@ -86,7 +86,7 @@ async def dashboard(call: Call) -> Response:
         found: dict[str, Any] = front.campaign.dashboard(time.time(), column)
         return {**found, "predictions": _predicted(front, keys)} if keys else found
 
-    return reply(await call.worker.run(look))
+    return unless_known(call, await call.worker.run(look))
 
 
 async def predictions(call: Call) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import time
 from collections.abc import Callable
@@ -108,3 +109,13 @@ async def away(step: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
 def reply(value: Any, status: int = 200) -> Response:
     """A JSON response."""
     return Response(_ENCODER.encode(value).encode("utf-8", "replace"), status, media_type="application/json")
+
+
+def unless_known(call: Call, value: Any) -> Response:
+    """A JSON response with a mark of its content; 304 and nothing for whoever has it already: a page that polls."""
+    response = reply(value)
+    mark = f'"{hashlib.sha256(response.body).hexdigest()[:24]}"'
+    # A proxy that compresses makes the mark a weak one.
+    known = call.request.headers.get("if-none-match", "").removeprefix("W/") == mark
+    response.headers["ETag"] = mark
+    return Response(status_code=304, headers={"ETag": mark}) if known else response

@@ -4,7 +4,7 @@ import { del, get, post } from "./api.js";
 import { confirm, copyable } from "./dialogs.js";
 import { el, toast } from "./dom.js";
 import { action, bad, check, clearErrors, field, numeral, showError, text, words } from "./fields.js";
-import { show } from "./make.js";
+import { scroller, show } from "./make.js";
 import { start } from "./start.js";
 import { users } from "./users.js";
 import { day } from "./words.js";
@@ -56,7 +56,7 @@ function tokens() {
     }
   }
 
-  const table = (all) => el("div", { class: "table-scroll" }, el("table", {},
+  const table = (all) => scroller("Tokens", el("table", {},
     el("thead", {}, el("tr", {}, ["Token", "May", "Valid until", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
     el("tbody", {}, all.map((one) => el("tr", {},
       el("th", { scope: "row" }, one.title || "–", el("br"), el("span", { class: "mono muted small" }, one.prefix ? `${one.prefix}…` : "")),

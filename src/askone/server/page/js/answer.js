@@ -65,6 +65,13 @@ function show(q, { switched }) {
   if (lostFocus) question.focus({ preventScroll: true });
 }
 
+/** A row that is longer than the screen is a stop for the Tab key, so that it can be scrolled from there. */
+const reach = new ResizeObserver(() => {
+  const main = byId("main");
+  if (main.scrollHeight > main.clientHeight + 1) main.tabIndex = 0;
+  else main.removeAttribute("tabindex");
+});
+
 /** Plays the small entrance again. */
 function enter(switched) {
   ask.classList.remove("enter", "switched");
@@ -181,6 +188,7 @@ function wire() {
   }
   for (const side of ["left", "right"]) buttons[side].addEventListener("click", () => press(side));
   listen((name) => ACTS[name](), () => isPair(session.shown));
+  for (const part of [byId("main"), ask]) reach.observe(part);
   new Swipe(byId("main"), byId("swipe"), pulls, { ready: () => session.ready, done: press });
   byId("single-keys").addEventListener("change", (event) => setSingleKeys(event.target.checked));
   byId("break-over").addEventListener("click", () => {

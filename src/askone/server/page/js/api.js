@@ -21,6 +21,8 @@ export class ApiError extends Error {
   }
 }
 
+const UNCHANGED = Symbol("unchanged");
+
 // undefined: not asked yet; null: nobody is signed in.
 let csrf;
 
@@ -34,12 +36,23 @@ export async function me() {
   return record;
 }
 
+/** A GET for those who ask again and again: what has not changed since is not sent again, and is the same record. */
+export function remembered() {
+  const known = { path: null, mark: null, record: null };
+  return async (path) => {
+    const same = known.path === path && known.mark;
+    const record = await request("GET", path, undefined, { mark: same ? known.mark : null, marked: (mark) => { known.next = mark; } });
+    if (record !== UNCHANGED) Object.assign(known, { path, mark: known.next, record });
+    return known.record;
+  };
+}
+
 export const get = (path, options) => request("GET", path, undefined, options);
 export const post = (path, body = {}, options) => request("POST", path, body, options);
 export const patch = (path, body = {}, options) => request("PATCH", path, body, options);
 export const del = (path, options) => request("DELETE", path, undefined, options);
 
-/** options: keepalive (survives the page), patience (milliseconds), signal. */
+/** options: keepalive (survives the page), patience (milliseconds), signal; mark and marked, see `remembered`. */
 export async function request(method, path, body, options = {}) {
   if (!safe(method) && csrf === undefined && !options.keepalive) await me();
   try {
@@ -52,8 +65,9 @@ export async function request(method, path, body, options = {}) {
   }
 }
 
-async function once(method, path, body, { keepalive = false, patience = PATIENCE, signal } = {}) {
+async function once(method, path, body, { keepalive = false, patience = PATIENCE, signal, mark = null, marked = null } = {}) {
   const headers = { Accept: "application/json" };
+  if (mark) headers["If-None-Match"] = mark;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (!safe(method) && csrf) headers["X-CSRF-Token"] = csrf;
   const clock = new AbortController();
@@ -83,6 +97,8 @@ async function once(method, path, body, { keepalive = false, patience = PATIENCE
   } finally {
     clearTimeout(timer);
   }
+  if (mark && response.status === 304) return UNCHANGED;
+  marked?.(response.headers.get("ETag"));
   return settle(response.status, response.headers, text);
 }
 

@@ -1,6 +1,6 @@
 // One campaign: its head, its tabs, and the one poll that feeds the numbers.
 
-import { get, patch } from "./api.js";
+import { get, patch, remembered } from "./api.js";
 import { el, toast } from "./dom.js";
 import { confirm } from "./dialogs.js";
 import { exportsTab } from "./exports.js";
@@ -23,6 +23,7 @@ class Shared {
     this.name = record.name;
     this.root = `/campaigns/${encodeURIComponent(record.name)}`;
     this.status = record.status;
+    this.finished = record.finished ?? null;
     this.badge = el("span", { "aria-live": "polite" });
     this.buttons = el("div", { class: "line" });
     this.poll = null;
@@ -30,9 +31,10 @@ class Shared {
     this.#drawHead();
   }
 
-  setStatus(status) {
-    if (status === this.status) return;
+  setStatus(status, finished = null) {
+    if (status === this.status && finished === this.finished) return;
     this.status = status;
+    this.finished = finished;
     this.#drawHead();
     for (const listener of this.listeners) listener();
   }
@@ -60,12 +62,14 @@ class Shared {
   }
 
   #drawHead() {
-    show(this.badge, statusBadge(this.status));
+    show(this.badge, statusBadge(this.status, this.finished));
     const running = this.status === "running";
+    // At the end there is nothing to pause and nobody to invite: what is left is to take the results away.
+    const over = running && this.finished;
     show(this.buttons,
-      el("button", { type: "button", class: "button", onclick: () => this.turn(running ? "paused" : "running") }, running ? "Pause" : this.status === "closed" ? "Open again" : "Resume"),
-      el("a", { class: "button", href: `/answer/${encodeURIComponent(this.name)}` }, "Answer"),
-      el("a", { class: "button primary", href: "#invitations" }, "Invite people"));
+      over ? null : el("button", { type: "button", class: "button", onclick: () => this.turn(running ? "paused" : "running") }, running ? "Pause" : this.status === "closed" ? "Open again" : "Resume"),
+      over ? el("button", { type: "button", class: "button", onclick: () => this.close() }, "Close") : el("a", { class: "button", href: `/answer/${encodeURIComponent(this.name)}` }, "Answer"),
+      over ? el("a", { class: "button primary", href: "#export" }, "Take the results") : el("a", { class: "button primary", href: "#invitations" }, "Invite people"));
   }
 }
 
@@ -84,16 +88,19 @@ start(async (person, place) => {
     ["export", "Export", (panel) => exportsTab(panel, shared)],
     ["settings", "Settings", (panel) => tuningTab(panel, shared)],
   ], "Parts of the campaign");
+  const first = welcome(shared);
   show(place,
     el("div", { class: "campaign-head" },
-      el("a", { href: "/manage", class: "small" }, "All campaigns"),
+      el("div", { class: "line between small" }, el("a", { href: "/manage" }, "All campaigns"), el("a", { href: `/manage/new?like=${encodeURIComponent(record.name)}` }, "New campaign like this")),
       el("div", { class: "line between" }, el("div", { class: "line" }, el("h1", {}, record.title || record.name), shared.badge), shared.buttons)),
-    welcome(shared), board.bar, board.panel, note);
+    first, board.bar, board.panel, note);
   board.open();
+  const latest = remembered();
   shared.poll = poll({
-    fetch: () => get(overview.path()),
+    fetch: () => latest(overview.path()),
     use: (data) => {
-      shared.setStatus(data.status);
+      shared.setStatus(data.status, data.finished ?? null);
+      if (data.finished) first?.remove();
       overview.update(data);
     },
     state: (error) => {

@@ -24,7 +24,7 @@ function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
   const height = Math.round(Math.min(600, Math.max(320, width * 1.08)));
   const seen = points.filter((point) => Number.isFinite(point.x) && Number.isFinite(point.y));
   if (!seen.length) return null;
-  const curve = evened(prediction ?? []);
+  const curve = [...(prediction ?? [])].sort(([a], [b]) => a - b);
   const { svg, box, x, y } = frame({
     width, height, top: narrow(width) ? 52 : 34,
     x: { domain: extent(seen.map((point) => point.x)), label: axis.name, format: axis.kind === "order" ? count : undefined },
@@ -37,24 +37,28 @@ function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
     svg.append(discs(part.filter((p) => p.answer).map(place), 3.6, `yes ${age}`), crosses(part.filter((p) => !p.answer).map(place), 3.2, `no ${age}`));
   });
   const inside = curve.filter(([at]) => at >= x.domain[0] && at <= x.domain[1]).map(([at, value]) => [x(at), y(value)]);
-  if (inside.length > 1) svg.append(line(inside, "halo"), line(inside, "prediction"));
   const entries = [[yesMark, words[0]], [noMark, words[1]]];
-  if (inside.length > 1) entries.push([([a, b]) => line([[a - 6, b], [a + 6, b]], "prediction"), "prediction"]);
+  if (isCurve(curve) && inside.length > 1) {
+    svg.append(line(inside, "halo"), line(inside, "prediction"));
+    entries.push([([a, b]) => line([[a - 6, b], [a + 6, b]], "prediction"), "prediction"]);
+  } else if (inside.length) {
+    svg.append(discs(inside, 1.6, "prediction"));
+    entries.push([(point) => discs([point], 1.9, "prediction"), "prediction"]);
+  }
   legend(svg, box.right, entries, legendAt(width));
-  const stops = seen.map((p) => ({ x: x(p.x), y: y(p.y), text: `question ${count(p.n)}: ${axis.name} ${number(p.x)}, threshold ${withUnit(number(p.y), unit)}: ${words[p.answer ? 0 : 1]}` }));
+  const stops = seen.map((p) => ({ x: x(p.x), y: y(p.y), text: `question ${count(p.n)}: ${axis.name} ${number(p.x, 4)}, threshold ${withUnit(number(p.y, 6), unit)}: ${words[p.answer ? 0 : 1]}` }));
   return { svg, box, stops };
 }
 
-const BINS = 24;
+const BENDS = 4;
 
-/** Predictions at many rows differ by their other columns too: the line is their mean, over neighbours in x. */
-export function evened(points) {
-  if (points.length <= 2 * BINS) return points;
-  const size = points.length / BINS;
-  return Array.from({ length: BINS }, (_, bin) => {
-    const part = points.slice(Math.floor(bin * size), Math.floor((bin + 1) * size));
-    return [0, 1].map((axis) => part.reduce((sum, point) => sum + point[axis], 0) / part.length);
-  });
+/** Whether predictions, by their x, make a line: where other columns decide as well, they go up and down at every step. */
+export function isCurve(points) {
+  if (points.length < 2) return false;
+  const values = points.map(([, value]) => value);
+  const range = Math.max(...values) - Math.min(...values);
+  const way = values.slice(1).reduce((sum, value, i) => sum + Math.abs(value - values[i]), 0);
+  return way <= BENDS * range;
 }
 
 /** One column per question, one line per class: a mark where the class was in the set. */

@@ -3,20 +3,20 @@
 import { band, frame, line } from "./charts.js";
 import { s } from "./make.js";
 import { extent } from "./scales.js";
-import { count, number, percent, plural, withUnit } from "./words.js";
+import { count, percent, plural, rounded, withUnit } from "./words.js";
 
 const isShare = (measure, unit) => !unit && /share|agree|right/.test(measure);
 
 /** How values of this measure are written. */
 export function writer(measure, unit) {
   if (isShare(measure, unit)) return (value) => percent(value, value > 0.9 && value < 0.9995 ? 1 : 0);
-  return (value) => withUnit(number(value), unit);
+  return (value) => withUnit(rounded(value), unit);
 }
 
 /** "84 % to 88 %", "73 to 172 EUR". */
 export function interval(low, high, measure, unit) {
   if (isShare(measure, unit)) return `${writer(measure, unit)(low)} to ${writer(measure, unit)(high)}`;
-  return withUnit(`${number(low)} to ${number(high)}`, unit);
+  return withUnit(`${rounded(low)} to ${rounded(high)}`, unit);
 }
 
 /** `data`: {measure, unit, points: [{n, value, low, high}], ahead: the same, expected later}. */

@@ -3,6 +3,7 @@
 
 import { el } from "./dom.js";
 import { freshId } from "./make.js";
+import { inWords } from "./names.js";
 
 /** A labelled control. `path` is what the server calls it. */
 export function field({ label, hint = "", path = null, wide = false }, control) {
@@ -48,7 +49,8 @@ export function clearErrors(root, but = null) {
 
 /** Shows the message at the field of this path, or at the nearest one above it. Whether there was one. */
 export function showError(root, path, message) {
-  for (let at = path ?? ""; at; at = at.includes(".") ? at.slice(0, at.lastIndexOf(".")) : "") {
+  // "labels.classes[2]" is about the field of all classes.
+  for (let at = (path ?? "").replace(/\[.*$/, ""); at; at = at.includes(".") ? at.slice(0, at.lastIndexOf(".")) : "") {
     const place = [...root.querySelectorAll("[data-path]")].find((node) => node.dataset.path === at);
     if (!place) continue;
     const note = place.querySelector(".error");
@@ -65,7 +67,7 @@ export const fieldOf = (error) => error.argument ?? (error.code === "name_taken"
 /** The words of a failure. */
 export function words(error) {
   const wait = error.retryAfter ? ` Try again in ${Math.ceil(error.retryAfter)} s.` : "";
-  return `${error.message ?? error}${wait}`;
+  return `${inWords(error.message ?? error, error.argument)}${wait}`;
 }
 
 export const bad = (message) => el("p", { class: "notice bad", role: "alert" }, message);

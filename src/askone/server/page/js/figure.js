@@ -2,7 +2,7 @@
 
 import { saveAs, savePng, saveSvg } from "./download.js";
 import { el } from "./dom.js";
-import { freshId, s, show } from "./make.js";
+import { freshId, s, scroller, show } from "./make.js";
 
 /**
  * `draw(data, width, options)` gives {svg, stops, box, rest}: stops are {x, y, text} in reading order, at which the values can
@@ -23,7 +23,7 @@ export class Figure {
     });
     this.note = el("p", { class: "chart-note" }, note);
     this.controls = el("div", { class: "chart-controls" }, extra, toggles.map((toggle) => this.#toggle(toggle)));
-    this.grid = el("div", { class: "table-scroll" });
+    this.grid = scroller(`${title} as a table`);
     this.details = el("details", { class: "chart-table", ontoggle: () => this.#fillTable() }, el("summary", {}, "As a table"), this.grid);
     this.foot = el("div", { class: "chart-foot" }, this.details,
       el("div", { class: "chart-files" }, "Save as",

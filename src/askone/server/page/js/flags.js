@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { el } from "./dom.js";
 import { bad, words } from "./fields.js";
-import { show } from "./make.js";
+import { scroller, show } from "./make.js";
 import { count, moment } from "./words.js";
 
 export async function fill(panel, shared) {
@@ -16,7 +16,7 @@ export async function fill(panel, shared) {
 }
 
 const table = (flags) =>
-  el("div", { class: "table-scroll" }, el("table", {},
+  scroller("Flags", el("table", {},
     el("caption", {}, `${count(flags.length)} flagged, the latest first`),
     el("thead", {}, el("tr", {}, ["Row", "Question", "Reason", "By", "When"].map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, [...flags].sort((a, b) => b.at - a.at).map((flag) => el("tr", {},

@@ -8,7 +8,6 @@ function card({ name, title, role }) {
   return el("li", { class: "card stack" },
     el("div", { class: "line between" }, el("h2", { dir: "auto" }, title || name),
       el("span", { class: role === "manager" ? "badge info" : "badge" }, role)),
-    el("p", { class: "muted small mono", dir: "auto" }, name),
     el("div", { class: "line" },
       el("a", { class: "button primary", href: `/answer/${path}`, "aria-label": `Answer: ${title || name}` }, "Answer", icon("right")),
       role === "manager" ? el("a", { class: "button", href: `/manage/${path}`, "aria-label": `Manage: ${title || name}` }, "Manage") : ""));

@@ -4,7 +4,7 @@ import { del, get, post } from "./api.js";
 import { confirm, copyable } from "./dialogs.js";
 import { el } from "./dom.js";
 import { action, bad, clearErrors, field, numeral, showError, text, words } from "./fields.js";
-import { show } from "./make.js";
+import { scroller, show } from "./make.js";
 import { count, moment } from "./words.js";
 
 /** An SVG made for a page lacks the name space that a picture needs. */
@@ -13,12 +13,18 @@ function asPicture(svg) {
   return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(whole)}`;
 }
 
+/** Whether nobody but this computer can open an address. */
+const isLocal = (address) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(address).hostname);
+
+const localNote = () => el("p", { class: "small local-note" }, el("strong", {}, "Only this computer can open this link."),
+  " For others, start the server with ", el("code", {}, "--host 0.0.0.0"), " and open this page at the computer’s address in your network, or give the public address with ", el("code", {}, "--public-url"), ".");
+
 /** The link, which is never shown again, and its code. The code is a picture: it cannot run anything. */
 function shown({ link, url, qr }) {
   const address = new URL(url ?? link, location.origin).href;
   return el("div", { class: "invitation-shown notice good" },
     qr ? el("img", { class: "qr", alt: "The link as a QR code", src: asPicture(qr) }) : null,
-    el("div", { class: "stack" }, copyable("Invitation link", address), el("p", { class: "small" }, "Copy it now: it is shown this once. Whoever has it can answer questions of this campaign, and nothing else.")));
+    el("div", { class: "stack" }, copyable("Invitation link", address), el("p", { class: "small" }, "Copy it now: it is shown this once. Whoever has it can answer questions of this campaign, and nothing else."), isLocal(address) ? localNote() : null));
 }
 
 /** Without what was left empty: the server has its own defaults. */
@@ -59,8 +65,8 @@ export function invitationsTab(panel, shared) {
   }
 
   const table = (all) =>
-    el("div", { class: "table-scroll" }, el("table", {}, el("caption", {}, "Invitations"),
-      el("thead", {}, el("tr", {}, ["For", "Used", "Valid until", "State", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
+    scroller("Invitations", el("table", {}, el("caption", {}, "Invitations"),
+      el("thead", {}, el("tr", {}, ["For", "Used", "Valid until", "State", ""].map((name) => el("th", { scope: "col", class: name === "Used" ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Change"))))),
       el("tbody", {}, all.map((one) => el("tr", {},
         el("th", { scope: "row" }, one.title || "–"),
         el("td", { class: "number" }, one.most_uses ? `${count(one.uses)} of ${count(one.most_uses)}` : count(one.uses)),
@@ -104,5 +110,7 @@ export function welcome(shared) {
       el("a", { class: "button", href: `/answer/${encodeURIComponent(shared.name)}` }, "Answer a few yourself"),
       el("span", { class: "muted small" }, "The link is valid for a week and twenty people.")),
     place);
+  // It belongs to the overview: the other tabs have their own beginnings.
+  window.addEventListener("hashchange", () => { card.hidden = !["", "#overview"].includes(location.hash); });
   return card;
 }

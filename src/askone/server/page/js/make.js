@@ -27,6 +27,27 @@ export function debounced(f, wait) {
   };
 }
 
+const sizes = new ResizeObserver((seen) => seen.forEach(({ target }) => {
+  const box = target.closest(".table-scroll");
+  if (!box) return;
+  const over = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+  // Only what has more than it shows is a stop for the Tab key.
+  if (over) box.tabIndex = 0;
+  else box.removeAttribute("tabindex");
+}));
+
+/** A box in which a wide table can be scrolled, by keys as well; `label` names it. */
+export function scroller(label, content = null) {
+  const box = document.createElement("div");
+  for (const [name, value] of Object.entries({ class: "table-scroll", role: "region", "aria-label": label })) box.setAttribute(name, value);
+  if (content) {
+    box.append(content);
+    sizes.observe(content);
+  }
+  sizes.observe(box);
+  return box;
+}
+
 let last = 0;
 /** An id for a label and what it names. */
 export const freshId = (prefix) => `${prefix}-${++last}`;

@@ -8,15 +8,16 @@ import { show } from "./make.js";
 import { bar, start, statusBadge } from "./start.js";
 import { count, day, plural } from "./words.js";
 
-const ORDER = { running: 0, paused: 1, closed: 2 };
+const ORDER = { running: 0, paused: 1, finished: 2, closed: 3 };
+const rank = ({ status, finished }) => ORDER[finished ? "finished" : status] ?? 4;
 
 function card(campaign) {
-  const { name, title, status, answers, rows, budget, created } = campaign;
+  const { name, title, status, finished, answers, rows, budget, created } = campaign;
   const words = budget ? `${count(answers)} of ${plural(budget, "answer")}` : plural(answers, "answer");
   return el("li", {},
     el("a", { class: "card campaign-card", href: `/manage/${encodeURIComponent(name)}` },
-      el("div", { class: "line between" }, el("h2", {}, title || name), statusBadge(status)),
-      el("p", { class: "number" }, words),
+      el("h2", {}, title || name),
+      el("div", { class: "line between" }, el("p", { class: "number" }, words), statusBadge(status, finished)),
       budget ? bar(answers / budget, `${Math.round((100 * answers) / budget)} % of the budget`) : null,
       el("p", { class: "muted small" }, `${rows > 1 ? `${plural(rows, "row")} · ` : ""}since ${day(created)}`)));
 }
@@ -31,7 +32,7 @@ function restore() {
   const form = el("form", { class: "stack" },
     el("p", { class: "muted" }, "A backup holds the whole campaign: settings, rows, every answer and the model. Its chain of hashes is checked before anything is written."),
     field({ label: "Backup file" }, file),
-    field({ label: "New name (optional)", path: "name", hint: "Needed where a campaign of the old name is still here." }, text("", (value) => { name = value.trim(); }, { placeholder: "prices-2" })),
+    field({ label: "New name (optional)", path: "name", hint: "Needed where a campaign of the old name is still here; the copy then says “(restored)” in its title." }, text("", (value) => { name = value.trim(); }, { placeholder: "prices-2" })),
     progress, trouble,
     el("div", { class: "line end" }, el("button", { type: "button", class: "button quiet", onclick: () => dialog.close() }, "Cancel"), send));
   form.addEventListener("submit", async (event) => {
@@ -59,7 +60,7 @@ const nothing = () =>
 
 start(async (person, place) => {
   const campaigns = (await get("/campaigns")).filter((one) => one.role === "manager");
-  campaigns.sort((a, b) => (ORDER[a.status] ?? 3) - (ORDER[b.status] ?? 3) || b.created - a.created);
+  campaigns.sort((a, b) => rank(a) - rank(b) || b.created - a.created);
   show(place,
     el("div", { class: "line between page-head" },
       el("h1", {}, "Campaigns"),

@@ -7,11 +7,12 @@ import { el } from "./dom.js";
 import { Figure } from "./figure.js";
 import { choice } from "./fields.js";
 import { show } from "./make.js";
+import { drawNotes } from "./notes.js";
 import { Predictions } from "./predictions.js";
 import { drawTiles } from "./tiles.js";
 
 const CLOUD_NOTES = {
-  threshold: "Every threshold that was asked, and its answer; fainter marks are older. The line is what the model predicts now.",
+  threshold: "Every threshold that was asked, and its answer; fainter marks are older. Line or small dots: what the model predicts now.",
   set: "The latest questions, one column each: the marked classes were in the set.",
   pair: "Darker squares: a clearer winner. The best item is at the top.",
 };
@@ -22,7 +23,8 @@ export class Overview {
     const { labels, question } = shared.record.settings;
     this.facts = { unit: labels.unit ?? "", classes: labels.classes, items: labels.items, words: question?.answers ?? ["yes", "no"] };
     this.column = "";
-    this.last = "";
+    this.last = null;
+    this.notes = el("div", { class: "stack", "aria-live": "polite" });
     this.tiles = el("dl", { class: "tiles", "aria-label": "Numbers now" });
     this.columns = el("span", { hidden: true });
     this.curve = new Figure({
@@ -41,7 +43,7 @@ export class Overview {
   }
 
   open(panel) {
-    show(panel, el("div", { class: "stack" }, this.tiles,
+    show(panel, el("div", { class: "stack" }, this.notes, this.tiles,
       el("div", { class: "halves" }, el("div", { class: "stack" }, this.curve.element, this.activity.element), this.cloud.element),
       this.predictions.element));
     this.predictions.refresh();
@@ -49,10 +51,10 @@ export class Overview {
 
   /** Draws what has changed. */
   update(data) {
-    const seen = JSON.stringify(data);
-    if (seen === this.last) return;
-    this.last = seen;
+    if (data === this.last) return;
+    this.last = data;
     drawTiles(this.tiles, data);
+    drawNotes(this.notes, data, this.shared.record.settings);
     const { curve, cloud } = data;
     const far = Math.max(data.budget ?? 0, 2 * data.answers);
     const ahead = (data.forecast?.points ?? []).filter(([n]) => n <= far).map(([n, low, value, high]) => ({ n, low, value, high }));

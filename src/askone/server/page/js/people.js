@@ -5,7 +5,7 @@ import { confirm } from "./dialogs.js";
 import { el, toast } from "./dom.js";
 import { words } from "./fields.js";
 import { poll } from "./poll.js";
-import { show } from "./make.js";
+import { scroller, show } from "./make.js";
 import { ago, count, number, percent, plural } from "./words.js";
 
 const HEADS = [
@@ -45,7 +45,7 @@ export function peopleTab(panel, shared) {
     const name = person.name || person.id;
     return el("tr", { class: person.excluded ? "excluded" : "" },
       el("th", { scope: "row" }, el("span", { class: "person" }, name), " ", person.excluded ? el("span", { class: "badge bad" }, "excluded") : null),
-      el("td", { class: "number" }, count(person.answers), person.skips ? el("span", { class: "muted small" }, ` +${count(person.skips)} skipped`) : null),
+      el("td", { class: "number" }, count(person.answers), person.skips ? el("span", { class: "muted small nowrap" }, ` +${count(person.skips)} skipped`) : null),
       el("td", { class: "number" }, percent(person.yes_rate)),
       el("td", { class: "number" }, person.median_seconds === null ? "–" : el("span", { class: person.hasty ? "badge warn" : null }, `${number(person.median_seconds, 2)} s`)),
       el("td", { class: "number" }, person.fast ? el("span", { class: "badge warn" }, count(person.fast)) : "0"),
@@ -64,8 +64,7 @@ export function peopleTab(panel, shared) {
       return;
     }
     const focused = document.activeElement?.getAttribute("aria-label");
-    show(place, el("div", { class: "table-scroll" }, el("table", { class: "people" },
-      el("caption", {}, "Seldom yes, many fast answers or a low agreement are reasons to look closer, not proofs."),
+    show(place, el("p", { class: "muted small", id: "people-note" }, "Seldom yes, many fast answers or a low agreement are reasons to look closer, not proofs."), scroller("People", el("table", { class: "people", "aria-label": "People", "aria-describedby": "people-note" },
       el("thead", {}, el("tr", {}, HEADS.map(([name, hint]) => el("th", { scope: "col", title: hint || null, class: hint ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Change"))))),
       el("tbody", {}, [...people].sort((a, b) => b.answers - a.answers).map(line)))));
     if (focused) [...place.querySelectorAll("button")].find((button) => button.getAttribute("aria-label") === focused)?.focus();

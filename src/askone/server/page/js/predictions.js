@@ -3,8 +3,8 @@
 import { get } from "./api.js";
 import { el } from "./dom.js";
 import { bad, field, text, words } from "./fields.js";
-import { show } from "./make.js";
-import { count, number, percent, withUnit } from "./words.js";
+import { scroller, show } from "./make.js";
+import { count, percent, rounded, withUnit } from "./words.js";
 
 const FIRST = 6;
 const EVERY = 6000; // milliseconds between two looks while answers come in
@@ -50,43 +50,54 @@ export class Predictions {
     if (this.labels.kind === "order" && list.length === 1) return ranking(list[0]);
     const counted = list.some((one) => one.answers !== undefined);
     const range = this.labels.kind === "number" ? span(list, this.labels) : null;
-    return el("div", { class: "table-scroll" }, el("table", {},
+    return scroller("Predictions", el("table", {},
       el("caption", { class: "visually-hidden" }, "Predictions on chosen rows"),
-      el("thead", {}, el("tr", {}, ["Row", "", "Prediction", "How sure", ...(counted ? ["Answers"] : [])].map((name) => el("th", { scope: "col", class: name === "Answers" ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Columns"))))),
+      el("thead", {}, el("tr", {}, ["Row", "", "Prediction", "How sure", ...(counted ? ["Answers"] : [])].map((name) => el("th", { scope: "col", class: { Answers: "number", "": "about" }[name] ?? null }, name || el("span", { class: "visually-hidden" }, "Columns"))))),
       el("tbody", {}, list.map((one) => el("tr", {},
-        el("th", { scope: "row" }, one.key),
-        el("td", { class: "muted small" }, describe(one)),
-        el("td", { class: "strong nowrap" }, Array.isArray(one.prediction) ? one.prediction.join(" › ") : typeof one.prediction === "number" && range ? withUnit(number(one.prediction), this.labels.unit) : String(one.prediction ?? "–")),
+        el("th", { scope: "row" }, el("span", { class: "row-name" }, thumbnail(one), el("span", {}, one.key))),
+        el("td", { class: "about muted small" }, describe(one)),
+        el("td", { class: "strong nowrap" }, Array.isArray(one.prediction) ? one.prediction.join(" › ") : typeof one.prediction === "number" && range ? withUnit(rounded(one.prediction, 4), this.labels.unit) : String(one.prediction ?? "–")),
         el("td", {}, range ? interval(one, range, this.labels.unit) : chances(one.probabilities)),
         counted ? el("td", { class: "number" }, count(one.answers ?? 0)) : null)))));
   }
 }
 
-function describe({ key, row: fields }) {
+/** The row's picture, small. Only this site's own addresses are fetched. */
+function thumbnail({ image, key }) {
+  if (typeof image !== "string" || !/^\/(?!\/)/.test(image)) return null;
+  const picture = el("img", { class: "thumbnail", src: image, alt: `Picture of ${key}`, loading: "lazy", width: "48", height: "48" });
+  picture.addEventListener("error", () => picture.remove());
+  return picture;
+}
+
+function describe({ key, image, row: fields }) {
   const list = Array.isArray(fields) ? fields : Object.entries(fields ?? {}).map(([name, value]) => ({ name, value }));
-  return list.filter((one) => one.kind !== "image" && String(one.value) !== key).slice(0, 3).map((one) => `${one.name} ${short(String(one.value))}`).join(" · ");
+  return list.filter((one) => one.kind !== "image" && !(image && one.name === "image") && String(one.value) !== key).slice(0, 3).map((one) => `${one.name} ${short(String(one.value))}`).join(" · ");
 }
 const short = (value) => (value.length > 24 ? `${value.slice(0, 23)}…` : value);
 
 const ends = (one) => [one.low ?? one.prediction - 2 * (one.std ?? 0), one.high ?? one.prediction + 2 * (one.std ?? 0)];
 
+/** From where to where the bars go: the declared range, or what the predictions take. */
 function span(list, labels) {
+  if (typeof labels.low === "number" && typeof labels.high === "number") return [labels.low, labels.high];
   const all = list.filter((one) => typeof one.prediction === "number").flatMap(ends);
-  return [Math.min(labels.low ?? Infinity, ...all), Math.max(labels.high ?? -Infinity, ...all)];
+  return [Math.min(...all), Math.max(...all)];
 }
 
 /** The prediction as a dot and its interval as a bar, on the range of the labels. */
 function interval(one, [least, most], unit) {
   if (typeof one.prediction !== "number") return "";
-  const [low, high] = ends(one);
+  const within = (value) => Math.max(least, Math.min(most, value));
+  const [low, high] = ends(one).map(within);
   const known = high > low;
   const at = (value) => `${(100 * (value - least)) / (most - least || 1)}%`;
   const bar = el("span", { class: "interval-bar" });
   bar.style.left = at(low);
   bar.style.width = `${(100 * (high - low)) / (most - least || 1)}%`;
   const dot = el("span", { class: "interval-dot" });
-  dot.style.left = at(one.prediction);
-  return el("span", { class: "interval-cell" }, el("span", { class: "interval", "aria-hidden": "true" }, bar, dot), el("span", { class: "small muted number" }, known ? withUnit(`${number(low)} to ${number(high)}`, unit) : "not known yet"));
+  dot.style.left = at(within(one.prediction));
+  return el("span", { class: "interval-cell" }, el("span", { class: "interval", "aria-hidden": "true" }, bar, dot), el("span", { class: "small muted number" }, known ? withUnit(`${rounded(low, 4)} to ${rounded(high, 4)}`, unit) : "not known yet"));
 }
 
 /** The three likeliest classes. */

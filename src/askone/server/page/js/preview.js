@@ -9,14 +9,14 @@ import { show } from "./make.js";
 export function questionCard(question) {
   const { sentence, answers, set, pair, row } = question;
   const fields = (row?.fields ?? []).filter((one) => one.kind !== "image");
+  // As on the answer page: no on the left, yes on the right; a pair as it lies.
+  const sides = pair ? [["item", pair.left], ["item", pair.right]] : [["no", answers[1]], ["yes", answers[0]]];
   return el("div", { class: "preview-question" },
+    el("p", { class: "preview-sentence" }, sentence),
+    set && !sentence.includes(set.join(", ")) ? el("ul", { class: "chips" }, set.map((name) => el("li", { class: "chip" }, name))) : null,
     row?.image ? picture(row) : null,
     fields.length ? el("dl", { class: "preview-fields" }, fields.map((one) => el("div", {}, el("dt", {}, one.name), el("dd", {}, String(one.value))))) : null,
-    el("p", { class: "preview-sentence" }, sentence),
-    set ? el("ul", { class: "chips" }, set.map((name) => el("li", { class: "chip" }, name))) : null,
-    el("div", { class: "preview-answers", "aria-hidden": "true" },
-      el("span", { class: "preview-answer yes" }, pair?.left ?? answers[0]),
-      el("span", { class: "preview-answer no" }, pair?.right ?? answers[1])));
+    el("div", { class: "preview-answers", "aria-hidden": "true" }, sides.map(([kind, word]) => el("span", { class: `preview-answer ${kind}` }, word))));
 }
 
 /** The row's picture; its name where the picture cannot be had before there is a campaign. */
@@ -40,7 +40,7 @@ export class Preview {
         el("div", { class: "line" },
           el("button", { type: "button", class: "button quiet small", "aria-label": "Row before", onclick: () => this.#go(-1) }, "‹"), this.place,
           el("button", { type: "button", class: "button quiet small", "aria-label": "Row after", onclick: () => this.#go(1) }, "›"))),
-      this.card);
+      el("p", { class: "preview-stale muted small" }, "As it was before the last change."), this.card);
     this.#draw();
   }
 

@@ -158,6 +158,9 @@ export class Session {
 
   #accepted(item, serving) {
     this.#past.delete(item.body.id);
+    // Taken back during a pause: the question is open again, but nobody is asked before the campaign goes on.
+    const paused = item.path === "undo" && this.serving?.state === "paused";
+    if (paused && serving.state === "question") serving = { ...serving, state: "paused", question: null, ahead: null };
     this.serving = serving;
     if (item.path === "undo") this.view.note("Taken back.");
     if (this.outbox.items.length === 0) this.#accept(serving);

@@ -6,6 +6,8 @@ import { forget, picture } from "./pictures.js";
 
 const LONG = 90; // characters: more are a text to read, not a value
 const CLIPPED = 4_000;
+const FEW = 3; // names of a set that stand in the line of the sentence
+const MANY = 6; // names that are written smaller
 
 // ---- the sentence ----
 
@@ -43,8 +45,9 @@ export function sentence(question) {
   if (question.set) {
     const cut = around(text, question.set.join(", "));
     // The sign after the chips looks lost: it is kept for listeners only.
-    if (cut) return [cut[0].trimEnd(), " ", ...members(question.set), el("span", { class: "visually-hidden" }, cut[1])];
-    return [text, el("span", { class: "chips" }, members(question.set))];
+    const names = question.set.length > FEW ? [el("span", { class: question.set.length > MANY ? "members many" : "members" }, members(question.set))] : members(question.set);
+    if (cut) return [cut[0].trimEnd(), " ", ...names, el("span", { class: "visually-hidden" }, cut[1])];
+    return [text, el("span", { class: question.set.length > MANY ? "members many" : "members" }, members(question.set))];
   }
   return [text];
 }

@@ -5,6 +5,7 @@ import { byId, el } from "./dom.js";
 import { bad, words } from "./fields.js";
 import { show } from "./make.js";
 import { top } from "./top.js";
+import { END } from "./words.js";
 
 /** Runs `begin(person, place)` for a person who is signed in; others go to the sign-in page. */
 export async function start(begin) {
@@ -23,13 +24,15 @@ export async function start(begin) {
       return;
     }
     if (!("status" in error)) console.error(error);
-    show(place, bad(words(error)), el("p", {}, el("a", { class: "button", href: location.href }, "Try again")));
+    const [href, next] = error.status === 404 ? ["/manage", "All campaigns"] : [location.href, "Try again"];
+    show(place, el("div", { class: "stack" }, el("h1", {}, error.status === 404 ? "Nothing is here" : "That did not work"), bad(words(error)), el("p", {}, el("a", { class: "button", href }, next))));
   }
   place.removeAttribute("aria-busy");
 }
 
-/** The status of a campaign as a badge: a word and a colour. */
-export function statusBadge(status) {
+/** The status of a campaign as a badge: a word and a colour. `finished`: why nobody is asked any more, or null. */
+export function statusBadge(status, finished = null) {
+  if (finished) return el("span", { class: "badge info" }, `Finished: ${END[finished] ?? finished}`);
   const [word, kind] = { running: ["Running", "good"], paused: ["Paused", "warn"], closed: ["Closed", ""] }[status] ?? [status, ""];
   return el("span", { class: `badge ${kind}` }, word);
 }

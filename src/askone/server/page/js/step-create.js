@@ -22,7 +22,7 @@ export function createStep(draft, { goTo }) {
     ["Budget", settings.ask.budget ? plural(settings.ask.budget, "answer") : "no limit"],
   ];
   const form = el("div", { class: "stack" },
-    el("dl", { class: "facts" }, facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
+    el("dl", { class: "facts card flat" }, facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
     field({ label: "Name in addresses (optional)", path: "name", hint: "Small letters, digits and hyphens. Made from the title where empty." }, text(draft.name, (value) => { draft.name = value.trim(); draft.keep(); }, { placeholder: "flats", spellcheck: "false", maxlength: "60" })));
 
   async function create() {

@@ -60,6 +60,7 @@ export function dataStep(draft, { next }) {
   const have = draft.started && draft.file;
   return el("div", { class: "stack" },
     have ? el("p", { class: "notice good" }, `${draft.file.name}: ${plural(draft.file.rows, "row")}, ${plural(draft.file.columns.length, "column")}. Another file takes its place.`) : null,
+    !have && draft.like ? el("p", { class: "notice" }, `The settings of “${draft.like.title}” are taken over. Which rows is this campaign about?`) : null,
     zone, message,
     el("div", { class: "card flat line between" },
       el("div", {}, el("h3", {}, "Only a list of things to rank?"), el("p", { class: "muted small" }, "People compare two at a time; no table is needed.")),

@@ -6,7 +6,7 @@ import { el } from "./dom.js";
 import { Figure } from "./figure.js";
 import { action, bad, clearErrors, field, numeral, showError, words } from "./fields.js";
 import { show } from "./make.js";
-import { hours, money, number, percent } from "./words.js";
+import { hours, money, number, percent, rounded } from "./words.js";
 
 const PATIENCE = 180_000; // milliseconds: a few campaigns are simulated
 
@@ -43,7 +43,7 @@ export function forecastStep(draft) {
     const shown = unit && name !== measure ? unit : "";
     chart.update({ measure: name, unit: shown, points: points.map(([n, low, value, high]) => ({ n, low, value, high })) });
     const [, , last] = points.at(-1) ?? [];
-    const written = /share|right|agree/.test(measure) ? percent(last) : `${number(last)} ${shown}`.trim();
+    const written = /share|right|agree/.test(measure) ? percent(last) : `${rounded(last)} ${shown}`.trim();
     show(results,
       tile("Expected at the end", written, measure),
       tile("Hours of work", hours(cost?.hours), `at ${number(ask.seconds)} s per answer`),

@@ -9,6 +9,11 @@ import { show } from "./make.js";
 import { webhooks } from "./webhooks.js";
 import { plural } from "./words.js";
 
+const END_WORDS = {
+  target: "The target is reached: nobody is asked. Resume to go on all the same.",
+  budget: "The budget is spent: nobody is asked. Raise it below to go on.",
+  rows: "Every row has been asked. Add rows below to go on.",
+};
 const STATE_WORDS = {
   running: "People are being asked.",
   paused: "Nobody is asked; people see a note and wait.",
@@ -18,7 +23,7 @@ const STATE_WORDS = {
 function status(shared) {
   const place = el("div", { class: "stack" });
   const draw = () => show(place,
-    el("p", { class: "muted" }, STATE_WORDS[shared.status] ?? shared.status),
+    el("p", { class: "muted" }, END_WORDS[shared.finished] ?? STATE_WORDS[shared.status] ?? shared.status),
     el("div", { class: "line" },
       shared.status === "running" ? action("Pause", () => shared.turn("paused")) : action(shared.status === "closed" ? "Open again" : "Resume", () => shared.turn("running"), { class: "button primary" }),
       shared.status === "closed" ? null : el("button", { type: "button", class: "button danger", onclick: () => shared.close() }, "Close")));
@@ -31,7 +36,7 @@ function budget(shared) {
   let wish = shared.record.budget ?? null;
   const place = el("div", { "aria-live": "polite" });
   const form = el("div", { class: "fields" },
-    field({ label: "Answers in all", path: "budget", hint: "Empty: no limit." }, numeral(wish, (value) => { wish = value; }, { min: "0", step: "1" })),
+    field({ label: "Answers in all", path: "budget", hint: "Empty: no limit." }, numeral(wish, (value) => { wish = value; }, { min: "1", step: "1" })),
     el("div", { class: "field end" }, action("Save", async () => {
       clearErrors(form);
       show(place);

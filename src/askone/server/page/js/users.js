@@ -4,7 +4,7 @@ import { del, get, patch, post } from "./api.js";
 import { confirm } from "./dialogs.js";
 import { el, toast } from "./dom.js";
 import { action, bad, choice, clearErrors, field, fieldOf, showError, text, words } from "./fields.js";
-import { show } from "./make.js";
+import { scroller, show } from "./make.js";
 
 const ROLES = [["admin", "admin"], ["manager", "manager"], ["annotator", "annotator"]];
 
@@ -47,7 +47,7 @@ export function users(person) {
       el("td", {}, self ? "you" : el("button", { type: "button", class: "button small danger", "aria-label": `Remove ${user.name}`, onclick: () => remove(user) }, "Remove")));
   };
 
-  const table = (all) => el("div", { class: "table-scroll" }, el("table", {},
+  const table = (all) => scroller("Users", el("table", {},
     el("thead", {}, el("tr", {}, ["Name", "Role", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
     el("tbody", {}, all.map(line))));
 

@@ -5,13 +5,20 @@ const counts = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
 
 export const count = (n) => counts.format(n);
 
-/** A measured number with about three digits: 0.0412, 3.27, 412, 12,300. */
+/** A number with about three digits, and all that stand before the point: 0.0412, 3.27, 412, 12,345. */
 export function number(value, digits = 3) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.floor(Math.log10(Math.abs(value)));
   const decimals = Math.min(8, Math.max(0, digits - 1 - size));
   return new Intl.NumberFormat(language, { maximumFractionDigits: decimals }).format(value);
+}
+
+/** The same, without more digits than that: 373,187 becomes 373,000. */
+export function rounded(value, digits = 3) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  const whole = Math.abs(value) >= 100 ? Math.round(value) : value;
+  return new Intl.NumberFormat(language, { maximumSignificantDigits: digits }).format(whole);
 }
 
 export const percent = (share, digits = 0) =>
@@ -57,5 +64,5 @@ export function ago(seconds, now = Date.now() / 1000) {
   return moment(seconds);
 }
 
-const STATUS = { running: "Running", paused: "Paused", closed: "Closed" };
-export const statusWord = (status) => STATUS[status] ?? status;
+/** Why a campaign that was not closed asks nobody any more. */
+export const END = { target: "target reached", budget: "budget spent", rows: "all rows asked" };
