@@ -187,3 +187,28 @@ def test_events_that_nobody_wants_are_not_queued(queue):
     hooks.queue("drinks", "closed", {})
     hooks.queue("prices", "answer", {})
     assert site.accounts.due_deliveries(now[0], 10) == []
+
+
+def test_a_program_on_this_machine_is_allowed_by_its_port():
+    def found(host, port):
+        return ["127.0.0.1" if host in ("localhost", "127.0.0.1", "sly.example") else "93.184.215.14"]
+
+    config = ServerConfig(webhooks=True, webhook_local=(9000,))
+    assert resolve("http://127.0.0.1:9000/hook", config, found).address == "127.0.0.1"
+    assert resolve("https://localhost:9000/", config, found).scheme == "https"
+    assert resolve("https://example.org/", config, found).port == 443
+    for url in (
+        "http://127.0.0.1:9001/",  # another port
+        "http://127.0.0.1/",
+        "https://127.0.0.1/",
+        "http://sly.example:9000/",  # a name that leads here
+        "https://sly.example:9000/",
+        "http://example.org:9000/",
+        "ftp://127.0.0.1:9000/",
+    ):
+        with pytest.raises(InvalidArgument, match="url must be"):
+            resolve(url, config, found)
+    with pytest.raises(InvalidArgument, match="public internet"):
+        resolve("http://localhost:9000/", config, lambda host, port: ["10.0.0.1"])
+    with pytest.raises(InvalidArgument, match="webhook_local"):
+        ServerConfig(webhook_local=(0,))

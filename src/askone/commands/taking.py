@@ -12,7 +12,8 @@ from askone.campaign import backup as backups
 from askone.campaign import export, labelstudio
 from askone.campaign.campaign import Campaign
 from askone.campaign.models import write_model
-from askone.commands.places import any_store, known_store, whole_file
+from askone.commands.places import any_store, known_store, read_from, whole_file
+from askone.commands.saying import counted, say
 from askone.errors import InvalidArgument
 from askone.store.store import Store
 
@@ -41,7 +42,11 @@ def _format(chosen: argparse.Namespace) -> str:
         if chosen.format is not None:
             raise InvalidArgument("--format", f"left out for --what {chosen.what}", chosen.format)
         return ""
-    found = chosen.format or _FORMATS.get(Path(chosen.out or "").suffix.lower(), "csv")
+    ending = Path(chosen.out or "").suffix.lower()
+    if chosen.format is None and ending and ending not in _FORMATS:
+        known = ", ".join(_FORMATS)
+        raise InvalidArgument("--out", f"a name that ends in one of {known}, or --format beside it", chosen.out)
+    found = chosen.format or _FORMATS.get(ending, "csv")
     if chosen.what == "predictions" and found == "label-studio":
         raise InvalidArgument("--format", "csv, jsonl or parquet for --what predictions", found)
     return found
@@ -68,13 +73,14 @@ def run_backup(chosen: argparse.Namespace, console: Console) -> int:
 
 def run_restore(chosen: argparse.Namespace, console: Console) -> int:
     """Make a campaign of a backup."""
-    with Path(chosen.file).open("rb") as source, any_store(chosen.store) as store:
+    with read_from(chosen.file, "file", "a backup") as source, any_store(chosen.store) as store:
         name = backups.restore(store, source, chosen.name)
-        told = f"Campaign {name}: {store.campaign(name).rows} rows, {store.head(name)[0]} entries."
-    console.print(told, soft_wrap=True, highlight=False, markup=False)
+        entries = counted(store.head(name)[0], "entry", "entries")
+        told = f"Campaign {name}: {counted(store.campaign(name).rows, 'row')}, {entries}."
+    say(console, told)
     return 0
 
 
 def _say(target: str, console: Console) -> None:
     if target != "-":
-        console.print(f"Written: {target}", soft_wrap=True, highlight=False, markup=False)
+        say(console, f"Written: {target}")
