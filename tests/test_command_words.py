@@ -8,7 +8,7 @@ import pytest
 from askone.cli import main
 from askone.store.opening import open_store
 
-ROWS = "id,size,price\n" + "".join(f"r{i},{i / 10},{100 + i}\n" for i in range(20))
+ROWS = "id,size,price\n" + "".join(f"r{i},{i / 10},{100 + i if i % 4 else ''}\n" for i in range(20))
 NUMBERS = ("--kind", "number", "--low", "0", "--high", "2000", "--unit", "EUR")
 
 
@@ -46,6 +46,14 @@ def test_known_labels_measure_people_unless_it_is_said_otherwise(here, capsys):
     assert "gold_share = 0.05" in (here / "c.toml").read_text()
     out = said(capsys, "new", "bikes.csv", *NUMBERS, "--gold", "price", "--set", "ask.gold_share=0", "--name", "b")
     assert "Nobody is measured by the known labels in 'price'" in out
+
+
+def test_a_table_without_anything_to_ask_is_refused(here, capsys):
+    (here / "full.csv").write_text("id,size,price\n1,2,3\n2,3,4\n")
+    told = said(capsys, "new", "full.csv", *NUMBERS, "--gold", "price", status=2)
+    assert "rows.gold must be a column that is empty in the rows to ask about" in told
+    assert "'price', filled in all 2 rows" in told
+    assert not (here / "askone.db").exists()
 
 
 def test_options_go_over_a_toml_file(here, capsys):

@@ -22,7 +22,7 @@ from askone.campaign.tables import open_table
 from askone.commands.drafts import commented, from_options, name_of, table_of
 from askone.commands.places import any_store, read_from, store_url, whole_file
 from askone.commands.saying import counted, say
-from askone.commands.summaries import doubts, first_question, summary
+from askone.commands.summaries import doubts, first_question, require_unknown, summary
 from askone.errors import InvalidArgument
 from askone.inputs import as_count, as_number
 from askone.store.store import Store
@@ -33,6 +33,8 @@ _ANSWERS = 1000  # that are rehearsed where there is no budget
 def run_new(chosen: argparse.Namespace, console: Console) -> int:
     """Make a campaign, or write its settings for editing."""
     settings, table = _read(chosen)
+    if table is not None:
+        require_unknown(settings, table)
     if chosen.out is not None:
         _write(Path(chosen.out), settings, console)
         if chosen.store is None:

@@ -7,6 +7,7 @@ from shlex import quote
 from askone.campaign.building import unpack
 from askone.campaign.columns import Table
 from askone.campaign.settings import ClassNames, Items, Numbers, Settings
+from askone.errors import InvalidArgument
 from askone.estimators.ranker import OneBitRanker
 from askone.spaces import number_text
 from askone.store.store import Store
@@ -92,3 +93,13 @@ def doubts(settings: Settings, table: Table | None) -> list[str]:
             f"if it holds the labels, use --gold {quote(seen[0])}."
         )
     return found
+
+
+def require_unknown(settings: Settings, table: Table) -> None:
+    """Refuse a table in which every label is known: such rows measure people, and none is left to ask about."""
+    gold = settings.rows.gold
+    cells = [] if gold is None else [row.get(gold) for row in table.sample]
+    if gold is not None and len(cells) == table.rows and all(cell is not None and str(cell).strip() for cell in cells):
+        allowed = "a column that is empty in the rows to ask about (a known label only measures people)"
+        came = f"{gold!r}, filled in all {table.rows} rows; leave a column out by --show and --learn"
+        raise InvalidArgument("rows.gold", allowed, came)
