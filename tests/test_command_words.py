@@ -1,6 +1,7 @@
 """What commands say, and what they do with what is not right."""
 
 import io
+import re
 import sqlite3
 
 import pytest
@@ -120,7 +121,7 @@ def test_a_user_joins(capsys, monkeypatch):
 
 def test_a_log_that_was_changed(here, capsys):
     said(capsys, "new", "bikes.csv", *NUMBERS)
-    assert "as written; 1 entry, 20 rows" in said(capsys, "verify")
+    assert re.fullmatch(r"bikes: as written; 1 entry, 20 rows; head [0-9a-f]{64}\n", said(capsys, "verify"))
     database = sqlite3.connect(here / "askone.db")
     database.execute("DROP TRIGGER entries_stay")
     database.execute("UPDATE entries SET body = replace(body, '2000', '2001')")

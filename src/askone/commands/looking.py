@@ -67,7 +67,7 @@ def run_verify(chosen: argparse.Namespace, console: Console) -> int:
         names = [chosen.name] if chosen.name is not None else [record.name for record in store.campaigns()]
         verdicts = [verify(store, name) for name in names]
     for verdict in verdicts:
-        console.print(_verdict(verdict))
+        say(console, _verdict(verdict))
     return GOOD if all(verdict.valid for verdict in verdicts) else BAD
 
 
