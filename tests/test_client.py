@@ -14,6 +14,7 @@ import pytest
 
 import askone
 from askone.errors import InvalidAnswer, InvalidArgument, RequestRefused, ServerUnavailable
+from askone.posed import Posed
 from askone.server.app import create_app
 from askone.server.secrets import TOKEN, digest, fresh
 from askone.store.opening import open_store
@@ -178,6 +179,65 @@ def test_a_server_that_is_not_there():
     nowhere = askone.Client("http://127.0.0.1:9", "t", "c", patience=0.2)
     with nowhere, pytest.raises(ServerUnavailable, match="cannot be reached"):
         nowhere.ask()
+
+
+def test_an_address_at_which_nobody_was_met_is_given_up_soon(monkeypatch):
+    slept = []
+    monkeypatch.setattr("askone.client.time.sleep", lambda seconds: slept.append(seconds))
+    monkeypatch.setattr("askone.client.time.monotonic", lambda: sum(slept))
+    words = r"http://127.0.0.1:9 cannot be reached \(.*refused.*\): is the server running"
+    with askone.Client("http://127.0.0.1:9", "t", "c") as nowhere:
+        with pytest.raises(ServerUnavailable, match=words):
+            nowhere.ask()
+        assert 1 < sum(slept) <= 5
+        nowhere._met = True  # a server that was there may be on its way back
+        with pytest.raises(ServerUnavailable, match="cannot be reached"):
+            nowhere.ask()
+        assert 30 < sum(slept) <= 66
+
+
+ROW = {"key": "a", "fields": []}
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected", "held"),
+    [
+        (
+            {"threshold": {"shown": "-2.5", "unit": "C", "name": "value", "side": "above"}},
+            {"threshold": -2.5, "side": "above", "unit": "C", "classes": None, "pair": None},
+            {-2: True, -2.5: False, "-3": False},
+        ),
+        (
+            {"threshold": {"shown": "7", "unit": "", "name": "", "side": "below"}},
+            {"side": "below"},
+            {6: True, 7: False},
+        ),
+        ({"set": ["3", "cat"]}, {"classes": ("3", "cat"), "threshold": None}, {3: True, "cat": True, "dog": False}),
+        (
+            {"pair": {"left": "tea", "right": "7"}},
+            {"pair": ("tea", "7")},
+            {("tea", 7): True, ("milk", 7, "tea"): False},
+        ),
+    ],
+)
+def test_a_question_in_parts(parts, expected, held):
+    record = {"lease": "l", "number": 0, "kind": "k", "sentence": "?", "answers": ["Yes", "No"], "row": ROW, **parts}
+    posed = Posed.from_json(record)
+    assert {name: getattr(posed, name) for name in expected} == expected
+    assert {label: posed.holds(label) for label in held} == held
+
+
+def test_a_label_that_a_question_is_not_about():
+    record = {"lease": "l", "number": 0, "kind": "k", "sentence": "?", "answers": ["Yes", "No"], "row": ROW}
+    number = {"threshold": {"shown": "7", "unit": "", "name": "", "side": "above"}}
+    for parts, label in (
+        (number, "many"),
+        (number, float("nan")),
+        ({"pair": {"left": "a", "right": "b"}}, ["a"]),
+        ({}, 1),
+    ):
+        with pytest.raises(InvalidArgument, match="label must be"):
+            Posed.from_json(record | parts).holds(label)
 
 
 def test_arguments(client):

@@ -252,7 +252,7 @@ def test_simulate(capsys, here):
     ask("simulate", "campaign.toml", "--answers", 60)
     out = capsys.readouterr().out
     assert "mean error in EUR" in out
-    assert "40 answers, which is all that the rows give: 0.0 hours of people's time, 2.00 EUR." in out
+    assert "40 answers, which is all that the rows give: 3 minutes of people's time, 2.00 EUR." in out
 
 
 # -- taking ---------------------------------------------------------------------------------------

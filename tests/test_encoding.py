@@ -137,3 +137,11 @@ def test_what_is_no_number_is_refused_by_column(bad):
 def test_a_damaged_record_is_refused(record):
     with pytest.raises(InvalidFile, match="encoder"):
         Encoder.from_json(record)
+
+
+def test_a_column_that_no_row_has_is_refused_by_name():
+    encoder = fit_encoder([Column("size", "number"), Column("colour", "category")], [{"size": 1, "colour": "red"}] * 3)
+    with pytest.raises(InvalidArgument, match=r"the columns 'size', 'colour' .* none with 'colour'.*: 'color'"):
+        encoder.encode([{"size": 1, "color": "red"}, {"size": 2}])
+    assert encoder.encode([{"size": 1, "colour": None, "brand": "A"}, {}]).shape == (2, 2)
+    assert encoder.encode([]).shape == (0, 2)

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -10,6 +11,7 @@ from answered import KINDS, answer, make
 from askone.campaign.campaign import Campaign
 from askone.campaign.labelstudio import CONFIG, Imported, import_tasks, task_chunks, write_tasks
 from askone.campaign.requests import Exclude, Next, SetStatus, Undo
+from askone.campaign.settings import RowSettings
 from askone.errors import CampaignClosed, InvalidFile
 from askone.store.opening import open_store
 
@@ -168,3 +170,22 @@ def test_no_questions_yet(store):
     out = io.BytesIO()
     write_tasks(store, "c", out)
     assert json.loads(out.getvalue()) == []
+
+
+def test_the_small_export_is_refused(store):
+    """It has the answers beside the fields, without the ids by which they are told apart."""
+    campaign = make(store, "number")
+    answer(campaign, 3)
+    small = [task["data"] | {"id": 7, "answer": "Yes", "annotator": 1} for task in tasks_of(store)]
+    with pytest.raises(InvalidFile, match="export JSON; got JSON-MIN"):
+        taken(campaign, small)
+
+
+def test_only_what_people_see_is_read_there(store):
+    settings = replace(KINDS["number"], rows=RowSettings(show=("size",), learn=("size", "text")))
+    campaign = make(store, settings=settings)
+    answer(campaign, 1)
+    task = tasks_of(store)[0]["data"]
+    assert task["text"].startswith("size: ")
+    assert "\n" not in task["text"]
+    assert "row_text" in task

@@ -5,11 +5,14 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 import threading
 import time
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
+import httpx
 import pytest
 
 from askone.campaign.campaign import Campaign
@@ -20,7 +23,7 @@ from askone.server import webhooks
 from askone.server.addresses import resolve
 from askone.server.config import ServerConfig
 from askone.server.metrics import Metrics
-from askone.server.webhooks import PAUSES, Webhooks
+from askone.server.webhooks import PAUSES, Webhooks, sign
 from askone.store.connections import Session
 from sites import DRINKS, LOOSE, Site
 
@@ -336,3 +339,52 @@ def test_places_in_any_store(any_store):
     assert sorted(body["event"] for body in bodies) == ["answer", "closed"]
     assert accounts.drop_old(1000.0) == 2
     assert accounts.due_deliveries(1e9, 10) == []
+
+
+def test_a_program_on_this_machine_is_allowed_by_its_port():
+    def found(host, port):
+        return ["127.0.0.1" if host in ("localhost", "127.0.0.1", "sly.example") else "93.184.215.14"]
+
+    config = ServerConfig(webhooks=True, webhook_local=(9000,))
+    assert resolve("http://127.0.0.1:9000/hook", config, found).address == "127.0.0.1"
+    assert resolve("https://localhost:9000/", config, found).scheme == "https"
+    assert resolve("https://example.org/", config, found).port == 443
+    for url in (
+        "http://127.0.0.1:9001/",  # another port
+        "http://127.0.0.1/",
+        "https://127.0.0.1/",
+        "http://sly.example:9000/",  # a name that leads here
+        "https://sly.example:9000/",
+        "http://example.org:9000/",
+        "ftp://127.0.0.1:9000/",
+    ):
+        with pytest.raises(InvalidArgument, match="url must be"):
+            resolve(url, config, found)
+    with pytest.raises(InvalidArgument, match="public internet"):
+        resolve("http://localhost:9000/", config, lambda host, port: ["10.0.0.1"])
+    with pytest.raises(InvalidArgument, match="webhook_local"):
+        ServerConfig(webhook_local=(0,))
+
+
+def test_the_receiver_of_the_guide(monkeypatch, capsys):
+    """It runs as it is printed, but for the port."""
+    guide = (Path(__file__).resolve().parents[1] / "docs" / "campaigns.md").read_text(encoding="utf-8")
+    [source] = re.findall(r"^```py\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    assert source.rstrip().endswith('HTTPServer(("127.0.0.1", 9000), Receiver).serve_forever()')
+    monkeypatch.setenv("WEBHOOK_SECRET", "whsec_1")
+    names = {}
+    exec(source.rstrip().rsplit("\n", 1)[0], names)  # all but the last line, which waits for ever
+    server = HTTPServer(("127.0.0.1", 0), names["Receiver"])
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    body, now = '{"event": "answer", "title": "\u00fc"}', int(time.time())
+    tries = [("whsec_1", now, body), ("whsec_2", now, body), ("whsec_1", now - 900, body)]
+    statuses = []
+    for secret, at, text in tries:
+        headers = {"webhook-id": "d1", "webhook-timestamp": str(at), "webhook-signature": sign(secret, "d1", at, text)}
+        statuses.append(
+            httpx.post(f"http://127.0.0.1:{server.server_port}/", content=text, headers=headers).status_code
+        )
+    server.shutdown()
+    server.server_close()
+    assert statuses == [204, 400, 400]
+    assert capsys.readouterr().out.count("d1 {'event': 'answer'") == 1

@@ -16,7 +16,6 @@ import json
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, final
@@ -24,6 +23,7 @@ from urllib.parse import quote
 
 from askone.errors import AskoneError, InvalidArgument, MissingExtra, RequestRefused, ServerUnavailable
 from askone.inputs import as_choice, as_number
+from askone.posed import Posed
 from askone.questions import yes_or_no
 
 try:
@@ -35,6 +35,7 @@ Record = dict[str, Any]
 _AWAY = (502, 503, 504)
 _LONGEST_WAIT = 10.0
 _WAITING = 0.5
+_NOBODY = 5.0  # seconds for an address at which nobody was met yet: it may be mistyped
 FORMATS = {
     "answers": ("csv", "jsonl", "parquet", "label-studio"),
     "predictions": ("csv", "jsonl", "parquet"),
@@ -46,45 +47,11 @@ FORMATS = {
 
 
 @final
-@dataclass(frozen=True)
-class Posed:
-    """A question as this person has it: answer it with ``Client.tell``.
-
-    ``answers`` are the words for True and False; ``row`` maps the names of what is shown to values as text.
-
-    >>> posed = Posed.from_json({"lease": "l", "number": 0, "kind": "set", "sentence": "Is it one of: 3, 5?",
-    ...     "answers": ["Yes", "No"], "row": {"key": "a", "fields": [{"name": "text", "value": "hi"}]}})
-    >>> str(posed), posed.key, posed.row
-    ('Is it one of: 3, 5?', 'a', {'text': 'hi'})
-    """
-
-    sentence: str
-    answers: tuple[str, str]
-    kind: str
-    number: int
-    key: str
-    row: Mapping[str, str]
-    lease: str = field(repr=False)
-    record: Record = field(repr=False, compare=False)
-    """All that the server sent of it."""
-
-    def __str__(self) -> str:
-        return self.sentence
-
-    @classmethod
-    def from_json(cls, record: Record) -> Posed:
-        """From the server's question."""
-        yes, no = record["answers"]
-        row = {cell["name"]: cell["value"] for cell in record["row"]["fields"]}
-        identity = (record["kind"], record["number"], record["row"]["key"], row)
-        return cls(record["sentence"], (yes, no), *identity, record["lease"], record)
-
-
-@final
 class Client:
     """A server at ``url``, for the holder of ``token``; questions are of ``campaign``.
 
-    ``timeout`` is for one request, ``patience`` how long a request that fails on its way is repeated, in seconds.
+    ``timeout`` is for one request, ``patience`` how long a request that fails on its way is repeated, in seconds;
+    five at most while nobody was met at the address at all.
     """
 
     def __init__(
@@ -106,6 +73,7 @@ class Client:
         self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout, transport=transport)
         self._serving: Record | None = None
         self._began = 0.0
+        self._met = False
 
     # -- asking and telling -----------------------------------------------------------------------
 
@@ -253,6 +221,17 @@ class Client:
         link = str(self._json("POST", self._path("invitations"), body, again=False)["link"])
         return link if "://" in link else f"{str(self._http.base_url).rstrip('/')}{link}"
 
+    def join(self, invitation: str) -> str:
+        """Become an annotator by an invitation's link, and go on with its campaign; returns its name."""
+        secret = invitation.rpartition("#")[2]
+        self.campaign = str(self._json("POST", "/api/v1/join", {"invitation": secret}, again=False)["campaign"])
+        self._serving = None
+        return self.campaign
+
+    def import_label_studio(self, path: str | Path) -> Record:
+        """Take the answers of a JSON export of Label Studio; how many were taken, known, unknown and none."""
+        return self._upload(self._path("import/label-studio"), Path(path))
+
     def restore(self, path: str | Path, name: str | None = None) -> str:
         """Make a campaign of a backup, perhaps under another name, and go on with it; returns the name."""
         params = {} if name is None else {"name": name}
@@ -308,20 +287,28 @@ class Client:
         ).json()
 
     def _sent(self, send: Any, patience: float, again: bool = True) -> httpx.Response:
-        end, wait = time.monotonic() + patience, 0.1
+        begun, wait = time.monotonic(), 0.1
         while True:
+            end = begun + patience
             try:
                 response: httpx.Response = send()
             except httpx.TransportError as error:
-                arrived = not again and not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-                if arrived or time.monotonic() + wait > end:
-                    raise ServerUnavailable(f"{self._http.base_url} cannot be reached: {error}") from error
+                refused = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+                if refused and not self._met:
+                    end = begun + min(patience, _NOBODY)
+                if (not refused and not again) or time.monotonic() + wait > end:
+                    raise ServerUnavailable(self._away(error, refused)) from error
             else:
+                self._met = True
                 wait = max(wait, _retry_after(response))
                 if not _passing(response) or time.monotonic() + wait > end:
                     return _granted(response)
             time.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)
+
+    def _away(self, error: Exception, refused: bool) -> str:
+        hint = ": is the server running, and is this its address?" if refused and not self._met else ""
+        return f"{self._http.base_url} cannot be reached ({error or type(error).__name__}){hint}"
 
     def _streamed(self, path: str, params: Mapping[str, str]) -> Iterator[bytes]:
         """The pieces of a file; the request is repeated until its first piece, not after."""

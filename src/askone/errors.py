@@ -137,14 +137,17 @@ class StoreUnavailable(AskoneError, OSError):
 
 
 class UnknownCampaign(AskoneError, LookupError):
-    """No campaign has this name."""
+    """No campaign has this name; ``known`` are those that there are, where that is nobody's secret."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, known: tuple[str, ...] = ()) -> None:
         super().__init__(name)
-        self.name = name
+        self.name, self.known = name, known
 
     def __str__(self) -> str:
-        return f"there is no campaign {_short(self.name, 100)!r}"
+        others = (
+            f"; there are: {', '.join(self.known[:20])}{', …' if len(self.known) > 20 else ''}" if self.known else ""
+        )
+        return f"there is no campaign {_short(self.name, 100)!r}{others}"
 
 
 class AlreadyExists(AskoneError):

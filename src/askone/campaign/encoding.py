@@ -47,6 +47,7 @@ LEVELS: Final = 20
 PIXELS: Final = 256
 _TEXT, _HASHES, _LONG = 64, 4096, 10_000
 _FAR: Final = 10.0
+_NAMED: Final = 10  # names in an error
 
 
 class Part(ABC):
@@ -186,9 +187,13 @@ class Encoder:
         return tuple(part.column for part in self.parts)
 
     def encode(self, contents: Sequence[Mapping[str, Any]]) -> Array:
-        """One row of finite numbers for each content, float32."""
+        """One row of finite numbers for each content, float32.
+
+        A cell may be None or left out; a column that no content has is refused: its name may be mistyped.
+        """
         if not self.parts:
             return np.zeros((len(contents), 1), dtype=np.float32)
+        self._require_columns(contents)
         out = np.empty((len(contents), len(self.names)), dtype=np.float32)
         first = 0
         for part in self.parts:
@@ -197,6 +202,16 @@ class Encoder:
             out[:, first : first + width] = part.encode(cells)
             first += width
         return out
+
+    def _require_columns(self, contents: Sequence[Mapping[str, Any]]) -> None:
+        lacking = [name for name in self.columns if contents and not any(name in content for content in contents)]
+        if not lacking:
+            return
+        others = [str(name) for name in dict.fromkeys(name for content in contents for name in content)]
+        unknown = [name for name in others if name not in self.columns][:_NAMED]
+        allowed = f"rows with the columns {_quoted(self.columns)} (None where a cell is empty)"
+        came = f"none with {_quoted(lacking)}" + (f", and unknown ones: {_quoted(unknown)}" if unknown else "")
+        raise InvalidArgument("contents", allowed, came)
 
     def to_json(self) -> Record:
         """Plain JSON values."""
@@ -266,6 +281,10 @@ def _part(record: Mapping[str, Any]) -> Part:
         name: tuple(value) if isinstance(value, list) else value for name, value in record.items() if name != "kind"
     }
     return PARTS[record["kind"]](**fields)
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:_NAMED])) + (", …" if len(names) > _NAMED else "")
 
 
 def _plain(value: Any) -> Any:

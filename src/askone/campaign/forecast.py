@@ -39,7 +39,8 @@ Array = NDArray[Any]
 
 MOST: Final = 2_000
 """Answers that are rehearsed at most (of orders half as many): the curve ends there, the cost does not."""
-_SEEDS: Final = 3
+TRUTHS: Final = 3
+"""How many truths are made up."""
 _ROWS, _COLUMNS, _TEST, _WAVES, _FEATURES = 1_000, 24, 200, 64, 40
 _FIRST, _SCATTER = 10, 0.15  # the first point of the curve; how far labels lie from f, in parts of its spread
 
@@ -92,7 +93,7 @@ def forecast(
     rehearsed = min(answers, MOST // 2 if isinstance(settings.labels, Items) else MOST)  # pairs are chosen with care
     lessons = max(1, int(rehearsed / per_lesson))
     wrong = _wrong_together(flip, ask.overlap)
-    curves = [_rehearsed(settings, rows, lessons, wrong, seed) for seed in range(_SEEDS)]
+    curves = [_rehearsed(settings, rows, lessons, wrong, seed) for seed in range(TRUTHS)]
     points = []
     for place, (count, _) in enumerate(curves[0]):
         values = sorted(curve[place][1] for curve in curves)

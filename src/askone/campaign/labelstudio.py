@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, final
 
 from askone.campaign.export import KINDS, Fate, fate, iso, said, until
 from askone.campaign.formats import Record, as_json
+from askone.campaign.intake import begun_settings
 from askone.errors import CampaignClosed, InvalidFile
 from askone.events import Answered, Asked
 from askone.preferences import Prefer
@@ -65,10 +66,10 @@ class Imported:
 def task_chunks(store: Store, name: str) -> Iterator[bytes]:
     """All questions, those without an answer too, as the bytes of a JSON file of tasks."""
     yield b"["
-    first = True
+    first, show = True, begun_settings(store, name).rows.show
     for page in _pages(_tasks(store, name)):
         rows = {row.position: row for row in store.rows(name, sorted({task.position for task in page}))}
-        texts = [as_json(_record(name, task, rows[task.position])) for task in page]
+        texts = [as_json(_record(name, task, rows[task.position], show)) for task in page]
         yield (("\n" if first else ",\n") + ",\n".join(texts)).encode()
         first = False
     yield b"\n]\n"
@@ -111,11 +112,12 @@ def _pages(tasks: Iterator[_Task]) -> Iterator[list[_Task]]:
         yield page
 
 
-def _record(name: str, task: _Task, row: Row) -> Record:
+def _record(name: str, task: _Task, row: Row, show: Sequence[str] | None) -> Record:
     question = task.asked.question
+    seen = {title: value for title, value in row.content.items() if show is None or title in show}
     own = {
         "question": str(question),
-        "text": "\n".join(f"{title}: {value}" for title, value in row.content.items()) or row.key,
+        "text": "\n".join(f"{title}: {'' if value is None else value}" for title, value in seen.items()) or row.key,
         "answers": [{"value": word} for word in words(question)],
         "kind": KINDS.get(type(question), question.kind),
         "key": row.key,
@@ -184,6 +186,9 @@ def _loaded(file: BinaryIO) -> list[Any]:
         raise InvalidFile(f"a file of tasks must be JSON: {error}") from error
     if not isinstance(tasks, list):
         raise InvalidFile(f"a file of tasks must be a JSON list; got {type(tasks).__name__}")
+    if any(isinstance(task, Mapping) and "askone_number" in task and "data" not in task for task in tasks):
+        # It lacks the ids by which an answer that is here already is told from a new one.
+        raise InvalidFile("a file of tasks must be Label Studio's export JSON; got JSON-MIN")
     return tasks
 
 

@@ -21,7 +21,7 @@ def add_commands(commands: _Parsers) -> None:
     _add_verify(commands.add_parser("verify", help="check that logs and rows are as they were written"))
     _add_backup(commands.add_parser("backup", help="write a whole campaign into one file"))
     _add_restore(commands.add_parser("restore", help="make a campaign of a backup"))
-    _add_users(commands.add_parser("users", help="add, list, remove and prune users, and make tokens"))
+    _add_users(commands.add_parser("users", help="add, list, remove and prune users, let them join, make tokens"))
 
 
 def _store(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +73,15 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
     )
     serve.add_argument("--certificate", default=None, metavar="FILE", help="TLS certificate chain (PEM)")
     serve.add_argument("--certificate-key", default=None, metavar="FILE", help="its key (PEM)")
-    serve.add_argument("--webhooks", action="store_true", help="send webhooks that managers set up")
+    serve.add_argument("--webhooks", action="store_true", help="send webhooks that managers set up, by https")
+    serve.add_argument(
+        "--webhook-local",
+        action="append",
+        type=int,
+        default=[],
+        metavar="PORT",
+        help="send them also to http://127.0.0.1:PORT, a program on this machine; implies --webhooks",
+    )
     serve.add_argument("--access-log", action="store_true", help="write a JSON line for each request to standard error")
 
 
@@ -138,6 +146,11 @@ def _add_users(users: argparse.ArgumentParser) -> None:
     prune = actions.add_parser("prune", help="forget guests who cannot come back, and remove what has expired")
     prune.add_argument("--days", type=float, default=90.0, help="since when they did nothing (default: 90)")
     _store(prune)
+    join = actions.add_parser("join", help="let a user into a campaign, without an invitation")
+    join.add_argument("name")
+    join.add_argument("campaign")
+    join.add_argument("--role", choices=("annotator", "manager"), default="annotator")
+    _store(join)
     token = actions.add_parser("token", help="make a token for a program, shown once")
     token.add_argument("name", help="whose it is")
     token.add_argument("--scopes", default="read", help="some of read,answer,manage (default: read)")

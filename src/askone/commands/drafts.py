@@ -54,6 +54,7 @@ NOTES: dict[str, tuple[str, str]] = {
     "learner.loss": ("numbers: what is predicted: median, squared (the mean), huber, logcosh", ""),
     "learner.learner": ("how it learns; auto is best", ""),
 }
+_GOLD_SHARE = 0.05
 _HEADER = "# A campaign for askone: edit, then run `askone new THIS-FILE`.\n"
 _TABLE, _VALUE = re.compile(r"\[(\w+)\]$"), re.compile(r"(\w+) = ")
 
@@ -63,7 +64,8 @@ def commented(settings: Settings) -> str:
     record, section, lines = settings.to_json(), "", [_HEADER]
     for line in settings.to_toml().splitlines():
         if found := _TABLE.match(line):
-            lines += [*_examples(record, section), line]
+            before = [lines.pop()] if lines and not lines[-1] else []  # examples belong above the blank line
+            lines += [*_examples(record, section), *before, line]
             section = found[1]
         elif found := _VALUE.match(line):
             lines += _note(f"{section}.{found[1]}".lstrip("."), line)
@@ -85,8 +87,8 @@ def _examples(record: Mapping[str, Any], section: str) -> list[str]:
     return [f"# {name} = {example}{f'  # {note}' if note else ''}" for name, note, example in known]
 
 
-def from_options(chosen: argparse.Namespace, suggested: Settings | None) -> Settings:
-    """Settings from a command's options, over those that a table suggests."""
+def from_options(chosen: argparse.Namespace, suggested: Settings | None, declared: bool = False) -> Settings:
+    """Settings from a command's options, over those that a table suggests or, ``declared``, a TOML file has."""
     record: Record = {} if suggested is None else suggested.to_json()
     rows: Record = record.setdefault("rows", {})
     rows.update(_given(key=chosen.key, gold=chosen.gold, show=_names(chosen.show), learn=_names(chosen.learn)))
@@ -94,21 +96,27 @@ def from_options(chosen: argparse.Namespace, suggested: Settings | None) -> Sett
         for name in ("show", "learn"):
             if rows.get(name) and getattr(chosen, name) is None:
                 rows[name] = [column for column in rows[name] if column != chosen.gold]
-    rows.update(_given(file=chosen.file))
-    record["labels"] = _labels(chosen, record.get("labels"))
+    if not declared:
+        rows.update(_given(file=chosen.file))
+    record["labels"] = _labels(chosen, record.get("labels"), declared)
     record["title"] = chosen.title or record.get("title") or "Campaign"
     record.setdefault("ask", {}).update(_given(budget=chosen.budget))
+    if rows.get("gold") and (chosen.gold is not None or not declared):
+        record["ask"]["gold_share"] = record["ask"].get("gold_share") or _GOLD_SHARE  # else it would measure nobody
     record.setdefault("question", {}).update(_given(wording=chosen.wording))
     for pair in chosen.set:
         _put(record, pair)
     return Settings.from_json(record)
 
 
-def _labels(chosen: argparse.Namespace, suggested: Record | None) -> Record:
+def _labels(chosen: argparse.Namespace, suggested: Record | None, declared: bool) -> Record:
     kind = chosen.kind or ("class" if chosen.classes else "order" if chosen.items else None)
-    if kind is None and chosen.low is None and (suggested is None or suggested["kind"] == "number"):
-        raise InvalidArgument("--kind", "number (with --low and --high), class (with --classes) or order", None)
-    kind = kind or (suggested["kind"] if suggested and suggested["kind"] != "number" else "number")
+    said = declared or chosen.low is not None or (suggested is not None and suggested["kind"] != "number")
+    if kind is None and not said:
+        raise InvalidArgument(
+            "--kind", "number (with --low and --high), class (with --classes) or order (with --items)", "nothing"
+        )
+    kind = kind or (suggested["kind"] if suggested and (declared or suggested["kind"] != "number") else "number")
     given = {
         "number": _given(
             low=chosen.low, high=chosen.high, unit=chosen.unit, decimals=chosen.decimals, name=chosen.label
@@ -125,7 +133,7 @@ def _labels(chosen: argparse.Namespace, suggested: Record | None) -> Record:
     found = {"kind": kind, **same, **given[kind]}
     needed = {"class": "classes", "order": "items"}.get(kind)
     if needed and not found.get(needed):
-        raise InvalidArgument(f"--{needed}", f"given, for --kind {kind}", None)
+        raise InvalidArgument(f"--{needed}", f"given, for --kind {kind}", "nothing")
     return found
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from askone.commands.places import known_store, whole_file
+from askone.commands.saying import counted, say, show
 from askone.errors import InvalidArgument
 from askone.later import later
 from askone.store.entries import Entry
@@ -36,11 +37,11 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
     """All campaigns in a table, or one with its numbers."""
     with known_store(chosen.store) as store:
         if chosen.name is not None:
-            console.print(_one(campaigns.Campaign.open(store, chosen.name)))
+            show(console, _one(campaigns.Campaign.open(store, chosen.name)))
             return GOOD
         names = [record.name for record in store.campaigns()]
         if not names:
-            console.print("No campaigns yet: askone new rows.csv")
+            say(console, "No campaigns yet: askone new rows.csv")
             return GOOD
         shown = Table("campaign", "title", "status")
         for column in ("answers", "budget", "rows", "people"):
@@ -51,7 +52,7 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
             numbers = (told["answers"], told["budget"] or "–", campaign.book.rows, len(campaign.book.people))
             status = told["status"] if told["finished"] is None else f"finished ({ENDS[told['finished']]})"
             shown.add_row(Text(name), Text(campaign.title), status, *map(str, numbers))
-        console.print(shown)
+        show(console, shown)
     return GOOD
 
 
@@ -76,15 +77,15 @@ def run_verify(chosen: argparse.Namespace, console: Console) -> int:
         names = [chosen.name] if chosen.name is not None else [record.name for record in store.campaigns()]
         verdicts = [verify(store, name) for name in names]
     for verdict in verdicts:
-        console.print(_verdict(verdict), soft_wrap=True, highlight=False, markup=False)
+        say(console, _verdict(verdict))
     return GOOD if all(verdict.valid for verdict in verdicts) else BAD
 
 
 def _verdict(verdict: Verdict) -> str:
-    counted = f"{verdict.entries} entries, {verdict.rows} rows"
+    found = f"{counted(verdict.entries, 'entry', 'entries')}, {counted(verdict.rows, 'row')}"
     if verdict.valid:
-        return f"{verdict.campaign}: as written; {counted}; head {verdict.head}"
-    return f"{verdict.campaign}: BROKEN at entry {verdict.broken}: {verdict.reason}; good before it: {counted}"
+        return f"{verdict.campaign}: as written; {found}; head {verdict.head}"
+    return f"{verdict.campaign}: BROKEN at entry {verdict.broken}: {verdict.reason}; good before it: {found}"
 
 
 def run_replay(chosen: argparse.Namespace, console: Console) -> int:
@@ -97,16 +98,17 @@ def run_replay(chosen: argparse.Namespace, console: Console) -> int:
         if chosen.out is not None:
             with whole_file(Path(chosen.out)) as out:
                 models.write_model(fresh, out)
-            console.print(f"Model: {chosen.out}", soft_wrap=True, highlight=False, markup=False)
+            say(console, f"Model: {chosen.out}")
     return status
 
 
 def _compare(store: Store, fresh: campaigns.Campaign, console: Console) -> int:
     kept = campaigns.Campaign.open(store, fresh.name)
     same = state_bytes(fresh) == state_bytes(kept)
-    told = f"{fresh.book.seq} entries, {len(fresh.book.lessons.all)} lessons learnt anew"
+    lessons = counted(len(fresh.book.lessons.all), "lesson")
+    told = f"{counted(fresh.book.seq, 'entry', 'entries')}, {lessons} learnt anew"
     verdict = "the state is the same, bit for bit" if same else "the state DIFFERS from the one that was kept"
-    console.print(f"{fresh.name}: {told}: {verdict}.", soft_wrap=True, highlight=False, markup=False)
+    say(console, f"{fresh.name}: {told}: {verdict}.")
     return GOOD if same else BAD
 
 
@@ -124,4 +126,4 @@ def _leave_out(campaign: campaigns.Campaign, person: str, console: Console) -> N
     before = len(book.lessons.all)
     book.apply([Entry(Excluded(f"replay-without-{person}", person), seq=book.seq + 1)])
     told = f"{book.people[person].answers} answers; {before} lessons become {len(book.lessons.all)}"
-    console.print(f"Without {person}: {told}.", soft_wrap=True, highlight=False, markup=False)
+    say(console, f"Without {person}: {told}.")

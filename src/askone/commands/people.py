@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from askone.commands.places import any_store, known_store
+from askone.commands.saying import say, show
 from askone.errors import InvalidArgument
 from askone.inputs import as_number
 from askone.server.access import SCOPES
@@ -20,31 +21,36 @@ from askone.server.passwords import Passwords, checked
 from askone.server.secrets import TOKEN, digest, fresh, fresh_id
 from askone.store.accounts import Accounts
 from askone.store.people import User
+from askone.store.store import Store
 
 _DAY = 86_400.0
 
 
 def run_users(chosen: argparse.Namespace, console: Console) -> int:
-    """Add, list, remove or prune users, or make a token."""
+    """Add, list, remove or prune users, let one join a campaign, or make a token."""
     opened = any_store if chosen.action == "add" else known_store
     with opened(chosen.store) as store:
         if chosen.action == "add":
             _add(store.accounts, chosen, console)
         elif chosen.action == "list":
-            console.print(_listed(store.accounts))
+            show(console, _listed(store.accounts))
         elif chosen.action == "remove":
             _remove(store.accounts, chosen, console)
         elif chosen.action == "prune":
             _prune(store.accounts, chosen, console)
+        elif chosen.action == "join":
+            _join(store, chosen, console)
         else:
             print(_token(store.accounts, chosen))  # alone on standard output, so that it can be piped
     return 0
 
 
 def _add(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
+    if accounts.user_by_name(chosen.name) is not None:  # before a password is asked for
+        raise InvalidArgument("name", "one that no user has yet (see askone users list)", chosen.name)
     password = checked(_password(), chosen.name)
     accounts.add_user(fresh_id("p"), chosen.name, chosen.role, asyncio.run(Passwords().hash(password)))
-    _say(console, f"{chosen.name} is {'an' if chosen.role[0] == 'a' else 'a'} {chosen.role}.")
+    say(console, f"{chosen.name} is {'an' if chosen.role[0] == 'a' else 'a'} {chosen.role}.")
 
 
 def _password() -> str:
@@ -72,13 +78,19 @@ def _remove(accounts: Accounts, chosen: argparse.Namespace, console: Console) ->
     if admins == [user.id]:
         raise InvalidArgument("name", "another than that of the last administrator", chosen.name)
     accounts.forget_user(user.id)
-    _say(console, f"{chosen.name} is forgotten; the log knows a pseudonym.")
+    say(console, f"{chosen.name} is forgotten; the log knows a pseudonym.")
+
+
+def _join(store: Store, chosen: argparse.Namespace, console: Console) -> None:
+    user, campaign = _user(store.accounts, chosen.name), store.campaign(chosen.campaign)
+    store.accounts.add_member(campaign.name, user.id, chosen.role)
+    say(console, f"{chosen.name} is {'an' if chosen.role[0] == 'a' else 'a'} {chosen.role} of {campaign.name}.")
 
 
 def _prune(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
     days = as_number(chosen.days, "--days", 0.0, 36_500.0)
     guests, rest = accounts.prune(time.time(), time.time() - _DAY * days)
-    _say(console, f"Guests forgotten: {guests}; expired sessions, tokens, invitations and deliveries removed: {rest}.")
+    say(console, f"Guests forgotten: {guests}; expired sessions, tokens, invitations and deliveries removed: {rest}.")
 
 
 def _token(accounts: Accounts, chosen: argparse.Namespace) -> str:
@@ -97,7 +109,3 @@ def _user(accounts: Accounts, name: str) -> User:
     if user is None:
         raise InvalidArgument("name", "that of a user (see askone users list)", name)
     return user
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, soft_wrap=True, highlight=False, markup=False)

@@ -6,11 +6,11 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BufferedWriter
+from io import BufferedReader, BufferedWriter
 from pathlib import Path
 from typing import cast
 
-from askone.errors import InvalidArgument
+from askone.errors import InvalidArgument, UnknownCampaign
 from askone.store.opening import open_store
 from askone.store.store import Store
 
@@ -38,9 +38,12 @@ def known_store(given: str | None) -> Iterator[Store]:
     url = store_url(given)
     path = url.removeprefix("sqlite:///")
     if "://" not in path and path != "memory:" and not Path(path).expanduser().is_file():
-        raise InvalidArgument("store", f"a database that exists (see --store and {ENVIRONMENT})", path)
+        raise InvalidArgument("--store", f"a database that exists (see --store and {ENVIRONMENT})", path)
     with any_store(url) as store:
-        yield store
+        try:
+            yield store
+        except UnknownCampaign as error:
+            raise UnknownCampaign(error.name, tuple(one.name for one in store.campaigns())) from error
 
 
 @contextmanager
@@ -52,11 +55,27 @@ def whole_file(path: str | Path) -> Iterator[BufferedWriter]:
         return
     target = Path(path)
     if target.is_dir() or not target.parent.is_dir():
-        raise InvalidArgument("out", "a file in a directory that exists", path)
+        raise InvalidArgument("--out", "a file in a directory that exists", path)
     partial = target.with_name(target.name + ".partial")
     try:
-        with partial.open("wb") as out:
+        with _begun(partial, target) as out:
             yield out
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _begun(partial: Path, target: Path) -> BufferedWriter:
+    try:
+        return partial.open("wb")
+    except OSError as error:
+        allowed = "a file that may be written"
+        raise InvalidArgument("--out", allowed, f"{target}: {error.strerror or error}") from error
+
+
+def read_from(path: str | Path, argument: str, what: str) -> BufferedReader:
+    """A file to read; who cannot have it is told which argument it was."""
+    try:
+        return Path(path).open("rb")
+    except OSError as error:
+        raise InvalidArgument(argument, f"{what} that can be read", f"{path}: {error.strerror or error}") from error

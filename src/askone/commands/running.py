@@ -22,7 +22,8 @@ def run_serve(chosen: argparse.Namespace, console: Console) -> int:
         trusted_proxies=tuple(chosen.trust_proxy),
         certificate=None if chosen.certificate is None else Path(chosen.certificate),
         certificate_key=None if chosen.certificate_key is None else Path(chosen.certificate_key),
-        webhooks=chosen.webhooks,
+        webhooks=chosen.webhooks or bool(chosen.webhook_local),
+        webhook_local=tuple(chosen.webhook_local),
         access_log=chosen.access_log,
     )
 

@@ -6,6 +6,7 @@ import argparse
 import time
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -13,14 +14,17 @@ from rich.table import Table as ShownTable
 from rich.text import Text
 
 from askone.campaign.columns import Table
-from askone.campaign.forecast import Forecast, forecast
+from askone.campaign.forecast import TRUTHS, Forecast, forecast
 from askone.campaign.intake import create_campaign, with_columns
 from askone.campaign.settings import Items, Settings
 from askone.campaign.suggesting import suggest
 from askone.campaign.tables import open_table
 from askone.commands.drafts import commented, from_options, name_of, table_of
-from askone.commands.places import any_store, store_url, whole_file
+from askone.commands.places import any_store, read_from, store_url, whole_file
+from askone.commands.saying import counted, say
+from askone.commands.summaries import doubts, first_question, require_unknown, summary
 from askone.errors import InvalidArgument
+from askone.inputs import as_count, as_number
 from askone.store.store import Store
 
 _ANSWERS = 1000  # that are rehearsed where there is no budget
@@ -29,20 +33,35 @@ _ANSWERS = 1000  # that are rehearsed where there is no budget
 def run_new(chosen: argparse.Namespace, console: Console) -> int:
     """Make a campaign, or write its settings for editing."""
     settings, table = _read(chosen)
+    if table is not None:
+        require_unknown(settings, table)
     if chosen.out is not None:
         _write(Path(chosen.out), settings, console)
         if chosen.store is None:
-            console.print(f"Edit it, then: askone new {chosen.out}", soft_wrap=True, highlight=False, markup=False)
+            _sum_up(settings, table, None, console)
+            say(console, f"Edit it, then: askone new {quote(chosen.out)}")
             return 0
     name = chosen.name or name_of(settings.title)
     with any_store(chosen.store) as store:
         _create(store, name, settings, table, console)
         rows = store.campaign(name).rows
-    what = "items to put in order" if table is None else f"{rows} rows"
-    console.print(f"Campaign {name}: {what}, in {_shown(chosen.store)}.", soft_wrap=True, highlight=False, markup=False)
-    extra = f" --store {chosen.store}" if chosen.store else ""
-    console.print(f"Next: askone serve{extra}", soft_wrap=True, highlight=False, markup=False)
+        sentence = first_question(store, name)
+    what = "items to put in order" if table is None else counted(rows, "row")
+    say(console, f"Campaign {name}: {what}, in {_shown(chosen.store)}.")
+    _sum_up(settings, table, sentence, console)
+    if not (chosen.file or "").lower().endswith(".toml"):
+        say(
+            console,
+            "Otherwise: see askone new --help, or --out FILE.toml, edit it, and askone new FILE.toml",
+        )
+    say(console, f"Next: askone serve{f' --store {quote(chosen.store)}' if chosen.store else ''}")
     return 0
+
+
+def _sum_up(settings: Settings, table: Table | None, sentence: str | None, console: Console) -> None:
+    chosen = settings if table is None else with_columns(settings, table)
+    for line in [*summary(chosen, table, sentence), *doubts(chosen, table)]:
+        say(console, line)
 
 
 def _shown(given: str | None) -> str:
@@ -64,20 +83,22 @@ def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
         table = open_table(path)
         settings = from_options(chosen, suggest(table))
         return with_columns(settings, table), table
-    settings = toml_settings(path)
-    if chosen.title is not None:
-        settings = replace(settings, title=chosen.title)
+    settings = from_options(chosen, toml_settings(path), declared=True)
     rows = table_of(settings, path)
     return settings, None if rows is None else open_table(rows)
 
 
 def toml_settings(path: Path) -> Settings:
     """The settings of a TOML file."""
+    what = "a TOML file of settings (askone new TABLE --out FILE.toml writes one)"
+    if path.suffix.lower() != ".toml":
+        raise InvalidArgument("file", what, str(path))
+    with read_from(path, "file", what) as file:
+        text = file.read()
     try:
-        text = path.read_text(encoding="utf-8")
+        return Settings.from_toml(text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InvalidArgument("file", "a TOML file in UTF-8", str(path)) from error
-    return Settings.from_toml(text)
 
 
 def _write(path: Path, settings: Settings, console: Console) -> None:
@@ -87,7 +108,7 @@ def _write(path: Path, settings: Settings, console: Console) -> None:
         settings = replace(settings, rows=replace(settings.rows, file=there))
     with whole_file(path) as out:
         out.write(commented(settings).encode())
-    console.print(f"Settings: {path}", soft_wrap=True, highlight=False, markup=False)
+    say(console, f"Settings: {path}")
 
 
 def _create(store: Store, name: str, settings: Settings, table: Table | None, console: Console) -> None:
@@ -107,28 +128,34 @@ def run_simulate(chosen: argparse.Namespace, console: Console) -> int:
     settings = toml_settings(path)
     rows = table_of(settings, path)
     table = None if rows is None else open_table(rows)
-    answers = chosen.answers or settings.ask.budget or _ANSWERS
+    answers = settings.ask.budget or _ANSWERS if chosen.answers is None else as_count(chosen.answers, "--answers", 1)
+    as_number(chosen.flip, "--flip", 0.0, 0.49)
     with Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console) as progress:
-        bar = progress.add_task(f"rehearsing {answers} answers", total=None)
+        bar = progress.add_task("rehearsing", total=None)
         found = forecast(settings, table, answers, chosen.flip)
         progress.update(bar, total=1, completed=1)
     console.print(forecast_table(settings.title, found))
-    console.print(_cost(answers, found), soft_wrap=True, highlight=False, markup=False)
+    say(console, _cost(answers, chosen.flip, found))
     return 0
 
 
 def forecast_table(title: str, found: Forecast) -> ShownTable:
     """The forecast's points."""
     shown = ShownTable(title=Text(f"{title}: {found.measure}"))
-    for column in ("answers", "expected", "between"):
+    for column in ("answers", "expected", "lowest – highest"):
         shown.add_column(column, justify="right")
     for count, low, middle, high in found.points:
-        shown.add_row(str(count), f"{middle:.4g}", f"{low:.4g} – {high:.4g}")
+        shown.add_row(str(count), f"{middle:.3g}", f"{low:.3g} – {high:.3g}")
     return shown
 
 
-def _cost(answers: int, found: Forecast) -> str:
+def _cost(answers: int, flip: float, found: Forecast) -> str:
     money = "" if found.cost.price is None else f", {found.cost.price:.2f} {found.cost.currency}".rstrip()
+    minutes = 60 * found.cost.hours
+    time_taken = f"{found.cost.hours:.1f} hours" if minutes >= 90 else f"{max(1, round(minutes))} minutes"
     all_there_are = "" if found.answers == answers else ", which is all that the rows give"
-    said = f"{found.answers} answers{all_there_are}: {found.cost.hours:.1f} hours of people's time{money}."
-    return f"{said} Truths are made up: if your columns say less about the labels, the real campaign does worse."
+    said = f"{found.answers} answers{all_there_are}: {time_taken} of people's time{money}."
+    return (
+        f"{said}\nA rehearsal: {TRUTHS} made-up truths over your rows, which depend on the columns smoothly, and "
+        f"{flip:.0%} of answers wrong.  If your columns say less about the labels, the campaign does worse."
+    )

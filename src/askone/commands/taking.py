@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from askone.commands.places import any_store, known_store, whole_file
+from askone.commands.places import any_store, known_store, read_from, whole_file
+from askone.commands.saying import counted, say
 from askone.errors import InvalidArgument
 from askone.later import later
 from askone.store.store import Store
@@ -51,7 +52,11 @@ def _format(chosen: argparse.Namespace) -> str:
         if chosen.format is not None:
             raise InvalidArgument("--format", f"left out for --what {chosen.what}", chosen.format)
         return ""
-    found = chosen.format or _FORMATS.get(Path(chosen.out or "").suffix.lower(), "csv")
+    ending = Path(chosen.out or "").suffix.lower()
+    if chosen.format is None and ending and ending not in _FORMATS:
+        known = ", ".join(_FORMATS)
+        raise InvalidArgument("--out", f"a name that ends in one of {known}, or --format beside it", chosen.out)
+    found = chosen.format or _FORMATS.get(ending, "csv")
     if chosen.what == "predictions" and found == "label-studio":
         raise InvalidArgument("--format", "csv, jsonl or parquet for --what predictions", found)
     return found
@@ -89,13 +94,14 @@ def run_backup(chosen: argparse.Namespace, console: Console) -> int:
 
 def run_restore(chosen: argparse.Namespace, console: Console) -> int:
     """Make a campaign of a backup."""
-    with Path(chosen.file).open("rb") as source, any_store(chosen.store) as store:
+    with read_from(chosen.file, "file", "a backup") as source, any_store(chosen.store) as store:
         name = backups.restore(store, source, chosen.name)
-        told = f"Campaign {name}: {store.campaign(name).rows} rows, {store.head(name)[0]} entries."
-    console.print(told, soft_wrap=True, highlight=False, markup=False)
+        entries = counted(store.head(name)[0], "entry", "entries")
+        told = f"Campaign {name}: {counted(store.campaign(name).rows, 'row')}, {entries}."
+    say(console, told)
     return 0
 
 
 def _say(target: str, console: Console) -> None:
     if target != "-":
-        console.print(f"Written: {target}", soft_wrap=True, highlight=False, markup=False)
+        say(console, f"Written: {target}")

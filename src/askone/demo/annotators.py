@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from askone.client import Client, Posed
+from askone.client import Client
 from askone.demo.tasks import Knowledge
 from askone.errors import RequestRefused, ServerUnavailable
+from askone.posed import Posed
 
 _PATIENCE = 5.0  # seconds until a server that is away is given up
 _OVER = ("closed", "spent", "done")

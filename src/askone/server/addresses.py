@@ -74,8 +74,9 @@ def resolve(url: str, config: ServerConfig, resolver: Resolver = look_up) -> Tar
         addresses = list(resolver(host, port))
     except (OSError, UnicodeError) as error:
         raise InvalidArgument("url", "an address whose host is known", "a host that cannot be found") from error
-    loopback = config.webhook_loopback and all(_is_loopback(address) for address in addresses)
-    if not addresses or not (loopback or all(is_public(address) for address in addresses)):
+    allowed = config.webhook_loopback or _is_local(host, port, config)
+    here = allowed and all(_is_loopback(address) for address in addresses)
+    if not addresses or not (here or all(is_public(address) for address in addresses)):
         raise InvalidArgument("url", "an address in the public internet", "another")
     return Target(scheme, host, port, addresses[0], path)
 
@@ -88,16 +89,21 @@ def _parts(url: str, config: ServerConfig) -> tuple[str, str, int, str]:
         port, host = parts.port, (parts.hostname or "").rstrip(".")
     except ValueError as error:
         raise InvalidArgument("url", "an address", "something that cannot be read") from error
-    if parts.scheme not in config.webhook_schemes:
-        raise InvalidArgument(
-            "url", f"an address with one of the schemes {', '.join(config.webhook_schemes)}", parts.scheme
-        )
+    port = port or (443 if parts.scheme == "https" else 80)
+    local = _is_local(host, port, config)
+    schemes = ("http", "https") if local else config.webhook_schemes
+    if parts.scheme not in schemes:
+        raise InvalidArgument("url", f"an address with one of the schemes {', '.join(schemes)}", parts.scheme)
     if not host or parts.username is not None or parts.password is not None or host in _METADATA:
         raise InvalidArgument("url", "an address with a host, and without a name and password", "another")
-    port = port or (443 if parts.scheme == "https" else 80)
-    if port not in config.webhook_ports:
+    if not local and port not in config.webhook_ports:
         raise InvalidArgument("url", f"an address with one of the ports {config.webhook_ports}", port)
     return parts.scheme, host, port, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def _is_local(host: str, port: int, config: ServerConfig) -> bool:
+    """Whether this is a program on this machine that was allowed by its port."""
+    return port in config.webhook_local and host in ("localhost", "127.0.0.1", "::1")
 
 
 def _is_loopback(text: str) -> bool:

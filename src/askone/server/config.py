@@ -31,7 +31,8 @@ class ServerConfig:
 
     ``public_url`` is how people reach it if that is not http://host:port, such as behind a proxy that speaks TLS;
     ``hosts`` are further names it answers to ("*": any).  ``directory`` is where uploads wait (None: a new
-    temporary directory).  ``trusted_proxies`` are addresses whose X-Forwarded headers are believed.
+    temporary directory).  ``trusted_proxies`` are addresses whose X-Forwarded headers are believed.  ``webhook_local``
+    are ports of programs on this machine that webhooks may go to, by http as well.
 
     >>> ServerConfig().loopback, ServerConfig(host="0.0.0.0").loopback
     (True, False)
@@ -70,12 +71,16 @@ class ServerConfig:
     webhook_ports: tuple[int, ...] = (443,)
     webhook_schemes: tuple[str, ...] = ("https",)
     webhook_loopback: bool = False
+    webhook_local: tuple[int, ...] = ()
     webhook_seconds: float = 5.0
 
     def __post_init__(self) -> None:
         as_count(self.processes, "processes", 1)
         if not 0 <= self.port <= 65535:
             raise InvalidArgument("port", "between 0 and 65535", self.port)
+        for port in self.webhook_local:
+            if not 1 <= port <= 65535:
+                raise InvalidArgument("webhook_local", "ports between 1 and 65535", port)
         if self.public_url and urlsplit(self.public_url).scheme not in ("http", "https"):
             raise InvalidArgument("public_url", "an http:// or https:// address", self.public_url)
         if (self.certificate is None) != (self.certificate_key is None):

@@ -21,6 +21,7 @@ async def brief(call: Call) -> Response:
 
 
 def _brief(front: Front, person: str) -> dict[str, Any]:
+    front.campaign.refresh()  # another process may have written since
     settings, known = front.campaign.settings, front.campaign.book.people.get(person)
     return {
         "name": front.campaign.name,

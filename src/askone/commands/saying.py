@@ -1,0 +1,34 @@
+"""What commands say: lines and tables, whole whatever the width of the window."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
+_WIDEST = 10_000
+
+
+def say(console: Console, text: str) -> None:
+    """A line as it is."""
+    console.print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+def show(console: Console, table: Table) -> None:
+    """A table of which nothing is cut: a narrow window folds long cells, a file or a pipe gets the whole width."""
+    for column in table.columns:
+        column.overflow = "fold"
+    if console.is_terminal:
+        console.print(table)
+        return
+    width = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
+    Console(file=console.file, width=max(width, console.width)).print(table)
+
+
+def counted(number: int, one: str, several: str | None = None) -> str:
+    """A number and what it counts.
+
+    >>> counted(1, "row"), counted(2, "row"), counted(2, "entry", "entries")
+    ('1 row', '2 rows', '2 entries')
+    """
+    return f"{number} {one if number == 1 else several or one + 's'}"
