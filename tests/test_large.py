@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 
 import numpy as np
@@ -165,6 +166,20 @@ def test_what_is_a_number_beyond_doubt_is_a_number():
 
 def test_wide_tables_are_read_in_smaller_pieces():
     assert [rows_at_once(columns) for columns in (1, 100, 1000, 10**6)] == [5000, 5000, 500, 1]
+
+
+def test_garbage_is_looked_for_when_nobody_waits():
+    before, garbage = gc.get_threshold(), memory.Garbage()
+    with garbage.seldom():
+        assert gc.get_threshold()[2] > 10_000
+        garbage.spare()
+        assert gc.get_freeze_count() > 0
+        assert not garbage.look(busy=True)
+        assert garbage.look(busy=False)
+        garbage._looked -= 3600
+        assert garbage.look(busy=True)
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0
 
 
 def test_memory_is_given_back_where_the_library_can():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple, final
 
@@ -24,6 +24,7 @@ from askone.store.entries import Entry
 Array = NDArray[Any]
 _EDGE = 0.01  # of the range, next to its ends, is not asked about
 _REMEMBERED = 4096  # drafts
+_MINUTE = 60.0  # seconds
 _PRIOR = 4  # exams that the usual error counts for
 QUIET = 3
 """With more people than these at work an answer of one's own is one of many, and not looked ahead for."""
@@ -78,6 +79,14 @@ class Asker:
     def __init__(self, book: Book, tray: Tray, settings: AskSettings, seed: int, gold: list[int]) -> None:
         self.book, self.tray, self.settings, self.seed, self.gold = book, tray, settings, seed, gold
         self._made: dict[str, tuple[Drafted, Drafted]] = {}
+        self._seen: dict[str, float] = {}
+
+    def present(self, people: Iterable[str], now: float) -> int:
+        """How many are at work, with these: whoever asked here or answered anywhere within a minute."""
+        self._seen.update(dict.fromkeys(people, now))
+        if len(self._seen) > QUIET:
+            self._seen = {person: at for person, at in self._seen.items() if at > now - _MINUTE}
+        return max(len(self._seen), self.book.active(now, _MINUTE))
 
     def remember(self, lease: str, no: Drafted, yes: Drafted) -> None:
         """Keep what was made for after a no and after a yes, by the lease of whoever will have it."""

@@ -47,7 +47,7 @@ class Sitting:
         self.entries: list[Entry] = []
         self.measured = False
         """Whether the error of the model is known better than before."""
-        self._quiet = self.book.active(now) <= QUIET
+        self._quiet = asker.present(people_of(requests), now) <= QUIET
 
     def note(self, entry: Entry) -> Entry:
         """It happens: the book knows of it, and it will be written."""

@@ -220,8 +220,10 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     sys.setswitchinterval(0.0005)
     limits = contextlib.ExitStack()
     one_thread(limits)
+    garbage = memory.Garbage()
+    limits.enter_context(garbage.seldom())
     services.able.clear()
-    tasks = [asyncio.create_task(_sweeping(services)), asyncio.create_task(warm(services, limits))]
+    tasks = [asyncio.create_task(_sweeping(services, garbage)), asyncio.create_task(warm(services, limits, garbage))]
     if services.config.webhooks:
         tasks.append(asyncio.create_task(services.webhooks.run()))
     try:
@@ -237,14 +239,15 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         limits.close()
 
 
-async def _sweeping(services: Services) -> None:
+async def _sweeping(services: Services, garbage: memory.Garbage) -> None:
     while True:
         services.workers.sweep()
         try:
             await asyncio.to_thread(services.uploads.sweep)
             await asyncio.to_thread(services.store.accounts.end_expired, time.time())
             await asyncio.to_thread(services.store.accounts.drop_old, time.time() - 86400 * _OLD)
-            await asyncio.to_thread(memory.give_back_rest)
+            if await asyncio.to_thread(garbage.look, services.workers.busy):
+                await asyncio.to_thread(memory.give_back_rest)
         except OSError:  # the store is away, or another process swept the same file: next time
             log.warning("sweeping was put off")
         await asyncio.sleep(60)

@@ -1,4 +1,6 @@
-"""Memory that a long-running process gives back: GNU's allocator keeps large arrays that were freed unless told not to.
+"""Memory of a long-running process: what is given back, and when garbage is looked for.
+
+GNU's allocator keeps large arrays that were freed unless told not to.
 
 A model's state is a few arrays of megabytes, copied whenever some answers were learnt.  Left alone, the allocator takes
 them from its heap, where small things that live on hold the rest; a quarter of the process was of no use to anybody.
@@ -6,11 +8,17 @@ them from its heap, where small things that live on hold the rest; a quarter of 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-from typing import Any, Final
+import gc
+import time
+from collections.abc import Iterator
+from typing import Any, Final, final
 
 _MMAP_THRESHOLD: Final = -3
 _LARGE: Final = 2 << 20
+_NEVER: Final = 1_000_000
+_LONGEST: Final = 600.0  # seconds without a look at all that there is
 
 
 def give_back_large() -> None:
@@ -30,3 +38,38 @@ def _call(name: str, *values: int) -> None:
     except (AttributeError, OSError, TypeError):
         return
     function(*values)
+
+
+@final
+class Garbage:
+    """Python looks for garbage among everything when a quarter has come since: for a tenth of a second and more.
+
+    Nobody should wait for that with a question.  A log's book holds no circles, and what does is young when it dies; so
+    only young things are looked through, and all of them when nobody is there, or it was long ago.
+    """
+
+    def __init__(self) -> None:
+        self._looked = time.monotonic()
+
+    @contextlib.contextmanager
+    def seldom(self) -> Iterator[None]:
+        """While this lasts, all that there is is only looked through by ``look``."""
+        before = gc.get_threshold()
+        gc.set_threshold(before[0], before[1], _NEVER)
+        try:
+            yield
+        finally:
+            gc.unfreeze()
+            gc.set_threshold(*before)
+
+    def spare(self) -> None:
+        """What is there now, such as modules, stays and need not be looked through."""
+        gc.freeze()
+
+    def look(self, busy: bool) -> bool:
+        """Look through everything, unless people wait and it was done lately; whether it was done."""
+        if busy and time.monotonic() < self._looked + _LONGEST:
+            return False
+        gc.collect()
+        self._looked = time.monotonic()
+        return True

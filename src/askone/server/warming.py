@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from askone.errors import AskoneError
 from askone.later import load
+from askone.server.memory import Garbage
 from askone.server.services import Services
 from askone.store.store import Store
 
@@ -27,7 +28,7 @@ _LOOKING = tuple(
 )
 
 
-async def warm(services: Services, limits: contextlib.ExitStack) -> None:
+async def warm(services: Services, limits: contextlib.ExitStack, garbage: Garbage) -> None:
     """All of it, in the background.  ``limits`` keeps BLAS to one thread, in libraries that come later as well."""
     try:
         latest = await asyncio.to_thread(_latest, services.store)
@@ -42,6 +43,7 @@ async def warm(services: Services, limits: contextlib.ExitStack) -> None:
             await services.workers[name].run(lambda front: front.campaign.warm())
     await asyncio.sleep(_PAUSE)
     await _loaded((*_ASKING, *_LOOKING), limits)
+    garbage.spare()
 
 
 def one_thread(limits: contextlib.ExitStack) -> None:

@@ -20,7 +20,7 @@ from askone.errors import AskoneError, StoreUnavailable, UnknownCampaign
 
 Answering = Callable[[Sequence[Any], Sequence[Any]], None]
 T = TypeVar("T")
-_BUSY, _GATHER = 0.02, 0.004  # seconds
+_BUSY, _GATHER, _LATELY = 0.02, 0.004, 2.0  # seconds
 log = logging.getLogger("askone.worker")
 
 
@@ -244,6 +244,12 @@ class Workers:
         if worker is None:
             worker = self._workers[campaign] = self._make(campaign)
         return worker
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody was served a moment ago."""
+        lately = time.monotonic() - _LATELY
+        return any(worker.used > lately for worker in self._workers.values())
 
     def release(self, campaign: str) -> None:
         """The campaign is gone, or to be opened anew."""
