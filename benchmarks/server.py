@@ -3,7 +3,7 @@
     python benchmarks/server.py [--quick] [--only sqlite,postgresql,large,start] [--seconds 60] [--flat 30] [--rate 300]
 
 `askone serve` runs as a process of its own on a fresh database, with durable commits; 64 people with tokens answer.
-After five seconds at 60 answers a second, 300 answers a second are offered for a minute, at times fixed beforehand: the
+It has been up for five seconds; after five more at 60 answers a second, 300 answers a second are offered for a minute, at times fixed beforehand: the
 latency of an answer is from when it was due until the next question has come.  Then all answer flat out for half a
 minute.  After each load the log is checked: no row is served twice, no answer is there twice, none that was
 acknowledged is lost, and a fresh fold of the log gives the model's state bit for bit.  Then a million rows, and
@@ -101,6 +101,7 @@ def _load(database: str, task: Task, chosen: argparse.Namespace, folder: Path) -
         served: dict[int, str] = {}
         loads = []
         with serving(url, processes, folder / "serve.log") as server:
+            time.sleep(min(5.0, chosen.seconds))  # a server is ready before all of it is loaded
             # No campaign begins with a rush: its first answers, while all filters are in, come at a walk.
             walk = ("warm", min(5.0, chosen.seconds), min(60.0, chosen.rate))
             plan = (walk, ("rate", chosen.seconds, chosen.rate), ("flat", chosen.flat, None))

@@ -20,7 +20,7 @@ from askone.errors import AskoneError, StoreUnavailable, UnknownCampaign
 
 Answering = Callable[[Sequence[Any], Sequence[Any]], None]
 T = TypeVar("T")
-_BUSY, _GATHER, _LATELY = 0.02, 0.004, 2.0  # seconds
+_BUSY, _GATHER, _LATELY = 0.02, (0.004, 0.01), 2.0  # seconds
 log = logging.getLogger("askone.worker")
 
 
@@ -84,7 +84,7 @@ class Worker:
         self._campaign: Served | None = None
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._stopping = threading.Event()
-        self._ended = -_BUSY
+        self._ended, self._took = -_BUSY, 0.0
         self._thread = threading.Thread(target=self._run, name=f"campaign {name}", daemon=True)
         self._thread.start()
 
@@ -157,7 +157,8 @@ class Worker:
         if first is None:
             return None
         if time.monotonic() < self._ended + _BUSY:
-            time.sleep(_GATHER)  # there is a rush: a turn for several costs hardly more than a turn for one
+            # There is a rush, and a turn for several costs hardly more than a turn for one.
+            time.sleep(min(max(self._took / 2, _GATHER[0]), _GATHER[1]))
         jobs = [first]
         while len(jobs) < self._most:
             try:
@@ -175,7 +176,7 @@ class Worker:
         started = time.perf_counter()
         results = self._with(lambda campaign: campaign.serve(commands, time.time()))
         _settle(jobs, results)
-        took = time.perf_counter() - started
+        took = self._took = time.perf_counter() - started
         if self._watch is not None:
             self._watch(len(jobs), took)
         if self._after is not None:
