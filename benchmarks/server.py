@@ -3,12 +3,12 @@
     python benchmarks/server.py [--quick] [--only sqlite,postgresql,large,start] [--seconds 60] [--flat 30] [--rate 300]
 
 `askone serve` runs as a process of its own on a fresh database, with durable commits; 64 people with tokens answer.
-It has been up for five seconds; after five more at 60 answers a second, 300 answers a second are offered for a minute, at times fixed beforehand: the
-latency of an answer is from when it was due until the next question has come.  Then all answer flat out for half a
-minute.  After each load the log is checked: no row is served twice, no answer is there twice, none that was
-acknowledged is lost, and a fresh fold of the log gives the model's state bit for bit.  Then a million rows, and
-how long commands and the server take to start.  Writes results/server.json and docs/benchmarks-server.md; what
---only leaves out stays there as it was.
+It has been up for five seconds; after five more at 60 answers a second, 300 answers a second are offered for a minute,
+at times fixed beforehand: the latency of an answer is from when it was due until the next question has come.  Then all
+answer flat out for half a minute.  After each load the log is checked: no row is served twice, no answer is there
+twice, none that was acknowledged is lost, and a fresh fold of the log gives the model's state bit for bit.  Where other
+machines share the processors, what they took meanwhile is said.  Then a million rows.  Writes results/server.json and
+docs/benchmarks-server.md.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from server_places import (
     postgres,
     prices,
     serving,
+    stolen_seconds,
 )  # fmt: skip
 
 PAGE = HERE.parent / "docs" / "benchmarks-server.md"
@@ -130,11 +131,11 @@ def _measured(
 ) -> dict[str, Any]:
     everybody = [Person(name, token, place, task.decide, record) for name, token in people]
 
-    used: list[tuple[float, float]] = []
+    used: list[tuple[float, float, float]] = []
 
     def look() -> None:
         stored = 0.0 if backend is None else cpu_seconds(family(backend))
-        used.append((cpu_seconds(family(server.pid)), stored))
+        used.append((cpu_seconds(family(server.pid)), stored, stolen_seconds()))
 
     asyncio.run(load(everybody, seconds, rate, look))
     look()
@@ -150,6 +151,7 @@ def _measured(
         "without_question": dict(record.empty),
         "server_cpu_ms": 1000 * (used[1][0] - used[0][0]) / max(answers, 1),
         "database_cpu_ms": 1000 * (used[1][1] - used[0][1]) / max(answers, 1),
+        "stolen": (used[1][2] - used[0][2]) / record.seconds,
         "generator_cpu_ms": 1000 * record.generator_cpu / max(answers, 1),
     }
 
@@ -162,7 +164,8 @@ def _said(name: str, found: dict[str, Any]) -> str:
     return (
         f"{name}: {found['per_second']:.0f} answers/s, latency in ms {times}; errors {found['problems'] or 0}; unsent "
         f"{found['unsent']}; CPU ms per answer: server {found['server_cpu_ms']:.2f}, database "
-        f"{found['database_cpu_ms']:.2f}, generator {found['generator_cpu_ms']:.2f}"
+        f"{found['database_cpu_ms']:.2f}, generator {found['generator_cpu_ms']:.2f}; others took {found['stolen']:.2f} "
+        "of a processor"
     )
 
 
@@ -265,13 +268,18 @@ def written(results: dict[str, Any]) -> str:
 
 def _loads(loads: Sequence[dict[str, Any]]) -> str:
     head = ("database", "campaign", "load", "answers/s", "p50", "p95", "p99", "max", "errors", "CPU ms: server")
-    head += ("database", "load")
+    head += ("database", "load", "others")
     rows = []
     for one in loads:
         for name, shown in (("rate", "offered"), ("flat", "flat out")):
             found = one[name]
             load = f"{shown} {found['offered']:g}/s" if found["offered"] else shown
-            cpu = (found["server_cpu_ms"], found["database_cpu_ms"] or None, found["generator_cpu_ms"])
+            cpu = (
+                found["server_cpu_ms"],
+                found["database_cpu_ms"] or None,
+                found["generator_cpu_ms"],
+                found.get("stolen"),
+            )
             errors = sum(found["problems"].values()) + found["unsent"]
             rows.append(
                 (_place(one), one["campaign"], load, found["per_second"], *found["latency_ms"].values(), errors, *cpu)
@@ -330,11 +338,12 @@ _PAGE = """# The server under load
 Written by `make bench-server` (`benchmarks/server.py`): {taken}.
 
 `askone serve` on a database with durable commits, over loopback; {people} people with tokens in a campaign of {rows:,}
-rows. After five seconds at 60 answers a second (no campaign begins with a rush; the first hundred answers cost most),
+rows. The server has been up for five seconds. After five more at 60 answers a second (no campaign begins with a rush;
+the first hundred answers cost most),
 {rate:g} answers a second are offered for {seconds:g} seconds, at times fixed beforehand: the latency, in
 milliseconds, is from when an answer was due until the next question has come. Then all of them answer as fast as they
 can for {flat:g} seconds. *CPU ms* is the time on processors for one answer: of the server, of the database and of the
-load itself.
+load itself; *others* is how many processors other virtual machines had meanwhile, of the two that are wanted.
 
 {loads}
 

@@ -19,7 +19,7 @@ from pyarrow import parquet
 
 import askone
 from answered import answer, make
-from askone.campaign import building
+from askone.campaign import building, packed
 from askone.campaign.backup import backup_chunks, restore
 from askone.campaign.images import safe_image
 from askone.campaign.labelstudio import import_tasks, task_chunks
@@ -222,7 +222,7 @@ def test_a_bomb_within_a_packed_model_is_refused(monkeypatch, bench):
     with zipfile.ZipFile(outer, "w") as archive:
         archive.writestr("model.zip", inner.getvalue())
         archive.writestr("encoder.json", "null")
-    monkeypatch.setattr(building, "_MOST", 1_000_000)
+    monkeypatch.setattr(packed, "_MOST", 1_000_000)
     assert len(outer.getvalue()) < 10_000
     with pytest.raises(InvalidFile, match="too large"):
         building.unpack(outer.getvalue())
