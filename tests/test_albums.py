@@ -259,3 +259,10 @@ def test_a_making_that_is_interrupted_leaves_nothing_and_can_be_repeated(tmp_pat
     create_campaign(store, "c", settings, found, "", 0.0)
     assert store.campaign("c").rows == 250
     store.close()
+
+
+def test_a_file_that_is_only_called_a_zip_file_is_told_as_such(tmp_path):
+    place = tmp_path / "pictures.zip"
+    place.write_text("no zip\n")
+    with pytest.raises(InvalidFile, match="is called a zip file and is none"):
+        open_table(place)

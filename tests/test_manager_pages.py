@@ -544,7 +544,7 @@ def test_predictions_of_chosen_rows(page: Any, site: Site) -> None:
 def test_an_empty_campaign_says_what_comes(page: Any, site: Site) -> None:
     Managed(site, answers=0)
     page.goto(f"{site.url}/manage/rents")
-    page.get_by_text("The curve begins with the first measuring questions.").wait_for()
+    page.get_by_text("The curve begins after ten measuring questions").wait_for()
     assert tile(page, "Measured now") == "–"
     page.get_by_role("tab", name="People").click()
     page.get_by_text("Nobody has answered yet").wait_for()

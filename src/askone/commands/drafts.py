@@ -39,7 +39,10 @@ NOTES: dict[str, tuple[str, str]] = {
     "question.answers": ("the words for yes and no", ""),
     "ask.budget": ("answers in all", "2000"),
     "ask.overlap": ("how many people answer each question", ""),
-    "ask.gold_share": ("share of questions about rows whose label is known, to measure people", ""),
+    "ask.gold_share": (
+        "share of questions about rows whose label is known, to measure people: 0.05 with rows.gold",
+        "",
+    ),
     "ask.exam_share": ("share of questions that measure the model", ""),
     "ask.order": ('"stream": rows as they come; "uncertain": those that should tell most', ""),
     "ask.lease_seconds": ("how long a question is held for a person who is silent", ""),

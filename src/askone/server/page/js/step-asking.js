@@ -8,7 +8,7 @@ export function askingStep(draft) {
   const { ask, learner } = draft.settings;
   const sum = el("p", { class: "notice", "aria-live": "polite" });
   const say = () => {
-    const parts = [ask.budget ? plural(ask.budget, "answer") : "No limit of answers"];
+    const parts = [ask.budget ? plural(ask.budget, "answer") : "No limit but the rows"];
     if (ask.budget && ask.seconds) parts.push(`about ${hours((ask.budget * ask.seconds) / 3600)} of work`);
     if (ask.budget && ask.price) parts.push(money(ask.budget * ask.price, ask.currency));
     sum.textContent = `${parts.join(" · ")}.`;
@@ -24,7 +24,7 @@ export function askingStep(draft) {
   say();
   return el("div", { class: "stack" },
     group("How much",
-      whole("Budget in answers", "Empty: until you stop it.", "budget"),
+      whole("Budget in answers", "Empty: until all rows are asked, or you stop it.", "budget"),
       field({ label: "Stop below this error", path: "ask.target", hint: "Of the measured error. Empty: the budget decides." }, numeral(ask.target, set(ask, "target"), { min: "0" })),
       whole("Most per person", "Empty: no limit.", "per_person")),
     group("Quality",

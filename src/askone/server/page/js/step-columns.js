@@ -34,6 +34,8 @@ export function columnsStep(draft) {
   const pick = (kind, value) => {
     rows[kind] = value || null;
     if (value && rows.learn) rows.learn = rows.learn.filter((name) => name !== value);
+    // With a share of 0 known answers would measure nobody.
+    if (kind === "gold") draft.settings.ask.gold_share = value ? draft.settings.ask.gold_share || 0.05 : 0;
     if (value && kind === "gold" && rows.show) rows.show = rows.show.filter((name) => name !== value);
     draft.changed();
     table.replaceChildren(...draft.file.columns.map(line));
