@@ -1,6 +1,8 @@
 """Campaigns: what people are served, what is recorded, what the model makes of it."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -482,6 +484,41 @@ def test_a_turn_that_fails_leaves_nothing_behind(store, monkeypatch):
     campaign.refresh()
     assert state_of(campaign) == before
     assert not one(campaign, Answer("ann", first.question.lease, True, "a1"), 3.0).duplicate
+
+
+def test_a_store_that_fails_within_a_request_undoes_the_turn(store, monkeypatch):
+    """An answer that was noted before its next row could not be read has not happened: it is not told as refused."""
+    campaign = stage(store, asking(PRICES, exam_share=0))
+    first, before = one(campaign, Next("ann")), store.head("c")
+    campaign._tray._kept.clear()
+
+    def away(*_):
+        raise StoreUnavailable("away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(store), "rows", away)
+        with pytest.raises(StoreUnavailable):
+            campaign.serve([Answer("ann", first.question.lease, True, "a1")], 2.0, learn=False)
+    assert store.head("c") == before
+    assert not one(campaign, Answer("ann", first.question.lease, True, "a1"), 3.0).duplicate
+
+
+@pytest.mark.parametrize("looks", [False, True])
+def test_a_store_that_was_put_back_to_an_earlier_time_is_read_anew(tmp_path, looks):
+    store = open_store(str(tmp_path / "store.db"))
+    campaign = stage(store, asking(PRICES, exam_share=0))
+    play(campaign, ["ann"], price, 5)
+    with closing(sqlite3.connect(tmp_path / "store.db")) as here, closing(sqlite3.connect(":memory:")) as copy:
+        here.backup(copy)
+        play(campaign, ["ann"], price, 5, start=50.0)
+        copy.backup(here)
+    if looks:
+        campaign.refresh()
+        assert campaign.status(60.0)["answers"] == 5
+    play(campaign, ["ann"], price, 3, start=100.0)
+    assert campaign.status(200.0)["answers"] == 8
+    assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
+    store.close()
 
 
 def test_it_pauses_by_itself_when_it_is_good_enough(store):

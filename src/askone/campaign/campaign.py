@@ -164,9 +164,12 @@ class Campaign:
             if self._spoilt:
                 self._reload()
             self._check(self.store.number(self.name))
-            entries = list(self.store.entries(self.name, after=self.book.seq))
+            entries = list(self.store.entries(self.name, after=self.book.seq - 1))
             self._spoilt = True  # until it has caught up with the rows, too
-            self._catch_up(entries)
+            if entries:
+                self._catch_up(entries[1:])
+            else:  # the store was put back to an earlier time
+                self._reload()
             self._spoilt = False
             self.learn()
 
@@ -207,6 +210,8 @@ class Campaign:
                 learning.settle(lambda: learning.pending > LATE)
             with self.store.turn(self.name) as turn:
                 self._check(turn.campaign)
+                if turn.head[0] < self.book.seq:  # the store was put back to an earlier time
+                    self._reload()
                 self._spoilt = True  # until it is written the book may be ahead of the log
                 looked = looked_up(turn, self.book.seq, requests, now)
                 self._catch_up(looked.tail)
