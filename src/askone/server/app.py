@@ -225,7 +225,7 @@ class _Running:
         with self._lock:
             self._servers += 1
             if self._servers == 1:
-                # A campaign's thread computes: with the usual 5 ms until the event loop is let in, requests would queue.
+                # A campaign's thread computes: with the usual 5 ms until it lets the event loop in, requests queue.
                 self._limits.callback(sys.setswitchinterval, sys.getswitchinterval())
                 sys.setswitchinterval(0.0005)
                 one_thread(self._limits)
