@@ -1,6 +1,8 @@
 """Campaigns: what people are served, what is recorded, what the model makes of it."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -30,8 +32,9 @@ from askone.errors import (
     UnknownQuestion,
 )
 from askone.store.entries import Entry, Row
-from askone.store.notices import Grown
+from askone.store.notices import Grown, Turned
 from askone.store.opening import open_store
+from askone.store.turns import Turn
 from staged import ANIMALS, DRINKS, PRICES, asking, one, play, stage, state_of
 
 
@@ -484,6 +487,59 @@ def test_a_turn_that_fails_leaves_nothing_behind(store, monkeypatch):
     assert not one(campaign, Answer("ann", first.question.lease, True, "a1"), 3.0).duplicate
 
 
+def test_rows_that_come_twice_while_a_log_is_read_do_no_harm(store, monkeypatch):
+    campaign = stage(store, asking(PRICES, gold="price"), rows=10, gold={0: 75.0})
+    known, more = type(store).gold, iter([2, 2])
+
+    def grown(*asked):
+        for n in more:
+            size = store.campaign("c").rows
+            rows = [Row(i, f"n{size + i}", {"size": 0.0}, np.zeros(2, dtype=np.float32), 50.0) for i in range(n)]
+            store.grow("c", [rows], lambda n, mark, size=size: Entry(Grown(f"grown-{size}", n, mark), at=2.0))
+        return known(*asked)
+
+    monkeypatch.setattr(type(store), "gold", grown)
+    campaign = Campaign.open(store, "c")
+    assert campaign.book.rows == 10
+    assert one(campaign, Next("ann")).question is not None
+    assert campaign.book.rows == 14
+
+
+def test_a_store_that_fails_within_a_request_undoes_the_turn(store, monkeypatch):
+    """An answer that was noted before its next row could not be read has not happened: it is not told as refused."""
+    campaign = stage(store, asking(PRICES, exam_share=0))
+    first, before = one(campaign, Next("ann")), store.head("c")
+    campaign._tray._kept.clear()
+
+    def away(*_):
+        raise StoreUnavailable("away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(store), "rows", away)
+        with pytest.raises(StoreUnavailable):
+            campaign.serve([Answer("ann", first.question.lease, True, "a1")], 2.0, learn=False)
+    assert store.head("c") == before
+    assert not one(campaign, Answer("ann", first.question.lease, True, "a1"), 3.0).duplicate
+
+
+@pytest.mark.parametrize("looks", [False, True])
+def test_a_store_that_was_put_back_to_an_earlier_time_is_read_anew(tmp_path, looks):
+    store = open_store(str(tmp_path / "store.db"))
+    campaign = stage(store, asking(PRICES, exam_share=0))
+    play(campaign, ["ann"], price, 5)
+    with closing(sqlite3.connect(tmp_path / "store.db")) as here, closing(sqlite3.connect(":memory:")) as copy:
+        here.backup(copy)
+        play(campaign, ["ann"], price, 5, start=50.0)
+        copy.backup(here)
+    if looks:
+        campaign.refresh()
+        assert campaign.status(60.0)["answers"] == 5
+    play(campaign, ["ann"], price, 3, start=100.0)
+    assert campaign.status(200.0)["answers"] == 8
+    assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
+    store.close()
+
+
 def test_it_pauses_by_itself_when_it_is_good_enough(store):
     campaign = stage(store, asking(PRICES, target=25.0, exam_share=0.5), rows=300)
     play(campaign, ["ann", "bob"], price, 300)
@@ -493,6 +549,30 @@ def test_it_pauses_by_itself_when_it_is_good_enough(store):
     one(campaign, SetStatus("boss", "on", "running"), 1000.0)
     assert len(play(campaign, ["ann", "bob"], price, 20, start=1001.0)) == 20
     assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
+
+
+def test_a_target_whose_turn_failed_is_looked_at_again(store, monkeypatch):
+    campaign = stage(store, asking(PRICES, target=25.0, exam_share=0.5), rows=300)
+    written, failed = Turn.write, []
+
+    def failing(turn, entries, *seats):
+        if not failed and any(isinstance(entry.event, Turned) for entry in entries):
+            failed.append(len(campaign.book.lessons.all))
+            raise StoreUnavailable("away")
+        return written(turn, entries, *seats)
+
+    monkeypatch.setattr(Turn, "write", failing)
+    serving = one(campaign, Next("ann"))
+    for i in range(300):
+        truth = serving.question.question.answer(price(serving.question.row))
+        request = Answer("ann", serving.question.lease, truth, f"a{i}")
+        try:
+            serving = one(campaign, request, 2.0 + i)
+        except StoreUnavailable:
+            one(campaign, request, 2.0 + i)
+            break
+    assert failed == [len(campaign.book.lessons.all)]
+    assert campaign.book.status == "paused"
 
 
 def test_the_target_is_not_looked_at_after_each_of_many_answers(store, monkeypatch):

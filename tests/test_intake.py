@@ -12,8 +12,9 @@ from PIL import Image
 from askone.campaign.building import make_estimator, pack, unpack
 from askone.campaign.columns import Limits
 from askone.campaign.encoding import Encoder, ImagePart
+from askone.campaign.export import begun_settings
 from askone.campaign.images import safe_image
-from askone.campaign.intake import add_rows, as_label, begun_settings, create_campaign, with_columns
+from askone.campaign.intake import add_rows, as_label, create_campaign, with_columns
 from askone.campaign.settings import (
     AskSettings,
     ClassNames,

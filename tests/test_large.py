@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import itertools
+import sys
+from contextlib import closing
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +22,7 @@ from askone.campaign.settings import ClassNames, Items, Numbers, Settings
 from askone.campaign.tables import open_table
 from askone.errors import InvalidArgument
 from askone.server import memory
+from askone.server.app import create_app
 from askone.store import making
 from askone.store.entries import Block, Entry, Row
 from askone.store.notices import Began
@@ -180,6 +184,23 @@ def test_garbage_is_looked_for_when_nobody_waits():
         assert garbage.look(busy=True)
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0
+
+
+def test_two_servers_of_one_process_leave_it_as_it_was():
+    """Whichever ends first: what the second found was the first one's."""
+
+    async def scenario():
+        with closing(open_store("memory:")) as one, closing(open_store("memory:")) as other:
+            first, second = ((app := create_app(store)).router.lifespan_context(app) for store in (one, other))
+            await first.__aenter__()
+            await second.__aenter__()
+            await first.__aexit__(None, None, None)
+            assert gc.get_threshold()[2] > 10_000
+            await second.__aexit__(None, None, None)
+
+    before = gc.get_threshold(), sys.getswitchinterval()
+    asyncio.run(scenario())
+    assert (gc.get_threshold(), sys.getswitchinterval()) == before
 
 
 def test_memory_is_given_back_where_the_library_can():

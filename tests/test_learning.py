@@ -66,3 +66,20 @@ def test_whoever_looks_sees_all_answers(any_store):
     seen = campaign.predictions([0, 1])
     assert campaign.book.learning.pending == 0
     assert seen == Campaign.open(any_store, "c").predictions([0, 1])
+
+
+def test_a_state_is_kept_though_answers_always_wait(any_store, monkeypatch):
+    """With many at work the model may never be quite up to date; a server that starts again then needs it most."""
+    monkeypatch.setattr("askone.campaign.campaign.PAUSE", 0.0)
+    monkeypatch.setattr("askone.campaign.campaign.KEEP", 20)
+    campaign = stage(any_store, PRICES, rows=200)
+    for start in range(0, 120, 30):
+        answer(campaign, 30, learn=False, start=start)
+        campaign.learn(lambda: campaign.book.learning.pending > 5)
+        assert campaign.book.learning.pending == 5
+    assert any_store.snapshot("c")[0] == 115
+    campaign.serve([Exclude("boss", "x1", "p0")], 500.0, learn=False)
+    campaign.learn(lambda: False)
+    assert any_store.snapshot("c")[0] <= 115
+    again = Campaign.open(any_store, "c")
+    assert state_of(again) == state_of(Campaign.open(any_store, "c", fresh=True))

@@ -663,6 +663,53 @@ def test_connections_that_were_cut_while_idle_are_made_anew(postgres, postgres_u
     store.close()
 
 
+def test_however_many_write_there_is_a_connection_to_read_by(postgres_url, monkeypatch):
+    """Whoever has a turn reads rows by another connection."""
+    store = open_store(postgres_url)
+    monkeypatch.setattr(store._database.engine.pool, "_timeout", 5.0)
+    names = [f"c{i}" for i in range(24)]
+    for name in names:
+        make(store, name)
+    together, read = threading.Barrier(16), []
+
+    def take_turn(name):
+        with store.turn(name):
+            with contextlib.suppress(threading.BrokenBarrierError):
+                together.wait(0.5)
+            read.append(store.rows(name, [0])[0].position)
+
+    threads = [threading.Thread(target=take_turn, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store.close()
+    assert read == [0] * len(names)
+
+
+@pytest.mark.parametrize("how", ["terminate", "cancel"])
+def test_a_connection_that_is_cut_between_several_answers_does_no_harm(postgres, postgres_url, how):
+    store = open_store(postgres_url)
+    make(store)
+    with store.turn("c") as turn:
+        turn.write([note(1)])
+
+    def be_cut(session):
+        cut = f"SELECT pg_{how}_backend({session.cursor.connection.info.backend_pid})"
+        timer = threading.Timer(0.2, postgres.run, (cut,))
+        timer.start()
+        session.several([("SELECT 1", ()), ("SELECT pg_sleep(10)", ()), ("SELECT 2", ())])
+
+    with pytest.raises(StoreUnavailable), store.turn("c") as turn:
+        be_cut(turn._session)
+    for i in range(2, 12):
+        with store.turn("c") as turn:
+            assert len(turn.look(0, ["t1"], ["ann"], [], 1.0, 5).tail) == i
+            turn.write([note(i)])
+    assert store._database.engine.pool.checkedout() == 0
+    store.close()
+
+
 def test_a_busy_database_is_said_to_be_so(tmp_path, monkeypatch):
     monkeypatch.setattr("askone.store.sqlite.WAIT", 0.05)
     monkeypatch.setattr("askone.store.connections.WAIT", 0.05)

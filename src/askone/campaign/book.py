@@ -98,7 +98,8 @@ class Book:
         return np.flatnonzero(~self._taken[: self.rows])
 
     def _resize(self, rows: int) -> None:
-        grown = np.zeros(rows, dtype=np.bool_)
+        # Rows with a known label may be taken before the log that was read says that they are there.
+        grown = np.zeros(max(rows, len(self._taken)), dtype=np.bool_)
         grown[: len(self._taken)] = self._taken
         self._taken = grown
 

@@ -109,6 +109,7 @@ class Campaign:
             self._adopt(book)
         book.learning.settle()
         self.book, self._spoilt = book, False
+        self._judged = 0  # what was seen in a turn that failed is to be seen again
         self._asker = Asker(book, self._tray, self.settings.ask, self._begun.seed, self._gold)
 
     def _check(self, number: int) -> None:
@@ -134,13 +135,17 @@ class Campaign:
         """Keep the model's state: a cache, which may be deleted at any time."""
         with self._lock:
             self.book.learning.settle()
-            book, count = self.book, len(self.book.lessons.all)
-            if count == self._kept:
-                return
-            buffer = io.BytesIO()
-            np.savez(buffer, **book.learner.to_arrays(book.state))  # type: ignore[arg-type]  # its stubs
-            self.store.keep_snapshot(self.name, count, self._mark(book, count), buffer.getvalue())
-            self._kept = count
+            self._keep()
+
+    def _keep(self) -> None:
+        """The state after as many lessons as it has."""
+        book, count = self.book, self.book.learning.learnt
+        if count == self._kept:
+            return
+        buffer = io.BytesIO()
+        np.savez(buffer, **book.learner.to_arrays(book.state))  # type: ignore[arg-type]  # its stubs
+        self.store.keep_snapshot(self.name, count, self._mark(book, count), buffer.getvalue())
+        self._kept = count
 
     def warm(self) -> None:
         """Ask and learn a little for nothing: compiled functions are then loaded before anybody waits for them.
@@ -164,9 +169,12 @@ class Campaign:
             if self._spoilt:
                 self._reload()
             self._check(self.store.number(self.name))
-            entries = list(self.store.entries(self.name, after=self.book.seq))
+            entries = list(self.store.entries(self.name, after=self.book.seq - 1))
             self._spoilt = True  # until it has caught up with the rows, too
-            self._catch_up(entries)
+            if entries:
+                self._catch_up(entries[1:])
+            else:  # the store was put back to an earlier time
+                self._reload()
             self._spoilt = False
             self.learn()
 
@@ -175,8 +183,9 @@ class Campaign:
         with self._lock:
             learning = self.book.learning
             learning.settle(go_on)
-            far = abs(len(self.book.lessons.all) - self._kept) >= KEEP
-            if far and not learning.pending and not self._spoilt and self._now >= self._kept_at + PAUSE:
+            far = abs(learning.learnt - self._kept) >= KEEP
+            # Among many people some answers always wait: what was learnt before them is kept.
+            if far and learning.valid and not self._spoilt and self._now >= self._kept_at + PAUSE:
                 self._kept_at = self._now
                 self._try_to_keep()
 
@@ -207,6 +216,8 @@ class Campaign:
                 learning.settle(lambda: learning.pending > LATE)
             with self.store.turn(self.name) as turn:
                 self._check(turn.campaign)
+                if turn.head[0] < self.book.seq:  # the store was put back to an earlier time
+                    self._reload()
                 self._spoilt = True  # until it is written the book may be ahead of the log
                 looked = looked_up(turn, self.book.seq, requests, now)
                 self._catch_up(looked.tail)
@@ -224,10 +235,10 @@ class Campaign:
     def _try_to_keep(self) -> None:
         """What was served is in the log: it is well, whether or not the state can be kept."""
         try:
-            self.keep()
+            self._keep()
         except (AskoneError, OSError) as error:
             log.warning("the state of campaign %s could not be kept: %s", self.name, error)
-            self._kept = len(self.book.lessons.all)  # not again before as many answers more
+            self._kept = self.book.learning.learnt  # not again before as many answers more
 
     def _stop_at_target(self, sitting: Sitting, now: float) -> None:
         """Pause, once, when the measured error is below the target; whoever goes on after that wants to."""

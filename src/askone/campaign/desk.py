@@ -32,7 +32,7 @@ from askone.campaign.requests import (
     Undo,
 )
 from askone.campaign.sitting import Sitting
-from askone.errors import AskoneError, CampaignClosed, InvalidArgument, LeaseLost, UnknownQuestion
+from askone.errors import AskoneError, CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownQuestion
 from askone.events import Answered, Retracted, Skipped
 from askone.store.entries import Entry, Seat
 from askone.store.notices import STATUSES, Excluded, Flagged, Included, Limited, Reopened, Turned
@@ -241,9 +241,11 @@ _HANDLERS: dict[type, Callable[[Sitting, Any], Result]] = {
 
 
 def decide(sitting: Sitting, request: Request) -> Result | AskoneError:
-    """The result of one request, or why it is refused."""
+    """The result of one request, or why it is refused; a store that fails is no refusal, and ends the turn."""
     try:
         return _HANDLERS[type(request)](sitting, request)
+    except StoreUnavailable:
+        raise  # the request may have happened by half: with the turn, none of it has
     except AskoneError as error:
         return error
 

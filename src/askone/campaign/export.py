@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, final
 
 from askone.campaign.formats import PAGE, Column, Record, file_chunks
+from askone.campaign.settings import Settings
 from askone.choices import Subset
 from askone.errors import InvalidFile
 from askone.events import Answered, Asked, Retracted
@@ -55,6 +56,14 @@ Progress = Callable[[int, int], None]
 BLOCK = 4096
 """Rows that are predicted at once."""
 KINDS = {HalfSpace: "threshold", Subset: "set", Prefer: "pair"}
+
+
+def begun_settings(store: Store, name: str) -> Settings:
+    """The settings that a campaign began with."""
+    first = next(store.entries(name, limit=1))
+    if not isinstance(first.event, Began):
+        raise InvalidFile(f"the log of {name!r} does not begin with its settings")
+    return Settings.from_json(first.event.settings)
 
 
 @final

@@ -16,6 +16,7 @@ import numpy as np
 from askone.campaign.building import make_estimator, pack, unpack
 from askone.campaign.columns import Cells, Column, Table
 from askone.campaign.encoding import Encoder, fit_encoder
+from askone.campaign.export import begun_settings
 from askone.campaign.folders import IMAGE, Images
 from askone.campaign.images import Safe, safe_image
 from askone.campaign.settings import ClassNames, Items, Numbers, RowSettings, Settings
@@ -79,14 +80,6 @@ def add_rows(store: Store, name: str, table: Table, at: float, who: str, progres
 
     with _naming_doubles(reading):
         return store.grow(name, reading.chunks(), grown)
-
-
-def begun_settings(store: Store, name: str) -> Settings:
-    """The settings that a campaign began with."""
-    first = next(store.entries(name, limit=1))
-    if not isinstance(first.event, Began):
-        raise InvalidFile(f"the log of {name!r} does not begin with its settings")
-    return Settings.from_json(first.event.settings)
 
 
 # -- which columns ------------------------------------------------------------------------------------

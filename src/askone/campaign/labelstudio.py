@@ -14,9 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, final
 
-from askone.campaign.export import KINDS, Fate, fate, iso, said, until
+from askone.campaign.export import KINDS, Fate, begun_settings, fate, iso, said, until
 from askone.campaign.formats import Record, as_json
-from askone.campaign.intake import begun_settings
 from askone.errors import CampaignClosed, InvalidFile
 from askone.events import Answered, Asked
 from askone.preferences import Prefer

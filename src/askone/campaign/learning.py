@@ -39,6 +39,16 @@ class Learning:
         """Lessons that the state does not have yet, or has from before they changed."""
         return len(self.lessons.all) - min(self._learnt, self.lessons.changed)
 
+    @property
+    def learnt(self) -> int:
+        """Lessons that the state has."""
+        return self._learnt
+
+    @property
+    def valid(self) -> bool:
+        """Whether the state's lessons are still as they were."""
+        return self.lessons.changed >= self._learnt
+
     def settle(self, go_on: Callable[[], bool] | None = None) -> None:
         """Learn what the lessons teach, from where they changed if they did; ``go_on`` is asked before each."""
         lessons = self.lessons

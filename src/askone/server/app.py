@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import logging
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -212,16 +213,40 @@ def _teller(webhooks: Webhooks, name: str) -> Any:
     return tell
 
 
+@final
+class _Running:
+    """What the servers of a process set for all of it: the first sets it, the last puts it back."""
+
+    def __init__(self) -> None:
+        self._lock, self._servers, self._limits = threading.Lock(), 0, contextlib.ExitStack()
+
+    def begin(self) -> contextlib.ExitStack:
+        """A server begins; what more it sets goes onto the stack."""
+        with self._lock:
+            self._servers += 1
+            if self._servers == 1:
+                # A campaign's thread computes: with the usual 5 ms until it lets the event loop in, requests queue.
+                self._limits.callback(sys.setswitchinterval, sys.getswitchinterval())
+                sys.setswitchinterval(0.0005)
+                one_thread(self._limits)
+                self._limits.enter_context(memory.Garbage.seldom())
+            return self._limits
+
+    def end(self) -> None:
+        """A server ends."""
+        with self._lock:
+            self._servers -= 1
+            if not self._servers:
+                self._limits.close()
+
+
+_RUNNING: Final = _Running()
+
+
 @contextlib.asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     services: Services = app.state.services
-    # The thread of a campaign computes: with the usual 5 ms until it lets the event loop in, requests would queue.
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(0.0005)
-    limits = contextlib.ExitStack()
-    one_thread(limits)
-    garbage = memory.Garbage()
-    limits.enter_context(garbage.seldom())
+    limits, garbage = _RUNNING.begin(), memory.Garbage()
     services.able.clear()
     tasks = [asyncio.create_task(_sweeping(services, garbage)), asyncio.create_task(warm(services, limits, garbage))]
     if services.config.webhooks:
@@ -235,8 +260,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         await services.workers.close()
         if app.state.owned:
             services.store.close()
-        sys.setswitchinterval(before)
-        limits.close()
+        _RUNNING.end()
 
 
 async def _sweeping(services: Services, garbage: memory.Garbage) -> None:

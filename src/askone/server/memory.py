@@ -51,8 +51,9 @@ class Garbage:
     def __init__(self) -> None:
         self._looked = time.monotonic()
 
+    @staticmethod
     @contextlib.contextmanager
-    def seldom(self) -> Iterator[None]:
+    def seldom() -> Iterator[None]:
         """While this lasts, all that there is is only looked through by ``look``."""
         before = gc.get_threshold()
         gc.set_threshold(before[0], before[1], _NEVER)

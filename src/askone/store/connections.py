@@ -249,6 +249,21 @@ class Database(ABC):
 
 
 @final
+class Gate:
+    """So many threads at once; the others wait so long and no longer."""
+
+    def __init__(self, most: int) -> None:
+        self._places = threading.Semaphore(most)
+
+    def __enter__(self) -> None:
+        if not self._places.acquire(timeout=WAIT):
+            raise StoreUnavailable(f"other threads have been writing for {WAIT:g} s")
+
+    def __exit__(self, *_: object) -> None:
+        self._places.release()
+
+
+@final
 class Turnstile:
     """A lock between threads that is waited for so long and no longer."""
 

@@ -12,10 +12,15 @@ from typing import Any, ClassVar, final
 import sqlalchemy as sa
 
 from askone.errors import MissingExtra
-from askone.store.connections import ENTRY_COLUMNS, SEAT_COLUMNS, WAIT, Database, Record, Session, Values
+from askone.store.connections import ENTRY_COLUMNS, SEAT_COLUMNS, WAIT, Database, Gate, Record, Session, Values
 
 SECRET = ("password", "sslpassword", "passfile")
 """Parameters of an address that are not to be seen."""
+_KEPT, _MORE, _WRITERS = 8, 8, 12
+"""Connections that stay, those that come for a rush, and how many of both may write at a time.
+
+Whoever writes reads rows meanwhile, by another connection: with none left, all would wait for each other.
+"""
 SETTINGS = (
     "SET synchronous_commit = on",
     f"SET lock_timeout = '{WAIT:g}s'",
@@ -57,13 +62,14 @@ class PostgreSQL(Database):
                 url.set(drivername="postgresql+psycopg"),
                 connect_args=given,
                 hide_parameters=True,
-                pool_size=8,
-                max_overflow=8,
+                pool_size=_KEPT,
+                max_overflow=_MORE,
                 pool_timeout=WAIT,
             )
         except ModuleNotFoundError as error:
             raise MissingExtra('PostgreSQL needs psycopg: pip install "askone[postgres]"') from error
         sa.event.listen(engine, "connect", _prepare)
+        self._gate = Gate(_WRITERS)
         super().__init__(engine, [str(url.password or ""), *(str(url.query.get(name, "")) for name in SECRET)])
 
     def sql(self, text: str) -> str:
@@ -94,8 +100,8 @@ class PostgreSQL(Database):
         return bool(error.diag.constraint_name == "entries_by_id")
 
     def guard(self, writing: bool) -> AbstractContextManager[object]:
-        """Nothing: the server sees to it."""
-        return nullcontext()
+        """A connection, so that some are left to read by; the server sees to the rest."""
+        return self._gate if writing else nullcontext()
 
     def gone(self, driver: Any) -> bool:
         """See ``Database.gone``."""
