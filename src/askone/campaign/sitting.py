@@ -24,6 +24,8 @@ from askone.campaign.seats import Seats, fresh_lease
 from askone.store.entries import Entry, Seat
 from askone.store.turns import Looked, Turn
 
+_AT_ONCE = 100  # answers: more, such as another process wrote, are learnt from when the turn is over
+
 
 def looked_up(turn: Turn, after: int, requests: Sequence[Request], now: float) -> Looked:
     """What the store has for these requests, and what the log holds after entry ``after``."""
@@ -133,11 +135,12 @@ class Sitting:
 
     def _learn(self) -> None:
         """Before a question is made, where few are at work; among many, what was just said is one bit of dozens."""
-        if self._quiet:
+        if self._quiet and self.book.learning.pending <= _AT_ONCE:
             self.book.learning.settle()
 
     def _fresh(self, person: str, ahead: bool) -> Seat | None:
         """A question that was not asked before."""
+        self._learn()  # which row tells most depends on it, too
         book = self.book
         plan = self._orphan(person, book.closed)
         if plan is None and self.affordable():
@@ -148,7 +151,6 @@ class Sitting:
             plan = self._orphan(person, book.reserved.keys() - held)
         if plan is None:
             return None
-        self._learn()
         return self._ask(self.asker.draft(plan, book.state), person, ahead)
 
     def _orphan(self, person: str, before: Collection[int]) -> Plan | None:
