@@ -164,11 +164,15 @@ def test_a_target_is_found_to_be_reached_though_the_error_was_large_at_first():
     assert found >= 15
 
 
-def test_bets_on_a_target_gain_nothing_while_the_error_is_at_it():
-    """Exactly: the expected factor of one more score is 1 at the target, as it is linear in the score."""
-    for most, target in ((1.0, 0.1), (40.0, 5.0)):
-        stakes = exams._STAKES / most
-        for high in np.linspace(target, most, 7):
-            mean = target / high * high  # of two values, 0 and high
-            assert np.all(1 + stakes * (target - mean) <= 1 + 1e-12)
-            assert np.all(1 + stakes * (target - high) > 0)  # and nobody loses all
+@pytest.mark.parametrize(("high", "most", "target"), [(1.0, 1.0, 0.1), (1.0, 1.0, 0.5), (3.0, 8.0, 0.7)])
+def test_bets_on_a_target_gain_nothing_while_the_error_is_at_it(high, most, target):
+    """Exactly, over all runs of nine errors that are 0 or ``high`` and have the target as their mean."""
+    chance = target / high
+    mean = 0.0
+    for run in itertools.product((0.0, high), repeat=9):
+        hits = sum(value > 0 for value in run)
+        probability = chance**hits * (1 - chance) ** (9 - hits)
+        wealth = exams._wealth([(value, most) for value in run], target)
+        assert wealth > 0  # nobody loses all
+        mean += probability * wealth
+    assert 0.8 < mean <= 1 + 1e-12
