@@ -2,5 +2,7 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("torch") else ["src/askone/models/neural.py", "src/askone/networks.py"]
+collect_ignore = (
+    [] if find_spec("torch") else ["src/askone/learners/models/neural.py", "src/askone/estimators/network.py"]
+)
 collect_ignore += [] if find_spec("sqlalchemy") else ["src/askone/store"]

@@ -35,7 +35,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from askone import datasets
 from askone.errors import AskoneError
-from askone.plots import save_svg
+from askone.paper._plots import save_svg
 
 STOPPED = 130
 JOBS = HERE / "results" / "efficiency"

@@ -30,16 +30,16 @@ from numpy.typing import NDArray
 
 from askone import Classes, Oracle, Real, simulate
 from askone.errors import Diverged
-from askone.features import FeatureMap
-from askone.gradients import MedianSphere, RandomThreshold
-from askone.gradients import pairs as rankings
-from askone.gradients.subsets import Passive
+from askone.features.maps import FeatureMap
+from askone.labels.losses import Squared
 from askone.learners.base import Learner
-from askone.learners.sgd import SGD
-from askone.learners.surrogate import Surrogate
-from askone.losses import Squared
-from askone.models.linear import FeatureModel
-from askone.schedules import InverseSqrt, Polynomial
+from askone.learners.gradients import MedianSphere, RandomThreshold
+from askone.learners.gradients import pair as rankings
+from askone.learners.gradients.subset import Passive
+from askone.learners.models.linear import FeatureModel
+from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.surrogate import Surrogate
+from askone.learners.step_rules import InverseSqrt, Polynomial
 
 Array = NDArray[Any]
 Curves = dict[str, dict[str, list[float | None]]]

@@ -14,8 +14,8 @@ from efficiency_tasks import BY_NAME, CLASSES, DEFAULT, NUMBERS, Problem, Task, 
 
 import askone
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, Oracle, simulate
-from askone.paper.base import Job
-from askone.paper.engine import execute, seconds
+from askone.paper._base import Job
+from askone.paper._engine import execute, seconds
 
 SOURCES = Path(askone.__file__).parent
 # What a baseline's figures depend on beside these scripts; the estimators are not in it.

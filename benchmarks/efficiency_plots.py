@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from efficiency_tasks import ALGORITHM, DEFAULT, FULL, PASSIVE
 
-from askone.plots import COLOURS, Axes, Figure, panels
+from askone.paper._plots import COLOURS, Axes, Figure, panels
 
 _INK, _SOFT = "#222222", "#7A7A7A"
 # Told apart by lightness and by style as well: vermilion, blue, grey, and a thin black line.

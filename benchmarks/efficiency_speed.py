@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, Oracle, Ranking, Real, simulate
-from askone.features import Nystroem
-from askone.learners.filters import Filters
+from askone.features.maps import Nystroem
+from askone.learners.kalman.filters import Filters
 
 FILTERS = 7  # of a bank that is timed
 

@@ -17,13 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from askone import Ranking, datasets, draws
-from askone.features import Linear, Nystroem, Scaler
-from askone.paper.classes import class_grid
-from askone.paper.nystroem import stream_of
-from askone.paper.problems import class_draws, class_probabilities, class_rows, sine, uniform_rows
-from askone.paper.splits import two_thirds
-from askone.paper.supervision import shifted_sines
+from askone import Ranking, datasets
+from askone._common import random_table
+from askone.features.maps import Linear, Nystroem
+from askone.features.scaling import Scaler
+from askone.paper._split_trial import two_thirds
+from askone.paper._stream_trial import stream_of
+from askone.paper._synthetic import class_draws, class_probabilities, class_rows, sine, uniform_rows
+from askone.paper.figures.fig2_right import class_grid
+from askone.paper.figures.plain_sgd import shifted_sines
 
 Array = NDArray[Any]
 
@@ -154,7 +156,7 @@ def noise_of(law: str, scale: float, seed: int, shape: tuple[int, int]) -> Array
     """Noise of a law, by its inverse distribution function."""
     if scale == 0:
         return np.zeros(shape)
-    u = draws.uniforms(seed, _NOISE, *shape, draws.DESIGN)
+    u = random_table.uniforms(seed, _NOISE, *shape, random_table.DESIGN)
     laws: dict[str, Callable[[Array], Array]] = {
         "gaussian": ndtri,
         "laplace": lambda v: -np.sign(v - 0.5) * np.log1p(-2 * np.abs(v - 0.5)),
@@ -207,7 +209,7 @@ def _split(task: Task, seed: int) -> Problem:
     """Two thirds of the rows, at random, to learn from; the zero-one error on the others."""
     assert task.data is not None
     loaded = datasets.load(task.data)
-    order = np.argsort(draws.uniforms(seed, 0, 1, len(loaded.X), draws.ORDER)[0], kind="stable")
+    order = np.argsort(random_table.uniforms(seed, 0, 1, len(loaded.X), random_table.ORDER)[0], kind="stable")
     train, test = order[: two_thirds(len(order))][: task.questions], order[two_thirds(len(order)) :]
     y, y_test = loaded.y[train].astype(int), loaded.y[test].astype(int)
 
@@ -251,8 +253,8 @@ def best_orders(space: Ranking, scores: Array) -> Array:
 def _orders(task: Task, seed: int) -> Problem:
     """Utilities linear in what is known, plus noise of each day; 1 - Kendall's tau to the order without noise."""
     space, m, tested = ranking_of(task), task.outputs, 200
-    normal = ndtri(draws.uniforms(seed, 0, task.questions + tested, _ABOUT, draws.DESIGN))
-    taste = ndtri(draws.uniforms(seed, _NOISE << 1, m, _ABOUT, draws.DESIGN))
+    normal = ndtri(random_table.uniforms(seed, 0, task.questions + tested, _ABOUT, random_table.DESIGN))
+    taste = ndtri(random_table.uniforms(seed, _NOISE << 1, m, _ABOUT, random_table.DESIGN))
     usual = normal @ taste.T
     noisy = usual[: task.questions] + noise_of(*task.noise, seed, (task.questions, m))
     orders, truth = space.from_scores(noisy), space.embed(space.from_scores(usual[task.questions :]))

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from askone.campaign.campaign import Campaign
-from askone.campaign.intake import create_campaign
-from askone.campaign.settings import AskSettings, Numbers, RowSettings, Settings
-from askone.campaign.tables import open_table
-from askone.events import Answered, Asked, Retracted, Skipped
-from askone.server.secrets import TOKEN, digest, fresh
+from askone.campaign.create import create_campaign
+from askone.campaign.settings.settings import AskSettings, Numbers, RowSettings, Settings
+from askone.campaign.tables.open import open_table
+from askone.server.security.tokens import TOKEN, digest, fresh
+from askone.session.log import Answered, Asked, Retracted, Skipped
 from askone.store.notices import Reopened
-from askone.store.opening import open_store
-from askone.store.verify import verify
+from askone.store.open import open_store
+from askone.store.verification import verify
 
 NAME, OVERLAP = "sizes", 2
 AWAY = (OSError, http.client.HTTPException)
@@ -65,8 +65,8 @@ class Nursery:
 
 
 def _nurse() -> None:
-    from askone.cli import main  # noqa: PLC0415  # in this process alone
-    from askone.commands import running  # noqa: F401, PLC0415
+    from askone.cli.main import main  # noqa: PLC0415  # in this process alone
+    from askone.cli.serve import run_serve  # noqa: F401, PLC0415
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while line := sys.stdin.readline():

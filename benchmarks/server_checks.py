@@ -11,9 +11,9 @@ import numpy as np
 from server_load import Record
 
 from askone.campaign.campaign import Campaign
-from askone.events import Answered, Asked
-from askone.store.opening import open_store
-from askone.store.verify import verify
+from askone.session.log import Answered, Asked
+from askone.store.open import open_store
+from askone.store.verification import verify
 
 
 def checked(url: str, name: str, loads: Sequence[Record]) -> dict[str, Any]:

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askone.campaign.intake import create_campaign
-from askone.campaign.settings import AskSettings, ClassNames, Numbers, Settings
-from askone.campaign.tables import open_table
-from askone.store.opening import open_store
+from askone.campaign.create import create_campaign
+from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, Settings
+from askone.campaign.tables.open import open_table
+from askone.store.open import open_store
 
 Decide = Callable[[dict[str, Any]], bool]
 _TICK = os.sysconf("SC_CLK_TCK")

@@ -32,13 +32,16 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ[
 import numpy as np
 from page import grid, keep, machine
 
-from askone import OneBitRegressor, Oracle, Real, Stream, draws, simulate
-from askone.features import Gaussian, Nystroem, Scaler
-from askone.gradients import MedianSphere
-from askone.learners.sgd import SGD
-from askone.models.expansion import KernelExpansion
-from askone.models.linear import FeatureModel
-from askone.schedules import InverseSqrt
+from askone import OneBitRegressor, Oracle, Real, Stream, simulate
+from askone._common import random_table
+from askone.features.kernels import Gaussian
+from askone.features.maps import Nystroem
+from askone.features.scaling import Scaler
+from askone.learners.gradients import MedianSphere
+from askone.learners.models.kernel_expansion import KernelExpansion
+from askone.learners.models.linear import FeatureModel
+from askone.learners.sgd.sgd import SGD
+from askone.learners.step_rules import InverseSqrt
 
 SOURCE = Path(__file__).resolve().parent / "stream.c"
 FLAGS = ("-O3", "-march=native", "-ffast-math", "-shared", "-fPIC")
@@ -90,7 +93,7 @@ class Problem:
         self.test = rng.uniform(-1, 1, (50, d))
         self.kernel = Gaussian(0.7 * math.sqrt(d))
         self.gamma = 1 / max(p, 1)  # |k(x)|^2 <= p: no step moves a prediction by more than 1
-        self.U = MedianSphere().plan(m, draws.uniforms(0, 0, rows, m if m > 1 else 0)).directions
+        self.U = MedianSphere().plan(m, random_table.uniforms(0, 0, rows, m if m > 1 else 0)).directions
         identity = Scaler.identity(d)
         plain = FeatureModel(Nystroem(self.kernel, identity, self.Z, None))
         model = plain if p else KernelExpansion(self.kernel, identity)

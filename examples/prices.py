@@ -7,8 +7,9 @@ learns from that alone.  Run it: python examples/prices.py
 import numpy as np
 
 import askone
-from askone.features import Linear, Scaler
-from askone.learners.ellipsoid import Ellipsoid
+from askone.features.maps import Linear
+from askone.features.scaling import Scaler
+from askone.learners.paper.ellipsoid import Ellipsoid
 
 rng = np.random.default_rng(0)
 

@@ -13,11 +13,11 @@ import numpy as np
 from scipy.special import ndtr
 
 import askone
+from askone._common.validate import as_row, as_rows
 from askone.errors import InvalidArgument
-from askone.inputs import as_row, as_rows
 from askone.learners.base import Learner
-from askone.pools import chosen
-from askone.questions import half_space
+from askone.questions.half_space import half_space
+from askone.session.row_selection import chosen
 
 rng = np.random.default_rng(0)
 ages = rng.uniform(-1, 1, size=(400, 1))

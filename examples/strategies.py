@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 import askone
-from askone.games import equilibrium
+from askone.learners.paper.equilibrium import equilibrium
 
 X, y = load_digits(return_X_y=True)
 train, test = slice(0, 1200), slice(1200, None)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from askone import checks
+from askone.labels.number import Real
 from askone.learners.base import Learner
-from askone.learners.sgd import SGD
-from askone.spaces import Real
+from askone.learners.sgd.sgd import SGD
 from samples import models, small_labels, small_rows
 
 GOOD = SGD(Real(-2, 2), models()["linear"])

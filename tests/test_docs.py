@@ -5,15 +5,17 @@ import io
 import re
 import warnings
 from contextlib import redirect_stdout
+from pathlib import Path
 
 import pytest
 
 from askone import checks
-from askone.gradients.pairs import RANK_FAMILIES
-from askone.losses import LOSSES
-from askone.recipes import MODELS, QUESTIONS
-from askone.schedules import AVERAGES, STEP_RULES
-from conftest import ROOT
+from askone.estimators._recipe import MODELS, QUESTIONS
+from askone.labels.losses import LOSSES
+from askone.learners.gradients.pair import RANK_FAMILIES
+from askone.learners.step_rules import AVERAGES, STEP_RULES
+
+ROOT = Path(__file__).resolve().parents[1]
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)

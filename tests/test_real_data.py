@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import askone
-from askone.strategies import CONTENDERS, measured, rows_of
+from askone.paper.strategies import CONTENDERS, measured, rows_of
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,15 @@ import math
 import numpy as np
 import pytest
 
-from askone import draws, theory
+from askone import theory
+from askone._common import random_table
 from askone.errors import InvalidArgument
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 10, 50, 100])
 def test_c2_by_monte_carlo(m):
     n = 200_000
-    sample = np.abs(draws.sphere(draws.uniforms(m, 0, n, m))[:, 0])
+    sample = np.abs(random_table.sphere(random_table.uniforms(m, 0, n, m))[:, 0])
     assert abs(sample.mean() - theory.c2(m)) <= 5 * sample.std() / math.sqrt(n) + 1e-12
 
 
@@ -27,8 +28,8 @@ def test_c2_values_and_bracket():
 @pytest.mark.parametrize(("m", "M"), [(1, 1.0), (2, 0.5), (5, 2.0)])
 def test_c1_by_monte_carlo(m, M):
     n = 400_000
-    uniform = draws.uniforms(m, 0, n, m + 1)
-    u, v = draws.sphere(uniform[:, :m]), 2 * M * uniform[:, m]
+    uniform = random_table.uniforms(m, 0, n, m + 1)
+    u, v = random_table.sphere(uniform[:, :m]), 2 * M * uniform[:, m]
     z = np.zeros(m)
     z[0] = 1.9 * M  # within the promise |z| <= 2M
     sample = (u @ z >= v)[:, None] * u / theory.c1(m, M)
@@ -48,8 +49,8 @@ def test_thresholds_on_0_m_saturate():
 
 def test_the_generic_factor_is_for_the_sphere_and_d_plus_2_for_the_ball():
     n, d, bound = 400_000, 4, 1.5
-    uniform = draws.uniforms(9, 0, n, d + 2)
-    u, v = draws.sphere(uniform[:, :d]), bound * uniform[:, d]
+    uniform = random_table.uniforms(9, 0, n, d + 2)
+    u, v = random_table.sphere(uniform[:, :d]), bound * uniform[:, d]
     gradient = np.array([0.9, -0.4, 0.2, 0.0])
     sphere = theory.generic_factor(d, bound) * (u @ gradient >= v)[:, None] * u
     inside = u * uniform[:, d + 1 :] ** (1 / d)

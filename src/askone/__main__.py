@@ -2,6 +2,6 @@
 
 import sys
 
-from askone.cli import main
+from askone.cli.main import main
 
 sys.exit(main())

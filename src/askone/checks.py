@@ -1,7 +1,7 @@
 """Contract checks for whoever adds a loss, a gradient or a learner.  Each raises AssertionError.
 
->>> from askone.gradients import MedianSphere
->>> from askone.losses import Huber
+>>> from askone.learners.gradients import MedianSphere
+>>> from askone.labels.losses import Huber
 >>> check_loss_gradient(Huber(0.5))
 >>> check_gradient_unbiased(MedianSphere(), outputs=3)
 """
@@ -13,20 +13,21 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from askone import draws
-from askone.choices import Subset
+from askone._common import random_table
+from askone._common.types import Array
+from askone._common.validate import as_count, as_rows
 from askone.errors import InvalidArgument
-from askone.gradients import WeakGradient, draws_of
-from askone.inputs import as_count, as_rows
+from askone.labels.losses import Loss
 from askone.learners.base import Learner
-from askone.losses import Loss
-from askone.oracles import Oracle
-from askone.questions import HalfSpace, Question, question_from_json
-from askone.simulation import simulate
-
-Array = NDArray[Any]
+from askone.learners.gradients import WeakGradient, draws_of
+from askone.questions.base import Question
+from askone.questions.half_space import HalfSpace
+from askone.questions.registry import question_from_json
+from askone.questions.subset import Subset
+from askone.session.oracle import Oracle
+from askone.session.simulation import simulate
 
 _SIGMAS = 5.0
 
@@ -36,7 +37,7 @@ def check_loss_gradient(loss: Loss, outputs: int = 2, seed: int = 0) -> None:
 
     Points within 1e-3 of a kink are moved off it: there a subgradient need not match.
     """
-    z, y = (3 * draws.uniforms(seed, k * 1000, 200, outputs, draws.DESIGN) - 1.5 for k in (0, 1))
+    z, y = (3 * random_table.uniforms(seed, k * 1000, 200, outputs, random_table.DESIGN) - 1.5 for k in (0, 1))
     z = np.where(np.abs(z - y) < 1e-3, y + 0.01, z)
     gradient, step = loss.gradient(z, y), 1e-6
     for j in range(outputs):
@@ -65,14 +66,14 @@ def check_gradient_unbiased(gradient: WeakGradient, outputs: int = 1, draws_: in
         as_count(outputs, "outputs", 1, 1)
     if not gradient.unbiased:
         raise InvalidArgument("gradient", "one that claims to be unbiased", type(gradient).__name__)
-    points = 1.6 * draws.uniforms(seed, 0, 12, outputs, draws.DESIGN) - 0.8
+    points = 1.6 * random_table.uniforms(seed, 0, 12, outputs, random_table.DESIGN) - 0.8
     for z, y in zip(points[::2], points[1::2], strict=True):
         target = gradient.declared(outputs).gradient(z[None, :], y[None, :])[0]
         atoms = gradient.atoms(outputs)
         if atoms is not None:
             mean, error = _integrated(gradient, z, y, atoms), np.full(outputs, 1e-9)
         else:
-            sample = draws_of(gradient, z, y, draws.uniforms(seed, 1, draws_, gradient.width(outputs)))
+            sample = draws_of(gradient, z, y, random_table.uniforms(seed, 1, draws_, gradient.width(outputs)))
             mean, error = sample.mean(axis=0), _SIGMAS * sample.std(axis=0) / np.sqrt(draws_)
             scale = max(float(np.linalg.norm(target)), 0.1)
             _require(bool((error < 0.1 * scale).all()), f"{gradient}: {draws_} draws are too few to tell")
@@ -94,7 +95,7 @@ def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int =
     _require(shape == expected, f"predictions before any answer have shape {shape}, not {expected}")
     oracle = Oracle(labels)
     for i, x in enumerate(rows):
-        uniform = draws.uniforms(seed, i, 1, learner.width)[0]
+        uniform = random_table.uniforms(seed, i, 1, learner.width)[0]
         question = learner.ask(state, x, uniform)
         _require(question == learner.ask(state, x, uniform), "ask gave two questions for one draw")
         _check_question(question, labels[:5])
@@ -120,8 +121,10 @@ def _check_stream(learner: Learner[Any], rows: Array, labels: Array, state: Any,
     _require(same, "the same seed gave two different states")
     if learner.spreads_batches:
         rows = rows[:1]
-    batch = learner.ask_many(learner.init(), rows, draws.uniforms(seed, 0, len(rows), learner.width))
-    single = [learner.ask(learner.init(), x, draws.uniforms(seed, i, 1, learner.width)[0]) for i, x in enumerate(rows)]
+    batch = learner.ask_many(learner.init(), rows, random_table.uniforms(seed, 0, len(rows), learner.width))
+    single = [
+        learner.ask(learner.init(), x, random_table.uniforms(seed, i, 1, learner.width)[0]) for i, x in enumerate(rows)
+    ]
     _require(all(_alike(a, b) for a, b in zip(batch, single, strict=True)), "ask_many differs from ask")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from askone.inputs import as_count, as_number
+from askone._common.validate import as_count, as_number
 
 
 def c2(m: int) -> float:

@@ -1,9 +1,9 @@
 """A campaign: learner, rows and log joined.  What a server, a command or a simulation holds.
 
->>> from askone.campaign.requests import Answer, Next
->>> from askone.campaign.settings import Items, Settings
->>> from askone.campaign.intake import create_campaign
->>> from askone.store.opening import open_store
+>>> from askone.campaign.engine.commands import Answer, Next
+>>> from askone.campaign.settings.settings import Items, Settings
+>>> from askone.campaign.create import create_campaign
+>>> from askone.store.open import open_store
 >>> store = open_store("memory:")
 >>> create_campaign(store, "drinks", Settings("Drinks", Items(("tea", "coffee", "milk"))), None, owner="", at=0.0)
 >>> campaign = Campaign.open(store, "drinks")
@@ -27,34 +27,33 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from askone.campaign import dashboard
-from askone.campaign.asking import Asker
-from askone.campaign.book import STOPPED, Book
-from askone.campaign.desk import decide
-from askone.campaign.exams import reached
-from askone.campaign.packed import beginning
-from askone.campaign.requests import Request, Result
-from askone.campaign.settings import Items, Settings
-from askone.campaign.showing import picture_of, shown_row
-from askone.campaign.sitting import Sitting, looked_up
-from askone.campaign.tray import Tray
+from askone._common.lazy_import import lazy_import
+from askone.campaign.engine.batch import Sitting, looked_up
+from askone.campaign.engine.commands import Request, Result
+from askone.campaign.engine.handlers import decide
+from askone.campaign.engine.measurement import reached
+from askone.campaign.engine.packed_model import beginning
+from askone.campaign.engine.planner import Asker
+from askone.campaign.engine.projection import STOPPED, Book
+from askone.campaign.engine.row_cache import Tray
+from askone.campaign.output import dashboard
+from askone.campaign.output.views import picture_of, shown_row
+from askone.campaign.settings.settings import Items, Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
-from askone.later import later
 from askone.store.entries import Entry
 from askone.store.notices import Began, Turned
 from askone.store.store import Store
 from askone.version import __version__
 
 if TYPE_CHECKING:
-    from askone.campaign import building, predicting
+    from askone.campaign.engine import model_builder as building
+    from askone.campaign.output import predictions as predicting
     from askone.estimators.base import OneBitEstimator
 else:
-    building = later("askone.campaign.building")
-    predicting = later("askone.campaign.predicting")
+    building = lazy_import("askone.campaign.engine.model_builder")
+    predicting = lazy_import("askone.campaign.output.predictions")
 
-Array = NDArray[Any]
 log = logging.getLogger("askone.campaign")
 KEEP, PAUSE = 500, 60.0
 """After so many lessons and seconds the state is kept, so that opening is quick: megabytes, so not too often."""

@@ -10,7 +10,7 @@ from the 24 directions in which the rows differ most, and with fewer features). 
 answers where the columns say as much of the labels as f does.  If they say less, the campaign does worse than this;
 a simple truth is learnt sooner.
 
->>> from askone.campaign.settings import Items, Settings
+>>> from askone.campaign.settings.settings import Items, Settings
 >>> found = forecast(Settings("Drinks", Items(("tea", "coffee", "milk"))), None, 60)
 >>> found.measure, [point[0] for point in found.points][-1], found.cost
 ('share of pairs in the right order', 60, Cost(price=None, currency='', hours=0.06666666666666667))
@@ -24,18 +24,17 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from askone.campaign.building import make_estimator
-from askone.campaign.columns import Table
-from askone.campaign.intake import encoded_sample, with_columns
-from askone.campaign.settings import ClassNames, Items, Numbers, Settings
-from askone.features import Scaler, median_distance
-from askone.inputs import as_choice, as_count, as_number
-from askone.oracles import Oracle
-from askone.simulation import checkpoints, simulate
-
-Array = NDArray[Any]
+from askone._common.types import Array
+from askone._common.validate import as_choice, as_count, as_number
+from askone.campaign.create import encoded_sample, with_columns
+from askone.campaign.engine.model_builder import make_estimator
+from askone.campaign.settings.settings import ClassNames, Items, Numbers, Settings
+from askone.campaign.tables.base import Table
+from askone.features.kernels import median_distance
+from askone.features.scaling import Scaler
+from askone.session.oracle import Oracle
+from askone.session.simulation import checkpoints, simulate
 
 MOST: Final = 2_000
 """Answers that are rehearsed at most (of orders half as many): the curve ends there, the cost does not."""

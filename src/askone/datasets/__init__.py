@@ -16,9 +16,9 @@ them are for training.  Whatever was read is compared with a checksum of its con
 one exception is "calcofi-bottle", whose card says so.
 """
 
-from askone.datasets.base import Dataset, File, Recipe, content_checksum
-from askone.datasets.loading import card, load
-from askone.datasets.places import ENVIRONMENT
-from askone.datasets.registry import DATASETS
+from askone.datasets._base import Dataset, File, Recipe, content_checksum
+from askone.datasets._loading import card, load
+from askone.datasets._locate import ENVIRONMENT
+from askone.datasets._registry import DATASETS
 
 __all__ = ["DATASETS", "ENVIRONMENT", "Dataset", "File", "Recipe", "card", "content_checksum", "load"]

@@ -1,9 +1,5 @@
 """Estimators with scikit-learn's manners over the four pure functions."""
 
-from askone.estimators.base import InputScaleWarning
-from askone.estimators.classifier import OneBitClassifier
-from askone.estimators.loading import load
-from askone.estimators.ranker import OneBitRanker
-from askone.estimators.regressor import OneBitRegressor
+import lazy_loader
 
-__all__ = ["InputScaleWarning", "OneBitClassifier", "OneBitRanker", "OneBitRegressor", "load"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -10,24 +10,26 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from askone import pools, rehearsals, replay, saving
+from askone._common.types import Array, Key
+from askone._common.validate import as_flag, dimensions
 from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType
-from askone.events import Event, Kept, Key
-from askone.inputs import as_flag, dimensions
+from askone.estimators import files
+from askone.labels.base import Space
 from askone.learners.base import Learner
-from askone.models.base import Model
-from askone.oracles import Oracle
-from askone.questions import Question, question_from_json
-from askone.simulation import resampled, simulate
-from askone.spaces import Space
-from askone.streams import Budget, Stream, as_budget
+from askone.learners.models.base import Model
+from askone.questions.base import Question
+from askone.questions.registry import question_from_json
+from askone.session import logged_simulation, replay, row_selection
+from askone.session.log import Event, Kept
+from askone.session.oracle import Oracle
+from askone.session.simulation import resampled, simulate
+from askone.session.stream import Budget, Stream, as_budget
 
-Array = NDArray[Any]
 _PASSES = 8
 
 
@@ -98,12 +100,12 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         as it is from call to call.
         """
         with self._all_or_nothing():
-            rule, stream = pools.as_rule(self.select), self._running(X)
+            rule, stream = row_selection.as_rule(self.select), self._running(X)
             rows = self._validated(X, reset=False)
-            names = pools.as_keys(keys, len(rows))
+            names = row_selection.as_keys(keys, len(rows))
             if keys is None:
-                pools.require_same({} if self._memory is None else self._memory.rows, rows)
-            place, choice = pools.chosen(stream, rows, pools.free(stream, names, rows), rule)
+                row_selection.require_same({} if self._memory is None else self._memory.rows, rows)
+            place, choice = row_selection.chosen(stream, rows, row_selection.free(stream, names, rows), rule)
             return stream.ask(rows[place], names[place], choice), place
 
     def tell(self, question: Question | int, answer: Any) -> Self:
@@ -204,14 +206,16 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             raise BudgetSpent("the budget holds no question for fit")
         # A learner that is patient stays with a row until it is known, at no matter how many questions.
         most = left if stream.learner.patient else left or len(rows)
-        rule = pools.as_rule(self.select)
+        rule = row_selection.as_rule(self.select)
         if rule is not None:
-            pools.require_forecasts(stream.learner)
-            rehearsals.from_pool(stream, rows, oracle, rule, most or len(rows))
+            row_selection.require_forecasts(stream.learner)
+            logged_simulation.from_pool(stream, rows, oracle, rule, most or len(rows))
             return
         order = resampled(len(rows), self._draws(most), stream.seed) if self.resample and most else None
         if self.keep_log:  # question by question: compiled blocks keep less of a question than a log must
-            rehearsals.in_order(stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most)
+            logged_simulation.in_order(
+                stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most
+            )
             return
         simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[], order=order, questions=most)
         stream.state, stream.asked = simulation.state, simulation.asked
@@ -224,7 +228,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     # -- on disk ----------------------------------------------------------------------------------
 
-    def save(self, path: saving.Place) -> None:
+    def save(self, path: files.Place) -> None:
         """Write all there is, without pickle, to a path or an open binary file.
 
         That is configuration, state, keys, budget, open questions; ``askone.load`` reads it back.
@@ -237,8 +241,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             plain["random_state"] = None  # a RandomState cannot be written; the stream keeps its seed
         document = {
             "estimator": type(self).__name__,
-            "params": {name: saving.encode(_plain(value), arrays) for name, value in plain.items()},
-            "learner": saving.encode(stream.learner, arrays),
+            "params": {name: files.encode(_plain(value), arrays) for name, value in plain.items()},
+            "learner": files.encode(stream.learner, arrays),
             "columns": int(self.n_features_in_),
             "feature_names": [str(name) for name in self.__dict__.get("feature_names_in_", [])],
             "seed": stream.seed,
@@ -253,14 +257,14 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             **self._extras(),
         }
         state = stream.learner.to_arrays(stream.state)
-        saving.save(path, document, arrays | {f"state-{name}": array for name, array in state.items()})
+        files.save(path, document, arrays | {f"state-{name}": array for name, array in state.items()})
 
     def _extras(self) -> dict[str, Any]:
         """What else a saved model keeps, as JSON values."""
         return {}
 
     def _restored(self, document: dict[str, Any], arrays: dict[str, Array], given: Model[Any] | None) -> Self:
-        learner: Learner[Any] = saving.decode(document["learner"], arrays, given)
+        learner: Learner[Any] = files.decode(document["learner"], arrays, given)
         state = {name[6:]: array for name, array in arrays.items() if name.startswith("state-")}
         log = document.get("log")  # models saved before there were logs lack it
         self._memory = None if log is None else Kept.from_json(log)

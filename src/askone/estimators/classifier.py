@@ -6,34 +6,33 @@ from collections.abc import Mapping, Sequence, Sized
 from typing import Any, Self, cast, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from askone import schedules
+from askone._common.types import Array
+from askone._common.validate import as_choice, as_rows
 from askone.errors import InvalidArgument, WrongType, incompatible
+from askone.estimators._recipe import fixed_features, make_average, make_maps, make_model, make_step, refuse_steps
 from askone.estimators.base import OneBitEstimator
-from askone.finite import Classes, Finite, FiniteSpace, Sets
-from askone.gradients.subsets import SET_FAMILIES, set_strategy
-from askone.inputs import as_choice, as_rows
+from askone.labels.base import Name, Space, as_names
+from askone.labels.classes import Classes, Finite, FiniteSpace, Sets
+from askone.labels.losses import SURROGATES, Loss
+from askone.learners import step_rules
 from askone.learners.base import Learner
-from askone.learners.bisection import BisectedClasses
 from askone.learners.contest import Contest
-from askone.learners.game import Game
-from askone.learners.likelihood import SetLikelihood
-from askone.learners.memory import RememberedClasses
-from askone.learners.pseudo import PseudoLabels
-from askone.learners.surrogate import Surrogate
-from askone.losses import SURROGATES, Loss
-from askone.models.base import Model
-from askone.models.linear import FeatureModel
-from askone.oracles import Oracle
-from askone.recipes import fixed_features, make_average, make_maps, make_model, make_step, refuse_steps
-from askone.spaces import Name, Space, as_names
-from askone.streams import Budget
-
-Array = NDArray[Any]
+from askone.learners.gradients.subset import SET_FAMILIES, set_strategy
+from askone.learners.models.base import Model
+from askone.learners.models.linear import FeatureModel
+from askone.learners.paper.game import Game
+from askone.learners.repeated.bisection import BisectedClasses
+from askone.learners.repeated.memory import RememberedClasses
+from askone.learners.rls.pseudo_labels import PseudoLabels
+from askone.learners.sgd.surrogate import Surrogate
+from askone.learners.softmax.set_likelihood import SetLikelihood
+from askone.session.oracle import Oracle
+from askone.session.stream import Budget
 
 LEARNERS = ("auto", "likelihood", "sgd", "rls")
 CLASS_QUESTIONS = ("auto", *SET_FAMILIES, "game", "bisection")
@@ -144,9 +143,9 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         kernel: str = "gaussian",
         bandwidth: float | None = None,
         n_components: int = 500,
-        step: str | schedules.StepRule = "auto",
+        step: str | step_rules.StepRule = "auto",
         gamma: float | None = None,
-        average: str | schedules.Average = "polynomial",
+        average: str | step_rules.Average = "polynomial",
         ridge: float = 0.0,
         budget: int | Budget | None = None,
         resample: bool | str = False,
@@ -345,13 +344,13 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
                      average=(self.average, "polynomial"), ridge=(self.ridge, 0.0))  # fmt: skip
         return PseudoLabels(set_strategy(space, self._loss(), self._questions()), fixed_features(model, "rls"))
 
-    def _step(self, horizon: int | None) -> schedules.StepRule:
+    def _step(self, horizon: int | None) -> step_rules.StepRule:
         if self.step != "auto":
             return make_step(self.step, self.gamma, horizon)
         if self.gamma is not None:
             raise InvalidArgument("gamma", "None: step='auto' has none", self.gamma)
         # Scores live in a simplex of size 1: that is the distance to go.
-        return schedules.InverseSqrt(10.0) if self._questions() == "game" else schedules.DoG(1.0)
+        return step_rules.InverseSqrt(10.0) if self._questions() == "game" else step_rules.DoG(1.0)
 
     def _refuse_for_game(self) -> None:
         if self.resample == "memory":

@@ -7,29 +7,29 @@ from dataclasses import replace
 from typing import Any, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from askone import draws, schedules
+from askone._common import random_table
+from askone._common.types import Array
+from askone._common.validate import as_choice, as_count, as_flag, as_number, as_rows
 from askone.errors import InvalidArgument, incompatible
+from askone.estimators._recipe import fixed_features, make_average, make_maps, make_model, make_step, refuse_steps
 from askone.estimators.base import OneBitEstimator
-from askone.features import Intercept
-from askone.gradients.pairs import RANK_FAMILIES, RANK_LOSSES, RANK_PAIRS, rank_strategy
-from askone.inputs import as_choice, as_count, as_flag, as_number, as_rows
+from askone.features.maps import Intercept
+from askone.labels.base import Name, Space
+from askone.labels.losses import Loss
+from askone.labels.ranking import Ranking
+from askone.learners import step_rules
 from askone.learners.base import Learner
-from askone.learners.pseudo import PseudoLabels
-from askone.learners.surrogate import Surrogate
-from askone.learners.thurstone import Thurstone, default_bank
-from askone.losses import Loss
-from askone.models.base import Model
-from askone.models.linear import FeatureModel
-from askone.oracles import Oracle
-from askone.preferences import BestOf
-from askone.rankings import Ranking
-from askone.recipes import fixed_features, make_average, make_maps, make_model, make_step, refuse_steps
-from askone.spaces import Name, Space
-from askone.streams import Budget, Stream
-
-Array = NDArray[Any]
+from askone.learners.gradients.pair import RANK_FAMILIES, RANK_LOSSES, RANK_PAIRS, rank_strategy
+from askone.learners.models.base import Model
+from askone.learners.models.linear import FeatureModel
+from askone.learners.rls.pseudo_labels import PseudoLabels
+from askone.learners.sgd.surrogate import Surrogate
+from askone.learners.thurstone.thurstone import Thurstone, default_bank
+from askone.questions.comparison import BestOf
+from askone.session.oracle import Oracle
+from askone.session.stream import Budget, Stream
 
 _NOWHERE = np.zeros(1)  # the row of whoever has none
 _OF_GRADIENTS: dict[str, Any] = {
@@ -101,9 +101,9 @@ class OneBitRanker(OneBitEstimator):
         kernel: str = "gaussian",
         bandwidth: float | None = None,
         n_components: int = 100,
-        step: str | schedules.StepRule = "auto",
+        step: str | step_rules.StepRule = "auto",
         gamma: float | None = None,
-        average: str | schedules.Average = "auto",
+        average: str | step_rules.Average = "auto",
         ridge: float = 0.0,
         flip: float = 0.0,
         wording: str = "",
@@ -159,7 +159,7 @@ class OneBitRanker(OneBitEstimator):
             stream = self._running(given)
             space = self._space()
             self._require_comparing(stream.learner)
-            lots = draws.uniforms(stream.seed, stream.asked, 1, space.size, draws.CHOICE)[0]
+            lots = random_table.uniforms(stream.seed, stream.asked, 1, space.size, random_table.CHOICE)[0]
             listed = np.argsort(lots)[: as_count(k, "k", 2, space.size)]
             chosen = tuple(space.items[i] for i in listed)
             question = BestOf(chosen, 1.0 / space.P, learnt=stream.answered)

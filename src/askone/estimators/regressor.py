@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from typing import Any, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from askone import schedules
+from askone._common.types import Array
+from askone._common.validate import as_flag, as_rows
 from askone.errors import InvalidArgument
+from askone.estimators._recipe import Recipe
 from askone.estimators.base import OneBitEstimator
-from askone.inputs import as_flag, as_rows
+from askone.labels.base import Space
+from askone.labels.losses import Loss
+from askone.labels.number import Real
+from askone.learners import step_rules
 from askone.learners.base import Learner
-from askone.learners.calibrated import Calibrated
-from askone.learners.filters import Filters
-from askone.learners.intervals import Intervals
-from askone.losses import Loss
-from askone.models.base import Model
-from askone.oracles import Oracle
-from askone.recipes import Recipe
-from askone.spaces import Real, Space
-from askone.streams import Budget
-
-Array = NDArray[Any]
+from askone.learners.kalman.filters import Filters
+from askone.learners.kalman.intervals import Intervals
+from askone.learners.models.base import Model
+from askone.learners.range_search import Calibrated
+from askone.session.oracle import Oracle
+from askone.session.stream import Budget
 
 
 @final
@@ -55,7 +55,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     questions : "active", "passive", "full", "generic", "ellipsoid", "bisection"
         At the prediction (Algorithm 1), at random (the passive baseline), the label itself (full
         supervision), slopes in parameter space (appendix B), prices that halve what is possible
-        for answers without noise (see ``askone.learners.ellipsoid``), or several questions about a
+        for answers without noise (see ``askone.learners.paper.ellipsoid``), or several questions about a
         row until its label is known to the ``precision``.
     learner : "auto", "filters", "sgd", "rls"
         Who learns: "filters", a bank of one-bit Kalman filters for the median or a quantile, with nothing to
@@ -136,9 +136,9 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         kernel: str = "gaussian",
         bandwidth: float | None = None,
         n_components: int = 100,
-        step: str | schedules.StepRule = "auto",
+        step: str | step_rules.StepRule = "auto",
         gamma: float | None = None,
-        average: str | schedules.Average = "auto",
+        average: str | step_rules.Average = "auto",
         ridge: float = 0.0,
         calibration: int = 60,
         precision: float | None = None,

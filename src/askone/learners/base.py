@@ -16,92 +16,17 @@ it is the same mathematics in blocks.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from askone._common.types import Array, Key
 from askone.errors import InvalidArgument
-from askone.events import Key
-from askone.questions import Answer, HalfSpace, Question
-from askone.spaces import Space
+from askone.labels.base import Space
+from askone.learners.simulating import Task, heard
+from askone.questions.base import Answer, Question
 
-Array = NDArray[Any]
 S = TypeVar("S")
-Draw = Callable[[int, int], Array]
-"""(first, count) -> uniforms of these questions, count x width."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Sealed:
-    """What a respondent will answer to a block of half-space questions, for the compiled loop only.
-
-    ``projections`` are <y_i, u_i> in the user's units; the loop compares them with the threshold
-    and keeps the bit.  No learner reads them.
-    """
-
-    projections: Array
-    flips: Array
-    skipped: Array
-
-
-class Respondent(ABC):
-    """Who answers in a simulation, row by row."""
-
-    @abstractmethod
-    def respond(self, row: int, question: Question) -> Answer | None:
-        """The answer about a row, or None for a skip."""
-
-    @abstractmethod
-    def seal(self, rows: Array, directions: Array) -> Sealed:
-        """Commit to answers about these rows along directions in the user's units."""
-
-    @abstractmethod
-    def reveal(self, rows: Array) -> tuple[Array, Array]:
-        """Labels and skips of some rows: for the fully supervised baseline."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Some consecutive questions of a stream and their answers (2: skipped), in the user's units."""
-
-    rows: Array
-    directions: Array
-    thresholds: Array
-    answers: Array
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Exchange:
-    """One question of a stream that is not a half-space, and its answer (None: skipped)."""
-
-    row: int
-    question: Question
-    answer: Answer | None
-
-
-Listener = Callable[[Block | Exchange], None]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What a stream of rows needs beside the rows: their numbers at the respondent, the draws."""
-
-    rows: Array
-    respondent: Respondent
-    draw: Draw
-    first: int = 0
-    listen: Listener | None = None
-
-    def part(self, start: int, stop: int | None = None) -> Task:
-        """The task for some of the rows."""
-        return replace(self, rows=self.rows[start:stop], first=self.first + start)
 
 
 class Learner(ABC, Generic[S]):
@@ -208,14 +133,6 @@ class Learner(ABC, Generic[S]):
             if task.listen is not None:
                 task.listen(heard(int(task.rows[i]), question, answer))
         return state
-
-
-def heard(row: int, question: Question, answer: Answer | None) -> Block | Exchange:
-    """One question and its answer, as a listener gets them."""
-    if not isinstance(question, HalfSpace):
-        return Exchange(row, question, answer)
-    code = 2 if answer is None else int(bool(answer))
-    return Block(np.array([row]), np.array([question.direction]), np.array([question.threshold]), np.array([code]))
 
 
 def wrong_family(expected: type[Question], question: object) -> InvalidArgument:

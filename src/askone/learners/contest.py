@@ -23,15 +23,15 @@ from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from askone._common.types import Array
+from askone._common.validate import as_count, as_number
 from askone.errors import InvalidArgument
-from askone.inputs import as_count, as_number
-from askone.learners.base import Learner, Task
-from askone.questions import Answer, Question
-from askone.spaces import Space
-
-Array = NDArray[Any]
+from askone.labels.base import Space
+from askone.learners.base import Learner
+from askone.learners.simulating import Task
+from askone.questions.base import Answer, Question
 
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
 _MEMORY, _LEAST = 0.5, 50.0  # of all answers: forecasts older than these count little, as members improve
@@ -57,9 +57,9 @@ class ContestState:
 class Contest(Learner[ContestState]):
     """The best of several learners that forecast, found while they learn.  Ties are the first one's.
 
-    >>> from askone.features import Linear, Scaler
-    >>> from askone.finite import Classes
-    >>> from askone.learners.likelihood import SetLikelihood
+    >>> from askone.features.maps import Linear, Scaler
+    >>> from askone.labels.classes import Classes
+    >>> from askone.learners.softmax.set_likelihood import SetLikelihood
     >>> animals = Classes(("cat", "lion", "owl"))
     >>> near, far = (SetLikelihood(animals, Linear(Scaler.identity(1)), scales=(s,)) for s in (1e-6, 1.0))
     >>> learner = Contest((near, far), first=8, last=16)

@@ -22,12 +22,12 @@ from rich.progress import (
 from rich.table import Table
 
 from askone import datasets
+from askone._common.validate import as_choice, as_count
 from askone.errors import AskoneError
-from askone.inputs import as_choice, as_count
-from askone.paper.base import Run
-from askone.paper.catalogue import RUNS
-from askone.paper.engine import execute, reach, seconds
-from askone.paper.report import has_run, write_report, write_run
+from askone.paper._base import Run
+from askone.paper._catalogue import RUNS
+from askone.paper._engine import execute, reach, seconds
+from askone.paper._report import has_run, write_report, write_run
 
 ALL = "all"
 COMPLETE, INCOMPLETE, STOPPED = 0, 1, 130

@@ -16,14 +16,27 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
+from askone._common.lazy_import import lazy_import
 from askone.errors import AskoneError
-from askone.later import later
-from askone.server import memory, pages, routes_accounts, routes_annotators, routes_exports, routes_health
-from askone.server import results as given
-from askone.server import routes_managers as managers
-from askone.server import routes_uploads as uploads
-from askone.server import shapes as shape
-from askone.server.access import (
+from askone.server import _requests as shape
+from askone.server import _responses as given
+from askone.server._campaign_view import Front
+from askone.server._errors import handle
+from askone.server._routing import Row, endpoint
+from askone.server._services import Services
+from askone.server._uploaded_files import Uploads
+from askone.server.config import ServerConfig
+from askone.server.openapi import describe
+from askone.server.ops import memory
+from askone.server.ops.access_log import Watching
+from askone.server.ops.metrics import Metrics
+from askone.server.ops.warm_up import one_thread, warm
+from askone.server.ops.webhooks import Webhooks
+from askone.server.routes import accounts, annotators, exports, health, pages
+from askone.server.routes import managers as managers
+from askone.server.routes import uploads as uploads
+from askone.server.routes.pages import lost
+from askone.server.security.access import (
     ANSWERING,
     ANYBODY,
     IN_PERSON,
@@ -35,33 +48,21 @@ from askone.server.access import (
     SIGNED_IN,
     WATCHING,
 )
-from askone.server.auth import Auth
-from askone.server.config import ServerConfig
-from askone.server.front import Front
-from askone.server.headers import Headers
-from askone.server.limits import Buckets
-from askone.server.metrics import Metrics
-from askone.server.openapi import describe
-from askone.server.pages import lost
-from askone.server.passwords import Passwords
-from askone.server.problems import handle
-from askone.server.routing import Row, endpoint
-from askone.server.services import Services
-from askone.server.uploads import Uploads
-from askone.server.warming import one_thread, warm
-from askone.server.watching import Watching
-from askone.server.webhooks import Webhooks
+from askone.server.security.authentication import Auth
+from askone.server.security.headers import Headers
+from askone.server.security.passwords import Passwords
+from askone.server.security.rate_limits import Buckets
 from askone.server.worker import Worker, Workers
 from askone.store.store import Store
 
 if TYPE_CHECKING:
     from askone.campaign import campaign
 else:
-    campaign = later("askone.campaign.campaign")
+    campaign = lazy_import("askone.campaign.campaign")
 
 _API, _C, _OUT = "/api/v1", "/api/v1/campaigns/{c}", "/api/v1/campaigns/{c}/export"
 log = logging.getLogger("askone.server")
-accounts, annotators, exports, health = routes_accounts, routes_annotators, routes_exports, routes_health
+accounts, annotators, exports, health = accounts, annotators, exports, health
 
 # fmt: off
 ROUTES: tuple[Row, ...] = (

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import final
 from urllib.parse import urlsplit
 
+from askone._common.validate import as_count
 from askone.errors import InvalidArgument
-from askone.inputs import as_count
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _MIB = 1 << 20

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from askone.server.results import Error
-from askone.server.routing import PARTS, Row
+from askone.server._responses import Error
+from askone.server._routing import PARTS, Row
 from askone.version import __version__
 
 _REF = "#/components/schemas/{model}"

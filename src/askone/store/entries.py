@@ -8,11 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
-from numpy.typing import NDArray
-
+from askone._common.types import Array
 from askone.store.notices import Logged, record_from_json
 
-Array = NDArray[Any]
 Record = dict[str, Any]
 BEGINNING = "0" * 64
 """What the first entry of a log is chained to."""

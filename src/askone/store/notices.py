@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, final
 
 from askone.errors import InvalidFile
-from askone.events import FORMAT, Event, event_from_json
+from askone.session.log import FORMAT, Event, event_from_json
 
 Record = dict[str, Any]
 Status = Literal["running", "paused", "closed"]

@@ -1,7 +1,7 @@
 """A store: campaigns with their logs, rows, seats and snapshots, in one database.
 
 >>> import numpy as np
->>> from askone.store.opening import open_store
+>>> from askone.store.open import open_store
 >>> from askone.store.notices import Began, Turned
 >>> store = open_store("memory:")
 >>> rows = [[Row(0, "a", {"size": 3}, np.zeros(1)), Row(1, "b", {"size": 5}, np.ones(1))]]
@@ -24,14 +24,15 @@ from typing import final
 
 import numpy as np
 
+from askone._common.types import Array
 from askone.errors import InvalidArgument, UnknownCampaign
-from askone.store import making
-from askone.store.accounts import Accounts
-from askone.store.connections import ENTRY_COLUMNS, Database, Record
-from askone.store.entries import BEGINNING, Array, Entry, Row, Seat
-from askone.store.making import CampaignRecord, Mark, Rows
-from askone.store.packing import ROW_COLUMNS, Line, as_texts, is_name, row_of
-from askone.store.turns import HEAD, Turn
+from askone.store import _campaigns
+from askone.store._campaigns import CampaignRecord, Mark, Rows
+from askone.store._codec import ROW_COLUMNS, Line, as_texts, is_name, row_of
+from askone.store._connections import ENTRY_COLUMNS, Database, Record
+from askone.store.accounts.accounts import Accounts
+from askone.store.entries import BEGINNING, Entry, Row, Seat
+from askone.store.transactions import HEAD, Turn
 
 __all__ = ["CampaignRecord", "Line", "Store", "Turn"]
 
@@ -83,15 +84,15 @@ class Store:
         number and fingerprint.  Where a campaign comes from elsewhere, ``log`` is what follows, ``seats`` are those of
         questions without an answer, and ``parts`` say after how many rows the table grew: no chunk goes across.
         """
-        making.create(self._database, name, title, owner, learner, began, rows, (log, seats, parts), self._making)
+        _campaigns.create(self._database, name, title, owner, learner, began, rows, (log, seats, parts), self._making)
 
     def grow(self, name: str, rows: Rows, grown: Mark) -> int:
         """Add rows at the end, and the entry that ``grown`` makes of their number and the whole fingerprint."""
-        return making.grow(self._database, name, rows, grown)
+        return _campaigns.grow(self._database, name, rows, grown)
 
     def delete(self, name: str) -> None:
         """A whole campaign with its log: the one deletion of a log."""
-        making.delete(self._database, name)
+        _campaigns.delete(self._database, name)
 
     def campaigns(self) -> list[CampaignRecord]:
         """All campaigns, by their names."""
@@ -207,7 +208,7 @@ class Store:
     def add_media(self, name: str, items: Iterable[tuple[str, str, bytes]]) -> None:
         """Keep files (key, media type, bytes); also while ``create`` takes this campaign's rows."""
         number = self._making.get(name) or self._one(HEAD, name)[0]
-        making.keep_media(self._database, number, items)
+        _campaigns.keep_media(self._database, number, items)
 
     def media(self, name: str, key: str) -> tuple[str, bytes] | None:
         """A file's media type and bytes, if there is one under this key."""

@@ -1,0 +1,296 @@
+"""From a table to a campaign: columns chosen, an encoder and a model made from a sample, all rows streamed in."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final, final
+
+import numpy as np
+
+from askone.campaign.engine.model_builder import make_estimator, pack, unpack
+from askone.campaign.output.export import begun_settings
+from askone.campaign.settings.settings import ClassNames, Items, Numbers, RowSettings, Settings
+from askone.campaign.tables.base import Cells, Column, Table
+from askone.campaign.tables.encoder import Encoder, fit_encoder
+from askone.campaign.tables.image_folder import IMAGE, Images
+from askone.campaign.tables.images import Safe, safe_image
+from askone.errors import InvalidArgument, InvalidFile
+from askone.labels.number import number_text
+from askone.store.entries import Block, Entry, Row
+from askone.store.notices import Began, Grown
+from askone.store.store import Store
+
+Progress = Callable[[int, int], None]
+"""Called with how many rows are in and how many there are."""
+
+ROWLESS: Final = "all"
+"""The key of the one row of a campaign without a table."""
+_LOOKED_AT: Final = 500  # images by which a model is begun
+_KEY: Final = 500  # characters of a key
+
+
+def create_campaign(
+    store: Store,
+    name: str,
+    settings: Settings,
+    table: Table | None,
+    owner: str,
+    at: float,
+    progress: Progress | None = None,
+) -> None:
+    """A campaign about the rows of a table, or, for orders, about none: then all are asked about one row.
+
+    The settings go into the log with their columns named, so that rows added later are read alike.
+    """
+
+    def began(rows: int, fingerprint: str) -> Entry:
+        return Entry(Began("began", chosen.to_json(), rows, fingerprint), who=owner, at=at)
+
+    if table is None:
+        chosen = settings
+        learner = pack(make_estimator(settings, None), None)
+        row = Row(0, ROWLESS, {}, np.zeros(1, dtype=np.float32))
+        store.create(name, settings.title, owner, learner, began, [[row]])
+        return
+    chosen = with_columns(settings, table)
+    sample, encoder = encoded_sample(chosen, table)
+    learner = pack(make_estimator(chosen, sample), encoder)
+    reading = _Reading(store, name, chosen, table, encoder, 0, progress)
+    with _naming_doubles(reading):
+        store.create(name, chosen.title, owner, learner, began, reading.chunks())
+
+
+def add_rows(store: Store, name: str, table: Table, at: float, who: str, progress: Progress | None = None) -> int:
+    """Add the rows of a table, which has the columns of the first one, at the end; how many there were."""
+    encoder = unpack(store.learner(name)).encoder
+    if encoder is None:
+        raise InvalidArgument("table", "None: this campaign has no rows", "rows")
+    settings = begun_settings(store, name)
+    _require_columns(settings, table, encoder)
+    reading = _Reading(store, name, settings, table, encoder, store.campaign(name).rows, progress)
+
+    def grown(rows: int, fingerprint: str) -> Entry:
+        return Entry(Grown(f"grown-{secrets.token_hex(8)}", rows, fingerprint), who=who, at=at)
+
+    with _naming_doubles(reading):
+        return store.grow(name, reading.chunks(), grown)
+
+
+# -- which columns ------------------------------------------------------------------------------------
+
+
+def with_columns(settings: Settings, table: Table) -> Settings:
+    """The settings with all columns named; those that the table lacks are refused."""
+    rows = settings.rows
+    key = IMAGE if rows.key is None and isinstance(table, Images) else rows.key
+    for place, named in (("key", [key]), ("show", rows.show or ()), ("learn", rows.learn or ()), ("gold", [rows.gold])):
+        for name in named:
+            if name is not None:
+                _require_column(table, name, f"rows.{place}")
+    images = [column.name for column in table.columns if column.kind == "image"]
+    show = [column.name for column in table.columns if column.name != rows.gold] if rows.show is None else rows.show
+    learnt = [
+        column.name
+        for column in table.columns
+        if column.kind != "url" and column.name not in (rows.gold, *([] if images else [key]))
+    ]
+    learn = learnt if rows.learn is None else rows.learn
+    return replace(settings, rows=RowSettings(key, tuple(show), tuple(learn), rows.gold, rows.file))
+
+
+def _require_column(table: Table, name: str, place: str) -> Column:
+    column = table.column(name)
+    if column is not None:
+        return column
+    names = [column.name for column in table.columns]
+    near = difflib.get_close_matches(name, names, 1)
+    shown = ", ".join(map(repr, names[:10])) + (", …" if len(names) > 10 else "")
+    allowed = f"a column of the table (did you mean {near[0]!r}?)" if near else f"a column of the table: {shown}"
+    raise InvalidArgument(place, allowed, repr(name))
+
+
+def _require_columns(settings: Settings, table: Table, encoder: Encoder) -> None:
+    """A table that is added has what the first one had."""
+    rows, kinds = settings.rows, {part.column: part.kind for part in encoder.parts}
+    for name in dict.fromkeys([*filter(None, [rows.key]), *(rows.show or ()), *(rows.learn or ())]):
+        column = _require_column(table, name, "table")
+        if kinds.get(name) == "image" and not isinstance(table, Images):
+            raise InvalidArgument("table", "images in a folder or a zip file, as the first one", column.kind)
+
+
+def encoded_sample(settings: Settings, table: Table) -> tuple[Any, Encoder]:
+    """Encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns."""
+    learnt = [_require_column(table, name, "rows.learn") for name in settings.rows.learn or ()]
+    sample: Sequence[Mapping[str, Any]] = table.sample
+    if isinstance(table, Images):
+        step = -(-len(sample) // _LOOKED_AT)
+        sample = [{IMAGE: _safe(table, row[IMAGE]).gray} for row in sample[::step]]
+    encoder = fit_encoder(learnt, sample)
+    return encoder.encode(sample), encoder
+
+
+# -- rows ---------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(eq=False)
+class _Reading:
+    """Rows of a table on their way into a store."""
+
+    store: Store
+    name: str
+    settings: Settings
+    table: Table
+    encoder: Encoder
+    first: int
+    progress: Progress | None
+
+    def chunks(self) -> Iterator[Block]:
+        """Rows as a store takes them; images are kept as they come, before the campaign is seen."""
+        done, columns = 0, self.settings.rows
+        wanted = {*(columns.show or ()), *(columns.learn or ())}
+        kept = [one.name for one in self.table.columns if one.name in wanted]
+        whole = len(kept) == len(self.table.columns)
+        for chunk in self.table.chunks():
+            contents = chunk if whole else [{name: cells[name] for name in kept} for cells in chunk]
+            yield Block(self._keys(chunk, done), contents, self._encoded(chunk, done), self._golds(chunk, done))
+            done += len(chunk)
+            if self.progress is not None:
+                self.progress(done, self.table.rows)
+
+    def _encoded(self, chunk: list[Cells], done: int) -> Any:
+        try:
+            if not isinstance(self.table, Images):
+                return self.encoder.encode(chunk)
+            gray: list[Mapping[str, Any]] = []
+            self.store.add_media(self.name, self._pictures(self.table, chunk, gray))
+            return self.encoder.encode(gray)
+        except InvalidArgument as error:
+            rows = f"rows {done + 1} to {done + len(chunk)}"
+            raise InvalidFile(
+                f"{rows}, column {error.argument!r}: {error.allowed} is needed; got {error.got}"
+            ) from error
+
+    def _pictures(
+        self, folder: Images, chunk: list[Cells], gray: list[Mapping[str, Any]]
+    ) -> Iterator[tuple[str, str, bytes]]:
+        """Images made safe, one at a time; what the model sees of them goes to ``gray``."""
+        for cells in chunk:
+            safe = _safe(folder, cells[IMAGE])
+            gray.append({IMAGE: safe.gray})
+            yield cells[IMAGE], safe.kind, safe.data
+
+    def _keys(self, chunk: list[Cells], done: int) -> list[str]:
+        if self.settings.rows.key is None:
+            first = self.first + done + 1
+            return list(map(str, range(first, first + len(chunk))))
+        return [self._key(cells, done + place) for place, cells in enumerate(chunk)]
+
+    def _golds(self, chunk: list[Cells], done: int) -> list[Any]:
+        if self.settings.rows.gold is None:
+            return [None] * len(chunk)
+        return [self._gold(cells, done + place) for place, cells in enumerate(chunk)]
+
+    def _key(self, cells: Cells, place: int) -> str:
+        column = self.settings.rows.key
+        value = None if column is None else cells[column]
+        text = "" if value is None else value if isinstance(value, str) else number_text(value)
+        if not text.strip() or len(text) > _KEY:
+            raise InvalidFile(f"row {place + 1}, column {column!r}: a key of 1 to {_KEY} characters is needed")
+        return text
+
+    def _gold(self, cells: Cells, place: int) -> Any:
+        column = self.settings.rows.gold
+        value = None if column is None else cells.get(column)
+        if value is None or (isinstance(value, str) and not value.strip()):
+            return None
+        try:
+            return as_label(self.settings, value)
+        except InvalidArgument as error:
+            raise InvalidFile(f"row {place + 1}, column {column!r}: {error}") from None
+
+    def first_double(self) -> str | None:
+        """The first key that comes twice in the table."""
+        seen: set[str] = set()
+        place = 0
+        for chunk in self.table.chunks():
+            for key in self._keys(chunk, place):
+                if key in seen:
+                    return key
+                seen.add(key)
+            place += len(chunk)
+        return None
+
+
+@contextmanager
+def _naming_doubles(reading: _Reading) -> Iterator[None]:
+    """Where the store says that a key came twice, say which: it is looked for only then."""
+    try:
+        yield
+    except InvalidArgument as error:
+        double = reading.first_double() if error.argument == "rows" and reading.settings.rows.key is not None else None
+        if double is None:
+            raise
+        allowed = "a column of keys that differ"
+        raise InvalidArgument("rows.key", allowed, f"{double!r} twice in {reading.settings.rows.key!r}") from error
+
+
+def _safe(table: Images, name: str) -> Safe:
+    return safe_image(table.image(name), table.limits, repr(name))
+
+
+# -- known labels -------------------------------------------------------------------------------------
+
+
+def as_label(settings: Settings, value: Any) -> Any:
+    """A known label as JSON: a number, the name of a class, or items in order (a JSON list, or "tea > milk > water").
+
+    >>> as_label(Settings("Drinks", Items(("tea", "milk"))), "milk > tea")
+    ['milk', 'tea']
+    """
+    labels = settings.labels
+    if isinstance(labels, Numbers):
+        return _number(value)
+    if isinstance(labels, ClassNames):
+        return _named(labels.classes, value)
+    return _order(labels, value)
+
+
+def _number(value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number) or isinstance(value, bool):
+        raise InvalidArgument("label", "a number", repr(value)[:60])
+    return number
+
+
+def _named(names: Sequence[Any], value: Any) -> Any:
+    """The class or item that reads the same: cells of numbers are told from texts by their file alone."""
+    text = value.strip() if isinstance(value, str) else number_text(value)
+    for name in names:
+        if text == (name if isinstance(name, str) else number_text(name)):
+            return name
+    known = ", ".join(str(name) for name in names[:10])
+    raise InvalidArgument("label", f"one of: {known}", repr(value)[:60])
+
+
+def _order(labels: Items, value: Any) -> list[Any]:
+    text = str(value)
+    try:
+        parts = json.loads(text) if text.lstrip().startswith("[") else text.split(">")
+    except (ValueError, RecursionError):
+        parts = None
+    if not isinstance(parts, list) or not all(isinstance(part, str | int | float) for part in parts):
+        raise InvalidArgument("label", "items in order, such as a > b > c", repr(text)[:60])
+    order = [_named(labels.items, part) for part in parts]
+    if len(set(order)) < len(order) or len(order) != len(labels.items):
+        raise InvalidArgument("label", f"all {len(labels.items)} items in order", repr(text)[:60])
+    return order

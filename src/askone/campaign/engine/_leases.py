@@ -1,0 +1,159 @@
+"""Seats of a campaign during one turn: who holds which question, and what is to be written of that.
+
+A question without an answer has a seat for each person who is to answer it; a seat that is not held, or whose lease
+has run out, goes to whoever comes next, with the question that was asked.  So a row is asked once.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import final
+
+from askone.campaign.engine.projection import Book
+from askone.store.entries import Seat
+from askone.store.transactions import Turn
+
+_PAGES, _MANY = 5, 500
+
+
+def fresh_lease() -> str:
+    """A name that nobody can guess."""
+    return secrets.token_urlsafe(16)
+
+
+@final
+class Seats:
+    """See the module.  ``found`` are the seats that the turn's people hold, ``free`` the first ``page`` free ones."""
+
+    def __init__(
+        self, book: Book, turn: Turn, found: Sequence[Seat], free: Sequence[Seat], page: int, now: float, lease: float
+    ) -> None:
+        self._book, self._turn, self._page, self._now, self._lease = book, turn, page, now, lease
+        self.here = {(seat.number, seat.seat): seat for seat in found}
+        self.changed: dict[tuple[int, int], Seat] = {}
+        self.dropped: set[tuple[int, int]] = set()
+        self._free: list[Seat] = []
+        self._after: tuple[int, int] | None = None
+        self._turned(free)
+
+    # -- changes ----------------------------------------------------------------------------------
+
+    def put(self, seat: Seat) -> Seat:
+        """A seat that is new or has changed."""
+        place = (seat.number, seat.seat)
+        self.here[place] = self.changed[place] = seat
+        self.dropped.discard(place)
+        return seat
+
+    def leave(self, seat: Seat) -> None:
+        """A seat that is no longer."""
+        place = (seat.number, seat.seat)
+        self.here.pop(place, None)
+        self.changed.pop(place, None)
+        self.dropped.add(place)
+
+    def give(self, seat: Seat, person: str) -> Seat:
+        """A seat for somebody, or for longer if they have it."""
+        expires = self._now + self._lease
+        if seat.person == person and seat.lease:
+            return self.put(replace(seat, expires=expires))
+        return self.put(Seat(seat.number, seat.seat, seat.position, person, fresh_lease(), expires))
+
+    def reseat(self, numbers: Sequence[int], seq: int) -> None:
+        """Each of these questions has as many seats as it lacks answers, unless others hold more of them."""
+        here: dict[int, list[Seat]] = {number: [] for number in numbers}
+        for seat in self.of(here):
+            here[seat.number].append(seat)
+            self.here[seat.number, seat.seat] = seat
+        for number, seats in here.items():
+            lacking, position = self._book.lacking(number), self._book.asked[number].position
+            spare = sorted((seat for seat in seats if seat.expires <= self._now), key=lambda seat: seat.person != "")
+            for seat in spare[: max(0, len(seats) - lacking)]:
+                self.leave(seat)
+            for extra in range(lacking - len(seats)):
+                # The place of the entry makes a number that no other seat of this question has.
+                self.put(Seat(number, self._book.overlap * (1 + seq) + extra, position))
+
+    # -- looking ----------------------------------------------------------------------------------
+
+    def own(self, person: str, leases: Sequence[str]) -> list[Seat]:
+        """The seats that somebody holds under these leases."""
+        wanted = set(leases)
+        return [seat for seat in self.here.values() if seat.lease in wanted and seat.person == person and seat.lease]
+
+    def of(self, numbers: Iterable[int]) -> list[Seat]:
+        """The seats of these questions as they are now."""
+        wanted = set(numbers)
+        found = {(seat.number, seat.seat): seat for seat in self._turn.seats(numbers=sorted(wanted))}
+        found |= {place: seat for place, seat in self.changed.items() if seat.number in wanted}
+        return [seat for place, seat in found.items() if place not in self.dropped]
+
+    def held(self, person: str) -> Seat | None:
+        """What this person has had before, and not answered."""
+        mine = (seat for seat in self.here.values() if seat.person == person)
+        for seat in sorted(mine, key=lambda seat: (seat.number, seat.seat)):
+            if seat.number in self._book.closed:
+                self.leave(seat)
+            else:
+                return self.give(seat, person)
+        return None
+
+    def holds(self, person: str) -> bool:
+        """Whether somebody has a seat."""
+        return any(seat.person == person for seat in self.here.values())
+
+    def reclaimed(self, number: int, person: str) -> Seat | None:
+        """A seat of this question for somebody who gave it up, if nobody else holds them all."""
+        if number in self._book.closed or person in self._book.excluded:
+            return None
+        mine = [seat for seat in self.here.values() if seat.number == number]
+        for seat in sorted(mine, key=lambda seat: (seat.person != person, seat.person != "", seat.seat)):
+            if seat.person == person or seat.expires <= self._now:
+                return self.give(seat, person)
+        return None
+
+    def left_over(self, person: str) -> Seat | None:
+        """A seat of a question that was asked and that nobody holds, if this person has not had it."""
+        holding = {seat.number for seat in self.here.values() if seat.person == person}
+        start = 0
+        for _ in range(1 + _PAGES):
+            for seat in self._free[start:]:
+                if self._suits(seat, person, holding):
+                    return seat
+            if self._after is None:
+                return None
+            start = len(self._free)
+            self._turned(self._turn.free(self._now, self._page, self._after))
+        return None
+
+    def last(self, person: str) -> Seat | None:
+        """The same however far the search must go: there is nothing else for this person."""
+        numbers = sorted(number for number in self._book.touched if self._book.open_to(person, number))
+        for start in range(0, len(numbers), _MANY):
+            for seat in self.of(numbers[start : start + _MANY]):
+                if seat.expires <= self._now:
+                    return seat
+        return None
+
+    def _turned(self, page: Sequence[Seat]) -> None:
+        """A page of free seats."""
+        self._after = (page[-1].number, page[-1].seat) if len(page) == self._page else None
+        self._free += [seat for seat in page if not self._gone(seat)]
+
+    def _gone(self, seat: Seat) -> bool:
+        """Whether a seat, as the store has it, was changed in this turn or its question is closed."""
+        place = (seat.number, seat.seat)
+        if place in self.changed or place in self.dropped:
+            return True
+        if seat.number in self._book.closed:
+            self.leave(seat)
+            return True
+        return False
+
+    def _suits(self, seat: Seat, person: str, holding: set[int]) -> bool:
+        place = (seat.number, seat.seat)
+        if place in self.changed or place in self.dropped or seat.number in holding:
+            return False
+        return self._book.open_to(person, seat.number)

@@ -1,0 +1,196 @@
+"""One batch of requests while the turn of the store is held: who has which question, what comes next, what is written.
+
+Nothing has happened before the turn is committed: if it fails, the book is read anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import final
+
+from askone.campaign.engine._leases import Seats, fresh_lease
+from askone.campaign.engine.commands import Ahead, Request, Served, Serving, State, ids_of, leases_of, people_of
+from askone.campaign.engine.planner import QUIET, Asker, Drafted, Plan
+from askone.store.entries import Entry, Seat
+from askone.store.transactions import Looked, Turn
+
+_AT_ONCE = 100  # answers: more, such as another process wrote, are learnt from when the turn is over
+
+
+def looked_up(turn: Turn, after: int, requests: Sequence[Request], now: float) -> Looked:
+    """What the store has for these requests, and what the log holds after entry ``after``."""
+    people, leases = sorted(set(people_of(requests))), sorted(set(leases_of(requests)))
+    return turn.look(after, ids_of(requests), people, leases, now, _page(requests))
+
+
+def _page(requests: Sequence[Request]) -> int:
+    return 8 + 2 * len(requests)
+
+
+@final
+class Sitting:
+    """See the module.  The book has caught up with what was looked up."""
+
+    def __init__(self, asker: Asker, turn: Turn, looked: Looked, requests: Sequence[Request], now: float) -> None:
+        self.asker, self.book, self.now = asker, asker.book, now
+        self.known = looked.known
+        lease = asker.settings.lease_seconds
+        self.seats = Seats(self.book, turn, looked.seats, looked.free, _page(requests), now, lease)
+        self.entries: list[Entry] = []
+        self.measured = False
+        """Whether the error of the model is known better than before."""
+        self._quiet = asker.present(people_of(requests), now) <= QUIET
+
+    def note(self, entry: Entry) -> Entry:
+        """It happens: the book knows of it, and it will be written."""
+        placed = Entry(entry.event, entry.who, entry.at, entry.took, entry.aside, self.book.seq + 1)
+        self.book.note(placed)
+        self.entries.append(entry)
+        self.known[entry.id] = placed
+        return placed
+
+    def affordable(self, more: int = 1) -> bool:
+        """Whether the budget has room for so many more questions."""
+        book = self.book
+        return book.budget is None or book.seats_asked + (len(book.reserved) + more) * book.overlap <= book.budget
+
+    # -- what somebody has before them ------------------------------------------------------------
+
+    def serving(self, person: str, ahead: bool = True, duplicate: bool = False) -> Serving:
+        """What this person has before them now."""
+        if not self._may(person):
+            state: State = "done" if self.book.status == "running" else self.book.status
+            return self._without(person, state, duplicate)
+        seats = self.seats
+        seat = seats.held(person)
+        if seat is None:
+            found = seats.left_over(person)
+            seat = None if found is None else seats.give(found, person)
+        seat = seat or self._fresh(person, ahead)
+        if seat is None:
+            found = seats.last(person)
+            seat = None if found is None else seats.give(found, person)
+        if seat is None:
+            return self._without(person, self._why(person), duplicate)
+        return self.with_question(seat, person, ahead, duplicate)
+
+    def with_question(self, seat: Seat, person: str, ahead: bool = True, duplicate: bool = False) -> Serving:
+        """A seat's question, held for its person."""
+        book, row = self.book, self.asker.tray.row(seat.position)
+        following = self._following(person, seat.number)
+        if ahead and seat.ahead is None and seat.seat == 0 and following is not None:
+            seat = self._look_ahead(seat, following)
+        served = Served(seat.lease, seat.number, book.asked[seat.number].question, row, seat.expires)
+        return Serving("question", served, self._ahead(seat) if ahead else None, *self._counts(person), duplicate)
+
+    def after(self, seat: Seat, person: str, bit: str | None) -> Serving:
+        """What was set aside to come after a question, if it still is; else whatever is next.
+
+        It was shown to whoever has the question's first seat: of several people one can have it.
+        """
+        book, following = self.book, self._following(person, seat.number)
+        elsewhere = self.seats.holds(person) or (seat.seat and seat.number not in book.closed)
+        if following is None or elsewhere or not self._may(person):
+            return self.serving(person)
+        if bit is not None and seat.ahead is not None and seat.ahead["yes"]["plan"][0] == following.number:
+            draft = self._draft(seat, bit)
+            return self.with_question(self._ask(draft, person, True, seat.ahead["lease"]), person)
+        self._learn()
+        return self.with_question(self._ask(self.asker.draft(following, book.state), person, True), person)
+
+    def _may(self, person: str) -> bool:
+        """Whether this person is to answer, as far as that depends on them and on the campaign's status."""
+        book, most = self.book, self.asker.settings.per_person
+        if book.status != "running" or person in book.excluded:
+            return False
+        return most is None or book.person(person).answers < most
+
+    def _without(self, person: str, state: State, duplicate: bool) -> Serving:
+        mine, left, undoable = self._counts(person)
+        return Serving(state, None, None, mine, 0 if state == "spent" else left, undoable, duplicate)
+
+    def _counts(self, person: str) -> tuple[int, int | None, int]:
+        book, known = self.book, self.book.people.get(person)
+        left = None if book.budget is None else max(0, book.budget - book.answers)
+        return (0, left, 0) if known is None else (known.answers, left, len(known.done))
+
+    def _why(self, person: str) -> State:
+        """Why there is no question: others may still give some back, the budget is spent, or there is none left."""
+        book = self.book
+        if any(book.open_to(person, number) for number in book.touched) or self._orphan(person, book.reserved):
+            return "waiting"
+        return "done" if self.affordable() else "spent"
+
+    # -- new questions ----------------------------------------------------------------------------
+
+    def _learn(self) -> None:
+        """Before a question is made, where few are at work; among many, what was just said is one bit of dozens."""
+        if self._quiet and self.book.learning.pending <= _AT_ONCE:
+            self.book.learning.settle()
+
+    def _fresh(self, person: str, ahead: bool) -> Seat | None:
+        """A question that was not asked before."""
+        self._learn()  # which row tells most depends on it, too
+        book = self.book
+        plan = self._orphan(person, book.closed)
+        if plan is None and self.affordable():
+            plan = self.asker.plan(person, book.numbers)
+        if plan is None and book.reserved:
+            firsts = [seat for seat in self.seats.of(book.reserved) if seat.seat == 0]
+            held = {seat.number for seat in firsts if seat.expires > self.now}
+            plan = self._orphan(person, book.reserved.keys() - held)
+        if plan is None:
+            return None
+        return self._ask(self.asker.draft(plan, book.state), person, ahead)
+
+    def _orphan(self, person: str, before: Collection[int]) -> Plan | None:
+        """What was set aside to come after one of these questions, and will not come by itself."""
+        plans = (self._following(person, number) for number in self.book.reserved if number in before)
+        return next((plan for plan in plans if plan is not None), None)
+
+    def _following(self, person: str, number: int) -> Plan | None:
+        """What is set aside to come after a question, unless this person has had that row."""
+        plan, seen = self.book.reserved.get(number), self.book.person(person).gold_seen
+        return None if plan is None or (plan[2] == "gold" and plan[1] in seen) else Plan(*plan)
+
+    def _ask(self, draft: Drafted, person: str, ahead: bool, lease: str = "") -> Seat:
+        """Put a question: it is logged with what is to follow it, and has its seats."""
+        book, plan = self.book, draft.plan
+        fresh = plan.number >= book.numbers
+        following = None
+        # Questions that nobody holds come first: then nothing is set aside, and they are found next time.
+        if ahead and self.affordable(2 if fresh else 1) and self.seats.left_over(person) is None:
+            number = max(book.numbers, plan.number + 1)
+            following = self.asker.plan(person, number, plan.position)
+        self.note(draft.entry(self.asker.tray.row(plan.position).key, person, self.now, following))
+        for extra in range(1, book.seats(plan.number)):
+            self.seats.put(Seat(plan.number, extra, plan.position))
+        expires = self.now + self.asker.settings.lease_seconds
+        return self.seats.put(Seat(plan.number, 0, plan.position, person, lease or fresh_lease(), expires))
+
+    # -- looking ahead ----------------------------------------------------------------------------
+
+    def _look_ahead(self, seat: Seat, following: Plan) -> Seat:
+        self._learn()
+        no, yes = self.asker.drafts(seat.number, following, self._quiet)
+        lease = fresh_lease()
+        self.asker.remember(lease, no, yes)
+        other = {} if no is yes else {"no": no.to_json()}
+        return self.seats.put(replace(seat, ahead={"lease": lease, "yes": yes.to_json(), **other}))
+
+    def _ahead(self, seat: Seat) -> Ahead | None:
+        if seat.ahead is None or seat.number not in self.book.reserved:
+            return None
+        row = self.asker.tray.row(self.book.reserved[seat.number][1])
+        each = [self._draft(seat, bit) for bit in ("yes", "no")]
+        yes, no = (Served(seat.ahead["lease"], d.plan.number, d.question, row, seat.expires) for d in each)
+        return Ahead(yes, no)
+
+    def _draft(self, seat: Seat, bit: str) -> Drafted:
+        """What the seat has for after an answer; a no that is not there is as the yes."""
+        ahead = seat.ahead or {}
+        made = self.asker.remembered(ahead["lease"])
+        if made is not None:
+            return made[bit == "yes"]
+        return Drafted.from_json(ahead["no"] if bit == "no" and "no" in ahead else ahead["yes"])

@@ -1,0 +1,198 @@
+"""What people and managers want of a campaign, and what they get: frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, final
+
+from askone.questions.base import Question
+from askone.store.entries import Row
+from askone.store.notices import Status
+
+SKIP, CANNOT_TELL = "skip", "cannot tell"
+REASONS = (SKIP, CANNOT_TELL)
+"""Why a question is left: for somebody else, or for good."""
+
+
+@final
+@dataclass(frozen=True)
+class Next:
+    """A question, please; ``ahead``: and what comes after it."""
+
+    person: str
+    ahead: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class Answer:
+    """Yes or no to the question held under ``lease``.
+
+    ``id`` is the caller's own, new for each answer: sent again, the answer counts once.
+    """
+
+    person: str
+    lease: str
+    answer: bool
+    id: str
+    took: float | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Skip:
+    """No answer: ``reason`` says whether somebody else may know (see ``REASONS``)."""
+
+    person: str
+    lease: str
+    id: str
+    reason: str = SKIP
+
+
+@final
+@dataclass(frozen=True)
+class Flag:
+    """Something is wrong with this question or its row; it stays."""
+
+    person: str
+    lease: str
+    id: str
+    reason: str
+
+
+@final
+@dataclass(frozen=True)
+class Undo:
+    """Take back this person's last answer or skip, and have the question again."""
+
+    person: str
+    id: str
+
+
+@final
+@dataclass(frozen=True)
+class Renew:
+    """These leases are still in use."""
+
+    person: str
+    leases: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True)
+class Release:
+    """These questions may go to somebody else."""
+
+    person: str
+    leases: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True)
+class SetStatus:
+    """Run, pause or close."""
+
+    who: str
+    id: str
+    status: Status
+
+
+@final
+@dataclass(frozen=True)
+class SetBudget:
+    """So many answers in all (None: no limit)."""
+
+    who: str
+    id: str
+    budget: int | None
+
+
+@final
+@dataclass(frozen=True)
+class Exclude:
+    """Nothing that this person said counts; others are asked instead."""
+
+    who: str
+    id: str
+    person: str
+
+
+@final
+@dataclass(frozen=True)
+class Include:
+    """What this person said counts again."""
+
+    who: str
+    id: str
+    person: str
+
+
+Request = Next | Answer | Skip | Flag | Undo | Renew | Release | SetStatus | SetBudget | Exclude | Include
+State = Literal["question", "waiting", "paused", "closed", "spent", "done"]
+
+
+@final
+@dataclass(frozen=True)
+class Served:
+    """A question for one person, theirs until ``expires``."""
+
+    lease: str
+    number: int
+    question: Question
+    row: Row
+    expires: float
+
+
+@final
+@dataclass(frozen=True)
+class Ahead:
+    """What comes next, after a yes and after a no: the same row and lease."""
+
+    yes: Served
+    no: Served
+
+
+@final
+@dataclass(frozen=True)
+class Serving:
+    """What a person has before them.
+
+    ``state``: "question"; "waiting" for questions that others hold; "paused"; "closed"; "spent", the budget is;
+    "done", there is no more for this person.
+    """
+
+    state: State
+    question: Served | None = None
+    ahead: Ahead | None = None
+    mine: int = 0
+    left: int | None = None
+    undoable: int = 0
+    duplicate: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class Done:
+    """It is so; ``count`` of what, where something was counted."""
+
+    count: int = 0
+
+
+Result = Serving | Done
+
+
+def people_of(requests: Sequence[Request]) -> list[str]:
+    """Who is to be served."""
+    return [one.person for one in requests if isinstance(one, Next | Answer | Skip | Flag | Undo | Renew | Release)]
+
+
+def leases_of(requests: Sequence[Request]) -> list[str]:
+    """Which leases are spoken of."""
+    single = [one.lease for one in requests if isinstance(one, Answer | Skip | Flag)]
+    return single + [lease for one in requests if isinstance(one, Renew | Release) for lease in one.leases]
+
+
+def ids_of(requests: Sequence[Request]) -> list[str]:
+    """Events that may have happened already."""
+    return [one.id for one in requests if not isinstance(one, Next | Renew | Release)]

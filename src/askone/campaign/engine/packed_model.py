@@ -1,0 +1,57 @@
+"""A campaign's model as it is kept, opened as far as asking needs it.
+
+The whole of it is an estimator, which is made where something is predicted (``building.unpack``): whoever asks
+needs the learner alone, and scikit-learn is not loaded for it.
+
+>>> from askone.campaign.engine.model_builder import make_estimator, pack
+>>> from askone.campaign.settings.settings import Items, Settings
+>>> kept = pack(make_estimator(Settings("Drinks", Items(("tea", "milk"))), None), None)
+>>> beginning(kept).learner.space.items
+('tea', 'milk')
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from typing import Any, Final, NamedTuple, final
+
+from askone.errors import InvalidFile
+from askone.estimators import files
+from askone.learners.base import Learner
+
+MODEL, ENCODER = "model.zip", "encoder.json"
+_MOST: Final = 1 << 30  # bytes that a packed model may have, unpacked
+
+
+@final
+class Beginning(NamedTuple):
+    """What asks and learns, and the seed of its questions."""
+
+    learner: Learner[Any]
+    seed: int
+
+
+def parts(packed: bytes) -> tuple[bytes, Any]:
+    """The model as ``save`` wrote it, and its encoder as JSON values."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+            if sum(one.file_size for one in archive.infolist()) > _MOST:
+                raise InvalidFile("a packed model is too large")
+            model, record = archive.read(MODEL), json.loads(archive.read(ENCODER))
+        with zipfile.ZipFile(io.BytesIO(model)) as inner:
+            if sum(one.file_size for one in inner.infolist()) > _MOST:
+                raise InvalidFile("a packed model is too large")
+    except files.UNREADABLE as error:
+        raise InvalidFile(f"not a packed model: {error}") from error
+    return model, record
+
+
+def beginning(packed: bytes) -> Beginning:
+    """The learner of a packed model: the same as that of the estimator which was packed."""
+    document, arrays = files.read(io.BytesIO(parts(packed)[0]))
+    try:
+        return Beginning(files.decode(document["learner"], arrays, None), document["seed"])
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise InvalidFile(f"a packed model is damaged: {error!r}") from error

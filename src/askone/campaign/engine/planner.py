@@ -1,0 +1,203 @@
+"""Which row comes next, what it is asked about, and what would be asked after either answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from askone._common import compiled, random_table
+from askone.campaign.engine import measurement
+from askone.campaign.engine.projection import Book
+from askone.campaign.engine.row_cache import Tray
+from askone.campaign.settings.settings import AskSettings
+from askone.labels.number import Real
+from askone.learners.base import Learner
+from askone.questions.base import Question
+from askone.questions.half_space import HalfSpace
+from askone.questions.registry import question_from_json
+from askone.session.log import Asked, Choice
+from askone.session.row_selection import CANDIDATES, sampled
+from askone.store.entries import Entry
+
+_EDGE = 0.01  # of the range, next to its ends, is not asked about
+_REMEMBERED = 4096  # drafts
+_MINUTE = 60.0  # seconds
+_PRIOR = 4  # exams that the usual error counts for
+QUIET = 3
+"""With more people than these at work an answer of one's own is one of many, and not looked ahead for."""
+
+
+@final
+class Plan(NamedTuple):
+    """A question to come: its number, its row, what it is for, and how the row was chosen."""
+
+    number: int
+    position: int
+    role: str = ""
+    choice: Choice | None = None
+
+    def to_json(self) -> list[Any]:
+        """Plain JSON values."""
+        return [self.number, self.position, self.role, None if self.choice is None else asdict(self.choice)]
+
+
+@final
+class Drafted(NamedTuple):
+    """A question made at some state, that was not put yet."""
+
+    plan: Plan
+    question: Question
+    learnt: int
+    aside: dict[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values, for the seat of the question before it."""
+        question = self.question.to_json()
+        return {"plan": self.plan.to_json(), "question": question, "learnt": self.learnt, "aside": self.aside}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Drafted:
+        """The inverse of ``to_json``."""
+        number, position, role, choice = record["plan"]
+        plan = Plan(number, position, role, None if choice is None else Choice(**choice))
+        return cls(plan, question_from_json(record["question"]), record["learnt"], dict(record["aside"]))
+
+    def entry(self, key: str, who: str, at: float, following: Plan | None) -> Entry:
+        """It was asked; ``following`` is what is set aside to come after it."""
+        event = Asked(f"ask-{self.plan.number}", key, self.question, self.learnt, self.plan.choice)
+        ahead = {} if following is None else {"ahead": following.to_json()}
+        return Entry(event, who, at, aside={**self.aside, **ahead})
+
+
+@final
+class Asker:
+    """The learner's questions about a campaign's rows, at the book's state."""
+
+    def __init__(self, book: Book, tray: Tray, settings: AskSettings, seed: int, gold: list[int]) -> None:
+        self.book, self.tray, self.settings, self.seed, self.gold = book, tray, settings, seed, gold
+        self._made: dict[str, tuple[Drafted, Drafted]] = {}
+        self._seen: dict[str, float] = {}
+
+    def present(self, people: Iterable[str], now: float) -> int:
+        """How many are at work, with these: whoever asked here or answered anywhere within a minute."""
+        self._seen.update(dict.fromkeys(people, now))
+        if len(self._seen) > QUIET:
+            self._seen = {person: at for person, at in self._seen.items() if at > now - _MINUTE}
+        return max(len(self._seen), self.book.active(now, _MINUTE))
+
+    def remember(self, lease: str, no: Drafted, yes: Drafted) -> None:
+        """Keep what was made for after a no and after a yes, by the lease of whoever will have it."""
+        if len(self._made) >= _REMEMBERED:
+            self._made.clear()
+        self._made[lease] = (no, yes)
+
+    def remembered(self, lease: str) -> tuple[Drafted, Drafted] | None:
+        """What was made here for a lease; the seat has it, too, for other processes and after a restart."""
+        return self._made.get(lease)
+
+    @property
+    def learner(self) -> Learner[Any]:
+        """Who asks."""
+        return self.book.learner
+
+    def plan(self, person: str, number: int, besides: int | None = None) -> Plan | None:
+        """Which row this question is to be about, other than the row ``besides``; None: there is none left."""
+        u = random_table.uniforms(self.seed, number, 1, 3, random_table.ROLE)[0]
+        seen = self.book.person(person).gold_seen
+        unseen = [p for p in self.gold if p not in seen and p != besides] if u[0] < self.settings.gold_share else []
+        if unseen:
+            return Plan(number, unseen[int(u[2] * len(unseen))], "gold")
+        role = "exam" if u[1] < self.settings.exam_share else ""
+        position, choice = self._row(number, besides, float(u[2]) if role else None)
+        return None if position is None else Plan(number, position, role, choice)
+
+    def _row(self, number: int, besides: int | None, lot: float | None) -> tuple[int | None, Choice | None]:
+        """The row that should tell most, or the next; ``lot`` draws one instead, for rows that were chosen as the
+        least certain say nothing of the error in all.
+        """
+        if self.settings.order == "uncertain" and self.learner.forecasts and not self.book.rowless:
+            return self._uncertain(number, besides) if lot is None else (self._drawn(lot, besides), None)
+        found = [p for p in self.book.next_rows(2) if self.book.rowless or p != besides]
+        return (found[0] if found else None), None
+
+    def _drawn(self, lot: float, besides: int | None) -> int | None:
+        free = self.book.free_rows()
+        free = free if besides is None else free[free != besides]
+        return int(free[int(lot * len(free))]) if len(free) else None
+
+    def _uncertain(self, number: int, besides: int | None) -> tuple[int | None, Choice | None]:
+        """The row whose answer should tell most, of some that are drawn (see ``pools``)."""
+        free = self.book.free_rows()
+        free = free if besides is None else free[free != besides]
+        if not len(free):
+            return None, None
+        looked = free
+        if len(free) > CANDIDATES:
+            looked = free[
+                sampled(random_table.uniforms(self.seed, number, 1, CANDIDATES, random_table.POOL)[0], len(free))
+            ]
+        worth = self.learner.worth(self.book.state, self.tray.features(looked.tolist()))
+        best = int(np.argmax(worth))
+        return int(looked[best]), Choice("uncertain", len(free), len(looked), float(worth[best]))
+
+    def draft(self, plan: Plan, state: Any) -> Drafted:
+        """The question of a plan at a state."""
+        row = self.tray.row(plan.position)
+        x = self.tray.features([plan.position])[0]
+        aside: dict[str, Any] = {"position": plan.position}
+        question: Question | None = None
+        if plan.role == "exam":
+            uniform = random_table.uniforms(self.seed, plan.number, 1, measurement.WIDTH, random_table.EXAM)[0]
+            found = measurement.exam(self.learner, state, x, uniform, self._error())
+            if found is not None:
+                question, aside = found.question, {**aside, "role": "exam", "score": [*found.score, found.most]}
+        if question is None:
+            uniform = random_table.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
+            question = self._plausible(self.learner.ask_row(state, x, uniform, None))
+        if plan.role == "gold":
+            aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
+        return Drafted(plan, question.numbered(plan.number), self.learner.count(state), aside)
+
+    def _plausible(self, question: Question) -> Question:
+        """A threshold within the range that was declared: a person who is asked about another loses trust.
+
+        Only for a learner with a likelihood, which takes any threshold; a slope must be asked for where it is.
+        """
+        space = self.learner.space
+        if not isinstance(question, HalfSpace) or not isinstance(space, Real) or len(question.direction) > 1:
+            return question
+        if not self.learner.forecasts or question.quantities or question.purpose:
+            return question
+        sign, low, high = question.direction[0], space.lows[0], space.highs[0]
+        inside = sign * min(max(sign * question.threshold, low + _EDGE * (high - low)), high - _EDGE * (high - low))
+        if inside == question.threshold:
+            return question
+        rounded = inside if space.decimals is None else float(compiled.rounded(inside, space.decimals))
+        return replace(question, threshold=rounded)
+
+    def _error(self) -> float | None:
+        """About how large the error of a number is, from the latest exams."""
+        space, scores = self.learner.space, self.book.scores
+        if not isinstance(space, Real) or space.m != 1:
+            return None
+        usual = measurement.USUAL * (space.highs[0] - space.lows[0])
+        return (_PRIOR * usual + sum(scores)) / (_PRIOR + len(scores))
+
+    def drafts(self, number: int, following: Plan, quiet: bool) -> tuple[Drafted, Drafted]:
+        """What would be asked after a no and after a yes to question ``number``.
+
+        With few people at work the state after either answer is computed; among many the bit is one of dozens
+        that are on their way, and the present state has to do.  Gold teaches nothing, but is looked ahead from as if
+        it did: two questions alike would tell it from the others.
+        """
+        asking = self.book.asked[number]
+        teaches = asking.role == "" or self.learner.forecasts
+        if not quiet or not teaches or self.book.overlap > 1:
+            draft = self.draft(following, self.book.state)
+            return draft, draft
+        x = self.tray.features([asking.position])[0]
+        states = [self.learner.tell_row(self.book.state, x, asking.question, bit, None) for bit in (False, True)]
+        return self.draft(following, states[0]), self.draft(following, states[1])

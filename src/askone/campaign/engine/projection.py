@@ -1,0 +1,335 @@
+"""The fold: all that is known of a campaign, from its log alone.
+
+``note`` does the book-keeping of one entry, ``learning`` brings the model up to date.  No clock, no randomness:
+whoever reads the same log has the same book, and after as many lessons the same state bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from typing import Any, cast, final
+
+import numpy as np
+
+from askone._common.types import Array
+from askone.campaign.engine._annotators import Done, Person
+from askone.campaign.engine._trainer import Features, Learning
+from askone.campaign.engine.training_set import Asking, Given, Lessons, decided
+from askone.errors import InvalidFile
+from askone.learners.base import Learner
+from askone.session.log import Answered, Asked, Choice, Retracted, Skipped
+from askone.store.entries import Entry
+from askone.store.notices import Began, Excluded, Flagged, Grown, Included, Limited, Reopened, Status, Turned
+
+STOPPED = "target-"
+"""How the event begins that stops a campaign because its target is reached."""
+TIRED = 3
+"""After so many people skipped a question nobody else is asked."""
+
+
+@final
+class Book:
+    """See the module.
+
+    ``overlap`` is how many people are to answer each question, ``rowless`` says that all questions are about
+    one row (an order of items for everybody).
+    """
+
+    def __init__(self, learner: Learner[Any], features: Features, overlap: int = 1, rowless: bool = False) -> None:
+        self.overlap, self.rowless = overlap, rowless
+        self.seq = 0
+        self.status: Status = "running"
+        self.stopped = False
+        self.budget: int | None = None
+        self.rows = 0
+        self.numbers = 0
+        """Numbers that questions have, or that are set aside for them."""
+        self.seats_asked = 0
+        """Answers that there are or will be: what nobody could tell is no answer."""
+        self.asked: dict[int, Asking] = {}
+        self.reserved: dict[int, tuple[int, int, str, Choice | None]] = {}
+        """Question: the number, the row, the role and the choice of the one that follows it."""
+        self.closed: set[int] = set()
+        self.touched: dict[int, set[str]] = {}
+        """Open question: who answered or skipped it."""
+        self.people: dict[str, Person] = {}
+        self.excluded: set[str] = set()
+        self.flags: list[Entry] = []
+        self.lessons = Lessons()
+        self.learning = Learning(learner, features, self.asked, self.lessons)
+        self.answers = self.skips = self.retractions = 0
+        self.stale_count = self.stale_sum = self.stale_most = 0
+        self.per_minute: Counter[int] = Counter()
+        self.scores: deque[float] = deque(maxlen=64)
+        """What the latest exams scored."""
+        self.several: set[int] = set()
+        """Questions with more than one answer."""
+        self._taken = np.zeros(0, dtype=np.bool_)
+        self._cursor = 0
+        self._answers: dict[str, tuple[int, Given, float | None]] = {}
+        self._skips: dict[str, int] = {}
+        self._skipped_by: dict[int, dict[str, tuple[str, str]]] = {}
+        self._lost: dict[int, int] = {}
+
+    # -- rows -------------------------------------------------------------------------------------
+
+    def take(self, position: int) -> None:
+        """This row has its question."""
+        if position >= len(self._taken):
+            self._resize(max(position + 1, self.rows))
+        self._taken[position] = True
+
+    def next_rows(self, count: int) -> list[int]:
+        """The first so many rows without a question, in order; fewer if there are no more."""
+        if self.rowless:
+            return [0] * count
+        while self._cursor < self.rows and self._taken[self._cursor]:
+            self._cursor += 1
+        for near in (count + 256, self.rows - self._cursor):  # those set aside or chosen lie near the first free one
+            found = np.flatnonzero(~self._taken[self._cursor : self._cursor + near])[:count]
+            if len(found) == count:
+                break
+        return [int(place) + self._cursor for place in found]
+
+    def free_rows(self) -> Array:
+        """All rows without a question."""
+        return np.flatnonzero(~self._taken[: self.rows])
+
+    def _resize(self, rows: int) -> None:
+        # Rows with a known label may be taken before the log that was read says that they are there.
+        grown = np.zeros(max(rows, len(self._taken)), dtype=np.bool_)
+        grown[: len(self._taken)] = self._taken
+        self._taken = grown
+
+    # -- book-keeping -----------------------------------------------------------------------------
+
+    def apply(self, entries: Iterable[Entry]) -> None:
+        """Note entries and learn what they teach."""
+        for entry in entries:
+            self.note(entry)
+        self.learning.settle()
+
+    def note(self, entry: Entry) -> None:
+        """Everything but learning."""
+        if entry.seq != self.seq + 1:
+            raise InvalidFile(f"entry {entry.seq} follows entry {self.seq}: the log has a gap")
+        _NOTES[type(entry.event)](self, entry, entry.event)
+        self.seq = entry.seq
+
+    def person(self, who: str) -> Person:
+        """What is known of somebody: nothing, if they did nothing yet."""
+        return self.people.get(who) or Person()
+
+    def _counted(self, who: str) -> Person:
+        return self.people.setdefault(who, Person())
+
+    def _began(self, entry: Entry, event: Began) -> None:
+        self.rows, self.budget = event.rows, event.settings.get("ask", {}).get("budget")
+        self._resize(self.rows)
+
+    def _grown(self, entry: Entry, event: Grown) -> None:
+        self.rows += event.rows
+        self._resize(self.rows)
+
+    def _turned(self, entry: Entry, event: Turned) -> None:
+        self.status = event.status
+        self.stopped = self.stopped or event.id.startswith(STOPPED)
+
+    def _limited(self, entry: Entry, event: Limited) -> None:
+        self.budget = event.budget
+
+    def _asked(self, entry: Entry, event: Asked) -> None:
+        number, position, aside = cast(int, event.question.number), int(entry.aside["position"]), entry.aside
+        score = aside.get("score")
+        self.asked[number] = Asking(
+            number,
+            position,
+            event.question,
+            event.learnt,
+            aside.get("role", ""),
+            None if score is None else (float(score[0]), float(score[1])),
+            aside.get("truth"),
+            None if score is None or len(score) < 3 else float(score[2]),
+        )
+        self.seats_asked += 1 if aside.get("role") == "gold" else self.overlap
+        self.numbers = max(self.numbers, number + 1)
+        self.touched[number] = set()
+        if not self.rowless:
+            self.take(position)
+        for before in [before for before, following in self.reserved.items() if following[0] == number]:
+            del self.reserved[before]
+        ahead = aside.get("ahead")
+        if ahead is not None:
+            choice = None if ahead[3] is None else Choice(**ahead[3])
+            self.reserved[number] = (int(ahead[0]), int(ahead[1]), str(ahead[2]), choice)
+            self.numbers = max(self.numbers, int(ahead[0]) + 1)
+            if not self.rowless:
+                self.take(int(ahead[1]))
+
+    def seats(self, number: int) -> int:
+        """How many people are to answer a question."""
+        return 1 if self.asked[number].role == "gold" else self.overlap
+
+    def open_to(self, person: str, number: int) -> bool:
+        """Whether a question may go to somebody: it is open, and new to them, as is the row if its label is known."""
+        asking = self.asked[number]
+        if asking.role == "gold" and asking.position in self.person(person).gold_seen:
+            return False
+        return number in self.touched and person not in self.touched[number]
+
+    def lacking(self, number: int) -> int:
+        """How many answers are still to come to a question."""
+        if number in self.closed:
+            return 0
+        return self.seats(number) - len(self._standing(number))
+
+    def _standing(self, number: int) -> list[Given]:
+        """The answers that take a seat; gold measured its person, and is not asked of another instead."""
+        asking = self.asked[number]
+        return [given for given in asking.given if asking.role == "gold" or given.who not in self.excluded]
+
+    def _answered(self, entry: Entry, event: Answered) -> None:
+        number = int(event.asked.removeprefix("ask-"))
+        asking, answer = self.asked[number], bool(event.answer)
+        given = Given(entry.seq, event.id, entry.who, answer)
+        asking.given.append(given)
+        self._answers[event.id] = (number, given, entry.took)
+        self.answers += 1
+        self.per_minute[int(entry.at // 60)] += 1
+        person = self._counted(entry.who)
+        person.answered(answer, entry.took, asking.truth)
+        person.done.append(Done(event.id, number, False))
+        person.last_seen = entry.at
+        if asking.role == "gold":
+            person.gold_seen.add(asking.position)
+        late = int(entry.aside.get("learnt", asking.learnt)) - asking.learnt
+        if late > 0:
+            self.stale_count, self.stale_sum = self.stale_count + 1, self.stale_sum + late
+            self.stale_most = max(self.stale_most, late)
+        if asking.score is not None:
+            self.scores.append(asking.score[answer])
+        if len(asking.given) > 1:
+            self.several.add(number)
+        self._refresh(number)
+        self._decide(number)
+
+    def _refresh(self, number: int) -> None:
+        """Whether a question is still open, and for whom it is not."""
+        standing, skips = self._standing(number), self._skipped_by.get(number, {})
+        counted = [reason for who, reason in skips.values() if who not in self.excluded]
+        tired = len(counted) >= TIRED or any(reason != "skip" for reason in counted)
+        lost = max(0, self.seats(number) - len(standing)) if tired else 0
+        self.seats_asked += self._lost.pop(number, 0) - lost
+        if lost:
+            self._lost[number] = lost
+        if tired or len(standing) >= self.seats(number):
+            self.closed.add(number)
+            self.touched.pop(number, None)
+            return
+        self.closed.discard(number)
+        self.touched[number] = {given.who for given in self.asked[number].given} | {who for who, _ in skips.values()}
+
+    def _decide(self, number: int) -> None:
+        asking = self.asked[number]
+        if asking.role != "gold":
+            self.lessons.set(number, decided(asking.given, self.overlap, self.excluded))
+
+    def _retracted(self, entry: Entry, event: Retracted) -> None:
+        number, given, took = self._answers.pop(event.answered)
+        asking = self.asked[number]
+        asking.given.remove(given)
+        self.answers, self.retractions = self.answers - 1, self.retractions + 1
+        self.people[given.who].answered(given.answer, took, asking.truth, -1)
+        self.people[given.who].undo(event.answered)
+        if len(asking.given) < 2:
+            self.several.discard(number)
+        self._refresh(number)
+        self._decide(number)
+
+    def _skipped(self, entry: Entry, event: Skipped) -> None:
+        number, reason = int(event.asked.removeprefix("ask-")), str(entry.aside.get("reason", "skip"))
+        self._skips[event.id] = number
+        self._skipped_by.setdefault(number, {})[event.id] = (entry.who, reason)
+        self.skips += 1
+        person = self._counted(entry.who)
+        person.skips, person.last_seen = person.skips + 1, entry.at
+        person.done.append(Done(event.id, number, True))
+        self._refresh(number)
+
+    def _reopened(self, entry: Entry, event: Reopened) -> None:
+        number = self._skips.pop(event.skipped)
+        who, _ = self._skipped_by[number].pop(event.skipped)
+        self.skips -= 1
+        self.people[who].skips -= 1
+        self.people[who].undo(event.skipped)
+        self._refresh(number)
+
+    def _flagged(self, entry: Entry, event: Flagged) -> None:
+        self.flags.append(entry)
+        self._counted(entry.who).flags += 1
+
+    def _excluded(self, entry: Entry, event: Excluded) -> None:
+        self.excluded.add(event.person)
+        self._redecide(event.person)
+
+    def _included(self, entry: Entry, event: Included) -> None:
+        self.excluded.discard(event.person)
+        self._redecide(event.person)
+
+    def _redecide(self, person: str) -> None:
+        for number in {done.number for done in self.person(person).done}:
+            self._refresh(number)
+            self._decide(number)
+
+    # -- learning ---------------------------------------------------------------------------------
+
+    @property
+    def learner(self) -> Learner[Any]:
+        """Who asks and learns."""
+        return self.learning.learner
+
+    @property
+    def state(self) -> Any:
+        """What was learnt so far."""
+        return self.learning.state
+
+    @property
+    def learnt(self) -> int:
+        """Answers that the state has learnt from, as the learner counts them."""
+        return self.learner.count(self.state)
+
+    # -- looking ----------------------------------------------------------------------------------
+
+    def active(self, now: float, seconds: float = 60.0) -> int:
+        """How many people answered or skipped lately."""
+        return sum(person.last_seen > now - seconds for person in self.people.values())
+
+    def agreement(self) -> dict[str, tuple[int, int]]:
+        """Of each person's answers to questions that others answered too: how often they agree, of how many."""
+        found: dict[str, tuple[int, int]] = {}
+        for number in self.several:
+            given = self.asked[number].given
+            for one in given:
+                others = [other for other in given if other.who != one.who]
+                alike, of = found.get(one.who, (0, 0))
+                found[one.who] = (alike + sum(o.answer == one.answer for o in others), of + len(others))
+        return found
+
+
+_Note = Callable[[Book, Entry, Any], None]
+_NOTES: dict[type, _Note] = {
+    Began: Book._began,
+    Grown: Book._grown,
+    Turned: Book._turned,
+    Limited: Book._limited,
+    Asked: Book._asked,
+    Answered: Book._answered,
+    Retracted: Book._retracted,
+    Skipped: Book._skipped,
+    Reopened: Book._reopened,
+    Flagged: Book._flagged,
+    Excluded: Book._excluded,
+    Included: Book._included,
+}
+"""What each kind of entry does; ``Revisited`` belongs to learners that campaigns do not use."""

@@ -1,0 +1,46 @@
+"""Rows at hand: fetched from the store in runs, a few thousand of them kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+
+from askone._common.types import Array
+from askone.store.entries import Row
+from askone.store.store import Store
+
+_MOST, _RUN = 4096, 128
+
+
+@final
+class Tray:
+    """Rows never change once they are in a campaign, so keeping them is safe."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._store, self._name = store, name
+        self._kept: dict[int, Row] = {}
+        self.count = 0
+        """How many rows there are."""
+
+    def row(self, position: int) -> Row:
+        """One row; those that follow it are fetched with it, as they are likely next."""
+        if position not in self._kept:
+            self._fetch(self._run(position))
+        return self._kept[position]
+
+    def features(self, positions: Sequence[int]) -> Array:
+        """Rows as the model sees them, n x columns."""
+        missing = [position for position in positions if position not in self._kept]
+        if missing:
+            self._fetch(self._run(missing[0]) if len(missing) == 1 else missing, spare=positions)
+        return np.array([self._kept[position].features for position in positions], dtype=np.float64)
+
+    def _run(self, position: int) -> range:
+        return range(position, max(position + 1, min(position + _RUN, self.count)))
+
+    def _fetch(self, positions: Sequence[int], spare: Sequence[int] = ()) -> None:
+        if len(self._kept) + len(positions) > _MOST:
+            self._kept = {position: self._kept[position] for position in spare if position in self._kept}
+        self._kept.update({row.position: row for row in self._store.rows(self._name, list(positions))})

@@ -1,0 +1,116 @@
+"""What a campaign's answers teach, and in which order.
+
+A question that k people are to answer teaches once, with the answer that most of them gave, as soon as
+that is certain: k identical answers about one label are one bit of evidence, not k.  Answers that were
+taken back, or whose author is excluded, do not count; gold questions measure people and teach nothing.
+"""
+
+from __future__ import annotations
+
+import bisect
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple, final
+
+from askone.questions.base import Question
+
+
+@final
+class Lesson(NamedTuple):
+    """The answer that a question teaches, decided by the entry ``seq`` of the log."""
+
+    seq: int
+    number: int
+    answer: bool
+
+
+@final
+class Given(NamedTuple):
+    """One person's answer to a question."""
+
+    seq: int
+    id: str
+    who: str
+    answer: bool
+
+
+@final
+@dataclass
+class Asking:
+    """A question that was asked: about which row, for what (``role``: "", "exam" or "gold"), and its answers."""
+
+    number: int
+    position: int
+    question: Question
+    learnt: int
+    role: str = ""
+    score: tuple[float, float] | None = None
+    truth: bool | None = None
+    most: float | None = None
+    """What an exam could have scored at most."""
+    given: list[Given] = field(default_factory=list)
+
+
+def decided(given: Iterable[Given], most: int, excluded: set[str]) -> tuple[int, bool] | None:
+    """When, and with which answer, the majority of ``most`` people was certain; None: it is not.
+
+    >>> yes, no = Given(1, "a", "ann", True), Given(2, "b", "bob", False)
+    >>> decided([yes, no], 1, set()), decided([yes, no], 3, set()), decided([yes, no], 1, {"ann"})
+    ((1, True), None, (2, False))
+    """
+    votes = [0, 0]
+    for one in given:
+        if one.who in excluded:
+            continue
+        votes[one.answer] += 1
+        if 2 * votes[one.answer] > most:
+            return one.seq, one.answer
+    return None
+
+
+@final
+class Lessons:
+    """Lessons in the order in which they were decided; says from where on they changed."""
+
+    def __init__(self) -> None:
+        self.all: list[Lesson] = []
+        self._of: dict[int, Lesson] = {}
+        self.changed = 0
+        """Lessons before this place are as they were when this was last set."""
+        self._mark, self._marked = hashlib.sha256(), 0
+
+    def set(self, number: int, decision: tuple[int, bool] | None) -> None:
+        """What a question teaches now."""
+        old = self._of.get(number)
+        new = None if decision is None else Lesson(decision[0], number, decision[1])
+        if old == new:
+            return
+        if old is not None:
+            place = bisect.bisect_left(self.all, old)
+            del self.all[place]
+            del self._of[number]
+            self._change(place)
+        if new is not None:
+            place = bisect.bisect_left(self.all, new)
+            self.all.insert(place, new)
+            self._of[number] = new
+            self._change(place)
+
+    def _change(self, place: int) -> None:
+        self.changed = min(self.changed, place)
+        if place < self._marked:
+            self._mark, self._marked = hashlib.sha256(), 0
+
+    def digest(self, count: int) -> str:
+        """A mark of the first so many lessons: a state that was kept belongs to these and no others.
+
+        It goes on where it ended last time, as lessons come at the end but for the few that change.
+        """
+        known = count >= self._marked
+        mark = self._mark if known else hashlib.sha256()
+        for lesson in self.all[self._marked if known else 0 : count]:
+            mark.update(b"%d,%d,%d;" % lesson)
+        if known:
+            self._marked = min(count, len(self.all))
+        return mark.hexdigest()

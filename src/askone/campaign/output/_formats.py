@@ -1,0 +1,164 @@
+"""Records as files that stream: CSV for spreadsheets, JSON lines and Parquet for programs.
+
+A record is a dict of plain values; a file comes as pieces of bytes, a page of records in each, so that memory
+does not grow with the number of records.
+
+**CSV is made safe for spreadsheets.**  A spreadsheet runs a cell that begins with ``=``, ``+``, ``-`` or ``@``
+as a formula.  Text of which the first character, apart from blanks and quotes, is one of these gets an
+apostrophe in front, and so does text that begins with an apostrophe, a tab or a line break.  So the way back is
+exact: take one apostrophe from the front of each text that has one.  Numbers and true/false are not text and stay
+as they are.  The file is UTF-8 with a byte order mark, which Excel needs.  JSON lines and Parquet hold every
+value as it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Literal, final
+
+from askone._common.validate import as_choice
+from askone.campaign.output._parquet import ParquetPages
+
+Record = dict[str, Any]
+Kind = Literal["int", "float", "bool", "text", "json"]
+Column = tuple[str, Kind]
+FORMATS = ("csv", "jsonl", "parquet")
+PAGE = 1_000
+_GROUP = 20_000  # records in a row group of Parquet
+_BOM = "\ufeff"
+# Also their wide forms, which some spreadsheets take for the plain ones.
+_FORMULA = frozenset("=+-@＝＋－＠")
+_FIRST = frozenset("'\t\r\n")
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def safe_cell(text: str) -> str:
+    """Text that no spreadsheet takes for a formula.
+
+    >>> [safe_cell(text) for text in ("=1+1", '"=1+1', "-5", "tea", "'tea")]
+    ["'=1+1", '\\'"=1+1', "'-5", 'tea', "''tea"]
+    """
+    if not text:
+        return text
+    bare = text.lstrip(" \"'\t\r\n\u00a0")
+    return "'" + text if text[0] in _FIRST or bare[:1] in _FORMULA else text
+
+
+def original_cell(text: str) -> str:
+    """The inverse of ``safe_cell``.
+
+    >>> original_cell(safe_cell("=1+1"))
+    '=1+1'
+    """
+    return text.removeprefix("'")
+
+
+def pages(records: Iterable[Record], size: int = PAGE) -> Iterator[list[Record]]:
+    """Records in lists of ``size``, the last one shorter; no list is empty."""
+    stream = iter(records)
+    while page := list(islice(stream, size)):
+        yield page
+
+
+def file_chunks(records: Iterable[Record], columns: Sequence[Column], form: str) -> Iterator[bytes]:
+    """The records as the bytes of a file, in pieces; the columns of CSV and Parquet in this order."""
+    return _WRITERS[as_choice(form, "format", FORMATS)](records, columns)
+
+
+def _csv_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:
+    yield (_BOM + _csv_text([[safe_cell(name) for name, _ in columns]])).encode()
+    for page in pages(records):
+        cells = [_CELLS[kind]([record[name] for record in page]) for name, kind in columns]
+        yield _csv_text(zip(*cells, strict=True)).encode()
+
+
+def _csv_text(table: Iterable[Iterable[Any]]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\r\n").writerows(table)
+    return text.getvalue()
+
+
+def _numbers(values: list[Any]) -> list[Any]:
+    return ["" if value is None else value for value in values]
+
+
+def _flags(values: list[Any]) -> list[Any]:
+    return ["" if value is None else "true" if value else "false" for value in values]
+
+
+def _texts(values: list[Any]) -> list[Any]:
+    return ["" if value is None else safe_cell(str(value)) for value in values]
+
+
+def _json_texts(values: list[Any]) -> list[Any]:
+    return ["" if value is None else safe_cell(as_json(value)) for value in values]
+
+
+_CELLS: dict[Kind, Callable[[list[Any]], list[Any]]] = {
+    "int": _numbers,
+    "float": _numbers,
+    "bool": _flags,
+    "text": _texts,
+    "json": _json_texts,
+}
+
+
+def _jsonl_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:
+    names = [name for name, _ in columns]
+    for page in pages(records):
+        yield "".join([as_json({name: record[name] for name in names}) + "\n" for record in page]).encode()
+
+
+def _parquet_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:
+    sink = Sink()
+    table = ParquetPages(sink, [(name, "text" if kind == "json" else kind) for name, kind in columns], _GROUP)
+    nested = [name for name, kind in columns if kind == "json"]
+    for page in pages(records):
+        table.write([record | {name: _text(record[name]) for name in nested} for record in page])
+        if piece := sink.take():
+            yield piece
+    table.close()
+    yield sink.take()
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else as_json(value)
+
+
+def as_json(value: Any) -> str:
+    """Compact JSON: no NaN, letters as they are."""
+    return _encode(value)
+
+
+@final
+class Sink(io.RawIOBase):
+    """A file that is only written, in order, and whose bytes are taken as they come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept = bytearray()
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Keep the bytes until they are taken."""
+        self._kept += data
+        return len(data)
+
+    def take(self) -> bytes:
+        """What was written since the last time."""
+        taken, self._kept = bytes(self._kept), bytearray()
+        return taken
+
+
+_WRITERS: dict[str, Callable[[Iterable[Record], Sequence[Column]], Iterator[bytes]]] = {
+    "csv": _csv_chunks,
+    "jsonl": _jsonl_chunks,
+    "parquet": _parquet_chunks,
+}

@@ -1,0 +1,306 @@
+"""A whole campaign in one file, and back.
+
+The file is a zip: ``log.jsonl`` (every entry with its hash), ``rows.jsonl``, ``media.jsonl`` and ``media/0``,
+``media/1``, ... where there are images, ``learner.zip`` (what the model was before the first answer) and, last,
+``manifest.json`` with counts and the SHA-256 of each.  No pickle.  State, seats and snapshots are not in it: they
+follow from the log.  Neither are accounts: people are in it by the ids that the log has.
+
+A log only grows, and so do rows: a backup is taken up to the entry that is last when it begins, without stopping
+anybody.  Restoring checks every hash of the chain, and the fingerprint of the rows.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
+from typing import Any, BinaryIO, final
+
+import numpy as np
+
+from askone.campaign.engine import model_builder
+from askone.campaign.engine.projection import Book
+from askone.campaign.output._formats import PAGE, Record, Sink, as_json
+from askone.campaign.output.export import log_line, until
+from askone.campaign.settings.settings import Items, Settings
+from askone.campaign.tables.zip_archive import Archive, ArchiveLimits, opened, refuse
+from askone.errors import InvalidArgument, InvalidFile, UnknownCampaign
+from askone.store.entries import BEGINNING, Entry, Row, Seat, body, chain, entry_from_json
+from askone.store.notices import Began, Grown
+from askone.store.store import Store
+from askone.version import __version__
+
+FORMAT = 1
+MANIFEST, LOG, ROWS, MEDIA, LEARNER = "manifest.json", "log.jsonl", "rows.jsonl", "media.jsonl", "learner.zip"
+_NAMES = r"manifest\.json|log\.jsonl|rows\.jsonl|media\.jsonl|learner\.zip|media/(0|[1-9][0-9]{0,8})"
+_MANIFEST_BYTES, _LEARNER_BYTES, _MEDIA_BYTES = 256 << 20, 1 << 30, 256 << 20
+
+
+@final
+@dataclass(frozen=True)
+class _Extent:
+    """What a campaign was when the backup began."""
+
+    seq: int
+    hash: str
+    rows: int
+    fingerprint: str
+
+
+def backup_chunks(store: Store, name: str) -> Iterator[bytes]:
+    """A campaign as the bytes of a backup, in pieces."""
+    record, learner, extent = store.campaign(name), store.learner(name), _extent(store, name)
+    sink, sums = Sink(), dict[str, str]()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        media: list[tuple[str, str]] = []
+        yield from _member(archive, sink, LOG, _log_texts(store, name, extent.seq), sums)
+        yield from _member(archive, sink, ROWS, _row_texts(store, name, extent.rows), sums)
+        yield from _member(archive, sink, LEARNER, iter([learner]), sums)
+        for key in store.media_keys(name):
+            found = store.media(name, key)
+            if found is not None:
+                yield from _member(archive, sink, f"media/{len(media)}", iter([found[1]]), sums)
+                media.append((key, found[0]))
+        lines = (as_json({"key": key, "type": kind}).encode() + b"\n" for key, kind in media)
+        yield from _member(archive, sink, MEDIA, lines, sums)
+        told = {"name": name, "title": record.title, "owner": record.owner, "created": record.created}
+        held = {"seq": extent.seq, "hash": extent.hash, "rows": extent.rows, "fingerprint": extent.fingerprint}
+        head = {"format": FORMAT, "askone": __version__}
+        manifest = {**head, **told, **held, "media": len(media), "sha256": sums}
+        archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
+    yield sink.take()
+
+
+def backup(store: Store, name: str, out: BinaryIO) -> None:
+    """Write a campaign's backup into a binary file."""
+    out.writelines(backup_chunks(store, name))
+
+
+def _extent(store: Store, name: str) -> _Extent:
+    seq, mark = store.head(name)
+    rows, fingerprint = 0, ""
+    for entry in until(store.entries(name, kinds=("began", "grown")), seq):
+        if isinstance(entry.event, Began | Grown):
+            rows, fingerprint = rows + entry.event.rows, entry.event.fingerprint
+    if not seq:
+        raise UnknownCampaign(name)
+    return _Extent(seq, mark, rows, fingerprint)
+
+
+def _member(
+    archive: zipfile.ZipFile, sink: Sink, name: str, parts: Iterator[bytes], sums: dict[str, str]
+) -> Iterator[bytes]:
+    told = hashlib.sha256()
+    with archive.open(name, "w", force_zip64=True) as member:
+        for part in parts:
+            told.update(part)
+            member.write(part)
+            if piece := sink.take():
+                yield piece
+    sums[name] = told.hexdigest()
+
+
+def _log_texts(store: Store, name: str, end: int) -> Iterator[bytes]:
+    for entry in until(store.entries(name), end):
+        yield log_line(entry).encode()
+
+
+def _row_texts(store: Store, name: str, count: int) -> Iterator[bytes]:
+    for page in store.row_pages(name, PAGE):
+        for row in page:
+            if row.position >= count:
+                return
+            yield as_json(row_record(row)).encode() + b"\n"
+
+
+def row_record(row: Row) -> Record:
+    """A row as JSON values; its features as the bytes they are."""
+    little = row.features.astype(row.features.dtype.newbyteorder("<"), copy=False)
+    features: dict[str, Any] = {"dtype": little.dtype.str, "bytes": base64.b64encode(little.tobytes()).decode()}
+    gold = {} if row.gold is None else {"gold": row.gold}
+    return {"key": row.key, "content": dict(row.content), "features": features, **gold}
+
+
+def restore(
+    store: Store,
+    file: BinaryIO | str,
+    name: str | None = None,
+    owner: str | None = None,
+    limits: ArchiveLimits = ArchiveLimits(),  # noqa: B008
+) -> str:
+    """Make a campaign of a backup, under its name or another; returns the name.
+
+    All of it appears at once or not at all.  Open questions go to whoever comes next.
+    """
+    with opened(file, _NAMES, limits) as archive:
+        manifest = _manifest(archive)
+        learner = archive.read(LEARNER, _LEARNER_BYTES)
+        _check_learner(learner)
+        first, parts, seats = _surveyed(archive, manifest, learner)
+        chosen = manifest["name"] if name is None else name
+        store.create(
+            chosen,
+            _free_title(store, manifest["title"]),
+            manifest["owner"] if owner is None else owner,
+            learner,
+            _same(first, manifest),
+            _row_pages(archive, parts, lambda: _add_media(store, chosen, archive, manifest)),
+            _entry_pages(archive),
+            seats,
+            parts,
+        )
+    return str(chosen)
+
+
+def _free_title(store: Store, title: str) -> str:
+    """The title, with a note where a campaign has it already: two of one title could not be told apart."""
+    taken = {record.title for record in store.campaigns()}
+    plain = re.sub(r" \(restored( [0-9]+)?\)$", "", title)
+    others = (f"{plain} (restored{f' {n}' if n > 1 else ''})" for n in count(1))
+    return title if title not in taken else next(one for one in others if one not in taken)
+
+
+def _manifest(archive: Archive) -> Record:
+    manifest = archive.json(MANIFEST, _MANIFEST_BYTES)
+    if manifest.get("format") != FORMAT:
+        refuse(f"its format is {manifest.get('format')!r}, and this askone reads {FORMAT}")
+    texts, counts = ("name", "title", "owner", "hash", "fingerprint"), ("seq", "rows", "media")
+    sums = manifest.get("sha256")
+    good = isinstance(sums, dict) and all(isinstance(manifest.get(field), str) for field in texts)
+    if not good or not all(isinstance(manifest.get(field), int) for field in counts):
+        refuse(f"{MANIFEST} lacks or misstates a field")
+    for member in sorted(archive.names - {MANIFEST}):
+        if sums.get(member) != archive.digest(member):  # type: ignore[union-attr]
+            refuse(f"{member} is not what it was when the backup was made")
+    missing = set(sums) - archive.names  # type: ignore[arg-type]
+    if missing:
+        refuse(f"it has no {min(missing)}")
+    return manifest
+
+
+def _check_learner(learner: bytes) -> None:
+    with opened(io.BytesIO(learner), r"[A-Za-z0-9._/-]+", ArchiveLimits(_LEARNER_BYTES * 4, 10_000)):
+        pass  # a zip of the right kind; ``building.unpack`` reads it
+
+
+def _entries(archive: Archive) -> Iterator[Entry]:
+    """The log, every hash checked."""
+    before = BEGINNING
+    for seq, record in enumerate(archive.lines(LOG), start=1):
+        mark = record.pop("hash", None)
+        try:
+            entry = entry_from_json(record, str(mark))
+        except (KeyError, TypeError) as error:
+            raise InvalidFile(f"entry {seq} of the backup's log cannot be read: {error!r}") from error
+        if entry.seq != seq or mark != chain(before, body(entry)):
+            refuse(f"entry {seq} of its log was changed, or does not follow the one before")
+        before = entry.hash
+        yield entry
+
+
+def _surveyed(archive: Archive, manifest: Record, learner: bytes) -> tuple[Entry, list[int], list[Seat]]:
+    """The first entry, where the table grew, and the seats of questions without an answer."""
+    book: Book | None = None
+    first, parts, count, entry = None, [], 0, None
+    for entry in _entries(archive):
+        event = entry.event
+        if first is None:
+            if not isinstance(event, Began):
+                refuse("its log does not begin with the campaign's settings")
+            settings = Settings.from_json(event.settings)
+            rowless = isinstance(settings.labels, Items) and event.rows <= 1
+            book, first = (
+                Book(model_builder.unpack(learner).estimator.stream_.learner, _none, settings.ask.overlap, rowless),
+                entry,
+            )
+        elif isinstance(event, Grown):
+            parts.append(count)
+        count += event.rows if isinstance(event, Began | Grown) else 0
+        _noted(book, entry)
+    if first is None or book is None or entry is None:
+        refuse("its log is empty")
+    if (entry.seq, entry.hash, count) != (manifest["seq"], manifest["hash"], manifest["rows"]):
+        refuse("its log does not end as the manifest says")
+    return first, parts, open_seats(book)
+
+
+def _empty_book(began: Began, learner: bytes) -> Book:
+    settings = Settings.from_json(began.settings)
+    rowless = isinstance(settings.labels, Items) and began.rows <= 1
+    return Book(model_builder.unpack(learner).estimator.stream_.learner, _none, settings.ask.overlap, rowless)
+
+
+def _noted(book: Book | None, entry: Entry) -> None:
+    try:
+        if book is not None:
+            book.note(entry)
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise InvalidFile(f"entry {entry.seq} of the backup's log makes no sense there: {error!r}") from error
+
+
+def _none(positions: Sequence[int]) -> Any:
+    raise InvalidArgument("positions", "left alone: nothing is learnt here", len(positions))
+
+
+def open_seats(book: Book) -> list[Seat]:
+    """A free seat for every answer that questions still wait for."""
+    seats = []
+    for number in sorted(book.touched):
+        given = sum(one.who not in book.excluded for one in book.asked[number].given)
+        seats += [Seat(number, seat, book.asked[number].position) for seat in range(book.seats(number) - given)]
+    return seats
+
+
+def _same(first: Entry, manifest: Record) -> Any:
+    def began(rows: int, fingerprint: str) -> Entry:
+        if (rows, fingerprint) != (manifest["rows"], manifest["fingerprint"]):
+            refuse("its rows are not those that the log speaks of")
+        return first
+
+    return began
+
+
+def _entry_pages(archive: Archive) -> Iterator[list[Entry]]:
+    entries = _entries(archive)
+    next(entries)
+    while page := list(islice(entries, PAGE)):
+        yield page
+
+
+def _row_pages(archive: Archive, parts: Sequence[int], begun: Any) -> Iterator[list[Row]]:
+    """Rows in pages that do not go across where the table grew; media come first, while the campaign is made."""
+    begun()
+    page: list[Row] = []
+    for place, record in enumerate(archive.lines(ROWS)):
+        if page and (len(page) == PAGE or place in parts):
+            yield page
+            page = []
+        page.append(_row(place, record))
+    yield page
+
+
+def _row(place: int, record: Record) -> Row:
+    try:
+        told = record["features"]
+        if told["dtype"] not in ("<f4", "<f8"):
+            raise ValueError(f"features are {told['dtype']!r}")
+        features = np.frombuffer(base64.b64decode(told["bytes"], validate=True), told["dtype"])
+        return Row(place, record["key"], dict(record["content"]), features, record.get("gold"))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidFile(f"row {place + 1} of the backup cannot be read: {error!r}") from error
+
+
+def _add_media(store: Store, name: str, archive: Archive, manifest: Record) -> None:
+    told = list(archive.lines(MEDIA))
+    if len(told) != manifest["media"]:
+        refuse(f"{MEDIA} does not say what its files are")
+    store.add_media(
+        name,
+        ((str(one["key"]), str(one["type"]), archive.read(f"media/{n}", _MEDIA_BYTES)) for n, one in enumerate(told)),
+    )

@@ -1,0 +1,168 @@
+"""What a manager sees of a running campaign: plain JSON values, from the book and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from askone.campaign.engine.measurement import FIRST, Measured, continued, curve, measure_of
+from askone.campaign.engine.projection import Book
+from askone.campaign.engine.training_set import Asking, Lesson
+from askone.campaign.settings.settings import Numbers, Settings
+from askone.labels.base import Space
+from askone.questions.comparison import Prefer
+from askone.questions.half_space import HalfSpace
+from askone.questions.subset import Subset
+from askone.store.entries import Row
+
+_POINTS, _MINUTES = 400, 60
+Rows = Callable[[Sequence[int]], list[Row]]
+
+
+def counts(book: Book, now: float) -> dict[str, Any]:
+    """How far the campaign is."""
+    minute = int(now // 60)
+    lately = sum(book.per_minute.get(minute - back, 0) for back in range(1, 6))
+    rows = 0 if book.rowless else book.rows
+    return {
+        "status": book.status,
+        "finished": finished(book),
+        "answers": book.answers,
+        "learnt": len(book.lessons.all),
+        "asked": len(book.asked),
+        "open": len(book.touched),
+        "skipped": book.skips,
+        "retracted": book.retractions,
+        "flags": len(book.flags),
+        "rows": rows,
+        "budget": book.budget,
+        "left": None if book.budget is None else max(0, book.budget - book.answers),
+        "stale": {
+            "count": book.stale_count,
+            "mean": book.stale_sum / book.stale_count if book.stale_count else 0.0,
+            "most": book.stale_most,
+        },
+        "rate_per_minute": max(lately / 5, float(book.per_minute.get(minute, 0))),
+        "people_active": book.active(now),
+        "progress_rows": {"asked": min(len(book.asked), rows) if rows else len(book.asked), "rows": rows},
+        "activity": [[60 * m, book.per_minute.get(m, 0)] for m in range(minute - _MINUTES + 1, minute + 1)],
+    }
+
+
+def finished(book: Book) -> str | None:
+    """Why nobody will be asked any more, though the campaign is not closed: "target", "budget" or "rows".
+
+    Questions that are out, or set aside to follow one, may still be answered: then it goes on.
+    """
+    if book.status == "paused":
+        return "target" if book.stopped else None
+    if book.status != "running" or book.touched or book.reserved:
+        return None
+    if book.budget is not None and book.seats_asked + book.overlap > book.budget:
+        return "budget"
+    return None if book.rowless or book.next_rows(1) else "rows"
+
+
+def said(book: Book) -> dict[str, int]:
+    """How often people said yes and no: one alone says little of where the truth lies."""
+    yes = sum(lesson.answer for lesson in book.lessons.all)
+    return {"yes": yes, "no": len(book.lessons.all) - yes}
+
+
+def is_share(space: Space) -> bool:
+    """Whether what is measured lies between 0 and 1, and more is better."""
+    return measure_of(space) != "mean error"
+
+
+def points(book: Book, space: Space) -> list[Measured]:
+    """The measured error along the campaign, from answers alone (see ``exams``)."""
+    scores = [(place, score[answer], max(score)) for place, score, answer, _ in _scored(book)]
+    return curve(scores, share=is_share(space))
+
+
+def _scored(book: Book) -> Iterator[tuple[int, tuple[float, float], bool, float | None]]:
+    """Of each exam: after how many answers, what a no and a yes score, the answer, and the most it could be."""
+    for place, lesson in enumerate(book.lessons.all, start=1):
+        asking = book.asked[lesson.number]
+        if asking.score is not None:
+            yield place, asking.score, lesson.answer, asking.most
+
+
+def errors(book: Book, space: Space) -> list[tuple[float, float]]:
+    """What each exam says of the error, and the most that it could have said; of a share, what lacks to 1."""
+    lacks = is_share(space)
+    found = ((score[answer], most) for _, score, answer, most in _scored(book) if most is not None)
+    return [(1 - value if lacks else value, most) for value, most in found]
+
+
+def measured(book: Book, settings: Settings, space: Space) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The learning curve, and where it is heading."""
+    found = points(book, space)
+    exams = sum(book.asked[lesson.number].score is not None for lesson in book.lessons.all) if not found else None
+    unit = settings.labels.unit if isinstance(settings.labels, Numbers) else ""
+    plain = [point._asdict() for point in found]
+    latest = plain[-1] if plain else None
+    learning = {"measure": measure_of(space), "unit": unit, "points": plain, "latest": latest}
+    ahead = continued(found, is_share(space))
+    forecast = None if ahead is None else {"points": [[p.n, p.low, p.value, p.high] for p in ahead]}
+    needed = None if exams is None else {"have": exams, "need": FIRST}
+    return {**learning, "target": settings.ask.target, "waiting": needed}, forecast
+
+
+def spent(book: Book, settings: Settings) -> dict[str, Any]:
+    """What the answers so far have cost."""
+    price = settings.ask.price
+    seconds = sum(sum(person.seconds) for person in book.people.values())
+    return {
+        "answers": book.answers,
+        "money": None if price is None else price * book.answers,
+        "currency": settings.ask.currency,
+        "hours": seconds / 3600,
+    }
+
+
+def cloud(book: Book, rows: Rows, column: str | None) -> dict[str, Any]:
+    """The questions and their answers, as in the paper's figure 1: up to some hundred of them, evenly spaced."""
+    lessons = book.lessons.all
+    step = max(1, -(-len(lessons) // _POINTS))
+    chosen = [(place, lesson) for place, lesson in enumerate(lessons, start=1) if (len(lessons) - place) % step == 0]
+    asked = [book.asked[lesson.number] for _, lesson in chosen]
+    kind = next((_KINDS[type(one.question)] for one in asked if type(one.question) in _KINDS), "threshold")
+    if kind != "threshold" or book.rowless:
+        marks = [_point(place, lesson, one, None) for (place, lesson), one in zip(chosen, asked, strict=True)]
+        return {"kind": kind, "x": {"name": "question", "kind": "order"}, "columns": [], "points": marks}
+    contents = {row.position: row.content for row in rows(sorted({one.position for one in asked}))}
+    columns = _columns(list(contents.values()))
+    name = column if column in columns else (columns[0] if columns else None)
+    marks = []
+    for (place, lesson), one in zip(chosen, asked, strict=True):
+        value = place if name is None else contents[one.position].get(name)
+        if value is not None:
+            marks.append(_point(place, lesson, one, value) | {"position": one.position})
+    x = {"name": "question", "kind": "order"} if name is None else {"name": name, "kind": "number"}
+    return {"kind": kind, "x": x, "columns": columns, "points": marks}
+
+
+_KINDS: dict[type, str] = {HalfSpace: "threshold", Subset: "set", Prefer: "pair"}
+
+
+def _point(place: int, lesson: Lesson, asking: Asking, x: Any) -> dict[str, Any]:
+    question, point = asking.question, {"n": place, "answer": lesson.answer, "exam": asking.role == "exam"}
+    if isinstance(question, HalfSpace):
+        sign = 1.0 if question.direction[0] > 0 else -1.0
+        return {**point, "answer": lesson.answer == (sign > 0), "x": x, "y": sign * question.threshold}
+    if isinstance(question, Subset):
+        return {**point, "members": [str(name) for name in question.members]}
+    if isinstance(question, Prefer):
+        return {**point, "first": str(question.first), "second": str(question.second)}
+    return point
+
+
+def _columns(contents: Sequence[Any]) -> list[str]:
+    """Columns that hold numbers in every row that has them."""
+    names = list(dict.fromkeys(name for content in contents for name in content))
+    return [name for name in names if all(_is_number(content.get(name)) for content in contents)]
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))

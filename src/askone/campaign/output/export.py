@@ -1,0 +1,249 @@
+"""What a campaign leaves behind, as files: answers, predictions, the log.
+
+Each comes as pieces of bytes (``..._chunks``, for a stream over HTTP) or is written to a file (``write_...``).
+Memory does not grow with the number of answers, but for the names of those taken back.  An export is what the
+log was when it began: answers that come meanwhile are not in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, BinaryIO, final
+
+from askone.campaign.output._formats import PAGE, Column, Record, file_chunks
+from askone.campaign.settings.settings import Settings
+from askone.errors import InvalidFile
+from askone.labels.number import YES_NO
+from askone.questions.base import Question
+from askone.questions.comparison import Prefer
+from askone.questions.half_space import HalfSpace
+from askone.questions.subset import Subset
+from askone.session.log import Answered, Asked, Retracted
+from askone.store.entries import Entry, body
+from askone.store.notices import Began, Excluded, Included
+from askone.store.store import Store
+
+if TYPE_CHECKING:  # it comes opened: answers and the log are written without what learns
+    from askone.campaign.campaign import Campaign
+
+ANSWER_COLUMNS: tuple[Column, ...] = (
+    ("seq", "int"),
+    ("time", "text"),
+    ("at", "float"),
+    ("person", "text"),
+    ("row", "text"),
+    ("number", "int"),
+    ("kind", "text"),
+    ("sentence", "text"),
+    ("answer", "bool"),
+    ("said", "text"),
+    ("seconds", "float"),
+    ("probability", "float"),
+    ("density", "float"),
+    ("learnt", "int"),
+    ("stale", "int"),
+    ("role", "text"),
+    ("retracted", "bool"),
+    ("excluded", "bool"),
+    ("id", "text"),
+    ("question", "json"),
+)
+"""What is said of each answer; docs/campaigns.md explains the columns."""
+
+Progress = Callable[[int, int], None]
+"""Called with how many rows are done and how many there are."""
+BLOCK = 4096
+"""Rows that are predicted at once."""
+KINDS = {HalfSpace: "threshold", Subset: "set", Prefer: "pair"}
+
+
+def begun_settings(store: Store, name: str) -> Settings:
+    """The settings that a campaign began with."""
+    first = next(store.entries(name, limit=1))
+    if not isinstance(first.event, Began):
+        raise InvalidFile(f"the log of {name!r} does not begin with its settings")
+    return Settings.from_json(first.event.settings)
+
+
+@final
+@dataclass(frozen=True)
+class Fate:
+    """What became of answers by the end: which were taken back, and who counts no more.
+
+    ``words`` are the campaign's for yes and no, ``overlap`` is how many people answer each question.
+    """
+
+    retracted: frozenset[str]
+    excluded: frozenset[str]
+    words: tuple[str, str] = YES_NO
+    overlap: int = 1
+
+
+def fate(store: Store, name: str, end: int) -> Fate:
+    """What entries up to number ``end`` say of answers before them."""
+    retracted: set[str] = set()
+    excluded: set[str] = set()
+    words, overlap = YES_NO, 1
+    for entry in until(store.entries(name, kinds=("began", "retracted", "excluded", "included")), end):
+        match entry.event:
+            case Began(settings=settings):
+                words, overlap = _words(settings), int(settings.get("ask", {}).get("overlap", 1))
+            case Retracted(answered=answered):
+                retracted.add(answered)
+            case Excluded(person=person):
+                excluded.add(person)
+            case Included(person=person):
+                excluded.discard(person)
+    return Fate(frozenset(retracted), frozenset(excluded), words, overlap)
+
+
+def _words(settings: Record) -> tuple[str, str]:
+    yes, no = settings.get("question", {}).get("answers", YES_NO)
+    return yes, no
+
+
+def until(entries: Iterable[Entry], end: int) -> Iterator[Entry]:
+    """Entries up to number ``end``: what a log held when reading began."""
+    for entry in entries:
+        if entry.seq > end:
+            return
+        yield entry
+
+
+def answers(store: Store, name: str) -> Iterator[Record]:
+    """Every answer of a campaign, those taken back as well, with its question; keys as in ANSWER_COLUMNS."""
+    end, _ = store.head(name)
+    known = fate(store, name, end)
+    for page in _answer_pages(store, name, end):
+        asked = store.known(name, list({entry.event.asked for entry in page if isinstance(entry.event, Answered)}))
+        for entry in page:
+            yield answer_record(entry, asked, known)
+
+
+def _answer_pages(store: Store, name: str, end: int) -> Iterator[list[Entry]]:
+    page: list[Entry] = []
+    for entry in until(store.entries(name, kinds=("answered",)), end):
+        page.append(entry)
+        if len(page) == PAGE:
+            yield page
+            page = []
+    if page:
+        yield page
+
+
+def answer_record(entry: Entry, asked: dict[str, Entry], known: Fate) -> Record:
+    """One answer, from its entry and that of its question."""
+    answered = entry.event
+    source = asked.get(answered.asked) if isinstance(answered, Answered) else None
+    if not isinstance(answered, Answered) or source is None or not isinstance(source.event, Asked):
+        raise InvalidFile(f"entry {entry.seq} of the log answers a question that is not in it")
+    question, learnt = source.event.question, source.event.learnt
+    now = entry.aside.get("learnt")
+    return {
+        "seq": entry.seq,
+        "time": iso(entry.at),
+        "at": entry.at,
+        "person": entry.who,
+        "row": str(source.event.row),
+        "number": question.number,
+        "kind": KINDS.get(type(question), question.kind),
+        "sentence": str(question),
+        "answer": answered.answer,
+        "said": said(question, answered.answer is True, known.words),
+        "seconds": entry.took,
+        "probability": question.probability if isinstance(question, Subset | Prefer) else None,
+        "density": question.density if isinstance(question, HalfSpace) else None,
+        "learnt": learnt,
+        "stale": None if now is None else max(0, now - learnt),
+        "role": source.aside.get("role") or "normal",
+        "retracted": answered.id in known.retracted,
+        "excluded": entry.who in known.excluded,
+        "id": answered.id,
+        "question": question.to_json(),
+    }
+
+
+def said(question: Question, answer: bool, words: tuple[str, str] = YES_NO) -> str:
+    """An answer in words: the campaign's for yes and no, or the item that was preferred."""
+    yes, no = question.answers if isinstance(question, HalfSpace | Prefer) else words
+    return str(yes if answer else no)
+
+
+def iso(at: float) -> str:
+    """Seconds since the epoch as UTC.
+
+    >>> iso(0.25)
+    '1970-01-01T00:00:00.250Z'
+    """
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def answer_chunks(store: Store, name: str, form: str) -> Iterator[bytes]:
+    """All answers as the bytes of a CSV, JSON lines or Parquet file."""
+    return file_chunks(answers(store, name), ANSWER_COLUMNS, form)
+
+
+def write_answers(store: Store, name: str, form: str, out: BinaryIO) -> None:
+    """All answers into a binary file."""
+    out.writelines(answer_chunks(store, name, form))
+
+
+def predictions(campaign: Campaign, size: int = BLOCK, progress: Progress | None = None) -> Iterator[Record]:
+    """What the model says of every row, with its uncertainty; keys as in ``prediction_columns``.
+
+    Each record has every column, None where the kind of label has no such thing.
+    """
+    rows, done = campaign.store.campaign(campaign.name).rows, 0
+    names = ("row", "prediction", "std", "low", "high", "probability", "probabilities")
+    for keys, told in campaign.prediction_pages(size):
+        none = [None] * len(keys)
+        chances = told.get("probabilities", none)
+        best = [max(one.values()) if one else None for one in chances]
+        numbers = [told.get(name, none) for name in names[2:5]]
+        for values in zip(keys, told["prediction"], *numbers, best, chances, strict=True):
+            yield dict(zip(names, values, strict=True))
+        done += len(keys)
+        if progress is not None:
+            progress(done, rows)
+
+
+def prediction_columns(first: Any) -> tuple[Column, ...]:
+    """The columns, by what a prediction looks like: a number, a name, or an order of items."""
+    kind: Any = "float" if isinstance(first, float) else "text" if isinstance(first, str) else "json"
+    numbers: tuple[Column, ...] = (("std", "float"), ("low", "float"), ("high", "float"), ("probability", "float"))
+    return (("row", "text"), ("prediction", kind), *numbers, ("probabilities", "json"))
+
+
+def prediction_chunks(campaign: Campaign, form: str, progress: Progress | None = None) -> Iterator[bytes]:
+    """All predictions as the bytes of a CSV, JSON lines or Parquet file; ``progress`` is told rows done and in all."""
+    first = campaign.predictions([0])
+    return file_chunks(predictions(campaign, progress=progress), prediction_columns(first[0]["prediction"]), form)
+
+
+def write_predictions(campaign: Campaign, form: str, out: BinaryIO) -> None:
+    """All predictions into a binary file."""
+    out.writelines(prediction_chunks(campaign, form))
+
+
+def log_line(entry: Entry) -> str:
+    """An entry as a line: the text that is chained, with its hash as the last field."""
+    return f'{body(entry)[:-1]},"hash":"{entry.hash}"}}\n'
+
+
+def log_chunks(store: Store, name: str) -> Iterator[bytes]:
+    """The whole log as JSON lines."""
+    end, _ = store.head(name)
+    lines: list[str] = []
+    for entry in until(store.entries(name), end):
+        lines.append(log_line(entry))
+        if len(lines) == PAGE:
+            yield "".join(lines).encode()
+            lines = []
+    yield "".join(lines).encode()
+
+
+def write_log(store: Store, name: str, out: BinaryIO) -> None:
+    """The whole log into a binary file."""
+    out.writelines(log_chunks(store, name))

@@ -1,0 +1,271 @@
+"""Questions and answers as tasks of Label Studio, and answers given there taken back.
+
+A task is a question: its data are the sentence, the two answers, the row's fields, and the campaign and number
+under which it is known here.  Its annotations are the answers that count, each a choice of one of the two.
+``CONFIG`` is the labelling interface for such tasks.  Answers that come back are for questions that wait for one;
+what a question has already, or what was here before, is passed over, so that a file may be taken twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, BinaryIO, final
+
+from askone.campaign.output._formats import Record, as_json
+from askone.campaign.output.export import KINDS, Fate, begun_settings, fate, iso, said, until
+from askone.errors import CampaignClosed, InvalidFile
+from askone.questions.base import Question
+from askone.questions.comparison import Prefer
+from askone.session.log import Answered, Asked
+from askone.store.entries import Entry, Row, Seat
+from askone.store.store import Store, Turn
+
+if TYPE_CHECKING:  # it comes opened
+    from askone.campaign.campaign import Campaign
+
+CONFIG = """<View>
+  <Header value="$question"/>
+  <Text name="question" value="$text"/>
+  <Choices name="answer" toName="question" choice="single" value="$answers"/>
+</View>
+"""
+"""What to paste into the labelling set-up of a project."""
+WORDS = ("Yes", "No")
+_PAGE = 500
+_BYTES = 512 << 20
+_FROM, _TO = "answer", "question"
+_SECONDS = 86_400.0
+
+
+@final
+@dataclass(eq=False)
+class _Task:
+    """A question with the answers that it has so far."""
+
+    asked: Asked
+    position: int
+    wanted: int
+    given: list[Entry] = field(default_factory=list)
+
+
+@final
+@dataclass(frozen=True)
+class Imported:
+    """What became of annotations: answers taken, known or too late, for no question of this campaign, no yes or no."""
+
+    answers: int = 0
+    already: int = 0
+    unknown: int = 0
+    other: int = 0
+
+
+def task_chunks(store: Store, name: str) -> Iterator[bytes]:
+    """All questions, those without an answer too, as the bytes of a JSON file of tasks."""
+    yield b"["
+    first, show = True, begun_settings(store, name).rows.show
+    for page in _pages(_tasks(store, name)):
+        rows = {row.position: row for row in store.rows(name, sorted({task.position for task in page}))}
+        texts = [as_json(_record(name, task, rows[task.position], show)) for task in page]
+        yield (("\n" if first else ",\n") + ",\n".join(texts)).encode()
+        first = False
+    yield b"\n]\n"
+
+
+def write_tasks(store: Store, name: str, out: BinaryIO) -> None:
+    """All questions into a binary file of tasks."""
+    out.writelines(task_chunks(store, name))
+
+
+def _tasks(store: Store, name: str) -> Iterator[_Task]:
+    """Questions as they are complete; those that wait for answers at the end.  Only these are held in memory."""
+    end, _ = store.head(name)
+    known, waiting = fate(store, name, end), {}
+    for entry in until(store.entries(name, kinds=("asked", "answered")), end):
+        event = entry.event
+        if isinstance(event, Asked):
+            wanted = 1 if entry.aside.get("role") == "gold" else known.overlap
+            waiting[event.id] = _Task(event, int(entry.aside["position"]), wanted)
+        elif isinstance(event, Answered) and event.asked in waiting and _counts(entry, known):
+            task = waiting[event.asked]
+            task.given.append(entry)
+            if len(task.given) >= task.wanted:
+                yield waiting.pop(event.asked)
+    yield from waiting.values()
+
+
+def _counts(entry: Entry, known: Fate) -> bool:
+    return entry.id not in known.retracted and entry.who not in known.excluded
+
+
+def _pages(tasks: Iterator[_Task]) -> Iterator[list[_Task]]:
+    page: list[_Task] = []
+    for task in tasks:
+        page.append(task)
+        if len(page) == _PAGE:
+            yield page
+            page = []
+    if page:
+        yield page
+
+
+def _record(name: str, task: _Task, row: Row, show: Sequence[str] | None) -> Record:
+    question = task.asked.question
+    seen = {title: value for title, value in row.content.items() if show is None or title in show}
+    own = {
+        "question": str(question),
+        "text": "\n".join(f"{title}: {'' if value is None else value}" for title, value in seen.items()) or row.key,
+        "answers": [{"value": word} for word in words(question)],
+        "kind": KINDS.get(type(question), question.kind),
+        "key": row.key,
+        "askone_campaign": name,
+        "askone_number": question.number,
+    }
+    fields = {f"row_{title}" if title in own else title: value for title, value in row.content.items()}
+    return {"data": own | fields, "annotations": [_annotation(question, entry) for entry in task.given]}
+
+
+def words(question: Question) -> tuple[str, str]:
+    """What is chosen there for True and for False."""
+    return (said(question, True), said(question, False)) if isinstance(question, Prefer) else WORDS
+
+
+def _annotation(question: Question, entry: Entry) -> Record:
+    yes, no = words(question)
+    choice = yes if isinstance(entry.event, Answered) and entry.event.answer is True else no
+    value = {"choices": [choice]}
+    result = {"id": entry.id, "from_name": _FROM, "to_name": _TO, "type": "choices", "value": value}
+    told = {"was_cancelled": False, "ground_truth": False, "created_at": iso(entry.at), "lead_time": entry.took}
+    return {"result": [result], **told}
+
+
+# -- and back -----------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class _Given:
+    """An annotation that says yes or no, or nothing of the kind (``choice`` None)."""
+
+    number: int
+    choice: str | None
+    mark: str
+    person: str
+    took: float | None
+    known: str
+
+
+def import_tasks(campaign: Campaign, file: BinaryIO, now: float) -> Imported:
+    """Take the answers that tasks have and the campaign waits for; it learns from them.
+
+    The annotators are called label-studio:1, ... here, by their numbers there.
+    """
+    counts = {"answers": 0, "already": 0, "unknown": 0, "other": 0}
+    given = _annotations(_loaded(file), campaign.name, counts)
+    for start in range(0, len(given), _PAGE):
+        page = given[start : start + _PAGE]
+        campaign.refresh()
+        if campaign.book.status == "closed":
+            raise CampaignClosed("this campaign is closed: nothing more is recorded")
+        with campaign.store.turn(campaign.name) as turn:
+            _take(turn, page, campaign.book.learnt, now, counts)
+    campaign.refresh()
+    return Imported(**counts)
+
+
+def _loaded(file: BinaryIO) -> list[Any]:
+    text = file.read(_BYTES + 1)
+    if len(text) > _BYTES:
+        raise InvalidFile(f"a file of tasks may have at most {_BYTES} bytes")
+    try:
+        tasks = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidFile(f"a file of tasks must be JSON: {error}") from error
+    if not isinstance(tasks, list):
+        raise InvalidFile(f"a file of tasks must be a JSON list; got {type(tasks).__name__}")
+    if any(isinstance(task, Mapping) and "askone_number" in task and "data" not in task for task in tasks):
+        # It lacks the ids by which an answer that is here already is told from a new one.
+        raise InvalidFile("a file of tasks must be Label Studio's export JSON; got JSON-MIN")
+    return tasks
+
+
+def _annotations(tasks: list[Any], name: str, counts: dict[str, int]) -> list[_Given]:
+    found = []
+    for task in tasks:
+        data = task.get("data") if isinstance(task, Mapping) else None
+        notes = task.get("annotations", []) if isinstance(task, Mapping) else []
+        number = data.get("askone_number") if isinstance(data, Mapping) else None
+        here = isinstance(data, Mapping) and data.get("askone_campaign") in (name, None)
+        notes = [note for note in notes if isinstance(note, Mapping)] if isinstance(notes, list) else []
+        if not here or not isinstance(number, int) or isinstance(number, bool):
+            counts["unknown"] += len(notes)
+            continue
+        found += [_read(number, note, place) for place, note in enumerate(notes)]
+    return found
+
+
+def _read(number: int, note: Mapping[str, Any], place: int) -> _Given:
+    choice, known = _choice(note.get("result"))
+    who = note.get("completed_by")
+    if isinstance(who, Mapping):
+        who = who.get("id", who.get("email"))
+    # An address of a person has no place in a log that is kept for good.
+    person = str(who) if isinstance(who, int) else hashlib.sha256(str(who).encode()).hexdigest()[:12]
+    unique = note.get("unique_id") or f"{note.get('id', place)}"
+    mark = hashlib.sha256(f"{number}\n{unique}\n{person}".encode()).hexdigest()[:32]
+    took = note.get("lead_time")
+    valid = isinstance(took, int | float) and not isinstance(took, bool) and 0 <= took <= _SECONDS
+    cancelled = note.get("was_cancelled") is True
+    seconds = round(float(took), 3) if valid and took is not None else None
+    return _Given(number, None if cancelled else choice, f"ls-{mark}", f"label-studio:{person}", seconds, known)
+
+
+def _choice(results: Any) -> tuple[str | None, str]:
+    """The one choice that was made, and the id that the result had here."""
+    for result in results if isinstance(results, list) else []:
+        if isinstance(result, Mapping) and result.get("type") == "choices":
+            value = result.get("value")
+            chosen = value.get("choices") if isinstance(value, Mapping) else None
+            if isinstance(chosen, list) and len(chosen) == 1 and isinstance(chosen[0], str):
+                return chosen[0], str(result.get("id", ""))
+    return None, ""
+
+
+def _take(turn: Turn, page: Sequence[_Given], learnt: int, now: float, counts: dict[str, int]) -> None:
+    """Answers into the log, each in a seat of its question that nobody holds."""
+    names = [f"ask-{one.number}" for one in page]
+    known = turn.known([*names, *(one.mark for one in page), *(one.known for one in page if one.known)])
+    seats: dict[int, list[Seat]] = {}
+    for seat in turn.seats(numbers=sorted({one.number for one in page})):
+        if seat.expires <= now:
+            seats.setdefault(seat.number, []).append(seat)
+    entries: list[Entry] = []
+    drop: list[tuple[int, int]] = []
+    for one, asked in zip(page, names, strict=True):
+        source = known.get(asked)
+        question = source.event.question if source is not None and isinstance(source.event, Asked) else None
+        bit = None if question is None or one.choice is None else _bit(question, one.choice)
+        fresh = one.mark not in known and one.known not in known
+        if question is None:
+            counts["unknown"] += 1
+        elif bit is None:
+            counts["other"] += 1
+        elif not fresh or not seats.get(one.number):
+            counts["already"] += 1
+        else:
+            seat = seats[one.number].pop(0)
+            drop.append((seat.number, seat.seat))
+            entry = Entry(Answered(one.mark, asked, bit), one.person, now, one.took, {"learnt": learnt})
+            known[one.mark] = entry
+            entries.append(entry)
+            counts["answers"] += 1
+    turn.write(entries, drop=drop)
+
+
+def _bit(question: Question, choice: str) -> bool | None:
+    yes, no = words(question)
+    if choice in (yes, no):
+        return choice == yes
+    return {"yes": True, "no": False}.get(choice.strip().lower())

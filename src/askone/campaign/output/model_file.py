@@ -1,0 +1,46 @@
+"""A campaign's model as a file, with what makes its inputs of a row's cells.
+
+The file is one that ``askone.load`` reads; beside the model it holds the campaign's encoder.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import BinaryIO
+
+from askone.campaign.campaign import Campaign
+from askone.campaign.engine import model_builder
+from askone.campaign.tables.encoder import Encoder
+from askone.errors import InvalidFile
+from askone.estimators.files import UNREADABLE
+
+_ENCODER = "encoder.json"
+_MOST = 64 << 20
+
+
+def write_model(campaign: Campaign, out: BinaryIO) -> None:
+    """The model as it is now, and its encoder, into a binary file."""
+    whole = io.BytesIO()
+    campaign.model().save(whole)
+    encoder = model_builder.unpack(campaign.store.learner(campaign.name)).encoder
+    if encoder is not None:
+        with zipfile.ZipFile(whole, "a", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(zipfile.ZipInfo(_ENCODER), json.dumps(encoder.to_json(), allow_nan=False))
+    out.write(whole.getvalue())
+
+
+def read_encoder(path: str | os.PathLike[str]) -> Encoder:
+    """The encoder of such a file: ``model.predict(encoder.encode([{"size": 3.2, "colour": "red"}]))``."""
+    with Path(path).open("rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                if archive.getinfo(_ENCODER).file_size > _MOST:
+                    raise InvalidFile(f"the encoder in {os.fspath(path)} is too large")
+                record = json.loads(archive.read(_ENCODER))
+        except UNREADABLE as error:
+            raise InvalidFile(f"{os.fspath(path)} is not the model of a campaign with a table: {error}") from error
+    return Encoder.from_json(record)

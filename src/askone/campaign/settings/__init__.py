@@ -1,0 +1,1 @@
+"""What a campaign is told, from TOML or JSON, checked."""

@@ -1,0 +1,230 @@
+"""Tables in CSV files, read in pieces.  A door to pyarrow.
+
+A column whose first rows are numbers, all or all but one in a hundred, is a column of numbers: a text further down
+is an error that names its line, not a missing value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+
+from askone.campaign.tables._csv_dialect import Layout, layout_of, line_of
+from askone.campaign.tables.base import (
+    MISSING,
+    NUMBER,
+    Cells,
+    Column,
+    Limits,
+    Spread,
+    Table,
+    examples,
+    kind_of_texts,
+    listed,
+    looks_like_number,
+    rows_at_once,
+    table_title,
+)
+from askone.errors import InvalidFile
+
+try:
+    import pyarrow as pa
+    from pyarrow import compute, csv
+except ImportError:  # tables.open_table says so
+    pa = None
+
+_BLOCK: Final = 1 << 21
+_SURE: Final = r"^[+-]?(?:(?:0|[1-9][0-9]{0,14})(?:\.[0-9]*)?|\.[0-9]+)$"
+_MANY: Final = 100  # rows from which one cell in a hundred is taken for a slip
+
+
+@final
+@dataclass(eq=False)
+class _Found:
+    """What is known of a column so far: whether it is of numbers, with which decimal sign, and whether whole ones."""
+
+    number: bool = True
+    comma: bool = False
+    whole: bool = True
+    decided: bool = field(default=False)
+
+
+@final
+class CsvTable(Table):
+    """Rows of a CSV file."""
+
+    def __init__(self, path: Path, origin: str, limits: Limits) -> None:
+        self._path, self._origin, self._limits = path, origin, limits
+        self._layout: Layout = layout_of(path, origin, limits)
+        self._found = [_Found() for _ in self._layout.names]
+        self.title, self.rows = table_title(origin), 0
+        spread = Spread()
+        for batch in self._batches():
+            self._learn(batch)
+            wanted = batch.take(pa.array(spread.places(self.rows, batch.num_rows), pa.int64()))
+            spread.take(zip(*(cells.to_pylist() for cells in wanted.columns), strict=True), batch.nbytes)
+            self.rows += batch.num_rows
+            if self.rows > limits.rows:
+                raise InvalidFile(f"{origin}: at most {limits.rows} rows are allowed")
+        if self.rows == 0:
+            raise InvalidFile(f"{origin}: has no rows, only the names of columns")
+        kept = [pa.array(cells, pa.string()) for cells in zip(*spread.evenly(), strict=True)]
+        self.sample = self._typed(pa.record_batch(kept, names=list(self._layout.names)), 0)
+        self.columns = tuple(
+            self._column(name, found) for name, found in zip(self._layout.names, self._found, strict=True)
+        )
+
+    def chunks(self) -> Iterator[list[Cells]]:
+        """See ``Table.chunks``."""
+        first = 0
+        for batch in self._batches():
+            step = rows_at_once(len(self._layout.names))
+            for start in range(0, batch.num_rows, step):
+                piece = batch.slice(start, step)
+                yield self._typed(piece, first)
+                first += piece.num_rows
+
+    def _batches(self) -> Iterator[Any]:
+        layout = self._layout
+        places = [str(place) for place in range(len(layout.names))]
+        # A line with another number of cells stops the reader, which knows the record but not the line.
+        odd: list[Any] = []
+
+        def note(row: Any) -> str:
+            odd.append(row)
+            return "error"
+
+        options = {
+            "read_options": csv.ReadOptions(
+                column_names=places, skip_rows=layout.blank, skip_rows_after_names=1, block_size=_BLOCK,
+                use_threads=False,
+            ),
+            "parse_options": csv.ParseOptions(
+                delimiter=layout.delimiter, newlines_in_values=True,
+                invalid_row_handler=note,
+            ),
+            "convert_options": csv.ConvertOptions(
+                column_types={place: pa.string() for place in places}, null_values=[""], strings_can_be_null=True,
+                quoted_strings_can_be_null=True,
+            ),
+        }  # fmt: skip
+        last = None
+        try:
+            with self._path.open("rb") as file:
+                stream = pa.PythonFile(file, mode="r")
+                if layout.encoding != "utf-8":
+                    stream = pa.transcoding_input_stream(stream, layout.encoding, "utf-8")
+                for batch in csv.open_csv(stream, **options):
+                    if batch.num_rows:
+                        last = batch
+                        yield batch
+        except pa.ArrowInvalid as error:
+            raise self._explained(error, odd) from error
+        if last is not None and layout.unbalanced:
+            self._refuse_open_quote(last)
+
+    def _explained(self, error: Exception, odd: list[Any]) -> InvalidFile:
+        if odd:
+            line = line_of(self._path, self._layout, odd[0].number - self._layout.blank)
+            wanted, got = odd[0].expected_columns, odd[0].actual_columns
+            return InvalidFile(
+                f"{self._origin}: line {line}: {wanted} cells are needed, as in the first line; got {got}"
+            )
+        if "straddling" in str(error):
+            return InvalidFile(f"{self._origin}: a row is longer than {_BLOCK} bytes, or a quote is not closed")
+        return InvalidFile(f"{self._origin}: cannot be read as CSV: {error}")
+
+    def _refuse_open_quote(self, batch: Any) -> None:
+        cells = batch.slice(batch.num_rows - 1, 1).to_pylist()[0].values()
+        if any(cell is not None and "\n" in cell for cell in cells):
+            raise InvalidFile(f"{self._origin}: a quote is not closed: the last row takes in all lines after it")
+
+    def _learn(self, batch: Any) -> None:
+        """Check a batch, and what kind its columns are."""
+        for place, found in enumerate(self._found):
+            cells = batch.column(place)
+            longest = compute.max(compute.binary_length(cells)).as_py() or 0
+            if longest > self._limits.cell:
+                row = int(np.argmax(compute.binary_length(cells).fill_null(0).to_numpy(zero_copy_only=False)))
+                raise self._at(self.rows + row, place, f"at most {self._limits.cell} bytes are allowed; got {longest}")
+            if not found.decided:
+                self._decide(cells, place, found)
+            elif found.number:
+                self._numbers(cells, place, self.rows)
+
+    def _decide(self, cells: Any, place: int, found: _Found) -> None:
+        if _plain_numbers(cells):
+            found.decided = True
+            self._numbers(cells, place, self.rows)
+            return
+        texts = [text.strip() for text in cells.to_pylist() if text is not None]
+        texts = [text for text in texts if text not in MISSING]
+        if not texts:
+            return  # an empty column, so far
+        bad = [text for text in texts if not looks_like_number(text)]
+        if bad and self._layout.delimiter != ",":
+            other = [text for text in texts if "." in text or not looks_like_number(text.replace(",", ".", 1))]
+            found.comma, bad = (True, other) if len(other) < len(bad) else (False, bad)
+        slips = len(texts) >= _MANY and len(bad) * 100 <= len(texts)
+        found.decided, found.number = True, not bad or slips
+        if found.number:
+            self._numbers(cells, place, self.rows)
+
+    def _numbers(self, cells: Any, place: int, first: int) -> Any:
+        """Numbers of a column, NaN where there is none; the first text is an error."""
+        found = self._found[place]
+        texts = compute.utf8_trim_whitespace(cells)
+        texts = compute.if_else(compute.is_in(texts, value_set=pa.array(MISSING)), pa.scalar(None, pa.string()), texts)
+        if found.comma:
+            texts = compute.replace_substring(texts, ",", ".", max_replacements=1)
+        try:
+            numbers = compute.cast(texts, pa.float64()).to_numpy(zero_copy_only=False)
+        except pa.ArrowInvalid as error:
+            raise self._not_numbers(texts, cells, place, first) from error
+        if np.isinf(numbers).any():
+            row = int(np.argmax(np.isinf(numbers)))
+            raise self._at(first + row, place, f"a finite number is needed; got {cells[row].as_py()!r}")
+        if found.whole:
+            known = numbers[~np.isnan(numbers)]
+            found.whole = bool((known == np.floor(known)).all() and (np.abs(known) < 2**53).all())
+        return numbers
+
+    def _not_numbers(self, texts: Any, cells: Any, place: int, first: int) -> InvalidFile:
+        for row, text in enumerate(texts.to_pylist()):
+            if text is not None and NUMBER.fullmatch(text) is None:
+                reason = f"a number is needed, as in other rows, or nothing; got {cells[row].as_py()[:60]!r}"
+                return self._at(first + row, place, reason)
+        return InvalidFile(f"{self._origin}: column {self._layout.names[place]!r}: numbers are needed")
+
+    def _at(self, row: int, place: int, reason: str) -> InvalidFile:
+        line = line_of(self._path, self._layout, row + 2)
+        return InvalidFile(f"{self._origin}: line {line}, column {self._layout.names[place]!r}: {reason}")
+
+    def _typed(self, batch: Any, first: int) -> list[Cells]:
+        columns = []
+        for place, found in enumerate(self._found):
+            if found.number and found.decided:
+                numbers = self._numbers(batch.column(place), place, first)
+                columns.append(listed(numbers, found.whole))
+            else:
+                columns.append(batch.column(place).to_pylist())
+        names = self._layout.names
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def _column(self, name: str, found: _Found) -> Column:
+        values = [row[name] for row in self.sample]
+        if found.number and found.decided:
+            return Column(name, "number", examples(values))
+        return Column(name, kind_of_texts([value for value in values if value is not None]), examples(values))
+
+
+def _plain_numbers(cells: Any) -> bool:
+    """Whether all are numbers beyond doubt: in digits as in ``NUMBER``, none that looks like a code, some there."""
+    known = compute.drop_null(cells)
+    if not len(known):
+        return False
+    return bool(compute.all(compute.match_substring_regex(known, _SURE)).as_py())

@@ -1,0 +1,159 @@
+"""Tables in Parquet files, read in pieces.  A door to pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+
+from askone.campaign.tables._json_lines import as_cell
+from askone.campaign.tables.base import (
+    Cells,
+    Column,
+    Kind,
+    Limits,
+    Spread,
+    Table,
+    examples,
+    heading,
+    kind_of_texts,
+    listed,
+    rows_at_once,
+    table_title,
+)
+from askone.errors import InvalidFile
+
+try:
+    import pyarrow as pa
+    from pyarrow import compute, parquet
+except ImportError:  # tables.open_table says so
+    pa = None
+
+_PART: Final = 1 << 29  # bytes of one column of one row group, unpacked
+
+
+@final
+class ParquetTable(Table):
+    """Rows of a Parquet file."""
+
+    def __init__(self, path: Path, origin: str, limits: Limits) -> None:
+        self._path, self._origin, self._limits = path, origin, limits
+        self.title = table_title(origin)
+        with self._open() as file:
+            schema, meta = file.schema_arrow, file.metadata
+            self._refuse_large(meta)
+            self._names = heading(schema.names, origin, limits)
+            self._kinds = [self._kind(name, schema.field(place).type) for place, name in enumerate(self._names)]
+        self.rows, unpacked, spread = 0, 0, Spread()
+        for chunk, size in self._typed():
+            spread.add(self.rows, chunk, size)
+            self.rows, unpacked = self.rows + len(chunk), unpacked + size
+            if unpacked > limits.total:
+                raise InvalidFile(f"{origin}: unpacks to more than {limits.total} characters")
+        if self.rows == 0:
+            raise InvalidFile(f"{origin}: has no rows, only the names of columns")
+        self.sample = spread.evenly()
+        self.columns = tuple(self._column(name, kind) for name, kind in zip(self._names, self._kinds, strict=True))
+
+    def chunks(self) -> Iterator[list[Cells]]:
+        """See ``Table.chunks``."""
+        for chunk, _ in self._typed():
+            yield chunk
+
+    def _open(self) -> Any:
+        try:
+            with parquet.ParquetFile(self._path) as file:
+                names = [one.name for one in file.schema_arrow if _is_text(one.type)]
+            return parquet.ParquetFile(self._path, read_dictionary=names)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise InvalidFile(f"{self._origin}: cannot be read as Parquet: {error}") from error
+
+    def _refuse_large(self, meta: Any) -> None:
+        if meta.num_rows > self._limits.rows:
+            raise InvalidFile(f"{self._origin}: at most {self._limits.rows} rows are allowed; got {meta.num_rows}")
+        groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
+        parts = [group.column(j) for group in groups for j in range(group.num_columns)]
+        sizes = [part.total_uncompressed_size for part in parts]
+        if max(sizes, default=0) > _PART or sum(sizes) > self._limits.total:
+            allowed = f"{_PART} bytes in a part, {self._limits.total} in all"
+            raise InvalidFile(f"{self._origin}: unpacks to more than is allowed ({allowed})")
+        if any(part.num_values > 10 * self._limits.rows for part in parts):
+            raise InvalidFile(f"{self._origin}: holds lists that are too long")
+
+    def _kind(self, name: str, kind: Any) -> str:
+        types = pa.types
+        if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+            return "number"
+        if _is_text(kind) or types.is_boolean(kind) or types.is_temporal(kind) or types.is_null(kind):
+            return "text"
+        if types.is_nested(kind):
+            return "nested"
+        raise InvalidFile(f"{self._origin}: column {name!r}: numbers or texts are needed; got {kind}")
+
+    def _typed(self) -> Iterator[tuple[list[Cells], int]]:
+        """Rows and how many characters they have."""
+        first = 0
+        try:
+            with self._open() as file:
+                for batch in file.iter_batches(batch_size=rows_at_once(len(self._names)), use_threads=False):
+                    sizes: list[int] = []
+                    columns = [
+                        self._cells(batch.column(place), place, first, sizes) for place in range(len(self._names))
+                    ]
+                    rows = [dict(zip(self._names, row, strict=True)) for row in zip(*columns, strict=True)]
+                    yield rows, sum(sizes)
+                    first += len(rows)
+        except (pa.ArrowException, OSError) as error:
+            raise InvalidFile(f"{self._origin}: cannot be read as Parquet: {error}") from error
+
+    def _cells(self, cells: Any, place: int, first: int, sizes: list[int]) -> list[Any]:
+        kind = cells.type
+        if self._kinds[place] == "nested":
+            return [
+                as_cell(value, self._limits, self._where(first + row, place))
+                for row, value in enumerate(cells.to_pylist())
+            ]
+        if pa.types.is_dictionary(kind):
+            return self._texts(cells, place, first, sizes)
+        if self._kinds[place] == "text":
+            plain = compute.cast(cells, pa.string()).to_pylist()
+            sizes.append(20 * len(plain))
+            return list(plain)
+        if pa.types.is_integer(kind):
+            return list(cells.to_pylist())
+        numbers = compute.cast(cells, pa.float64()).to_numpy(zero_copy_only=False)
+        if np.isinf(numbers).any():
+            row = int(np.argmax(np.isinf(numbers)))
+            raise InvalidFile(f"{self._where(first + row, place)}: a finite number is needed; got {numbers[row]}")
+        return listed(numbers, whole=False)
+
+    def _texts(self, cells: Any, place: int, first: int, sizes: list[int]) -> list[Any]:
+        """Texts of a column; one that comes again is kept once, so that few bytes cannot become many."""
+        words, places = cells.dictionary, cells.indices.to_pylist()
+        longest = compute.max(compute.binary_length(words)).as_py() or 0
+        if longest > self._limits.cell:
+            where = f"{self._origin}: column {self._names[place]!r}"
+            raise InvalidFile(f"{where}: at most {self._limits.cell} bytes are allowed in a cell; got {longest}")
+        texts = words.to_pylist()
+        values = [None if which is None else texts[which] for which in places]
+        if any(text is not None and "\0" in text for text in texts):
+            row = next(row for row, value in enumerate(values) if value is not None and "\0" in value)
+            raise InvalidFile(f"{self._where(first + row, place)}: a text without NUL is needed")
+        sizes.append(sum(len(value) for value in values if value is not None))
+        return values
+
+    def _where(self, row: int, place: int) -> str:
+        return f"{self._origin}: row {row + 1}, column {self._names[place]!r}"
+
+    def _column(self, name: str, kind: str) -> Column:
+        values = [row[name] for row in self.sample]
+        found: Kind = "number" if kind == "number" else kind_of_texts([text for text in values if text is not None])
+        return Column(name, found, examples(values))
+
+
+def _is_text(kind: Any) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))

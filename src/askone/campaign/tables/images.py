@@ -1,0 +1,110 @@
+"""Images made safe: decoded within limits and written anew, so that only pixels remain.  The one door to Pillow."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+
+from askone._common.types import Array
+from askone.campaign.tables.base import LIMITS, Limits
+from askone.errors import InvalidFile, MissingExtra
+
+try:
+    from PIL import Image, ImageOps
+except ImportError:  # safe_image says so
+    Image = None  # type: ignore[assignment]  # only then
+
+
+_FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
+_LOSSY: Final = ("JPEG", "WEBP")
+_SIDE: Final = 1_600  # pixels that a page shows
+_GRAY: Final = 16
+# What decoders raise for bytes that are not what they should be.
+_BROKEN = (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError, OverflowError, MemoryError,
+           struct.error, zlib.error)  # fmt: skip
+
+
+@final
+class Safe(NamedTuple):
+    """An image written anew, its media type, and 16 x 16 gray values from 0 (black) to 1 as one row."""
+
+    kind: str
+    data: bytes
+    gray: Array
+
+
+def safe_image(data: bytes, limits: Limits = LIMITS, origin: str = "image") -> Safe:
+    """The pixels of an image: PNG, JPEG, GIF (its first picture), WebP or BMP, turned upright.
+
+    Too many pixels are refused before they are decoded; whatever else was in the file is left behind.  Lossy images
+    become JPEG, others PNG; one larger than a page shows is made smaller.
+    """
+    if Image is None:
+        raise MissingExtra("images need Pillow: pip install 'askone[server]'")
+    if len(data) > limits.image:
+        raise InvalidFile(f"{origin}: at most {limits.image} bytes are allowed; got {len(data)}")
+    try:
+        with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
+            width, height = image.size
+            if width * height > limits.pixels or not (width and height):
+                raise InvalidFile(f"{origin}: at most {limits.pixels} pixels are allowed; got {width} x {height}")
+            lossy = image.format in _LOSSY
+            if lossy:
+                image.draft("RGB", (_SIDE, _SIDE))  # a JPEG is decoded no larger than it is needed
+            plain = _plain(image)
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise InvalidFile(f"{origin}: at most {limits.pixels} pixels are allowed") from error
+    except _BROKEN as error:
+        if isinstance(error, InvalidFile):
+            raise
+        raise InvalidFile(f"{origin}: is not an image that can be read (PNG, JPEG, GIF, WebP, BMP)") from error
+    plain.thumbnail((_SIDE, _SIDE))
+    gray = np.asarray(plain.convert("L").resize((_GRAY, _GRAY), Image.Resampling.BOX), dtype=np.float32) / 255
+    out = io.BytesIO()
+    if lossy:
+        plain.save(out, "JPEG", quality=88)
+    else:
+        plain.save(out, "PNG")
+    return Safe("image/jpeg" if lossy else "image/png", out.getvalue(), gray.ravel())
+
+
+def _plain(image: Any) -> Any:
+    """Eight-bit colours or grays on white, upright, with nothing attached."""
+    image.load()
+    try:
+        upright = ImageOps.exif_transpose(image)
+    except _BROKEN:  # what says how it was held is damaged; the pixels are not
+        upright = image
+    if upright.mode.startswith(("I", "F")):  # sixteen bits or more
+        values = np.asarray(upright, dtype=np.float64)
+        top = 65535.0 if upright.mode.startswith("I;16") else max(float(np.nanmax(values)), 1.0)
+        upright = Image.fromarray(np.clip(np.nan_to_num(values) * (255 / top), 0, 255).astype(np.uint8))
+    if upright.mode in ("RGB", "L"):
+        plain = upright.copy()
+    elif "A" in upright.getbands() or "transparency" in upright.info:
+        clear = upright.convert("RGBA")
+        plain = Image.new("RGB", clear.size, "white")
+        plain.paste(clear, mask=clear.getchannel("A"))
+    else:
+        plain = upright.convert("RGB")
+    plain.info = {}
+    return plain
+
+
+def drawn(gray: Array, side: int) -> bytes:
+    """A PNG image of gray values from 0 (black) to 1, of so many pixels on its longer side.
+
+    >>> safe_image(drawn(np.eye(4), 64)).kind
+    'image/png'
+    """
+    if Image is None:
+        raise MissingExtra("images need Pillow: pip install 'askone[server]'")
+    image = Image.fromarray(np.clip(255 * np.asarray(gray, dtype=np.float64), 0, 255).astype(np.uint8))
+    scale, out = side / max(image.size), io.BytesIO()
+    image = image.resize((round(scale * image.width), round(scale * image.height)), Image.Resampling.BICUBIC)
+    image.save(out, "PNG", compress_level=1)
+    return out.getvalue()

@@ -1,0 +1,1 @@
+"""The command ``askone``: one module per command."""

@@ -1,0 +1,99 @@
+"""Flats of a made-up town, and what they would sell for."""
+
+from __future__ import annotations
+
+import csv
+import math
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askone.campaign.settings.settings import AskSettings, Numbers, QuestionSettings, RowSettings, Settings
+from askone.cli.demo.base import Knowledge, Shown, Task
+
+UNSURE = 0.04
+"""How far off a guess of a price is, as a share of it."""
+LOW, HIGH = 50_000.0, 1_000_000.0
+# Districts with their streets, and euros for a square metre in the middle of the range.
+_DISTRICTS: Final = {
+    "Old Town": (("Canal Street", "Bell Lane", "Market Square"), 6100),
+    "Riverside": (("Willow Bank", "Ferry Road", "Mill Street"), 5400),
+    "University": (("Library Road", "Garden Street", "Poplar Avenue"), 4700),
+    "Station": (("Platform Road", "Rail Street", "Depot Lane"), 3400),
+    "Northfield": (("Orchard Way", "Maple Street", "Meadow Road"), 3100),
+    "Harbour": (("Crane Street", "Quay Road", "Anchor Lane"), 3900),
+}
+_CONDITIONS: Final = {"needs work": 0.8, "good": 1.0, "renovated": 1.12, "new": 1.22}
+COLUMNS: Final = ("flat", "street", "district", "size", "rooms", "floor", "lift", "built", "balcony", "condition")
+
+
+@final
+class Agent(Knowledge):
+    """Somebody who knows the market, give or take a few percent: near the price the answer may be wrong."""
+
+    def __init__(self, truth: Mapping[str, float]) -> None:
+        self.truth = truth
+
+    def answer(self, key: str, question: Shown, chance: random.Random) -> bool:
+        """Whether the price, as this person would guess it, is on the side that is asked about."""
+        asked, guess = question["threshold"], self.truth[key] * math.exp(chance.gauss(0, UNSURE))
+        above = guess > float(asked["shown"])
+        return above if asked["side"] == "above" else not above
+
+
+def flats(folder: Path, count: int = 3000, seed: int = 0) -> Task:
+    """The task; its table, without prices, is written into a folder."""
+    rows, prices = flats_and_prices(count, seed)
+    path = folder / "flats.csv"
+    with path.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out)
+        writer.writerow(COLUMNS)
+        writer.writerows(rows)
+    settings = Settings(
+        title="What flats sell for",
+        labels=Numbers(LOW, HIGH, "EUR", -3, "the price"),
+        rows=RowSettings(key="flat", show=COLUMNS[1:], learn=COLUMNS[2:]),
+        question=QuestionSettings(
+            wording="Would it sell for more than {threshold}?",
+            instructions="Size is in square metres. Answer as if the flat were on the market today.",
+        ),
+        ask=AskSettings(exam_share=0.15, price=0.1, currency="EUR"),
+    )
+    truth = {str(row[0]): float(price) for row, price in zip(rows, prices, strict=True)}
+    return Task("flats", settings, path, Agent(truth))
+
+
+def flats_and_prices(count: int, seed: int = 0) -> tuple[list[tuple[Any, ...]], NDArray[np.float64]]:
+    """Rows as in ``COLUMNS``, and their prices in whole thousands of euros.
+
+    >>> rows, prices = flats_and_prices(3)
+    >>> len(rows[0]) == len(COLUMNS), bool((prices >= LOW).all())
+    (True, True)
+    """
+    chance = np.random.default_rng(seed)
+    names = list(_DISTRICTS)
+    rows: list[tuple[Any, ...]] = []
+    prices = np.empty(count)
+    for i in range(count):
+        district = names[int(chance.integers(len(names)))]
+        streets, metre = _DISTRICTS[district]
+        street = f"{streets[int(chance.integers(len(streets)))]} {int(chance.integers(1, 120))}"
+        size = int(np.clip(np.exp(chance.normal(4.25, 0.38)), 22, 165))
+        rooms = int(np.clip(round(size / 27 + chance.normal(0, 0.5)), 1, 6))
+        floor, lift = int(chance.integers(0, 7)), bool(chance.random() < 0.5)
+        built = int(chance.choice([1900, 1928, 1956, 1972, 1988, 2004, 2017]) + chance.integers(0, 8))
+        balcony = bool(chance.random() < 0.6)
+        new = built >= 2015
+        condition = "new" if new else str(chance.choice(["needs work", "good", "renovated"], p=[0.2, 0.5, 0.3]))
+        worth = metre * size * (70 / size) ** 0.08 * _CONDITIONS[condition]
+        worth *= 1 + 0.04 * balcony + (0.01 * floor if lift else -0.025 * max(0, floor - 2))
+        worth *= 0.93 if 1950 <= built < 1985 else 1.0
+        worth *= float(np.exp(chance.normal(0, 0.05)))
+        prices[i] = 1000 * round(float(np.clip(worth, LOW, HIGH)) / 1000)
+        cells = (size, rooms, floor, "yes" if lift else "no", built, "yes" if balcony else "no", condition)
+        rows.append((f"F{i + 1:05}", street, district, *cells))
+    return rows, prices

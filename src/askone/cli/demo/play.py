@@ -1,0 +1,56 @@
+"""Simulated people at a campaign, without a server: the functions that a server calls, as fast as they run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from askone.campaign.campaign import Campaign
+from askone.campaign.create import create_campaign
+from askone.campaign.engine.commands import Answer, Next, Served
+from askone.campaign.output.views import shown_question
+from askone.campaign.tables.open import open_table
+from askone.cli.demo.base import Knowledge, Task
+from askone.errors import AskoneError
+from askone.store.store import Store
+
+_SECONDS = 4.0  # that an answer takes, on the clock of the simulation
+
+
+def make(store: Store, task: Task, at: float) -> Campaign:
+    """The task's campaign in a store."""
+    table = None if task.table is None else open_table(str(task.table))
+    create_campaign(store, task.name, task.settings, table, "", at)
+    return Campaign.open(store, task.name)
+
+
+def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answers: int, seed: int = 0) -> Iterator[int]:
+    """Everybody answers at the same time, again and again; yields the number of answers until there are enough."""
+    chance, now, given = random.Random(seed), 0.0, 0
+    before = _fine(campaign.serve([Next(person) for person in people], now))
+    while given < answers:
+        told = [
+            _answer(person, serving.question, knowledge, chance)
+            for person, serving in zip(people, before, strict=True)
+            if serving.question is not None
+        ][: answers - given]
+        if not told:
+            return
+        now += _SECONDS
+        results = dict(zip((one.person for one in told), _fine(campaign.serve(told, now)), strict=True))
+        before = [results.get(person, serving) for person, serving in zip(people, before, strict=True)]
+        given += len(told)
+        yield given
+
+
+def _answer(person: str, served: Served, knowledge: Knowledge, chance: random.Random) -> Answer:
+    answer = knowledge.answer(served.row.key, shown_question(served.question), chance)
+    return Answer(person, served.lease, answer, f"told-{served.lease}", _SECONDS)
+
+
+def _fine(results: Sequence[Any]) -> list[Any]:
+    for result in results:
+        if isinstance(result, AskoneError):
+            raise result
+    return list(results)

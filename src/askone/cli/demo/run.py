@@ -1,0 +1,142 @@
+"""``askone demo``: a server with three campaigns that are being answered."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from askone._common.validate import as_count, as_number
+from askone.cli.demo.annotators import Crowd, Hired
+from askone.cli.demo.base import Flipping, Task
+from askone.cli.demo.digits import FLIP, digits
+from askone.cli.demo.drinks import drinks
+from askone.cli.demo.flats import flats
+from askone.cli.demo.play import make, play
+from askone.server.config import ServerConfig
+from askone.server.runner import require_free, serve
+from askone.server.security.tokens import TOKEN, digest, fresh, fresh_id
+from askone.store.open import open_store
+from askone.store.store import Store
+
+_HOURS = 24.0  # that tokens and the invitation last
+_NAMES = ("Ada", "Emil", "Ida", "Juri", "Lea", "Max", "Nora", "Otto", "Rosa")
+
+
+@final
+@dataclass(frozen=True)
+class Demo:
+    """Where to listen, where to keep it (None: nowhere), and how busy the simulated people are.
+
+    Each of ``people`` simulated people in each campaign gives at most ``answers`` answers, one in ``seconds``.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    store: str | None = None
+    people: int = 3
+    answers: int = 240
+    seconds: float = 1.5
+    digits: int = 800
+    flats: int = 3000
+
+    def __post_init__(self) -> None:
+        as_count(self.people, "people", 0, len(_NAMES))
+        as_count(self.answers, "answers", 0)
+        as_number(self.seconds, "seconds_per_answer", 0.0)
+
+
+def run(demo: Demo, say: Callable[[str], None] = print) -> int:
+    """Serves until it is interrupted."""
+    config = ServerConfig(host=demo.host, port=demo.port, access_log=False)
+    require_free(config)
+    with tempfile.TemporaryDirectory(prefix="askone-demo-") as folder, _ended_like_ctrl_c():
+        url = demo.store or str(Path(folder) / "askone.db")
+        say("Making three campaigns: handwritten digits, prices of flats, favourite drinks …")
+        tasks = [digits(Path(folder), demo.digits), flats(Path(folder), demo.flats), drinks()]
+        warm_up()
+        store = open_store(url)
+        try:
+            make_missing(store, tasks)
+            crowd = Crowd(hired(store, tasks, demo), demo.answers, demo.seconds)
+            link = _invitation(store, "digits")
+        finally:
+            store.close()
+
+        def begun(address: str) -> None:
+            say(f"Answer at once, without an account, at {address}{link}")
+            if demo.people and demo.answers:
+                say(f"{demo.people} simulated people answer in each campaign. Ctrl-C ends it all.")
+            crowd.start(address)
+
+        try:
+            with suppress(KeyboardInterrupt):  # a server that was interrupted may return, or raise
+                serve(url, config, say, begun)
+        finally:
+            crowd.stop()
+        say("Stopped." if demo.store is None else f"Stopped; {demo.store} keeps what was answered.")
+        return 0
+
+
+def warm_up() -> None:
+    """A few answers in small copies: what is compiled when it is first used, is compiled before somebody waits."""
+    with tempfile.TemporaryDirectory(prefix="askone-demo-") as folder:
+        for task in (digits(Path(folder), 40), flats(Path(folder), 60), drinks()):
+            store = open_store("memory:")
+            try:
+                for _ in play(make(store, task, 0.0), task.knowledge, ("ann", "bob", "cid", "dan"), 24):
+                    pass
+            finally:
+                store.close()
+
+
+def make_missing(store: Store, tasks: list[Task]) -> None:
+    """The tasks' campaigns that a store does not have."""
+    there = {record.name for record in store.campaigns()}
+    for task in tasks:
+        if task.name not in there:
+            make(store, task, time.time())
+
+
+def hired(store: Store, tasks: list[Task], demo: Demo) -> list[Hired]:
+    """Simulated people: accounts without passwords, with a token each."""
+    accounts, found = store.accounts, []
+    for number, name in enumerate(_NAMES[: demo.people]):
+        person = f"simulated-{number + 1}"
+        if accounts.user(person) is None:
+            accounts.add_user(person, f"{name} (simulated)", "annotator", None)
+        for place, task in enumerate(tasks):
+            if accounts.role_in(task.name, person) is None:
+                accounts.add_member(task.name, person, "annotator")
+            secret = fresh(TOKEN)
+            ends = time.time() + 3600 * _HOURS
+            accounts.add_token(fresh_id("t"), digest(secret), secret[:9], person, ("answer",), ends, "demonstration")
+            knowledge = Flipping(task.knowledge, FLIP) if task.name == "digits" else task.knowledge
+            found.append(Hired(task.name, secret, knowledge, 100 * number + place))
+    return found
+
+
+def _invitation(store: Store, campaign: str) -> str:
+    secret = fresh()
+    ends = time.time() + 3600 * _HOURS
+    store.accounts.add_invitation(fresh_id("i"), digest(secret), campaign, ends, 100, "demonstration")
+    return f"/join#{secret}"
+
+
+@contextmanager
+def _ended_like_ctrl_c() -> Iterator[None]:
+    """A request to end (SIGTERM) is as good as Ctrl-C: files are taken away."""
+
+    def end(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,109 @@
+"""askone export, backup and restore: a campaign's files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from askone._common.lazy_import import lazy_import
+from askone.cli.console import counted, say
+from askone.cli.files import any_store, known_store, read_from, whole_file
+from askone.errors import InvalidArgument
+from askone.store.store import Store
+
+if TYPE_CHECKING:
+    from askone.campaign import campaign as campaigns
+    from askone.campaign.output import backup as backups
+    from askone.campaign.output import export
+    from askone.campaign.output import label_studio as labelstudio
+    from askone.campaign.output import model_file as models
+else:
+    backups = lazy_import("askone.campaign.output.backup")
+    campaigns = lazy_import("askone.campaign.campaign")
+    export = lazy_import("askone.campaign.output.export")
+    labelstudio = lazy_import("askone.campaign.output.label_studio")
+    models = lazy_import("askone.campaign.output.model_file")
+
+_ENDINGS = {"label-studio": "json"}
+_FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".json": "label-studio"}
+
+
+def run_export(chosen: argparse.Namespace, console: Console) -> int:
+    """Write what a campaign has into a file."""
+    form = _format(chosen)
+    ending = {"model": "askone", "log": "jsonl"}.get(chosen.what, _ENDINGS.get(form, form))
+    target = chosen.out or f"{chosen.name}-{chosen.what}.{ending}"
+    with known_store(chosen.store) as store:
+        store.campaign(chosen.name)  # before a file is begun
+        with whole_file(target) as out:
+            if chosen.what == "model":
+                models.write_model(campaigns.Campaign.open(store, chosen.name), out)
+            else:
+                out.writelines(_chunks(store, chosen.name, chosen.what, form, None if target == "-" else console))
+    _say(target, console)
+    return 0
+
+
+def _format(chosen: argparse.Namespace) -> str:
+    if chosen.what in ("model", "log"):
+        if chosen.format is not None:
+            raise InvalidArgument("--format", f"left out for --what {chosen.what}", chosen.format)
+        return ""
+    ending = Path(chosen.out or "").suffix.lower()
+    if chosen.format is None and ending and ending not in _FORMATS:
+        known = ", ".join(_FORMATS)
+        raise InvalidArgument("--out", f"a name that ends in one of {known}, or --format beside it", chosen.out)
+    found = chosen.format or _FORMATS.get(ending, "csv")
+    if chosen.what == "predictions" and found == "label-studio":
+        raise InvalidArgument("--format", "csv, jsonl or parquet for --what predictions", found)
+    return found
+
+
+def _chunks(store: Store, name: str, what: str, form: str, console: Console | None) -> Iterator[bytes]:
+    if what == "log":
+        return export.log_chunks(store, name)
+    if what == "predictions":
+        campaign = campaigns.Campaign.open(store, name)
+        return export.prediction_chunks(campaign, form) if console is None else _watched(campaign, form, console)
+    return labelstudio.task_chunks(store, name) if form == "label-studio" else export.answer_chunks(store, name, form)
+
+
+def _watched(campaign: campaigns.Campaign, form: str, console: Console) -> Iterator[bytes]:
+    """A prediction takes longer than all that is read and written for it: how far it is, is shown."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        bar = progress.add_task("rows", total=None)
+        yield from export.prediction_chunks(
+            campaign, form, lambda done, rows: progress.update(bar, completed=done, total=rows)
+        )
+
+
+def run_backup(chosen: argparse.Namespace, console: Console) -> int:
+    """Write a whole campaign into one file."""
+    target = chosen.out or f"{chosen.name}-backup.zip"
+    with known_store(chosen.store) as store:
+        store.campaign(chosen.name)
+        with whole_file(target) as out:
+            backups.backup(store, chosen.name, out)
+    _say(target, console)
+    return 0
+
+
+def run_restore(chosen: argparse.Namespace, console: Console) -> int:
+    """Make a campaign of a backup."""
+    with read_from(chosen.file, "file", "a backup") as source, any_store(chosen.store) as store:
+        name = backups.restore(store, source, chosen.name)
+        entries = counted(store.head(name)[0], "entry", "entries")
+        told = f"Campaign {name}: {counted(store.campaign(name).rows, 'row')}, {entries}."
+    say(console, told)
+    return 0
+
+
+def _say(target: str, console: Console) -> None:
+    if target != "-":
+        say(console, f"Written: {target}")

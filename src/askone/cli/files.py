@@ -1,0 +1,81 @@
+"""Where commands read and write: stores, and files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader, BufferedWriter
+from pathlib import Path
+from typing import cast
+
+from askone.errors import InvalidArgument, UnknownCampaign
+from askone.store.open import open_store
+from askone.store.store import Store
+
+ENVIRONMENT, DEFAULT = "ASKONE_STORE", "askone.db"
+
+
+def store_url(given: str | None) -> str:
+    """The address of the store: as given, or ASKONE_STORE, or a file here."""
+    return given or os.environ.get(ENVIRONMENT) or DEFAULT
+
+
+@contextmanager
+def any_store(given: str | None) -> Iterator[Store]:
+    """A store, made if it is not there."""
+    store = open_store(store_url(given))
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def known_store(given: str | None) -> Iterator[Store]:
+    """A store that is there: whoever mistypes its name should not be told that it is empty."""
+    url = store_url(given)
+    path = url.removeprefix("sqlite:///")
+    if "://" not in path and path != "memory:" and not Path(path).expanduser().is_file():
+        raise InvalidArgument("--store", f"a database that exists (see --store and {ENVIRONMENT})", path)
+    with any_store(url) as store:
+        try:
+            yield store
+        except UnknownCampaign as error:
+            raise UnknownCampaign(error.name, tuple(one.name for one in store.campaigns())) from error
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[BufferedWriter]:
+    """A file to write, which is there when all of it is; - is standard output."""
+    if str(path) == "-":
+        yield cast(BufferedWriter, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        return
+    target = Path(path)
+    if target.is_dir() or not target.parent.is_dir():
+        raise InvalidArgument("--out", "a file in a directory that exists", path)
+    partial = target.with_name(target.name + ".partial")
+    try:
+        with _begun(partial, target) as out:
+            yield out
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _begun(partial: Path, target: Path) -> BufferedWriter:
+    try:
+        return partial.open("wb")
+    except OSError as error:
+        allowed = "a file that may be written"
+        raise InvalidArgument("--out", allowed, f"{target}: {error.strerror or error}") from error
+
+
+def read_from(path: str | Path, argument: str, what: str) -> BufferedReader:
+    """A file to read; who cannot have it is told which argument it was."""
+    try:
+        return Path(path).open("rb")
+    except OSError as error:
+        raise InvalidArgument(argument, f"{what} that can be read", f"{path}: {error.strerror or error}") from error

@@ -1,0 +1,66 @@
+"""askone replay: whether the model is what its log makes of it, and what it would be without somebody."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from askone._common.lazy_import import lazy_import
+from askone.cli.console import counted, say
+from askone.cli.files import known_store, whole_file
+from askone.errors import InvalidArgument
+from askone.store.entries import Entry
+from askone.store.notices import Excluded
+from askone.store.store import Store
+
+if TYPE_CHECKING:
+    from askone.campaign import campaign as campaigns
+    from askone.campaign.output import model_file as models
+else:
+    campaigns = lazy_import("askone.campaign.campaign")
+    models = lazy_import("askone.campaign.output.model_file")
+from askone.cli.status import BAD, GOOD
+
+
+def run_replay(chosen: argparse.Namespace, console: Console) -> int:
+    """Fold the log from its beginning; 1 if the state differs in any bit from the one that is kept."""
+    with known_store(chosen.store) as store:
+        fresh = campaigns.Campaign.open(store, chosen.name, fresh=True)
+        status = _compare(store, fresh, console)
+        for person in chosen.without:
+            _leave_out(fresh, person, console)
+        if chosen.out is not None:
+            with whole_file(Path(chosen.out)) as out:
+                models.write_model(fresh, out)
+            say(console, f"Model: {chosen.out}")
+    return status
+
+
+def _compare(store: Store, fresh: campaigns.Campaign, console: Console) -> int:
+    kept = campaigns.Campaign.open(store, fresh.name)
+    same = state_bytes(fresh) == state_bytes(kept)
+    lessons = counted(len(fresh.book.lessons.all), "lesson")
+    told = f"{counted(fresh.book.seq, 'entry', 'entries')}, {lessons} learnt anew"
+    verdict = "the state is the same, bit for bit" if same else "the state DIFFERS from the one that was kept"
+    say(console, f"{fresh.name}: {told}: {verdict}.")
+    return GOOD if same else BAD
+
+
+def state_bytes(campaign: campaigns.Campaign) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
+    """The state of a campaign's model, to the bit."""
+    arrays = campaign.book.learner.to_arrays(campaign.book.state)
+    return {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}
+
+
+def _leave_out(campaign: campaigns.Campaign, person: str, console: Console) -> None:
+    """Nobody's log is changed: the exclusion is folded here alone."""
+    book = campaign.book
+    if person not in book.people:
+        raise InvalidArgument("--without", "somebody who answered in this campaign", person)
+    before = len(book.lessons.all)
+    book.apply([Entry(Excluded(f"replay-without-{person}", person), seq=book.seq + 1)])
+    told = f"{book.people[person].answers} answers; {before} lessons become {len(book.lessons.all)}"
+    say(console, f"Without {person}: {told}.")

@@ -1,0 +1,33 @@
+"""askone serve: campaigns for browsers."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+
+from askone.cli.files import store_url
+from askone.server.config import ServerConfig
+from askone.server.runner import serve
+
+
+def run_serve(chosen: argparse.Namespace, console: Console) -> int:
+    """Serve until stopped."""
+    config = ServerConfig(
+        host=chosen.host,
+        port=chosen.port,
+        processes=chosen.processes,
+        public_url=chosen.public_url,
+        trusted_proxies=tuple(chosen.trust_proxy),
+        certificate=None if chosen.certificate is None else Path(chosen.certificate),
+        certificate_key=None if chosen.certificate_key is None else Path(chosen.certificate_key),
+        webhooks=chosen.webhooks or bool(chosen.webhook_local),
+        webhook_local=tuple(chosen.webhook_local),
+        access_log=chosen.access_log,
+    )
+
+    def say(text: str) -> None:
+        console.print(text, soft_wrap=True, highlight=False, markup=False)
+
+    return serve(store_url(chosen.store), config, say)

@@ -1,0 +1,59 @@
+"""askone simulate: what a campaign will cost and how well it will do, before anybody answers."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table as ShownTable
+from rich.text import Text
+
+from askone._common.validate import as_count, as_number
+from askone.campaign.forecast import TRUTHS, Forecast, forecast
+from askone.campaign.tables.open import open_table
+from askone.cli.console import say
+from askone.cli.new import toml_settings
+from askone.cli.settings_file import table_of
+
+_ANSWERS = 1000  # that are rehearsed where there is no budget
+
+
+def run_simulate(chosen: argparse.Namespace, console: Console) -> int:
+    """Rehearse a campaign with made-up truths: errors against answers, time and cost."""
+    path = Path(chosen.file)
+    settings = toml_settings(path)
+    rows = table_of(settings, path)
+    table = None if rows is None else open_table(rows)
+    answers = settings.ask.budget or _ANSWERS if chosen.answers is None else as_count(chosen.answers, "--answers", 1)
+    as_number(chosen.flip, "--flip", 0.0, 0.49)
+    with Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console) as progress:
+        bar = progress.add_task("rehearsing", total=None)
+        found = forecast(settings, table, answers, chosen.flip)
+        progress.update(bar, total=1, completed=1)
+    console.print(forecast_table(settings.title, found))
+    say(console, _cost(answers, chosen.flip, found))
+    return 0
+
+
+def forecast_table(title: str, found: Forecast) -> ShownTable:
+    """The forecast's points."""
+    shown = ShownTable(title=Text(f"{title}: {found.measure}"))
+    for column in ("answers", "expected", "lowest – highest"):
+        shown.add_column(column, justify="right")
+    for count, low, middle, high in found.points:
+        shown.add_row(str(count), f"{middle:.3g}", f"{low:.3g} – {high:.3g}")
+    return shown
+
+
+def _cost(answers: int, flip: float, found: Forecast) -> str:
+    money = "" if found.cost.price is None else f", {found.cost.price:.2f} {found.cost.currency}".rstrip()
+    minutes = 60 * found.cost.hours
+    time_taken = f"{found.cost.hours:.1f} hours" if minutes >= 90 else f"{max(1, round(minutes))} minutes"
+    all_there_are = "" if found.answers == answers else ", which is all that the rows give"
+    said = f"{found.answers} answers{all_there_are}: {time_taken} of people's time{money}."
+    return (
+        f"{said}\nA rehearsal: {TRUTHS} made-up truths over your rows, which depend on the columns smoothly, and "
+        f"{flip:.0%} of answers wrong.  If your columns say less about the labels, the campaign does worse."
+    )

@@ -1,0 +1,66 @@
+"""askone status: how far campaigns are."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from askone._common.lazy_import import lazy_import
+from askone.cli.console import say, show
+from askone.cli.files import known_store
+
+if TYPE_CHECKING:
+    from askone.campaign import campaign as campaigns
+    from askone.campaign.output import model_file as models
+else:
+    campaigns = lazy_import("askone.campaign.campaign")
+    models = lazy_import("askone.campaign.output.model_file")
+
+
+GOOD, BAD = 0, 1
+
+ENDS = {"target": "target reached", "budget": "budget spent", "rows": "all rows asked"}
+"""Why nobody is asked any more, in words."""
+
+
+def run_status(chosen: argparse.Namespace, console: Console) -> int:
+    """All campaigns in a table, or one with its numbers."""
+    with known_store(chosen.store) as store:
+        if chosen.name is not None:
+            show(console, _one(campaigns.Campaign.open(store, chosen.name)))
+            return GOOD
+        names = [record.name for record in store.campaigns()]
+        if not names:
+            say(console, "No campaigns yet: askone new rows.csv")
+            return GOOD
+        shown = Table("campaign", "title", "status")
+        for column in ("answers", "budget", "rows", "people"):
+            shown.add_column(column, justify="right")
+        for name in names:
+            campaign = campaigns.Campaign.open(store, name)
+            told = campaign.status(time.time())
+            numbers = (told["answers"], told["budget"] or "–", campaign.book.rows, len(campaign.book.people))
+            status = told["status"] if told["finished"] is None else f"finished ({ENDS[told['finished']]})"
+            shown.add_row(Text(name), Text(campaign.title), status, *map(str, numbers))
+        show(console, shown)
+    return GOOD
+
+
+def _one(campaign: campaigns.Campaign) -> Table:
+    shown = Table(title=Text(campaign.title), show_header=False)
+    for name, value in campaign.status(time.time()).items():
+        for label, number in value.items() if isinstance(value, dict) else (("", value),):
+            if isinstance(number, str | int | float) or number is None:
+                shown.add_row(
+                    f"{name} {label}".replace("_", " ").strip(), Text("–" if number is None else _short(number))
+                )
+    return shown
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

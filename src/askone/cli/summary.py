@@ -1,0 +1,105 @@
+"""What askone new made of a table, in a few lines: what was guessed can be wrong."""
+
+from __future__ import annotations
+
+from shlex import quote
+
+from askone.campaign.engine.model_builder import unpack
+from askone.campaign.settings.settings import ClassNames, Items, Numbers, Settings
+from askone.campaign.tables.base import Table
+from askone.errors import InvalidArgument
+from askone.estimators.ranker import OneBitRanker
+from askone.labels.number import number_text
+from askone.store.store import Store
+
+_MOST = 12
+
+
+def summary(settings: Settings, table: Table | None, question: str | None = None) -> list[str]:
+    """Labels, question and columns; ``question`` is the first one, if there is a campaign already.
+
+    >>> from askone.campaign.settings.settings import AskSettings
+    >>> for line in summary(Settings("Drinks", Items(("tea", "milk")), ask=AskSettings(budget=50)), None):
+    ...     print(line)
+      labels       an order of 2 items: tea, milk
+      ends         after 50 answers
+    """
+    lines = [("labels", _labels(settings)), ("first asked", question or "")]
+    if table is not None:
+        lines += _columns(settings, table)
+    lines.append(("ends", _end(settings, table)))
+    return [f"  {title:<12} {text}" for title, text in lines if text]
+
+
+def first_question(store: Store, name: str) -> str:
+    """The sentence of the question that the campaign begins with; nothing is asked of anybody."""
+    packed = unpack(store.learner(name))
+    if isinstance(packed.estimator, OneBitRanker) and packed.encoder is None:
+        return str(packed.estimator.ask())
+    row = next(iter(store.rows(name, [0])))
+    return str(packed.estimator.ask(row.features))
+
+
+def _labels(settings: Settings) -> str:
+    labels = settings.labels
+    if isinstance(labels, ClassNames):
+        return f"one of {len(labels.classes)} classes: {_listed(labels.classes)}"
+    if isinstance(labels, Items):
+        return f"an order of {len(labels.items)} items: {_listed(labels.items)}"
+    if labels.low is None or labels.high is None:
+        return "numbers; their range is unknown, so the first questions are spent on it (--low, --high)"
+    return f"numbers from {number_text(labels.low)} to {number_text(labels.high)} {labels.unit}".rstrip()
+
+
+def _columns(settings: Settings, table: Table) -> list[tuple[str, str]]:
+    rows = settings.rows
+    kinds = {column.name: column.kind for column in table.columns}
+    learnt = [f"{name} ({kinds[name]})" for name in rows.learn or ()]
+    key = rows.key or "none: rows are numbered"
+    gold = f"{rows.gold}, asked about in {settings.ask.gold_share:.0%} of questions" if rows.gold else ""
+    return [
+        ("key", key),
+        ("people see", _listed(rows.show or ()) or "nothing"),
+        ("model sees", _listed(learnt) or "nothing: one number for all rows"),
+        ("known labels", gold),
+    ]
+
+
+def _end(settings: Settings, table: Table | None) -> str:
+    ask = settings.ask
+    if ask.budget is not None:
+        return f"after {ask.budget} answers"
+    if table is None or isinstance(settings.labels, Items):
+        return "when you close it: there is no budget"
+    return f"with the rows, each asked once of {ask.overlap} {'person' if ask.overlap == 1 else 'people'}"
+
+
+def _listed(names: object) -> str:
+    texts = [str(name) for name in names] if isinstance(names, tuple | list) else []
+    more = f", and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
+    return ", ".join(texts[:_MOST]) + more
+
+
+def doubts(settings: Settings, table: Table | None) -> list[str]:
+    """What a person should look at: known labels that nobody is measured by, a column that may tell the label."""
+    rows, labels, found = settings.rows, settings.labels, []
+    if rows.gold is not None and not settings.ask.gold_share:
+        found.append(f"Nobody is measured by the known labels in {rows.gold!r}: ask.gold_share is 0.")
+    noun = labels.noun.casefold() if isinstance(labels, Numbers) else ""
+    seen = [name for name in dict.fromkeys([*(rows.show or ()), *(rows.learn or ())]) if name.casefold() == noun]
+    if table is not None and seen:
+        found.append(
+            f"The column {seen[0]!r} is called as the labels are, and it is shown or learnt: "
+            f"if it holds the labels, use --gold {quote(seen[0])}."
+        )
+    return found
+
+
+def require_unknown(settings: Settings, table: Table) -> None:
+    """Refuse a table in which every label is known: such rows measure people, and none is left to ask about."""
+    gold = settings.rows.gold
+    cells = [] if gold is None else [row.get(gold) for row in table.sample]
+    if gold is not None and len(cells) == table.rows and all(cell is not None and str(cell).strip() for cell in cells):
+        allowed = "a column that is empty in the rows to ask about (a known label only measures people)"
+        came = f"{gold!r}, filled in all {table.rows} rows; leave a column out by --show and --learn"
+        raise InvalidArgument("rows.gold", allowed, came)

@@ -1,0 +1,111 @@
+"""askone users: accounts and tokens, for whoever has the database."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import getpass
+import sys
+import time
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from askone._common.validate import as_number
+from askone.cli.console import say, show
+from askone.cli.files import any_store, known_store
+from askone.errors import InvalidArgument
+from askone.server.security.access import SCOPES
+from askone.server.security.passwords import Passwords, checked
+from askone.server.security.tokens import TOKEN, digest, fresh, fresh_id
+from askone.store.accounts.accounts import Accounts
+from askone.store.accounts.users import User
+from askone.store.store import Store
+
+_DAY = 86_400.0
+
+
+def run_users(chosen: argparse.Namespace, console: Console) -> int:
+    """Add, list, remove or prune users, let one join a campaign, or make a token."""
+    opened = any_store if chosen.action == "add" else known_store
+    with opened(chosen.store) as store:
+        if chosen.action == "add":
+            _add(store.accounts, chosen, console)
+        elif chosen.action == "list":
+            show(console, _listed(store.accounts))
+        elif chosen.action == "remove":
+            _remove(store.accounts, chosen, console)
+        elif chosen.action == "prune":
+            _prune(store.accounts, chosen, console)
+        elif chosen.action == "join":
+            _join(store, chosen, console)
+        else:
+            print(_token(store.accounts, chosen))  # alone on standard output, so that it can be piped
+    return 0
+
+
+def _add(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
+    if accounts.user_by_name(chosen.name) is not None:  # before a password is asked for
+        raise InvalidArgument("name", "one that no user has yet (see askone users list)", chosen.name)
+    password = checked(_password(), chosen.name)
+    accounts.add_user(fresh_id("p"), chosen.name, chosen.role, asyncio.run(Passwords().hash(password)))
+    say(console, f"{chosen.name} is {'an' if chosen.role[0] == 'a' else 'a'} {chosen.role}.")
+
+
+def _password() -> str:
+    """From a person, twice and unseen; or the first line of standard input."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    first = getpass.getpass("Password: ")
+    if first != getpass.getpass("Again: "):
+        raise InvalidArgument("password", "the same twice", "two different ones")
+    return first
+
+
+def _listed(accounts: Accounts) -> Table:
+    shown = Table("name", "role", "campaigns", "tokens")
+    for user in accounts.users():
+        campaigns = ", ".join(member.campaign for member in accounts.campaigns_of(user.id))
+        role = f"{user.role} (disabled)" if user.disabled else user.role
+        shown.add_row(Text(user.name), role, Text(campaigns), str(len(accounts.tokens(user.id))))
+    return shown
+
+
+def _remove(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
+    user = _user(accounts, chosen.name)
+    admins = [one.id for one in accounts.users() if one.role == "admin" and not one.disabled]
+    if admins == [user.id]:
+        raise InvalidArgument("name", "another than that of the last administrator", chosen.name)
+    accounts.forget_user(user.id)
+    say(console, f"{chosen.name} is forgotten; the log knows a pseudonym.")
+
+
+def _join(store: Store, chosen: argparse.Namespace, console: Console) -> None:
+    user, campaign = _user(store.accounts, chosen.name), store.campaign(chosen.campaign)
+    store.accounts.add_member(campaign.name, user.id, chosen.role)
+    say(console, f"{chosen.name} is {'an' if chosen.role[0] == 'a' else 'a'} {chosen.role} of {campaign.name}.")
+
+
+def _prune(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
+    days = as_number(chosen.days, "--days", 0.0, 36_500.0)
+    guests, rest = accounts.prune(time.time(), time.time() - _DAY * days)
+    say(console, f"Guests forgotten: {guests}; expired sessions, tokens, invitations and deliveries removed: {rest}.")
+
+
+def _token(accounts: Accounts, chosen: argparse.Namespace) -> str:
+    user = _user(accounts, chosen.name)
+    scopes = [scope.strip() for scope in chosen.scopes.split(",")]
+    if not scopes or any(scope not in SCOPES for scope in scopes):
+        raise InvalidArgument("--scopes", f"some of {','.join(SCOPES)}", chosen.scopes)
+    expires = time.time() + _DAY * as_number(chosen.days, "--days", 0.0, 36_500.0, strict=True)
+    token = fresh(TOKEN)
+    accounts.add_token(fresh_id("t"), digest(token), token[:9], user.id, scopes, expires, chosen.title)
+    return token
+
+
+def _user(accounts: Accounts, name: str) -> User:
+    user = accounts.user_by_name(name)
+    if user is None:
+        raise InvalidArgument("name", "that of a user (see askone users list)", name)
+    return user

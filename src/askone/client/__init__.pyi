@@ -1,0 +1,2 @@
+from .client import Client as Client
+from .question import Posed as Posed

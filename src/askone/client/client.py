@@ -1,0 +1,357 @@
+"""A campaign on a server, from Python: ask, tell, and what its manager does.  A door to httpx.
+
+::
+
+    with askone.Client("http://127.0.0.1:8000", token, "prices") as client:
+        while (question := client.ask()) is not None:
+            client.tell(question, my_answer(question))
+
+Requests that fail on the way are sent again, an answer always under the id of its first attempt, so that
+however often it arrives it counts once.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, final
+from urllib.parse import quote
+
+from askone._common.validate import as_choice, as_number
+from askone.client.question import Posed
+from askone.errors import AskoneError, InvalidArgument, MissingExtra, RequestRefused, ServerUnavailable
+from askone.questions.base import yes_or_no
+
+try:
+    import httpx
+except ImportError as missing:
+    raise MissingExtra("askone.Client needs httpx: pip install 'askone[client]'") from missing
+
+Record = dict[str, Any]
+_AWAY = (502, 503, 504)
+_LONGEST_WAIT = 10.0
+_WAITING = 0.5
+_NOBODY = 5.0  # seconds for an address at which nobody was met yet: it may be mistyped
+FORMATS = {
+    "answers": ("csv", "jsonl", "parquet", "label-studio"),
+    "predictions": ("csv", "jsonl", "parquet"),
+    "model": ("",),
+    "log": ("",),
+    "backup": ("",),
+}
+"""What can be exported, and how."""
+
+
+@final
+class Client:
+    """A server at ``url``, for the holder of ``token``; questions are of ``campaign``.
+
+    ``timeout`` is for one request, ``patience`` how long a request that fails on its way is repeated, in seconds;
+    five at most while nobody was met at the address at all.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        campaign: str | None = None,
+        *,
+        timeout: float = 30.0,
+        patience: float = 60.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise InvalidArgument("url", "an address that begins with http:// or https://", url)
+        self.campaign = campaign
+        self._patience = as_number(patience, "patience", 0.0)
+        headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+        # Redirects are not followed: a token goes where it was meant to go.
+        self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout, transport=transport)
+        self._serving: Record | None = None
+        self._began = 0.0
+        self._met = False
+
+    # -- asking and telling -----------------------------------------------------------------------
+
+    @property
+    def state(self) -> str:
+        """What the last serving said: question, waiting, paused, closed, spent or done."""
+        return "" if self._serving is None else str(self._serving["state"])
+
+    @property
+    def mine(self) -> int:
+        """How many answers the holder of the token gave."""
+        return 0 if self._serving is None else int(self._serving["mine"])
+
+    def ask(self, wait: float = 0.0) -> Posed | None:
+        """The next question, or None where there is none now: see ``state``.
+
+        The same one until it is told, skipped or refused.  While others hold all open questions (``state`` is
+        "waiting") it is asked again for ``wait`` seconds.
+        """
+        end = time.monotonic() + as_number(wait, "wait", 0.0)
+        if self._serving is None or self._serving["question"] is None:
+            self._serve("next", {})
+        while self.state == "waiting" and time.monotonic() < end:
+            time.sleep(_WAITING)
+            self._serve("next", {})
+        return self._posed()
+
+    def tell(self, question: Posed, answer: object, took: float | None = None) -> None:
+        """Answer: a bool, or one of ``question.answers``; ``took`` seconds, or the time since it was asked."""
+        took = time.monotonic() - self._began if took is None else as_number(took, "took", 0.0)
+        bit = _bit(question, answer)
+        self._serve("answers", {"lease": question.lease, "answer": bit, "id": _new_id(), "took": took})
+
+    def skip(self, question: Posed, reason: str = "skip") -> None:
+        """Leave a question; with the reason "cannot tell" nobody else is asked either."""
+        as_choice(reason, "reason", ("skip", "cannot tell"))
+        self._serve("skips", {"lease": question.lease, "id": _new_id(), "reason": reason})
+
+    def flag(self, question: Posed, reason: str) -> None:
+        """Say that something is wrong with a question or its row; it stays open."""
+        self._serve("flags", {"lease": question.lease, "id": _new_id(), "reason": reason})
+
+    def undo(self) -> Posed | None:
+        """Take back the last answer or skip: its question is open again."""
+        self._serve("undo", {"id": _new_id()})
+        return self._posed()
+
+    def release(self) -> None:
+        """Give back an open question, so that others need not wait."""
+        if self._serving is not None and self._serving["question"] is not None:
+            leases = [self._serving["question"]["lease"]]
+            self._serving = None
+            self._json("POST", self._path("leases/release"), {"leases": leases}, patience=0.0)
+
+    def _serve(self, verb: str, body: Record) -> None:
+        try:
+            self._serving = self._json("POST", self._path(verb), body)
+        except RequestRefused:
+            self._serving = None  # ask anew
+            raise
+        self._began = time.monotonic()
+
+    def _posed(self) -> Posed | None:
+        record = None if self._serving is None else self._serving["question"]
+        return None if record is None else Posed.from_json(record)
+
+    # -- looking ----------------------------------------------------------------------------------
+
+    def me(self) -> Record:
+        """Who the token's holder is, and their campaigns."""
+        return dict(self._json("GET", "/api/v1/me"))
+
+    def campaigns(self) -> list[Record]:
+        """The campaigns that the holder of the token manages."""
+        return list(self._json("GET", "/api/v1/campaigns"))
+
+    def status(self) -> Record:
+        """The campaign: its status, settings and counts."""
+        return dict(self._json("GET", self._path()))
+
+    def dashboard(self) -> Record:
+        """Counts, the learning curve, the cloud of questions."""
+        return dict(self._json("GET", self._path("dashboard")))
+
+    def people(self) -> list[Record]:
+        """Who answers, and how."""
+        return list(self._json("GET", self._path("people")))
+
+    def predict(self, keys: Iterable[str | int]) -> list[Record]:
+        """What the model says of these rows, with its uncertainty."""
+        return list(self._json("GET", self._path("predictions"), params={"keys": ",".join(map(str, keys))}))
+
+    def export(self, what: str, path: str | Path, form: str | None = None) -> Path:
+        """Write the answers, predictions, model, log or backup into a file, which appears whole or not at all.
+
+        The format of answers and predictions is that of the file's name unless it is said.
+        """
+        as_choice(what, "what", FORMATS)
+        target = Path(path)
+        chosen = (form or target.suffix.removeprefix(".")) if FORMATS[what] != ("",) else ""
+        as_choice(chosen, "form", FORMATS[what])
+        partial = target.with_name(target.name + ".partial")
+        try:
+            with partial.open("wb") as out:
+                out.writelines(self._streamed(self._path(f"export/{what}"), {"format": chosen} if chosen else {}))
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+        return target
+
+    # -- managing ---------------------------------------------------------------------------------
+
+    def create(self, settings: Mapping[str, Any], rows: str | Path | None = None, name: str | None = None) -> str:
+        """Make a campaign of a file of rows (an order of items needs none) and go on with it; returns its name."""
+        upload = None if rows is None else self._upload("/api/v1/uploads", Path(rows))["upload"]
+        body = {"settings": dict(settings), "upload": upload} | ({} if name is None else {"name": name})
+        self.campaign = str(self._json("POST", "/api/v1/campaigns", body, again=False)["name"])
+        self._serving = None
+        return self.campaign
+
+    def add_rows(self, rows: str | Path) -> int:
+        """Add the rows of a file; returns how many."""
+        upload = self._upload("/api/v1/uploads", Path(rows))["upload"]
+        return int(self._json("POST", self._path("rows"), {"upload": upload}, again=False)["added"])
+
+    def set_status(self, status: str) -> None:
+        """Make the campaign "running", "paused" or "closed"."""
+        self._json("PATCH", self._path(), {"status": status})
+
+    def set_budget(self, budget: int | None) -> None:
+        """How many questions may be asked in all; None: any number."""
+        self._json("PATCH", self._path(), {"budget": budget})
+
+    def exclude(self, person: str) -> int:
+        """Let nothing that a person answered count; returns how many answers that were."""
+        return int(self._json("POST", self._path(f"people/{quote(person, safe='')}/exclude"), {})["answers"])
+
+    def include(self, person: str) -> int:
+        """Let a person's answers count again."""
+        return int(self._json("POST", self._path(f"people/{quote(person, safe='')}/include"), {})["answers"])
+
+    def invite(self, title: str = "", expires_hours: float = 168.0, most_uses: int = 100) -> str:
+        """A link by which people join the campaign as annotators; it cannot be shown again."""
+        body = {"title": title, "expires_hours": expires_hours, "most_uses": most_uses}
+        link = str(self._json("POST", self._path("invitations"), body, again=False)["link"])
+        return link if "://" in link else f"{str(self._http.base_url).rstrip('/')}{link}"
+
+    def join(self, invitation: str) -> str:
+        """Become an annotator by an invitation's link, and go on with its campaign; returns its name."""
+        secret = invitation.rpartition("#")[2]
+        self.campaign = str(self._json("POST", "/api/v1/join", {"invitation": secret}, again=False)["campaign"])
+        self._serving = None
+        return self.campaign
+
+    def import_label_studio(self, path: str | Path) -> Record:
+        """Take the answers of a JSON export of Label Studio; how many were taken, known, unknown and none."""
+        return self._upload(self._path("import/label-studio"), Path(path))
+
+    def restore(self, path: str | Path, name: str | None = None) -> str:
+        """Make a campaign of a backup, perhaps under another name, and go on with it; returns the name."""
+        params = {} if name is None else {"name": name}
+        self.campaign = str(self._upload("/api/v1/restore", Path(path), params)["name"])
+        self._serving = None
+        return self.campaign
+
+    # -- the way there and back -------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Give back an open question and the connection."""
+        try:
+            self.release()
+        except AskoneError:
+            pass  # its lease ends by itself
+        finally:
+            self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _path(self, rest: str = "") -> str:
+        if self.campaign is None:
+            raise InvalidArgument("campaign", "the name of a campaign, for this request", None)
+        return f"/api/v1/campaigns/{quote(self.campaign, safe='')}" + (f"/{rest}" if rest else "")
+
+    def _upload(self, path: str, file: Path, params: Mapping[str, str] | None = None) -> Record:
+        headers = {"X-File-Name": quote(file.name), "Content-Type": "application/octet-stream"}
+        with file.open("rb") as content:
+            response = self._sent(lambda: self._http.post(path, content=content, headers=headers, params=params), 0.0)
+        return dict(response.json())
+
+    def _json(
+        self,
+        method: str,
+        path: str,
+        body: Record | None = None,
+        params: Mapping[str, str] | None = None,
+        patience: float | None = None,
+        again: bool = True,
+    ) -> Any:
+        """A request and its answer; without ``again`` it is repeated only if it cannot have arrived."""
+        content = None if body is None else json.dumps(body, allow_nan=False)
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        longest = self._patience if patience is None else patience
+        return self._sent(
+            lambda: self._http.request(method, path, content=content, params=params, headers=headers), longest, again
+        ).json()
+
+    def _sent(self, send: Any, patience: float, again: bool = True) -> httpx.Response:
+        begun, wait = time.monotonic(), 0.1
+        while True:
+            end = begun + patience
+            try:
+                response: httpx.Response = send()
+            except httpx.TransportError as error:
+                refused = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+                if refused and not self._met:
+                    end = begun + min(patience, _NOBODY)
+                if (not refused and not again) or time.monotonic() + wait > end:
+                    raise ServerUnavailable(self._away(error, refused)) from error
+            else:
+                self._met = True
+                wait = max(wait, _retry_after(response))
+                if not _passing(response) or time.monotonic() + wait > end:
+                    return _granted(response)
+            time.sleep(wait)
+            wait = min(2 * wait, _LONGEST_WAIT)
+
+    def _away(self, error: Exception, refused: bool) -> str:
+        hint = ": is the server running, and is this its address?" if refused and not self._met else ""
+        return f"{self._http.base_url} cannot be reached ({error or type(error).__name__}){hint}"
+
+    def _streamed(self, path: str, params: Mapping[str, str]) -> Iterator[bytes]:
+        """The pieces of a file; the request is repeated until its first piece, not after."""
+        response = self._sent(lambda: self._begun(path, params), self._patience)
+        try:
+            yield from response.iter_bytes()
+        except httpx.TransportError as error:
+            raise ServerUnavailable(f"the export from {self._http.base_url} broke off: {error}") from error
+        finally:
+            response.close()
+
+    def _begun(self, path: str, params: Mapping[str, str]) -> httpx.Response:
+        response = self._http.send(self._http.build_request("GET", path, params=params), stream=True)
+        if not response.is_success:
+            response.read()
+        return response
+
+
+def _bit(question: Posed, answer: object) -> bool:
+    if isinstance(answer, str) and answer in question.answers:
+        return answer == question.answers[0]
+    return yes_or_no(answer)
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex
+
+
+def _passing(response: httpx.Response) -> bool:
+    return response.status_code == 429 or response.status_code in _AWAY
+
+
+def _retry_after(response: httpx.Response) -> float:
+    text = response.headers.get("Retry-After", "")
+    return float(text) if text.isdecimal() else 0.0
+
+
+def _granted(response: httpx.Response) -> httpx.Response:
+    if response.is_success:
+        return response
+    try:
+        told = response.json()["error"]
+        refused = RequestRefused(response.status_code, told["code"], told["message"], told.get("argument"))
+    except (ValueError, KeyError, TypeError):
+        refused = RequestRefused(response.status_code, "http", response.reason_phrase or "the server refused")
+    raise refused

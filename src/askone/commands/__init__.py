@@ -1,1 +1,0 @@
-"""What the command line does, a module per group of commands."""

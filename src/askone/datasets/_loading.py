@@ -1,0 +1,79 @@
+"""A data set by name, or its card."""
+
+from __future__ import annotations
+
+from textwrap import fill
+
+import numpy as np
+
+from askone._common.validate import as_choice
+from askone.datasets._base import Dataset, Names, Recipe
+from askone.datasets._formats import checked
+from askone.datasets._locate import Pathlike, located
+from askone.datasets._registry import DATASETS
+from askone.errors import InvalidFile
+
+_WIDTH = 100
+
+
+def load(name: str, directory: Pathlike | None = None) -> Dataset:
+    """A data set by name.
+
+    Looked for in ``directory`` and nowhere else if it is given; otherwise in the directory that the
+    environment variable ASKONE_DATA names, then in the user's cache, and then downloaded into it from
+    its home, where that can be.  A directory may hold the original files (packed by gzip or not) or
+    Parquet files.
+
+    >>> load("mnist")
+    Traceback (most recent call last):
+    askone.errors.InvalidArgument: name must be one of: 'pendigits', 'usps', ...; got 'mnist'
+    """
+    recipe = DATASETS[as_choice(name, "name", DATASETS)]
+    paths = located(recipe, directory)
+    pairs = zip(paths, recipe.files, strict=True)
+    tables = [checked(path.read_bytes(), file, recipe, str(path)) for path, file in pairs]
+    X, y = (np.concatenate(parts) for parts in zip(*tables, strict=True))
+    if len(X) <= recipe.training:
+        origin = " and ".join(map(str, paths))
+        raise InvalidFile(f"{origin}: {len(X)} rows, of which {recipe.training} train: none would be left to test")
+    X = X if recipe.transform is None else recipe.transform(X)
+    y = y if recipe.classes is None else y.astype(np.int64)
+    train, test = slice(recipe.training), slice(recipe.training, None)
+    about = (recipe.feature_names, recipe.classes, recipe.source, recipe.licence, recipe.split, recipe.target_names)
+    return Dataset(name, X[train], y[train], X[test], y[test], *about, card(name))
+
+
+def card(name: str) -> str:
+    """What a data set is, in words: source, licence, rows, columns, and what to beware of.
+
+    Reads no data.
+
+    >>> print(card("usps-libsvm").splitlines()[4])
+    outputs (1): label; classes 0 to 9
+    """
+    recipe = DATASETS[as_choice(name, "name", DATASETS)]
+    inputs, outputs = recipe.feature_names, recipe.target_names
+    items = {
+        "source": recipe.source,
+        "licence": recipe.licence,
+        f"inputs ({len(inputs)})": _listed(inputs),
+        f"outputs ({len(outputs)})": _listed(outputs) + _classes(recipe),
+        "rows": "as many as the release has" if recipe.rows is None else f"{recipe.rows}",
+        "split": recipe.split,
+        "files": "; ".join(" or ".join(file.names) for file in recipe.files),
+        "home": recipe.by_hand or f"{recipe.home} (downloaded when needed)",
+    }
+    lines = [f"{key}: {text}" for key, text in items.items()] + [f"note: {note}" for note in recipe.notes]
+    return "\n".join([name, *(_wrapped(line) for line in lines)])
+
+
+def _wrapped(line: str) -> str:
+    return fill(line, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def _listed(names: Names, most: int = 8) -> str:
+    return ", ".join(names) if len(names) <= most else f"{names[0]} to {names[-1]}"
+
+
+def _classes(recipe: Recipe) -> str:
+    return "" if recipe.classes is None else f"; classes {recipe.classes[0]} to {recipe.classes[-1]}"

@@ -1,0 +1,189 @@
+"""Models on disk: a zip of one JSON document and plain arrays.  No pickle, a format number.
+
+What may be saved is listed in ``SAVEABLE``: frozen dataclasses by name, with their fields.  A
+neural model's architecture is code and is not saved: ``load(path, model=Neural(net, columns))``
+hands it in again and its weights come from the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import os
+import zipfile
+import zlib
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from askone._common.types import Array
+from askone.errors import InvalidArgument, InvalidFile
+from askone.features import kernels, maps, scaling
+from askone.labels import classes, losses
+from askone.labels.number import Real
+from askone.labels.ranking import Ranking
+from askone.learners import gradients, step_rules
+from askone.learners.contest import Contest
+from askone.learners.gradients.pair import RANK_PAIRS
+from askone.learners.gradients.subset import SET_PAIRS
+from askone.learners.kalman.filters import Filters
+from askone.learners.kalman.intervals import Intervals
+from askone.learners.models.base import Model
+from askone.learners.models.kernel_expansion import KernelExpansion
+from askone.learners.models.linear import FeatureModel
+from askone.learners.paper.ellipsoid import Ellipsoid
+from askone.learners.paper.game import Game
+from askone.learners.paper.generic import GenericSGD
+from askone.learners.range_search import Calibrated
+from askone.learners.repeated.bisection import BisectedClasses, BisectedReal
+from askone.learners.repeated.memory import RememberedClasses, RememberedReal
+from askone.learners.rls.pseudo_labels import PseudoLabels, PseudoMeans
+from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.surrogate import Surrogate
+from askone.learners.softmax.set_likelihood import SetLikelihood
+from askone.learners.thurstone.thurstone import PairBank, Thurstone
+
+Place = str | os.PathLike[str] | io.BufferedIOBase
+
+FORMAT = 1
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    OSError,
+    RecursionError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+"""What zipfile, json and NumPy raise for a file that is damaged or made to mislead."""
+_DOCUMENT = "askone.json"
+_SMALL = (scaling.Scaler, maps.Intercept, maps.Linear, maps.Nystroem, maps.Fourier)
+_MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Ellipsoid, Calibrated, Surrogate, Game)
+_FILTERS = (Filters, Intervals, SetLikelihood, Contest, PairBank, Thurstone)
+_ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
+_SQUARES = (PseudoLabels, PseudoMeans, gradients.HalfCauchy)
+_SPACES = (Real, classes.Classes, classes.Finite, Ranking)
+_PARTS: tuple[type, ...] = (
+    *(losses.LOSSES | losses.SURROGATES).values(),
+    losses.SignLogistic,
+    *dict.fromkeys(SET_PAIRS.values()),
+    *dict.fromkeys(gradients.PAIRS.values()),
+    *dict.fromkeys(RANK_PAIRS.values()),
+    *step_rules.STEP_RULES.values(),
+    *step_rules.AVERAGES.values(),
+    *kernels.KERNELS.values(),
+)
+SAVEABLE: dict[str, type] = {
+    cls.__name__: cls for cls in (*_SMALL, *_SPACES, *_MODELS, *_FILTERS, *_ROWS, *_SQUARES, *_PARTS)
+}
+
+
+def save(path: Place, document: dict[str, Any], arrays: dict[str, Array]) -> None:
+    """Write a document (see ``encode``) and arrays; a named file appears whole or not at all."""
+    if isinstance(path, io.BufferedIOBase):
+        _write(path, document, arrays)
+        return
+    if not isinstance(path, str | os.PathLike) or Path(path).is_dir():
+        raise InvalidArgument("path", "the name of a file", path)
+    target = Path(path)
+    partial = target.with_name(target.name + ".partial")
+    _write(partial, document, arrays)
+    partial.replace(target)
+
+
+def _write(place: Path | io.BufferedIOBase, document: dict[str, Any], arrays: dict[str, Array]) -> None:
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+        # Without the time of writing: the same model is the same bytes.
+        _member(archive, _DOCUMENT, json.dumps({"format": FORMAT, **document}, allow_nan=False).encode())
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, np.asarray(array), allow_pickle=False)
+            _member(archive, f"arrays/{name}.npy", buffer.getvalue())
+
+
+def _member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    archive.writestr(zipfile.ZipInfo(name), data, compress_type=zipfile.ZIP_DEFLATED)
+
+
+def shown(path: Place) -> str:
+    """What a place is called in an error."""
+    return os.fspath(path) if isinstance(path, str | os.PathLike) else "this file"
+
+
+def read(path: Place) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The document and the arrays of a file written by ``save``."""
+    with contextlib.ExitStack() as stack:
+        file: Any = path
+        if isinstance(path, str | os.PathLike):
+            file = stack.enter_context(Path(path).open("rb"))
+        try:
+            with zipfile.ZipFile(file) as archive:
+                document = json.loads(archive.read(_DOCUMENT))
+                names = [name for name in archive.namelist() if name.startswith("arrays/")]
+                arrays = {name[7:-4]: _array(archive.read(name)) for name in names}
+        except UNREADABLE as error:
+            raise InvalidFile(f"{shown(path)} is not a model saved by askone: {error}") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InvalidFile(f"{shown(path)} has another format than {FORMAT}, the one this version reads")
+    return document, arrays
+
+
+def _array(data: bytes) -> Array:
+    """An array of a file; its head may not promise more than there is, since memory is taken by it."""
+    stream = io.BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("an array of another format")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    if math.prod(shape) * dtype.itemsize != len(data) - stream.tell():
+        raise ValueError("an array that is longer or shorter than it says")
+    array: Array = np.load(io.BytesIO(data), allow_pickle=False)
+    return array
+
+
+def encode(value: Any, arrays: dict[str, Array]) -> Any:
+    """A configuration as JSON values; arrays go into ``arrays`` and are referred to by name."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.ndarray):
+        name = f"config-{len(arrays)}"
+        arrays[name] = value
+        return {"array": name}
+    if isinstance(value, tuple | list):
+        return [encode(item, arrays) for item in value]
+    if isinstance(value, dict):
+        return {"mapping": [[encode(key, arrays), encode(item, arrays)] for key, item in value.items()]}
+    if type(value).__name__ in SAVEABLE and SAVEABLE[type(value).__name__] is type(value):
+        names = [f.name for f in fields(value)]  # type: ignore[arg-type]  # SAVEABLE holds dataclasses
+        parts = {name: encode(getattr(value, name), arrays) for name in names}
+        return {"type": type(value).__name__, **parts}
+    if isinstance(value, Model):
+        return {"type": "given"}
+    raise InvalidArgument("model", "made of askone's own parts, to be saved", type(value).__name__)
+
+
+def decode(value: Any, arrays: dict[str, Array], given: Model[Any] | None) -> Any:
+    """The inverse of ``encode``; ``given`` stands where a network was."""
+    if isinstance(value, list):
+        return tuple(decode(item, arrays, given) for item in value)
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return arrays[value["array"]]
+    if "mapping" in value:
+        return {key: decode(item, arrays, given) for key, item in value["mapping"]}
+    if value.get("type") == "given":
+        if given is None:
+            raise InvalidArgument("model", "the network this model was saved with, as Neural(net, columns)", None)
+        return given
+    if value.get("type") not in SAVEABLE:
+        raise InvalidFile(f"a part {value.get('type')!r} is unknown to this version")
+    parts = {name: decode(part, arrays, given) for name, part in value.items() if name != "type"}
+    return SAVEABLE[value["type"]](**parts)

@@ -1,0 +1,11 @@
+from .kernels import Dot as Dot
+from .kernels import Gaussian as Gaussian
+from .kernels import Kernel as Kernel
+from .kernels import Laplacian as Laplacian
+from .kernels import median_distance as median_distance
+from .maps import FeatureMap as FeatureMap
+from .maps import Fourier as Fourier
+from .maps import Intercept as Intercept
+from .maps import Linear as Linear
+from .maps import Nystroem as Nystroem
+from .scaling import Scaler as Scaler

@@ -1,0 +1,15 @@
+from .base import Discrete as Discrete
+from .base import Space as Space
+from .classes import Classes as Classes
+from .classes import Finite as Finite
+from .classes import FiniteSpace as FiniteSpace
+from .losses import Huber as Huber
+from .losses import LogCosh as LogCosh
+from .losses import Logistic as Logistic
+from .losses import Loss as Loss
+from .losses import Median as Median
+from .losses import Quantile as Quantile
+from .losses import Squared as Squared
+from .number import Real as Real
+from .number import Wording as Wording
+from .ranking import Ranking as Ranking

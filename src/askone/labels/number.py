@@ -1,0 +1,289 @@
+"""Numbers as labels: a range, a unit, names of the outputs, and how a question about them is worded."""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from askone._common.types import Array
+from askone._common.validate import as_count, as_labels, as_number, as_text
+from askone.errors import InvalidArgument
+from askone.labels.base import Space
+
+Numbers = float | Sequence[float]
+Bundles = tuple[tuple[float, ...], ...]
+YES_NO = ("yes", "no")
+
+
+@final
+@dataclass(frozen=True)
+class Wording:
+    """How a half-space reads: names of the outputs, their unit, and a template for the sentence.
+
+    The template may use ``{threshold}`` (rounded number with unit), ``{amount}`` (the output, or
+    the weighted sum of them) and ``{side}`` ("above" or "below").  A template without ``{side}`` can
+    only say "above": where a question asks "below", the usual sentence stands in for it, or the
+    amount is shown with its signs.
+
+    ``answers`` are the words for yes and no.  Words of one's own, such as ("bought", "did not buy"),
+    say "above" and "not above", so that a sentence with them is never turned round.
+
+    >>> Wording(unit="€", template="Would you buy it for {threshold}?").sentence((1.0,), 37.0)
+    'Would you buy it for 37 €?'
+    >>> Wording(("apples", "pears")).sentence((2.0, 1.0), 37.0, exact=True)
+    'Is 2 apples + 1 pears above 37?'
+    """
+
+    names: tuple[str, ...] = ()
+    unit: str = ""
+    template: str = ""
+    answers: tuple[str, str] = YES_NO
+
+    def __post_init__(self) -> None:
+        as_text(self.unit, "unit")
+        object.__setattr__(self, "answers", _two_words(self.answers))
+        template = as_text(self.template, "wording")
+        if not all(isinstance(name, str) for name in self.names):
+            raise InvalidArgument("names", "texts", list(self.names))
+        try:
+            parts = [part[1:] for part in string.Formatter().parse(template) if part[1] is not None]
+        except ValueError as error:
+            raise InvalidArgument("wording", "a text with named placeholders", repr(template)) from error
+        plain = all(name in ("threshold", "amount", "side") and not (spec or turned) for name, spec, turned in parts)
+        if not plain or (template and "threshold" not in {name for name, *_ in parts}):
+            raise InvalidArgument(
+                "wording", "a text with {threshold} and, if you like, {amount}, {side}", repr(template)
+            )
+
+    def sentence(self, weights: tuple[float, ...], threshold: float, exact: bool = False) -> str:
+        """The question <y, weights> > threshold for a person; ``exact`` as in ``amount``."""
+        template, negative = self.template, all(w <= 0 for w in weights)
+        below = negative and self.answers == YES_NO and ("{side}" in template or "{amount}" not in template)
+        if below:  # "is -0.6 a - 0.8 b above -3?" reads better turned round, where it can be said
+            weights, threshold = tuple(-w for w in weights), -threshold
+        if negative and "{side}" not in template and (below or "{amount}" not in template):
+            template = ""  # it could not say which way round the question is
+        shown = number_text(threshold) + (f" {self.unit}" if self.unit else "")
+        parts = {"threshold": shown, "amount": self.amount(weights, exact), "side": "below" if below else "above"}
+        return (template or "Is {amount} {side} {threshold}?").format(**parts)
+
+    def amount(self, weights: tuple[float, ...], exact: bool = False) -> str:
+        """What is compared: "the value", "pears", or "0.6 apples + 0.8 pears".
+
+        Weights that were drawn are shown with three digits; quantities that somebody chose
+        (``exact``) as they are, "1 pears" included.
+        """
+        if len(weights) == 1:
+            name = f"the {self.names[0]}" if self.names else "the value"
+            times = "" if abs(weights[0]) == 1.0 else f"{number_text(abs(weights[0]))} times "
+            return ("" if weights[0] > 0 else "minus ") + times + name
+        names = self.names or tuple(f"y{j + 1}" for j in range(len(weights)))
+        shown = weights if exact else tuple(float(f"{w:.3g}") for w in weights)
+        terms = [(w, name) for w, name in zip(shown, names, strict=True) if w != 0]
+        if len(terms) == 1 and terms[0][0] == 1.0 and not exact:
+            return terms[0][1]
+        text = " ".join(f"{'-' if w < 0 else '+'} {number_text(abs(w))} {name}" for w, name in terms)
+        return text.removeprefix("+ ") if text.startswith("+ ") else text.replace("- ", "-", 1)
+
+
+def _two_words(answers: object) -> tuple[str, str]:
+    words = tuple(answers) if isinstance(answers, tuple | list) else ()
+    texts = [word.strip() for word in words if isinstance(word, str)]
+    if len(words) != 2 or len(texts) != 2 or not all(texts) or texts[0] == texts[1]:
+        raise InvalidArgument("answers", "two different words, for yes and for no", repr(answers))
+    return words[0], words[1]
+
+
+def number_text(value: float) -> str:
+    """A number as a person writes it: no trailing zeros, no exponent where it can be avoided.
+
+    >>> number_text(21.4), number_text(37.0), number_text(-0.0), number_text(1e6), number_text(1.5e-9)
+    ('21.4', '37', '0', '1000000', '1.5e-09')
+    """
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return repr(value)
+
+
+@final
+@dataclass(frozen=True)
+class Real(Space):
+    """Real vectors with m >= 1 outputs, each with a plausible range.
+
+    ``decimals`` is how finely a threshold is shown and asked (None: not rounded); ``names`` and
+    ``unit`` are for the sentences; ``wording`` replaces the sentence and ``answers`` the words "yes"
+    and "no" (see ``Wording``).  ``bundles`` lists what may be asked about where that is not for the
+    learner to choose: quantities of each output, such as ((1, 0), (2, 1)) for "1 apple" and "2 apples
+    and 1 pear".
+
+    >>> celsius = Real(-30, 45, unit="°C")
+    >>> celsius.m, celsius.to_unit([[7.5]]).tolist(), celsius.from_unit([[1.0]]).tolist()
+    (1, [[0.0]], [[45.0]])
+    >>> Real(5, 5)
+    Traceback (most recent call last):
+    askone.errors.InvalidArgument: high must be above low (5.0), at a finite distance; got 5.0
+    >>> Real(0, [5, 9], ("apples", "pears"), bundles=((1, 1), (2, 2)))
+    Traceback (most recent call last):
+    askone.errors.InvalidArgument: bundles must be enough to tell every output (they say nothing of 1 apples ...
+    """
+
+    low: Numbers = -1.0
+    high: Numbers = 1.0
+    names: tuple[str, ...] = ()
+    unit: str = ""
+    decimals: int | None = None
+    wording: str = ""
+    answers: tuple[str, str] = YES_NO
+    bundles: Bundles = ()
+
+    def __post_init__(self) -> None:
+        low, high = _vector(self.low, "low"), _vector(self.high, "high")
+        low, high = _same_length(low, high)
+        for a, b in zip(low, high, strict=True):
+            if not b > a or not math.isfinite(b - a):
+                raise InvalidArgument("high", f"above low ({a}), at a finite distance", b)
+        names = tuple(self.names)
+        if names and (len(names) != len(low) or len(set(names)) != len(names)):
+            raise InvalidArgument("names", f"{len(low)} different name(s), one per output", names)
+        if self.decimals is not None:
+            as_count(self.decimals, "decimals", -15, 15)
+        for field, value in (("low", low), ("high", high), ("names", names)):
+            object.__setattr__(self, field, value)
+        _ = self.words  # a wording with unknown placeholders is refused here
+        object.__setattr__(self, "answers", self.words.answers)
+        object.__setattr__(self, "bundles", _quantities(self.bundles, len(low)))
+        if self.bundles:
+            self._refuse_blind_spots()
+
+    @cached_property
+    def words(self) -> Wording:
+        """Names, unit and wording as questions carry them."""
+        return Wording(self.names, self.unit, self.wording, self.answers)
+
+    @cached_property
+    def askable(self) -> Bundles:
+        """The bundles; where none are listed, one of each output."""
+        return self.bundles or tuple(tuple(float(j == k) for j in range(self.m)) for k in range(self.m))
+
+    @cached_property
+    def unit_bundles(self) -> Bundles:
+        """The bundles in unit labels, b scale: <y, b> = <z, b scale> + <center, b>."""
+        return tuple(tuple(q * s for q, s in zip(bundle, self.scales, strict=True)) for bundle in self.bundles)
+
+    def _refuse_blind_spots(self) -> None:
+        """Bundles that do not span leave a combination of outputs that no answer tells anything about."""
+        matrix = np.array(self.unit_bundles)
+        lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+        if not (np.isfinite(lengths) & (lengths > 0)).all():
+            raise InvalidArgument("bundles", "of quantities that fit the range", self.bundles)
+        _, sizes, vectors = np.linalg.svd(matrix / lengths)
+        if len(sizes) == self.m and sizes[-1] > 1e-9 * sizes[0]:
+            return
+        unseen = np.flatnonzero((matrix == 0).all(axis=0))
+        blind = np.eye(self.m)[unseen[0]] if len(unseen) else vectors[-1] * self.scale
+        blind = np.where(np.abs(blind) > 1e-9 * np.abs(blind).max(), blind, 0.0)
+        blind = blind / blind[np.flatnonzero(blind)[0]]
+        reason = f"they say nothing of {self.words.amount(tuple(blind.tolist()))}"
+        raise InvalidArgument("bundles", f"enough to tell every output ({reason})", self.bundles)
+
+    @cached_property
+    def m(self) -> int:
+        """Number of outputs."""
+        return len(self.lows)
+
+    @property
+    def entries(self) -> int:
+        """The same as m."""
+        return self.m
+
+    def labels(self, y: ArrayLike, argument: str = "y") -> Array:
+        """Finite numbers, n x m."""
+        return as_labels(y, self.m, argument)
+
+    @property
+    def lows(self) -> tuple[float, ...]:
+        """The lower ends, one per output."""
+        return self.low  # type: ignore[return-value]  # __post_init__ made it a tuple
+
+    @property
+    def highs(self) -> tuple[float, ...]:
+        """The upper ends, one per output."""
+        return self.high  # type: ignore[return-value]  # __post_init__ made it a tuple
+
+    @cached_property
+    def center(self) -> Array:
+        """Middle of each range."""
+        return np.asarray((np.array(self.lows) + np.array(self.highs)) / 2)
+
+    @cached_property
+    def scale(self) -> Array:
+        """Half the length of each range."""
+        return np.asarray((np.array(self.highs) - np.array(self.lows)) / 2)
+
+    @cached_property
+    def centers(self) -> list[float]:
+        """``center`` as plain floats."""
+        return [float(v) for v in self.center]
+
+    @cached_property
+    def scales(self) -> list[float]:
+        """``scale`` as plain floats."""
+        return [float(v) for v in self.scale]
+
+    def to_unit(self, y: ArrayLike) -> Array:
+        """Labels from the user's units."""
+        return np.asarray((np.asarray(y, dtype=np.float64) - self.center) / self.scale)
+
+    def from_unit(self, z: ArrayLike) -> Array:
+        """Labels or predictions into the user's units."""
+        return np.asarray(np.asarray(z, dtype=np.float64) * self.scale + self.center)
+
+
+def sensible_decimals(low: Numbers, high: Numbers) -> int:
+    """Decimals that cut the (shortest) range into between a hundred and a thousand steps.
+
+    >>> sensible_decimals(-30, 45), sensible_decimals(0, 1), sensible_decimals(0, 250_000)
+    (1, 3, -3)
+    """
+    ranges = np.subtract(_vector(high, "high"), _vector(low, "low"))
+    steps = int(-math.ceil(math.log10(float(ranges.min()) / 1000) - 1e-9))
+    return max(-15, min(15, steps))
+
+
+def _quantities(bundles: object, m: int) -> Bundles:
+    """Bundles as given by a user, checked."""
+    if isinstance(bundles, str) or not isinstance(bundles, Iterable):
+        raise InvalidArgument("bundles", "a list of bundles, each a quantity per output", bundles)
+    checked = []
+    for bundle in bundles:
+        if isinstance(bundle, str) or not isinstance(bundle, Iterable):
+            raise InvalidArgument("bundles", f"bundles of {m} quantities, one per output", bundle)
+        items = [q.item() if isinstance(q, np.generic) else q for q in bundle]
+        checked.append(tuple(as_number(q, "bundles", 0.0) for q in items))
+        if len(items) != m or not any(checked[-1]):
+            raise InvalidArgument("bundles", f"bundles of {m} quantities, one per output and not all 0", items)
+    if len(set(checked)) < len(checked):
+        raise InvalidArgument("bundles", "different from each other", checked)
+    return tuple(checked)
+
+
+def _vector(values: Numbers, argument: str) -> tuple[float, ...]:
+    items = [values] if np.ndim(values) == 0 else list(values)  # type: ignore[arg-type]  # ndim 0 is a number
+    if not items:
+        raise InvalidArgument(argument, "a number or one number per output", "nothing")
+    return tuple(as_number(float(v) if isinstance(v, np.generic) else v, argument) for v in items)
+
+
+def _same_length(low: tuple[float, ...], high: tuple[float, ...]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    m = max(len(low), len(high))
+    low, high = (low * m if len(low) == 1 else low), (high * m if len(high) == 1 else high)
+    if len(low) != len(high):
+        raise InvalidArgument("high", f"a number or {len(low)} numbers, as low", f"{len(high)} numbers")
+    return low, high

@@ -1,0 +1,1 @@
+"""Numbers by banks of one-bit Kalman filters: the default regressor."""

@@ -1,0 +1,205 @@
+"""The filters of one output and their arrays: with full covariances, or only their diagonals.
+
+A bank is a value.  ``opened`` copies what is to be written into, and ``learnt`` writes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+
+from askone._common.types import Array
+from askone.learners.kalman import _compiled
+
+Numbers = tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Bank(ABC):
+    """Answers learnt, which filters of the grid are alive, their means, and their evidence."""
+
+    count: int
+    alive: Array
+    evidence: Array
+    mean: Array
+    _blends: dict[int, Array] = field(init=False, repr=False, default_factory=dict)
+    parts: ClassVar[tuple[str, ...]]
+    """The names of all arrays, with one entry for each filter."""
+
+    @classmethod
+    @abstractmethod
+    def begun(cls, alive: Array, priors: Array, size: int) -> Self:
+        """mu = 0, S = prior^2 I."""
+
+    @abstractmethod
+    def means(self) -> Array:
+        """mu of every filter, now."""
+
+    @abstractmethod
+    def seen(self, features: Array, place: Array) -> tuple[Array, Array]:
+        """<x, mu> and x^T S x at some rows, K x n (features: maps x n x p; place: each filter's map)."""
+
+    @abstractmethod
+    def roots(self, k: int, features: Array) -> Array:
+        """y_i with <y_i, y_j> the covariance of filter k at rows i and j (features: n x p)."""
+
+    @abstractmethod
+    def opened(self, rows: int) -> Self:
+        """A copy of whatever so many answers change."""
+
+    @abstractmethod
+    def learnt(self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers) -> Self:
+        """The bank, written into, after at most PENDING - pending rows (arguments as of ``filtering.advance``)."""
+
+    @abstractmethod
+    def sharpened(self, ratio: Array) -> Self:
+        """The same with L times a number for each filter."""
+
+    @property
+    def pending(self) -> int:
+        """Answers since the last multiple of PENDING."""
+        return self.count % _compiled.PENDING
+
+    @property
+    def weights(self) -> Array:
+        """What each filter's word counts."""
+        out = np.empty(len(self.evidence))
+        _compiled.weights_of(self.evidence, out)
+        return out
+
+    def blended(self, place: Array, maps: int) -> Array:
+        """theta of each map: the filters' means, by weight (place: each filter's map).
+
+        Computed once: a bank that has been handed out is not written into, and many are asked at one state.
+        """
+        if maps not in self._blends:
+            theta = np.zeros((maps, self.mean.shape[1]))
+            # A loop over some ten filters: for so few rows np.add.at takes several times as long.
+            for g, weighted in zip(place.tolist(), self.weights[:, None] * self.means(), strict=True):
+                theta[g] += weighted
+            self._blends[maps] = theta
+        return self._blends[maps]
+
+    def arrays(self) -> dict[str, Any]:
+        """All arrays by name."""
+        return {name: getattr(self, name) for name in self.parts}
+
+    def taken(self, places: Array) -> Self:
+        """The filters at these places."""
+        chosen: dict[str, Any] = {name: np.ascontiguousarray(array[places]) for name, array in self.arrays().items()}
+        return replace(self, **chosen)
+
+    def joined(self, other: Self) -> Self:
+        """These filters and those."""
+        pairs = zip(self.arrays().items(), other.arrays().values(), strict=True)
+        both: dict[str, Any] = {name: np.concatenate([mine, theirs]) for (name, mine), theirs in pairs}
+        return replace(self, **both)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FullBank(Bank):
+    """S = L L^T; the last few updates are kept beside L (see ``filtering``)."""
+
+    factor: Array
+    steps: Array
+    gains: Array
+    moved: Array
+    parts: ClassVar[tuple[str, ...]] = ("alive", "evidence", "mean", "factor", "steps", "gains", "moved")
+
+    @classmethod
+    def begun(cls, alive: Array, priors: Array, size: int) -> FullBank:
+        """See ``Bank.begun``."""
+        K, B = len(alive), _compiled.PENDING
+        factor = priors[:, None, None] * np.eye(size)
+        zeros = np.zeros((K, B, size)), np.zeros((K, B)), np.zeros((K, size))
+        return cls(0, alive, np.zeros(K), np.zeros((K, size)), factor, *zeros)
+
+    @property
+    def _compiled(self) -> Numbers:
+        return self.mean, self.factor, self.steps, self.gains, self.moved
+
+    def means(self) -> Array:
+        """mu + L r."""
+        return np.asarray(self.mean + (self.factor @ self.moved[:, :, None])[:, :, 0])
+
+    def seen(self, features: Array, place: Array) -> tuple[Array, Array]:
+        """See ``Bank.seen``."""
+        at, spread = (np.empty((len(place), features.shape[1])) for _ in "ab")
+        _compiled.look(features, place, *self._compiled, self.pending, at, spread)
+        return at, spread
+
+    def roots(self, k: int, features: Array) -> Array:
+        """See ``Bank.roots``: L^T x."""
+        Y = features @ self.factor[k]
+        for j in range(self.pending):
+            Y -= self.gains[k, j] * np.outer(Y @ self.steps[k, j], self.steps[k, j])
+        return np.asarray(Y)
+
+    def opened(self, rows: int) -> FullBank:
+        """The matrices are copied only if they are due to change."""
+        due = self.pending + rows >= _compiled.PENDING
+        names = [name for name in self.parts if due or name not in ("alive", "mean", "factor")]
+        return replace(self, **{name: array.copy() for name, array in self.arrays().items() if name in names})
+
+    def learnt(self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers) -> FullBank:
+        """See ``Bank.learnt``; L is brought up to date when enough is pending."""
+        before = self.pending
+        after = _compiled.advance(features, place, *law, *self._compiled, self.evidence, before, *about, *asked)
+        if after == _compiled.PENDING:
+            _compiled.settle(*self._compiled, after)
+        return replace(self, count=self.count + after - before)
+
+    def sharpened(self, ratio: Array) -> FullBank:
+        """See ``Bank.sharpened``: of a bank without pending updates."""
+        return replace(self, factor=self.factor * ratio[:, None, None])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DiagonalBank(Bank):
+    """S = diag(deviation^2): p numbers a filter and O(p) an answer, at the price of questions.
+
+    What features have in common is then forgotten.  Kernel features are decorrelated on their representers,
+    which is why it works at all.
+    """
+
+    deviation: Array
+    parts: ClassVar[tuple[str, ...]] = ("alive", "evidence", "mean", "deviation")
+
+    @classmethod
+    def begun(cls, alive: Array, priors: Array, size: int) -> DiagonalBank:
+        """See ``Bank.begun``."""
+        K = len(alive)
+        return cls(0, alive, np.zeros(K), np.zeros((K, size)), np.repeat(priors[:, None], size, axis=1))
+
+    def means(self) -> Array:
+        """mu."""
+        return self.mean
+
+    def seen(self, features: Array, place: Array) -> tuple[Array, Array]:
+        """See ``Bank.seen``."""
+        at, spread = (np.empty((len(place), features.shape[1])) for _ in "ab")
+        _compiled.look_diagonal(features, place, self.mean, self.deviation, at, spread)
+        return at, spread
+
+    def roots(self, k: int, features: Array) -> Array:
+        """See ``Bank.roots``."""
+        return np.asarray(features * self.deviation[k])
+
+    def opened(self, rows: int) -> DiagonalBank:
+        """All is small."""
+        return replace(self, **{name: array.copy() for name, array in self.arrays().items()})
+
+    def learnt(self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers) -> DiagonalBank:
+        """See ``Bank.learnt``."""
+        arrays = self.mean, self.deviation, self.evidence
+        more = _compiled.advance_diagonal(features, place, *law, *arrays, *about, *asked)
+        return replace(self, count=self.count + more)
+
+    def sharpened(self, ratio: Array) -> DiagonalBank:
+        """See ``Bank.sharpened``."""
+        return replace(self, deviation=self.deviation * ratio[:, None])

@@ -1,0 +1,227 @@
+"""Compiled loops of the one-bit Kalman filters (``learners.filters`` says what they are).
+
+K filters see every answer.  Filter k has mean mu and covariance S = L L^T, in square-root form: an
+answer about a row x with a = L^T x, q = |a|^2 takes S to S - b S x x^T S, which is
+
+    L <- L (I - g a a^T),     g = b / (1 + sqrt(1 - b q)),
+
+so S is positive definite whatever is rounded.  The last few updates are kept beside L until there
+are enough of them for one pass: with P = (I - g_1 a_1 a_1^T) ... (I - g_n a_n a_n^T),
+
+    L_now = L P,     mu_now = mu + L r,     r = sum of the steps, in L's coordinates.
+
+A learner that tells one answer then copies those few vectors and not K matrices, and a simulation
+works on blocks of rows.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from askone._common.compiled import dot, hazard, jit, jit_sum, rounded
+from askone._common.types import Array
+from askone.learners.step_loops import SKIPPED, UNKNOWN
+
+PENDING = 16
+"""Updates that are kept beside L."""
+_ROOT_2 = math.sqrt(2.0)
+_ROOT_2PI = math.sqrt(2.0 * math.pi)
+_TAIL = -6.0  # below, h + z is a difference of nearly equal numbers
+
+
+@jit
+def answered(z: float, flip: float) -> tuple[float, float, float]:
+    """(Z, h, h (h + z)): the chance of an answer z deviations on the likely side, h = (1 - 2 flip) N(z) / Z.
+
+    >>> [round(value, 6) for value in answered(0.0, 0.0)]
+    [0.5, 0.797885, 0.63662]
+    """
+    if z < _TAIL and flip == 0.0:
+        log_chance, h, excess = hazard(z)
+        return math.exp(log_chance), h, h * excess
+    normal = math.exp(-0.5 * z * z) / _ROOT_2PI
+    chance = flip + (1.0 - 2.0 * flip) * 0.5 * math.erfc(-z / _ROOT_2)
+    h = (1.0 - 2.0 * flip) * normal / chance
+    return chance, h, h * (h + z)
+
+
+@jit_sum
+def _reflect(vector: Array, a: Array, g: float) -> None:
+    """(I - g a a^T) vector, in place."""
+    along = 0.0
+    for i in range(a.shape[0]):
+        along += a[i] * vector[i]
+    along *= g
+    for i in range(a.shape[0]):
+        vector[i] -= along * a[i]
+
+
+@jit
+def weights_of(evidence: Array, out: Array) -> None:
+    """exp(evidence), normalised."""
+    best, total = evidence[0], 0.0
+    for k in range(evidence.shape[0]):
+        best = max(best, evidence[k])
+    for k in range(evidence.shape[0]):
+        out[k] = math.exp(evidence[k] - best)
+        total += out[k]
+    for k in range(evidence.shape[0]):
+        out[k] /= total
+
+
+@jit_sum
+def look(
+    features: Array, place: Array, mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, done: int,
+    at: Array, spread: Array,
+) -> None:  # fmt: skip
+    """<x, mu> and x^T S x of every filter at some rows: at and spread are K x n (features: maps x n x p)."""
+    for k in range(place.shape[0]):
+        Y = np.dot(features[place[k]], factor[k])
+        for i in range(Y.shape[0]):
+            at[k, i] = dot(features[place[k], i], mean[k]) + dot(Y[i], moved[k])
+            for j in range(done):
+                _reflect(Y[i], steps[k, j], gains[k, j])
+            spread[k, i] = dot(Y[i], Y[i])
+
+
+@jit
+def _put(
+    i: int, at: Array, evidence: Array, weights: Array, center: float, scale: float, decimals: int,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array,
+) -> float:  # fmt: skip
+    """Ask about row i where nobody has, and have it answered: 1 for yes, -1 for no, 0 for a skip."""
+    if answers[i] == UNKNOWN or answers[i] == SKIPPED:
+        weights_of(evidence, weights)
+        asked = dot(weights, at) * scale + center
+        if decimals < 99:
+            asked = rounded(asked, decimals)
+        thresholds[i] = (asked - center) / scale
+        if answers[i] == SKIPPED:
+            return 0.0
+        answers[i] = 1 if (hidden[i] > asked) != flips[i] else 0
+    return 1.0 if answers[i] == 1 else -1.0
+
+
+@jit_sum
+def advance(
+    features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float,
+    mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int,
+    extra: float, center: float, scale: float, decimals: int,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array,
+) -> int:  # fmt: skip
+    """Learn about some rows, one after the other, in place; at most PENDING - done of them.
+
+    A row whose answer is UNKNOWN is asked at the filters' mean, its threshold rounded in the user's
+    units, c scale + center, and answered by what is hidden.  ``lean`` is Phi^-1(tau), ``extra`` the
+    variance of what else the answer depends on.  Returns how many answers are pending.
+    """
+    K, p = mean.shape
+    n = features.shape[1]
+    Y, F = np.empty((K, n, p)), np.empty((K, n))
+    for k in range(K):
+        Y[k] = np.dot(features[place[k]], factor[k])
+        F[k] = np.dot(features[place[k]], mean[k])
+    at, weights, back = np.empty(K), np.empty(K), np.empty(p)
+    for i in range(n):
+        for k in range(K):
+            at[k] = F[k, i] + dot(Y[k, i], moved[k])
+        e = _put(i, at, evidence, weights, center, scale, decimals, hidden, flips, thresholds, answers)
+        if e == 0.0:
+            continue
+        for k in range(K):
+            y = Y[k, i]
+            for j in range(done):
+                _reflect(y, steps[k, j], gains[k, j])
+            q = dot(y, y)
+            v = q + noise[k] * noise[k] + extra
+            z = e * (at[k] - lean * noise[k] - thresholds[i]) / math.sqrt(v)
+            chance, h, taken = answered(z, flip)
+            b = taken / v
+            g = b / (1.0 + math.sqrt(max(1.0 - b * q, 1e-12)))
+            for j in range(p):
+                back[j] = y[j]
+            for j in range(done - 1, -1, -1):
+                _reflect(back, steps[k, j], gains[k, j])
+            a = e * h / math.sqrt(v)
+            for j in range(p):
+                steps[k, done, j] = y[j]
+                moved[k, j] += a * back[j]
+            gains[k, done] = g
+            evidence[k] += math.log((1.0 - 2.0 * lapse) * chance + lapse)
+        done += 1
+    return done
+
+
+@jit_sum
+def settle(mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, done: int) -> None:
+    """mu <- mu + L r, L <- L P, in place; then nothing is pending.
+
+    P = I - A^T T A for the rows a_j of A and a triangular T, so that two matrix products do it.
+    """
+    for k in range(mean.shape[0]):
+        mean[k] += np.dot(factor[k], moved[k])
+        A = steps[k, :done]
+        gram, T = np.dot(A, A.T), np.zeros((done, done))
+        for j in range(done):
+            g = gains[k, j]
+            for i in range(j):
+                along = 0.0
+                for h in range(i, j):
+                    along += T[i, h] * gram[h, j]
+                T[i, j] = -g * along
+            T[j, j] = g
+        factor[k] -= np.dot(np.dot(factor[k], A.T), np.dot(T, A))
+        moved[k] = 0.0
+
+
+@jit_sum
+def look_diagonal(features: Array, place: Array, mean: Array, deviation: Array, at: Array, spread: Array) -> None:
+    """``look`` where S is diagonal, the squares of ``deviation`` (K x p)."""
+    for k in range(place.shape[0]):
+        for i in range(features.shape[1]):
+            x = features[place[k], i]
+            at[k, i] = dot(x, mean[k])
+            q = 0.0
+            for j in range(x.shape[0]):
+                q += (deviation[k, j] * x[j]) ** 2
+            spread[k, i] = q
+
+
+@jit_sum
+def advance_diagonal(
+    features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float,
+    mean: Array, deviation: Array, evidence: Array,
+    extra: float, center: float, scale: float, decimals: int,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array,
+) -> int:  # fmt: skip
+    """``advance`` where S is kept diagonal: O(p) an answer.  Returns how many answers were learnt.
+
+    Of S - b S x x^T S the diagonal is kept, S_jj (1 - b S_jj x_j^2), which is positive as b x^T S x < 1.
+    """
+    K, p = mean.shape
+    at, weights = np.empty(K), np.empty(K)
+    learnt = 0
+    for i in range(features.shape[1]):
+        for k in range(K):
+            at[k] = dot(features[place[k], i], mean[k])
+        e = _put(i, at, evidence, weights, center, scale, decimals, hidden, flips, thresholds, answers)
+        if e == 0.0:
+            continue
+        for k in range(K):
+            x = features[place[k], i]
+            q = 0.0
+            for j in range(p):
+                q += (deviation[k, j] * x[j]) ** 2
+            v = q + noise[k] * noise[k] + extra
+            z = e * (at[k] - lean * noise[k] - thresholds[i]) / math.sqrt(v)
+            chance, h, taken = answered(z, flip)
+            a, b = e * h / math.sqrt(v), taken / v
+            for j in range(p):
+                variance = deviation[k, j] * deviation[k, j]
+                mean[k, j] += a * variance * x[j]
+                deviation[k, j] *= math.sqrt(max(1.0 - b * variance * x[j] * x[j], 1e-12))
+            evidence[k] += math.log((1.0 - 2.0 * lapse) * chance + lapse)
+        learnt += 1
+    return learnt

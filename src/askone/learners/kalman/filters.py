@@ -1,0 +1,507 @@
+"""A bank of one-bit Kalman filters: regression by Bayes' rule, with nothing to tune.
+
+One filter has the working model <Y, u> = <x, w> + N(0, s^2), x = phi(row), w ~ N(mu, S).  Asked whether
+Y > c, with e = 1 for yes and -1 for no, it matches the moments of the posterior:
+
+    v = x^T S x + s^2 ,   z = e (x^T mu - c) / sqrt(v) ,   Z = pi + (1 - 2 pi) Phi(z)
+    h = (1 - 2 pi) N(z) / Z ,   a = e h / sqrt(v) ,   b = h (h + z) / v
+    mu <- mu + a S x ,   S <- S - b (S x)(S x)^T ,   log evidence <- log evidence + log Z
+
+where pi is how often answers are flipped.  Asked at its own median it is stochastic Newton for the
+median of Y given x, whatever the noise: s only sets the gain.  For another quantile tau the working
+model is shifted, <x, w> = quantile: z = e (x^T mu - s Phi^-1(tau) - c) / sqrt(v), and at rest
+P(Y <= c) = tau, again for any noise.
+
+The bank has a filter for every noise scale s, prior scale (S = tau^2 I at first) and feature map
+(bandwidths of a kernel).  All learn from every answer; questions are asked at their mean, weighted by
+evidence, and those that the answers speak against are dropped.
+
+Several outputs have a bank each: a question is about one of them, or one of the bundles that may be asked,
+drawn at random.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+
+from askone._common.types import Array
+from askone._common.validate import as_number, as_row, as_rows
+from askone.errors import IncompatibleParts, InvalidArgument
+from askone.features.maps import FeatureMap
+from askone.labels.number import Real
+from askone.learners import step_loops
+from askone.learners.base import Learner, wrong_family
+from askone.learners.kalman import _compiled
+from askone.learners.kalman._bank import Bank, DiagonalBank, FullBank
+from askone.learners.simulating import Block, Task
+from askone.questions.base import Answer, Question
+from askone.questions.half_space import HalfSpace, bundle_question, half_space, in_unit_labels
+
+NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(17))
+PRIORS = (0.1, 0.5, 2.5)
+_LAPSE = 0.06  # in the weights alone: a surprise or two is no proof against a filter
+_UNROUNDED = 99
+_CHUNK = 4096  # rows looked at in one go
+_OTHERS = 1000
+_FIRST_LOOK = 64  # answers before any filter is dropped
+_SECOND_LOOK = 1024  # answers before noise scales between the others come in
+_BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of any
+_GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
+_HEARD = 0.01  # of the largest weight: filters below it have no say in which row to ask about
+_WIDER = 2.0  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
+_HALVINGS = 40
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BankState:
+    """A bank for each output, and how many answers were told."""
+
+    banks: tuple[Bank, ...]
+    answers: int
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Filters(Learner[BankState]):
+    """Regression to the median, or a quantile, by a bank of one-bit Kalman filters.
+
+    ``diagonal`` keeps only the diagonals of their covariances, for very many features.
+
+    >>> from askone.features.maps import Linear, Scaler
+    >>> learner = Filters(Real(0, 100), (Linear(Scaler.identity(1)),))
+    >>> state = learner.init()
+    >>> question = learner.ask(state, [0.0], np.empty(0))
+    >>> str(question), round(learner.chance(state, [0.0], question), 9)
+    ('Is the value above 50?', 0.5)
+    >>> state = learner.tell(state, [0.0], question, True)
+    >>> learner.predict(state, [[0.0]]).item() > 50
+    True
+    """
+
+    space: Real
+    maps: tuple[FeatureMap, ...]
+    noises: tuple[float, ...] = NOISES
+    priors: tuple[float, ...] = PRIORS
+    quantile: float = 0.5
+    flip: float = 0.0
+    diagonal: bool = False
+    forecasts: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not self.maps or len({one.columns for one in self.maps}) > 1:
+            raise InvalidArgument("maps", "one or more feature maps of rows of one width", len(self.maps))
+        for argument, grid in (("noises", self.noises), ("priors", self.priors)):
+            if not grid:
+                raise InvalidArgument(argument, "at least one positive number", grid)
+            for value in grid:
+                as_number(value, argument, 0.0, strict=True)
+        as_number(self.quantile, "quantile", 0.0, 1.0, strict=True)
+        if not 0 <= as_number(self.flip, "flip", 0.0) < 0.5:
+            raise InvalidArgument("flip", "a chance below 1/2", self.flip)
+        if self.space.bundles and self.quantile != 0.5:
+            # The quantile of a sum is not the sum of the quantiles.
+            raise IncompatibleParts("bundles", f"left out for the quantile {self.quantile}, output by output", "some")
+        if self.space.bundles and not tell_apart(self.space):
+            allowed = (
+                "such that most say much of one output: filters keep a variance for each (learner='sgd' takes any)"
+            )
+            raise IncompatibleParts("bundles", allowed, self.space.bundles)
+
+    # -- configuration, laid out once ---------------------------------------------------------
+
+    @cached_property
+    def columns(self) -> int:
+        """Width of a row."""
+        return self.maps[0].columns
+
+    @cached_property
+    def width(self) -> int:
+        """Uniforms per question: one, to choose the output, where there are several."""
+        return 0 if len(self.space.askable) == 1 else 1
+
+    @cached_property
+    def size(self) -> int:
+        """Features p of the largest map; the others are filled up with zeros."""
+        return max(one.size for one in self.maps)
+
+    @cached_property
+    def grid(self) -> Array:
+        """Feature map, prior scale and noise scale of each filter, K x 3."""
+        places = range(len(self.maps))
+        return np.array([(g, prior, s) for g in places for prior in self.priors for s in self.noises])
+
+    @cached_property
+    def _lean(self) -> float:
+        return float(ndtri(self.quantile))
+
+    @property
+    def _decimals(self) -> int:
+        return _UNROUNDED if self.space.decimals is None else self.space.decimals
+
+    # -- the four functions ---------------------------------------------------------------------
+
+    def init(self) -> BankState:
+        """mu = 0 and S = prior^2 I: the middle of the range.  Every second noise scale, to begin with."""
+        alive = np.flatnonzero(np.arange(len(self.grid)) % len(self.noises) % 2 == 0)
+        kind = DiagonalBank if self.diagonal else FullBank
+        return BankState((kind.begun(alive, self.grid[alive, 1], self.size),) * self.space.m, 0)
+
+    @property
+    def local(self) -> bool:
+        """See ``Learner.local``: another quantile than the median trusts its noise further from where it asks."""
+        return self.quantile != 0.5
+
+    def within(self, space: Real) -> Filters:
+        """The same for labels of another range."""
+        return replace(self, space=space)
+
+    def ask(self, state: BankState, x: ArrayLike, uniform: Array) -> Question:
+        """Is the value above the filters' mean?  For one output or bundle, drawn at random."""
+        return self._questions(state, as_row(x, self.columns), np.asarray(uniform)[None])[0]
+
+    def ask_many(self, state: BankState, X: ArrayLike, uniform: Array) -> list[Question]:
+        """See ``Learner.ask_many``."""
+        return self._questions(state, as_rows(X, self.columns), np.asarray(uniform))
+
+    def tell(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
+        """Every filter's posterior; any half-space question will do, whoever asked it."""
+        row, told = as_row(x, self.columns), self._told(question)
+        bit = question.accept(answer)
+        features = self._features(row, self._maps_in_use(state))
+        banks = list(state.banks)
+        for j, (side, threshold, extra) in self._shares(state, features, *told).items():
+            banks[j] = self._learnt(state.banks[j], j, features, threshold, extra, bool(bit) == side)
+        return BankState(tuple(banks), state.answers + 1)
+
+    def predict(self, state: BankState, X: ArrayLike) -> Array:
+        """The mean of the filters, in the user's units."""
+        rows = as_rows(X, self.columns)
+        values = np.zeros((len(rows), self.space.m))
+        thetas = [bank.blended(self._places(bank), len(self.maps)) for bank in state.banks]
+        for g in self._maps_in_use(state):
+            features = self.maps[g](rows)
+            for j, theta in enumerate(thetas):
+                values[:, j] += features @ theta[g, : features.shape[1]]
+        return self.space.from_unit(values)
+
+    def deviation(self, state: BankState, X: ArrayLike) -> Array:
+        """The standard deviation of what is predicted (not of the labels), in the user's units, n x m."""
+
+        def spread_of(bank: Bank, at: Array, spread: Array) -> Array:
+            return np.asarray(np.sqrt(bank.weights @ (spread + (at - bank.weights @ at) ** 2)))
+
+        return np.asarray(self._each(state, X, spread_of) * self.space.scale)
+
+    def forecast(self, state: BankState, X: ArrayLike) -> Array:
+        """The quantile of a label as far as it is known, n x m: t with P(Y <= t) = tau under all filters, by weight.
+
+        Filter k says N(mu - s Phi^-1(tau), s^2 + 2 q).  Twice q, its variance, is a rule of thumb: which filter is
+        right, and that no feature map quite is, is not in q, and simulated intervals of q alone were too narrow.
+        """
+
+        def end_of(bank: Bank, at: Array, spread: Array) -> Array:
+            noise = self.grid[bank.alive, 2, None]
+            middle, deviation = at - self._lean * noise, np.sqrt(_WIDER * spread + noise**2)
+            ends = middle + self._lean * deviation  # each filter's own quantile: the mixture's is between them
+            low, high = ends.min(axis=0), ends.max(axis=0)
+            for _ in range(_HALVINGS):
+                half = (low + high) / 2
+                below = bank.weights @ ndtr((half - middle) / deviation) < self.quantile
+                low, high = np.where(below, half, low), np.where(below, high, half)
+            return np.asarray((low + high) / 2)
+
+        return self.space.from_unit(self._each(state, X, end_of))
+
+    def count(self, state: BankState) -> int:
+        """Answers learnt."""
+        return state.answers
+
+    def chance(self, state: BankState, x: ArrayLike, question: Question) -> float:
+        """P(yes): the filters' word, by weight."""
+        row, (u, c) = as_row(x, self.columns), self._told(question)
+        features = self._features(row, self._maps_in_use(state))
+        ((j, (side, threshold, extra)), *_) = self._shares(state, features, u, c).items()
+        bank = state.banks[j]
+        at, spread = self._seen(bank, features)
+        noise = self.grid[bank.alive, 2]
+        z = (at[:, 0] - self._lean * noise - threshold) / np.sqrt(spread[:, 0] + noise**2 + extra)
+        above = float(bank.weights @ (self.flip + (1 - 2 * self.flip) * ndtr(z)))
+        return above if side else 1 - above
+
+    def worth(self, state: BankState, X: ArrayLike) -> Array:
+        """What the answer about each row tells of the predictions at all these rows, in nats, mean over them.
+
+        With C the covariance of predictions at rows i and j, q_i = C_ii and noise s, a bit at the median of
+        row i takes (2/pi) C_ij^2 / (q_i + s^2) from the variance at j, so it tells
+
+            -log(1 - (2/pi) C_ij^2 / (q_j (q_i + s^2))) / 2
+
+        of it.  The variance at the row itself would be a poor guide: it is largest far from all others.  Of
+        very many rows a thousand, evenly spaced, stand for all.
+        """
+        rows, wanted = as_rows(X, self.columns), self._maps_in_use(state)
+        others = self._features(rows[:: -(-len(rows) // _OTHERS)], wanted)
+        chunks = [rows[first : first + _CHUNK] for first in range(0, len(rows), _CHUNK)]
+        return np.concatenate([self._told_of(state, self._features(chunk, wanted), others) for chunk in chunks])
+
+    def _told_of(self, state: BankState, features: Array, others: Array) -> Array:
+        """What an answer about each row tells of the predictions at others."""
+        told = np.zeros(features.shape[1])
+        for bank in state.banks:
+            weights, noise, places = bank.weights, self.grid[bank.alive, 2], self._places(bank)
+            for k in np.flatnonzero(weights > _HEARD * weights.max()):
+                Y, Z = (bank.roots(int(k), one[places[k]]) for one in (features, others))
+                q, r = (np.maximum(np.einsum("ij,ij->i", one, one), 1e-300) for one in (Y, Z))
+                part = (Y @ Z.T) ** 2 / ((q + noise[k] ** 2)[:, None] * r)
+                told += weights[k] * (-0.5 * np.log1p(-np.minimum(part, 1.0) * 2 / math.pi)).mean(axis=1)
+        return told / self.space.m
+
+    def to_arrays(self, state: BankState) -> dict[str, Array]:
+        """See ``Learner.to_arrays``."""
+        counts = [state.answers, *(bank.count for bank in state.banks)]
+        arrays: dict[str, Array] = {"counts": np.array(counts)}
+        for j, bank in enumerate(state.banks):
+            arrays |= {f"{name}-{j}": array for name, array in bank.arrays().items()}
+        return arrays
+
+    def from_arrays(self, arrays: dict[str, Array]) -> BankState:
+        """See ``Learner.from_arrays``."""
+        answers, *counts = arrays["counts"].tolist()
+        kind: type[Bank] = DiagonalBank if self.diagonal else FullBank
+        banks = [kind(n, **{name: arrays[f"{name}-{j}"] for name in kind.parts}) for j, n in enumerate(counts)]
+        return BankState(tuple(banks), answers)
+
+    def stream(self, state: BankState, X: Array, task: Task) -> BankState:
+        """See ``Learner.stream``: an output at a time, in blocks, where questions are about one output."""
+        if self.space.bundles:
+            return super().stream(state, X, task)
+        exam = self.exam(X, task, task.draw(task.first, len(X)))
+        state = self.examined(state, exam, np.arange(len(X)))
+        exam.heard(task)
+        return state
+
+    def exam(self, X: Array, task: Task, uniform: Array) -> Exam:
+        """The respondent's sealed answers to a question about each row, of the output that the uniforms say."""
+        chosen = self._chosen(uniform)
+        return Exam(self.space, X, chosen, _Asked.of(len(X), task, np.eye(self.space.m)[chosen]))
+
+    def examined(self, state: BankState, exam: Exam, places: Array) -> BankState:
+        """The state after asking about some of the rows; what was asked and answered is written into the exam."""
+        banks = list(state.banks)
+        for j in range(self.space.m):
+            banks[j] = self._streamed(banks[j], j, exam.X, places[exam.chosen[places] == j], exam.asked)
+        told = int(np.count_nonzero(exam.asked.answers[places] != step_loops.SKIPPED))
+        return BankState(tuple(banks), state.answers + told)
+
+    # -- parts ----------------------------------------------------------------------------------
+
+    def _streamed(self, bank: Bank, j: int, X: Array, mine: Array, asked: _Asked) -> Bank:
+        bank, done = bank.opened(_compiled.PENDING), 0
+        while done < len(mine):
+            rows = mine[done : done + _compiled.PENDING - bank.pending]
+            features = self._features(X[rows], self._in_use(bank))
+            part = asked.part(rows)
+            bank = self._advanced(bank, j, features, part, 0.0)
+            asked.thresholds[rows], asked.answers[rows] = part.thresholds, part.answers
+            done += len(rows)
+        return bank
+
+    def _learnt(self, bank: Bank, j: int, features: Array, threshold: float, extra: float, above: bool) -> Bank:
+        told = _Asked(np.zeros(1), np.zeros(1, np.bool_), np.array([threshold]), np.array([above], dtype=np.int8))
+        return self._advanced(bank.opened(1), j, features, told, extra)
+
+    def _advanced(self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float) -> Bank:
+        """The bank, written into, after a block of rows that does not go beyond what may be pending."""
+        law = (self.grid[bank.alive, 2].copy(), self._lean, self.flip, _LAPSE)
+        about = (extra, self.space.centers[j], self.space.scales[j], self._decimals)
+        after = bank.learnt(features, self._places(bank), law, about, asked.arrays)
+        return self._thinned(after) if after.count > bank.count and after.pending == 0 else after
+
+    def _places(self, bank: Bank) -> Array:
+        """The map of each filter."""
+        return np.asarray(self.grid[bank.alive, 0].astype(np.int64))
+
+    def _thinned(self, bank: Bank) -> Bank:
+        """At powers of two, the filters that the answers do not speak against; fewer groups each time."""
+        if bank.count < _FIRST_LOOK or bank.count & (bank.count - 1):
+            return bank
+        groups = bank.alive // len(self.noises)
+        best = {int(g): bank.evidence[groups == g].max() for g in np.unique(groups)}
+        halvings = (bank.count // _FIRST_LOOK).bit_length() - 1
+        room = max(_GROUPS, len(self.maps) * len(self.priors) >> halvings)
+        kept = sorted(best, key=lambda g: (-best[g], g))[:room]
+        hopeful = bank.evidence > bank.evidence.max() - _BEHIND
+        # One that forgives stays whatever it forecasts: after a change the sure ones would never come round.
+        hopeful |= bank.alive == bank.alive[groups == kept[0]].max()
+        stay = np.flatnonzero(np.isin(groups, kept) & hopeful)
+        if len(stay) < len(groups):
+            bank = bank.taken(stay)
+        return self._refined(bank) if bank.count == _SECOND_LOOK else bank
+
+    def _refined(self, bank: Bank) -> Bank:
+        """The bank with noise scales between those that are left: a filter begins as the next noisier one.
+
+        Early on a noise scale need not be right, and fewer filters are faster; later a gain of twice too
+        much or too little costs questions.  As S is about proportional to s^2, so is the new one's.
+        """
+        order = np.argsort(bank.alive)
+        alive = bank.alive[order]
+        pairs = [i for i, (a, b) in enumerate(pairwise(alive)) if b - a == 2]
+        between = [i for i in pairs if alive[i] // len(self.noises) == alive[i + 1] // len(self.noises)]
+        noisier = order[[i + 1 for i in between]]
+        if not between:
+            return bank
+        new = bank.taken(noisier)
+        added, noise = new.alive - 1, self.grid[:, 2]
+        evidence = (new.evidence + bank.evidence[order[between]]) / 2
+        between_them = replace(new.sharpened(noise[added] / noise[new.alive]), alive=added, evidence=evidence)
+        return bank.joined(between_them)
+
+    def _questions(self, state: BankState, rows: Array, uniform: Array) -> list[Question]:
+        if uniform.shape != (len(rows), self.width):
+            raise InvalidArgument("uniform", f"of shape {(len(rows), self.width)}", f"shape {uniform.shape}")
+        chosen, learnt = self._chosen(uniform), self.count(state)
+        values = self.space.to_unit(self.predict(state, rows))
+        if self.space.bundles:
+            at = np.einsum("ij,ij->i", values, self._directions[chosen]).tolist()
+            return [bundle_question(self.space, k, at[i], 1.0, learnt) for i, k in enumerate(chosen.tolist())]
+        axes = np.eye(self.space.m).tolist()
+        return [half_space(self.space, axes[k], values[i, k], 1.0, learnt) for i, k in enumerate(chosen.tolist())]
+
+    @cached_property
+    def _directions(self) -> Array:
+        bundles = np.array(self.space.unit_bundles)
+        return np.asarray(bundles / np.linalg.norm(bundles, axis=1, keepdims=True))
+
+    def _chosen(self, uniform: Array) -> Array:
+        """Which output, or bundle, each question is about."""
+        if self.width == 0:
+            return np.zeros(len(uniform), dtype=np.int64)
+        return (uniform[:, 0] * len(self.space.askable)).astype(np.int64)
+
+    def _told(self, question: Question) -> tuple[list[float], float]:
+        if not isinstance(question, HalfSpace):
+            raise wrong_family(HalfSpace, question)
+        return in_unit_labels(self.space, question)
+
+    def _shares(
+        self, state: BankState, features: Array, u: Sequence[float], c: float
+    ) -> dict[int, tuple[bool, float, float]]:
+        """What <z, u> > c says about each output in it: (above?, threshold, variance of all the rest).
+
+        The other outputs are taken at the mean and variance that their banks give them.
+        """
+        inside = [j for j, weight in enumerate(u) if weight != 0.0]
+        if len(inside) == 1:
+            j = inside[0]
+            return {j: (u[j] > 0, c / u[j], 0.0)}
+        moments = {j: self._mixture(state.banks[j], features) for j in inside}
+        middle = sum(u[j] * moments[j][0] for j in inside)
+        variance = sum(u[j] ** 2 * moments[j][1] for j in inside)
+        out = {}
+        for j in inside:
+            rest = middle - u[j] * moments[j][0]
+            out[j] = (u[j] > 0, (c - rest) / u[j], variance / u[j] ** 2 - moments[j][1])
+        return out
+
+    def _each(self, state: BankState, X: ArrayLike, value: Callable[[Bank, Array, Array], Array]) -> Array:
+        """A function of the filters' means and variances at each row, for each output, n x m."""
+        rows, wanted = as_rows(X, self.columns), self._maps_in_use(state)
+        out = np.empty((len(rows), self.space.m))
+        for first in range(0, len(rows), _CHUNK):
+            features = self._features(rows[first : first + _CHUNK], wanted)
+            for j, bank in enumerate(state.banks):
+                out[first : first + _CHUNK, j] = value(bank, *self._seen(bank, features))
+        return out
+
+    def _mixture(self, bank: Bank, features: Array) -> tuple[float, float]:
+        """Mean and variance of a label of one output at a row."""
+        at, spread = self._seen(bank, features)
+        mean = float(bank.weights @ at[:, 0])
+        noise = self.grid[bank.alive, 2]
+        return mean, float(bank.weights @ (spread[:, 0] + noise**2 + (at[:, 0] - mean) ** 2))
+
+    def _seen(self, bank: Bank, features: Array) -> tuple[Array, Array]:
+        """<x, mu> and x^T S x, K x n."""
+        return bank.seen(features, self._places(bank))
+
+    def _in_use(self, *banks: Bank) -> list[int]:
+        return sorted({int(g) for bank in banks for g in self.grid[bank.alive, 0].tolist()})
+
+    def _maps_in_use(self, state: BankState) -> list[int]:
+        return self._in_use(*state.banks)
+
+    def _features(self, rows: Array, wanted: Sequence[int]) -> Array:
+        """phi(row) of the maps in use, filled up with zeros: maps x n x p."""
+        out = np.zeros((len(self.maps), len(rows), self.size))
+        for g in wanted:
+            out[g, :, : self.maps[g].size] = self.maps[g](rows)
+        return out
+
+
+def tell_apart(space: Real) -> bool:
+    """Whether bundles say enough of each output by itself for a bank each, which knows no covariances.
+
+    With H the mean of u u^T over the bundles and D its diagonal, the banks take steps of D^-1 / t where
+    H^-1 / t would be right: that is as fast, up to a constant, where the eigenvalues of D^-1 H exceed 1/2.
+
+    >>> [tell_apart(Real(0, [9, 9], bundles=b)) for b in (((1, 0), (2, 1), (0, 1)), ((2, 1), (1, 2)))]
+    [True, False]
+    """
+    bundles = np.array(space.unit_bundles)
+    u = bundles / np.linalg.norm(bundles, axis=1, keepdims=True)
+    H = u.T @ u
+    return float(np.linalg.eigvalsh(H / np.sqrt(np.outer(H.diagonal(), H.diagonal())))[0]) > 0.5
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """Some questions about one output as the compiled loop wants them."""
+
+    hidden: Array
+    flips: Array
+    thresholds: Array
+    answers: Array
+
+    @classmethod
+    def of(cls, n: int, task: Task, directions: Array) -> _Asked:
+        sealed = task.respondent.seal(task.rows, directions)
+        answers = np.where(sealed.skipped, step_loops.SKIPPED, step_loops.UNKNOWN).astype(np.int8)
+        return cls(np.ascontiguousarray(sealed.projections), sealed.flips, np.zeros(n), answers)
+
+    def part(self, rows: Array) -> _Asked:
+        """Those about some rows: copies."""
+        return _Asked(*[array[rows] for array in self.arrays])
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """In the order of the compiled loop."""
+        return self.hidden, self.flips, self.thresholds, self.answers
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Exam:
+    """Questions of a stream, one about each row: which output, and the sealed answers."""
+
+    space: Real
+    X: Array
+    chosen: Array
+    asked: _Asked
+
+    def heard(self, task: Task) -> None:
+        """Tell whoever listens what was asked and answered."""
+        if task.listen is not None:
+            shown = self.space.scale[self.chosen] * self.asked.thresholds + self.space.center[self.chosen]
+            task.listen(Block(task.rows, np.eye(self.space.m)[self.chosen], shown, self.asked.answers))

@@ -1,0 +1,370 @@
+"""A learner without a declared range: its first questions find location and scale, counted.
+
+For one output at a time it asks "is the value above c?", which row it is being of no matter: first
+outwards by powers of ten until labels lie within, then at thresholds drawn from what is plausible
+still.  The bits are fitted by a logistic law with a few wrong answers allowed for,
+
+    P(Y > c) = .03 + .94 / (1 + exp((c - mu) / s)),     range = mu -+ 4 s,
+
+whose posterior on a grid also says when it is known well enough.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from askone._common.types import Array
+from askone._common.validate import as_choice, as_count, as_row, as_rows
+from askone.errors import IncompatibleParts, InvalidArgument
+from askone.labels.number import Real, sensible_decimals
+from askone.learners.base import Learner, wrong_family
+from askone.learners.kalman.filters import BankState, Filters
+from askone.learners.kalman.intervals import Intervals, IntervalState
+from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.simulating import Task
+from askone.questions.base import Answer, Question
+from askone.questions.half_space import HalfSpace
+
+_SCALES = 4.0
+_LAPSE = 0.03
+_REACHES = [10.0**k for k in range(16)]
+PURPOSE = "range"
+
+
+Inner = SGDState | BankState | IntervalState
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CalibratedState:
+    """Bits so far (output, threshold, answer) and their rows, then the range found and the inner state."""
+
+    bits: Array
+    rows: Array
+    space: Real | None
+    inner: Any
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Calibrated(Learner[CalibratedState]):
+    """A learner whose range is found by the first ``questions`` answers, or ``at_most`` (twenty times as many).
+
+    ``template`` is the learner to start then; of its space only names, unit and number of outputs
+    count.  ``decimals`` rounds its thresholds; "auto" to suit the range.  A template with a likelihood
+    learns from the answers about the range, too.
+    """
+
+    template: SGD | Filters | Intervals
+    questions: int = 60
+    decimals: int | str | None = "auto"
+    at_most: int | None = None
+
+    def __post_init__(self) -> None:
+        as_count(self.questions, "calibration", self.template.space.m)
+        if self.template.space.bundles:
+            raise IncompatibleParts("bundles", "left out where the range is sought, output by output", "some")
+        if isinstance(self.decimals, str):
+            as_choice(self.decimals, "decimals", ("auto",))
+
+    spreads_batches: ClassVar[bool] = True
+
+    @property
+    def forecasts(self) -> bool:  # type: ignore[override]  # the template's
+        """Whether the template does."""
+        return self.template.forecasts
+
+    def chance(self, state: CalibratedState, x: ArrayLike, question: Question) -> float:
+        """P(yes): of the inner learner; before there is a range, from what is plausible of labels at large."""
+        learner, inner = self._inner(state)
+        if inner is not None or not self.forecasts:
+            return learner.chance(inner, x, question)
+        if not isinstance(question, HalfSpace):
+            raise wrong_family(HalfSpace, question)
+        output = int(np.argmax(np.abs(question.direction)))
+        along = question.direction[output]
+        above = chance_above(*_bits_of(state.bits, output), question.threshold / along)
+        return above if along > 0 else 1 - above
+
+    def worth(self, state: CalibratedState, X: ArrayLike) -> Array:
+        """As the inner learner has it; while the range is sought every row is as good as another."""
+        learner, inner = self._inner(state)
+        return np.ones(len(as_rows(X, self.columns))) if inner is None else learner.worth(inner, X)
+
+    @property
+    def space(self) -> Real:  # type: ignore[override]  # the range is not known yet
+        """Names and unit; the range is in the state."""
+        return self.template.space
+
+    @property
+    def local(self) -> bool:
+        """As what it calibrates."""
+        return self.template.local
+
+    @property
+    def columns(self) -> int:
+        """Width of a row."""
+        return self.template.columns
+
+    @cached_property
+    def width(self) -> int:
+        """Uniforms per question: two while the range is sought."""
+        return max(self.template.width, 2)
+
+    def init(self) -> CalibratedState:
+        """No bit yet."""
+        return CalibratedState(np.empty((0, 3)), np.empty((0, self.columns)), None, None)
+
+    def ask(self, state: CalibratedState, x: ArrayLike, uniform: Array) -> Question:
+        """A question about the range, or the inner learner's."""
+        learner, inner = self._inner(state)
+        if inner is not None:
+            return learner.ask(inner, x, uniform[: learner.width])
+        as_row(x, self.columns)
+        return self._range_question(state, uniform, 0)
+
+    def ask_many(self, state: CalibratedState, X: ArrayLike, uniform: Array) -> list[Question]:
+        """See ``Learner.ask_many``."""
+        learner, inner = self._inner(state)
+        if inner is not None:
+            return learner.ask_many(inner, X, uniform[:, : learner.width])
+        rows = as_rows(X, self.columns)
+        return [self._range_question(state, uniform[i], i) for i in range(len(rows))]
+
+    def tell(self, state: CalibratedState, x: ArrayLike, question: Question, answer: Answer) -> CalibratedState:
+        """One more bit about the range, or one more step; a late bit about the range is a step, or let go."""
+        learner, inner = self._inner(state)
+        if isinstance(question, HalfSpace) and question.purpose == PURPOSE:
+            bit, row = question.accept(answer), as_row(x, self.columns)
+            if len(question.direction) != self.space.m or max(question.direction) != 1.0:
+                raise InvalidArgument("question", f"about one of {self.space.m} output(s)", question.direction)
+            if inner is None:
+                return self._with_bit(state, row, question, bit)
+            return (
+                replace(state, inner=self._replayed(inner, state.space, question, row[0], bit))
+                if self._replays
+                else state
+            )
+        if inner is None and isinstance(question, HalfSpace):
+            allowed = "one about the range while that is sought (a declared range learns from any)"
+            raise InvalidArgument("question", allowed, str(question))
+        if inner is None:
+            raise wrong_family(HalfSpace, question)
+        return replace(state, inner=learner.tell(inner, x, question, answer))
+
+    def predict(self, state: CalibratedState, X: ArrayLike) -> Array:
+        """The inner prediction; before, the best guess at the median."""
+        learner, inner = self._inner(state)
+        if inner is not None:
+            return learner.predict(inner, X)
+        rows = as_rows(X, self.columns)
+        centers = [locate(*_bits_of(state.bits, j))[0] for j in range(self.space.m)]
+        return np.tile(centers, (len(rows), 1))
+
+    def count(self, state: CalibratedState) -> int:
+        """Bits about the range and answers learnt."""
+        if state.inner is None:
+            return len(state.bits)
+        return self.template.count(state.inner) + (0 if self._replays else len(state.bits))
+
+    def to_arrays(self, state: CalibratedState) -> dict[str, Array]:
+        """See ``Learner.to_arrays``."""
+        inner = {} if state.inner is None else self.template.to_arrays(state.inner)
+        return {"bits": state.bits, "rows": state.rows, **{f"inner.{name}": array for name, array in inner.items()}}
+
+    def from_arrays(self, arrays: dict[str, Array]) -> CalibratedState:
+        """See ``Learner.from_arrays``: the range is folded from the bits again."""
+        state = self._finished(arrays["bits"], arrays["rows"])
+        inner = {name.removeprefix("inner."): a for name, a in arrays.items() if name.startswith("inner.")}
+        return replace(state, inner=self.template.from_arrays(inner)) if inner else state
+
+    def stream(self, state: CalibratedState, X: Array, task: Task) -> CalibratedState:
+        """Row by row while the range is sought, then as the inner learner does."""
+        done = 0
+        while done < len(X) and state.inner is None:
+            state = Learner.stream(self, state, X[done : done + 1], task.part(done, done + 1))
+            done += 1
+        learner, inner = self._inner(state)
+        if inner is None:
+            return state
+        narrow = replace(task.part(done), draw=lambda first, count: task.draw(first, count)[:, : learner.width])
+        return replace(state, inner=learner.stream(inner, X[done:], narrow))
+
+    @property
+    def _replays(self) -> bool:
+        return self.template.forecasts
+
+    def _inner(self, state: CalibratedState) -> tuple[Learner[Any], Inner | None]:
+        return (self.template if state.space is None else self.template.within(state.space)), state.inner
+
+    def _range_question(self, state: CalibratedState, uniform: Array, place: int) -> HalfSpace:
+        asked = np.bincount(state.bits[:, 0].astype(int), minlength=self.space.m)
+        j = int(np.argsort(asked, kind="stable")[place % self.space.m])
+        direction = tuple(float(k == j) for k in range(self.space.m))
+        threshold = next_threshold(*_bits_of(state.bits, j), uniform, place // self.space.m)
+        return HalfSpace(direction, threshold, wording=self.space.words, purpose=PURPOSE)
+
+    def _with_bit(self, state: CalibratedState, x: Array, question: HalfSpace, bit: bool) -> CalibratedState:
+        told = [float(np.argmax(question.direction)), question.threshold, float(bit)]
+        return self._finished(np.vstack([state.bits, told]), np.vstack([state.rows, x]))
+
+    def _finished(self, bits: Array, rows: Array) -> CalibratedState:
+        outputs = [_bits_of(bits, j) for j in range(self.space.m)]
+        at_most = 20 * self.questions if self.at_most is None else self.at_most
+        wait = len(bits) < self.questions
+        if wait or (len(bits) < at_most and not all(known(*output) for output in outputs)):
+            return CalibratedState(bits, rows, None, None)
+        found = np.array([locate(*output) for output in outputs])
+        reach = np.maximum(_SCALES * found[:, 1], 1e-9 * np.abs(found[:, 0]) + 1e-300)
+        low, high = (found[:, 0] - reach).tolist(), (found[:, 0] + reach).tolist()
+        decimals = sensible_decimals(low, high) if isinstance(self.decimals, str) else self.decimals
+        space = replace(self.space, low=low, high=high, decimals=decimals)
+        return CalibratedState(bits, rows, space, self._begun(space, bits, rows))
+
+    def _begun(self, space: Real, bits: Array, rows: Array) -> Any:
+        state: Any = self.template.within(space).init()
+        for (output, threshold, bit), row in zip(bits.tolist(), rows, strict=True) if self._replays else ():
+            axis = tuple(float(k == int(output)) for k in range(space.m))
+            state = self._replayed(state, space, HalfSpace(axis, threshold), row, bool(bit))
+        return state
+
+    def _replayed(self, inner: Any, space: Real | None, question: HalfSpace, row: Array, bit: bool) -> Any:
+        """The inner state after a bit about the range.
+
+        That a label lies above a threshold beyond the range is only taken to mean that it lies above the
+        range: a single one far out would drag along every filter.
+        """
+        assert space is not None
+        j = int(np.argmax(question.direction))
+        least, most = space.lows[j], space.highs[j]
+        threshold = min(question.threshold, most) if bit else max(question.threshold, least)
+        return self.template.within(space).tell(inner, row, HalfSpace(question.direction, threshold), bit)
+
+
+def _bits_of(bits: Array, output: int) -> tuple[Array, Array]:
+    mine = bits[bits[:, 0] == output]
+    return mine[:, 1], mine[:, 2] > 0
+
+
+def next_threshold(thresholds: Array, answers: Array, uniform: Array, place: int = 0) -> float:
+    """Where to ask next, from thresholds asked and answers ("above") so far; four digits.
+
+    First at -+1, -+10, ... until two labels lie within on either side (``place`` is the question's
+    place in a batch); then at mu + s logit(V) for the median of mu and a scale s drawn from the
+    upper half of its posterior: what might still be far is asked about.  Bisection would not do, as
+    no answer inside the bracket that it leaves can contradict an earlier one.
+
+    >>> none = np.array([]), np.array([], bool)
+    >>> next_threshold(*none, np.full(2, 0.5)), next_threshold(np.ones(1), np.ones(1, bool), np.full(2, 0.5))
+    (1.0, 10.0)
+    """
+    if _reach(thresholds, answers) is None:
+        return _outwards(thresholds, answers, place)
+    mu, log_s, posterior = _posterior(thresholds, answers)
+    middle, large = _quantile(posterior.sum(axis=1), 0.5), _quantile(posterior.sum(axis=0), 0.5 + 0.5 * uniform[0])
+    s = math.exp(log_s[large])
+    return float(f"{mu[middle] + s * math.log(uniform[1] / (1 - uniform[1])):.4g}")
+
+
+def _beyond(thresholds: Array, answers: Array, reach: float) -> tuple[Array, Array]:
+    """Whether labels lay above ``reach``, and below -``reach``, as far as was asked."""
+    return answers[thresholds >= reach], ~answers[thresholds <= -reach]
+
+
+def _within(beyond: Array) -> bool:
+    outside = int(beyond.sum())
+    return len(beyond) - outside >= 2 and len(beyond) > 3 * outside
+
+
+def _reach(thresholds: Array, answers: Array) -> float | None:
+    """The least power of ten within which labels lie, by at least two answers on either side."""
+    for reach in _REACHES:
+        if all(_within(side) for side in _beyond(thresholds, answers, reach)):
+            return reach
+    return None
+
+
+def _outwards(thresholds: Array, answers: Array, place: int) -> float:
+    for reach in _REACHES:
+        up, down = _beyond(thresholds, answers, reach)
+        if not any(side.any() and not _within(side) for side in (up, down)):
+            break
+    side = 1.0 if (len(up) + place) % 2 == len(down) % 2 else -1.0
+    return side * min(reach * 10.0 ** (place // 4 % 6), _REACHES[-1])
+
+
+def locate(thresholds: Array, answers: Array) -> tuple[float, float]:
+    """The posterior median of mu, and an s that is not exceeded with 85 % of the posterior.
+
+    Too narrow a range costs more than one a little too wide.
+
+    >>> mu, s = locate(np.array([0.0, 4.0, 8.0, 12.0]), np.array([True, True, False, False]))
+    >>> 0 < mu < 12
+    True
+    """
+    if _unanimous(answers):
+        return 0.0, max(1.0, float(np.abs(thresholds).max(initial=0.0)))
+    mu, log_s, posterior = _posterior(thresholds, answers)
+    middle, large = _quantile(posterior.sum(axis=1), 0.5), _quantile(posterior.sum(axis=0), 0.85)
+    return float(mu[middle]), math.exp(float(log_s[large]))
+
+
+def _quantile(weights: Array, level: float) -> int:
+    return min(int(np.searchsorted(np.cumsum(weights), level)), len(weights) - 1)
+
+
+def known(thresholds: Array, answers: Array) -> bool:
+    """Whether the posterior pins location and scale down to about a factor of two."""
+    if _unanimous(answers) or _reach(thresholds, answers) is None:
+        return False
+    mu, log_s, posterior = _posterior(thresholds, answers)
+    of_mu, of_s = posterior.sum(axis=1), posterior.sum(axis=0)
+    spread = math.sqrt(max(float(of_s @ log_s**2) - float(of_s @ log_s) ** 2, 0.0))
+    deviation = math.sqrt(max(float(of_mu @ mu**2) - float(of_mu @ mu) ** 2, 0.0))
+    at_the_edge = posterior[:, -4:].sum() > 0.2  # the likeliest scales are the largest looked at
+    return not at_the_edge and spread < 0.8 and deviation < 2 * math.exp(float(of_s @ log_s))
+
+
+def _posterior(thresholds: Array, answers: Array) -> tuple[Array, Array, Array]:
+    """A grid of mu and log s around the bits, and the posterior on it (mu x s).
+
+    The prior is 1/(|mu| + reach/1000) in mu, so that a point weighs what its cell is wide: a
+    bracket that chance has narrowed is no more plausible for being finely looked at.
+    """
+    reach = _reach(thresholds, answers) or max(1.0, float(np.abs(thresholds).max()))
+    ends = thresholds[answers].max(), thresholds[~answers].min()
+    a, b = min(ends), max(ends)
+    width = max(b - a, 1e-9 * reach)
+    outside = np.geomspace(0.02 * width, 2 * reach + width, 31)
+    mu = np.concatenate([a - outside[::-1], np.linspace(a, b, 41), b + outside])
+    log_s = np.linspace(math.log(1e-3 * width), math.log(2 * reach), 31)
+    prior = np.log(np.maximum(np.gradient(mu), 1e-12 * reach)) - np.log(np.abs(mu) + 1e-3 * reach)
+    z = np.where(answers, 1.0, -1.0) * (mu[:, None, None] - thresholds) / np.exp(log_s)[None, :, None]
+    log_posterior = np.log(_LAPSE + (1 - 2 * _LAPSE) * expit(z)).sum(axis=2) + prior[:, None]
+    posterior = np.exp(log_posterior - log_posterior.max())
+    return mu, log_s, posterior / posterior.sum()
+
+
+def chance_above(thresholds: Array, answers: Array, c: float) -> float:
+    """P(Y > c) by the posterior; a half where nothing is known.
+
+    >>> bits = np.array([0.0, 8.0]), np.array([True, False])
+    >>> 1 > chance_above(*bits, 1.0) > chance_above(*bits, 7.0) > 0
+    True
+    """
+    if _unanimous(answers):
+        return 0.5
+    mu, log_s, posterior = _posterior(thresholds, answers)
+    above = _LAPSE + (1 - 2 * _LAPSE) * expit((mu[:, None] - c) / np.exp(log_s))
+    return float(np.sum(posterior * above))
+
+
+def _unanimous(answers: Array) -> bool:
+    return bool(answers.all() or not answers.any())

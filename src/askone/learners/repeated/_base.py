@@ -1,0 +1,151 @@
+"""Learners that may ask about a row again: what they know of each row's label, beside the model.
+
+A row is known by its key; without one by its content, so that equal rows share what is known.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+from immutables import Map
+from numpy.typing import ArrayLike
+
+from askone._common.types import Array, Key
+from askone._common.validate import as_row, as_rows
+from askone.errors import InvalidArgument
+from askone.labels.classes import FiniteSpace
+from askone.learners.base import Learner, wrong_family
+from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.sgd.surrogate import Surrogate
+from askone.questions.base import Answer, Question
+from askone.questions.subset import Subset
+
+Known = tuple[float, ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RowsState:
+    """The model's state, what is known of each row (by its name), and how many answers were told."""
+
+    inner: SGDState
+    known: Map[str, Known]
+    answers: int
+
+
+class RowLearner(Learner[RowsState]):
+    """A learner around another, which learns from rows as they become known."""
+
+    several: ClassVar[bool] = True
+    inner: SGD | Surrogate
+
+    @property
+    @abstractmethod
+    def nothing(self) -> Known:
+        """What is known of a row before its first question."""
+
+    @abstractmethod
+    def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Question:
+        """What to ask about a row (1 x columns) of which so much is known."""
+
+    @abstractmethod
+    def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
+        """What is known after an answer."""
+
+    @abstractmethod
+    def open(self, known: Known) -> bool:
+        """Whether there is more to know."""
+
+    @abstractmethod
+    def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
+        """The model after an answer about a row of which now so much is known."""
+
+    @property
+    def columns(self) -> int:
+        """Width of a row."""
+        return self.inner.columns
+
+    def init(self) -> RowsState:
+        """No row is known."""
+        return RowsState(self.inner.init(), Map(), 0)
+
+    def known(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> Known:
+        """What is known of one row."""
+        return state.known.get(_name(as_row(x, self.columns), key), self.nothing)
+
+    def wants(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> bool:
+        """Whether the row is not known yet."""
+        return self.open(self.known(state, x, key))
+
+    def ask(self, state: RowsState, x: ArrayLike, uniform: Array) -> Question:
+        """The next question about a row that is known by its content."""
+        return self.ask_row(state, x, uniform, None)
+
+    def ask_row(self, state: RowsState, x: ArrayLike, uniform: Array, key: Key | None) -> Question:
+        """The next question about a row; a row that is known has none."""
+        known = self.known(state, x, key)
+        if not self.open(known):
+            raise InvalidArgument("x", "a row whose label is not known yet (wants tells)", "one that is known")
+        return self.question(state, as_row(x, self.columns), known, np.asarray(uniform))
+
+    def ask_many(self, state: RowsState, X: ArrayLike, uniform: Array) -> list[Question]:
+        """See ``Learner.ask_many``."""
+        return [self.ask(state, x, u) for x, u in zip(as_rows(X, self.columns), uniform, strict=True)]
+
+    def tell(self, state: RowsState, x: ArrayLike, question: Question, answer: Answer) -> RowsState:
+        """Learn from an answer about a row that is known by its content."""
+        return self.tell_row(state, x, question, answer, None)
+
+    def tell_row(
+        self, state: RowsState, x: ArrayLike, question: Question, answer: Answer, key: Key | None
+    ) -> RowsState:
+        """Narrow what is known of the row, and learn from it."""
+        row, bit = as_row(x, self.columns), bool(question.accept(answer))
+        before = self.known(state, x, key)
+        after = self.narrowed(before, question, bit)
+        inner = self.learnt(state, row, after, question, bit) if self.open(before) else state.inner
+        return RowsState(inner, state.known.set(_name(row, key), after), state.answers + 1)
+
+    def predict(self, state: RowsState, X: ArrayLike) -> Array:
+        """The model's prediction."""
+        return self.inner.predict(state.inner, X)
+
+    def count(self, state: RowsState) -> int:
+        """Answers told."""
+        return state.answers
+
+    def rows_known(self, state: RowsState) -> int:
+        """How many rows have no question left."""
+        return sum(not self.open(known) for known in state.known.values())
+
+    def to_arrays(self, state: RowsState) -> dict[str, Array]:
+        """See ``Learner.to_arrays``."""
+        names = sorted(state.known)
+        known = np.array([state.known[name] for name in names]).reshape(len(names), len(self.nothing))
+        inner = {f"inner-{name}": array for name, array in self.inner.to_arrays(state.inner).items()}
+        return {"rows": np.array(names, dtype=np.str_), "known": known, "answers": np.array(state.answers), **inner}
+
+    def from_arrays(self, arrays: dict[str, Array]) -> RowsState:
+        """See ``Learner.from_arrays``."""
+        inner = {name[6:]: array for name, array in arrays.items() if name.startswith("inner-")}
+        pairs = zip(arrays["rows"].tolist(), arrays["known"].tolist(), strict=True)
+        known: Map[str, Known] = Map({name: tuple(values) for name, values in pairs})
+        return RowsState(self.inner.from_arrays(inner), known, int(arrays["answers"]))
+
+
+def _name(row: Array, key: Key | None) -> str:
+    """What a row is called in the state: its key, else its content (-0.0 is 0.0)."""
+    return f"row {(row + 0.0).tobytes().hex()}" if key is None else f"key {json.dumps(key)}"
+
+
+def left_by(space: FiniteSpace, known: Known, question: Question, bit: bool) -> Known:
+    """The classes that fit an answer to a set question; an answer that none fits changes nothing."""
+    if not isinstance(question, Subset):
+        raise wrong_family(Subset, question)
+    members = {space.index(name, "question") for name in question.members}
+    left = tuple(float(k > 0 and (i in members) == bit) for i, k in enumerate(known))
+    return left if any(left) else known

@@ -1,0 +1,1 @@
+"""Recursive least squares on unbiased pseudo-labels."""

@@ -1,0 +1,204 @@
+"""Recursive least squares on unbiased pseudo-labels: nothing to tune, nothing biased.
+
+``PseudoLabels`` for discrete labels, around any strategy of the squared loss (its gradient at z is
+z - b^), ``PseudoMeans`` for real ones.  What both share is in ``recursive``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from askone._common.types import Array
+from askone.errors import IncompatibleParts, InvalidArgument, incompatible
+from askone.features.maps import FeatureMap
+from askone.labels.base import Discrete
+from askone.labels.classes import FiniteSpace
+from askone.labels.losses import Squared
+from askone.labels.number import Real
+from askone.labels.ranking import Ranking
+from askone.learners.base import wrong_family
+from askone.learners.gradients.base import Strategy
+from askone.learners.gradients.half_cauchy import HalfCauchy
+from askone.learners.rls._recursive import Recursive, RecursiveState
+from askone.questions.base import Answer, Question
+from askone.questions.half_space import HalfSpace, half_space, in_unit_labels
+
+_ORDERS = 4.0  # an order does not mind scores that are all too small, so it takes more ridge than a mean does
+_WINDOW, _WARM = 3.0, 10.0  # the variance is a mean over about the last third of the answers, begun as if after ten
+_LEAST = 1e-9  # of its first value: the variance of pseudo-labels counts as no smaller
+
+_HITS = 0.2  # the share of answers that tell something, at which half-Cauchy thresholds suit the errors
+_GAIN, _AFTER = 16.0, 40.0  # the logarithm of the scale moves by 16/(t + 40) times the surprise
+_VARIANCE = 6.0  # of a pseudo-label, in squared scales, at that share (4.1 / .82^2)
+_FINEST, _WIDEST = 1e-9, 1e9  # of the scale, in half ranges
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PseudoLabels(Recursive):
+    """Discrete labels: b^ = z - G with the gradient G of a strategy whose loss is squared.
+
+    Designed sets and single classes (``gradients.subsets``), pairs by Borda or one by one
+    (``gradients.comparisons``), full labels.  Whatever z is, E[b^ | Y = y] is the embedding of y; a good z
+    makes its variance small.  The ridge is one over the variance of the embedded labels' coordinates
+    (four times that for orders).
+
+    >>> from askone.features.maps import Linear, Scaler
+    >>> from askone.labels.classes import Classes
+    >>> from askone.learners.gradients.subset import Singletons
+    >>> animals = Classes(("cat", "lion", "caracal"))
+    >>> learner = PseudoLabels(Singletons(animals, Squared()), Linear(Scaler.identity(1)))
+    >>> state = learner.init()
+    >>> question = learner.ask(state, [0.0], np.array([0.5]))
+    >>> str(question)
+    'Is it lion?'
+    >>> state = learner.tell(state, [0.0], question, True)
+    >>> animals.decode(learner.predict(state, [[0.0]]), np.zeros((1, 1))).tolist()
+    [['lion']]
+    """
+
+    strategy: Strategy
+    features: FeatureMap
+    ridge: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.strategy, Strategy):
+            raise InvalidArgument("strategy", "a Strategy", type(self.strategy).__name__)
+        if not isinstance(self.strategy.loss, Squared):
+            raise incompatible("loss", self.strategy.loss.name, "recursive least squares", ["squared"])
+        if self.strategy.late or not self.strategy.unbiased:
+            fits = ["designed", "singletons", "borda", "pairs", "full"]
+            raise incompatible("questions", self.strategy.family, "recursive least squares", fits)
+
+    @property
+    def space(self) -> Discrete:  # type: ignore[override]  # the strategy's
+        """The strategy's space."""
+        return self.strategy.space
+
+    @cached_property
+    def width(self) -> int:
+        """Uniforms per question."""
+        return self.strategy.width
+
+    @cached_property
+    def _variance(self) -> float:
+        """Of a coordinate of embedded labels, all labels alike, around the origin."""
+        space = self.space
+        if isinstance(space, Ranking):  # the same for every order
+            points = space.points([space.items])
+        else:
+            assert isinstance(space, FiniteSpace)
+            points = space.embedding
+        return float(np.mean((points - self.origin()) ** 2))
+
+    @cached_property
+    def lambda_(self) -> float:
+        """See the class."""
+        if self.ridge is not None:
+            return self.ridge
+        return (_ORDERS if isinstance(self.space, Ranking) else 1.0) / self._variance
+
+    @property
+    def first_scale(self) -> float:
+        """m times the labels' variance: one bit stands for m coordinates."""
+        return self.space.m * self._variance
+
+    def origin(self) -> Array:
+        """The strategy's."""
+        return self.strategy.origin
+
+    def question(self, state: RecursiveState, z: Array, uniform: Array) -> Question:
+        """The strategy's."""
+        return self.strategy.ask(z, uniform, state.count)
+
+    def lesson(self, state: RecursiveState, z: Array, question: Question, answer: Answer) -> tuple[Array, float, float]:
+        """b^ - z = -G; the scale is the running mean of |b^ - z|^2 / m."""
+        residual = -self.strategy.teach(question, answer, z)
+        rate = _WINDOW / (state.count + _WARM + _WINDOW)
+        scale = state.scale + rate * (float(residual @ residual) / self.space.m - state.scale)
+        return residual, 1.0 / state.scale, max(scale, _LEAST * self.first_scale)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PseudoMeans(Recursive):
+    """Real labels: the mean, without a bound on them, from thresholds at the scale of the errors.
+
+    A threshold c is drawn around the prediction along u, by the density q/2 of ``gradients.tails``; then
+
+        b^ = z + m (1{<Y, u> > c} - 1{<z, u> > c}) 2/q(c) u
+
+    has mean y for *any* z that does not depend on the draw: that of the day the answer comes.  The scale of
+    the thresholds follows the answers: it is such that one in five differs from what z says (beforehand
+    known, so it costs no bias).  The ridge is 1 in unit labels.  Exact up to the rounding of thresholds.
+
+    >>> from askone.features.maps import Linear, Scaler
+    >>> learner = PseudoMeans(Real(0, 100, decimals=1), Linear(Scaler.identity(1)))
+    >>> state = learner.init()
+    >>> question = learner.ask(state, [0.0], np.array([0.9, 0.25]))
+    >>> str(question)
+    'Is the value above 29.3?'
+    >>> state = learner.tell(state, [0.0], question, False)      # less than it was thought
+    >>> bool(learner.predict(state, [[0.0]]).item() < 50)
+    True
+    """
+
+    space: Real
+    features: FeatureMap
+    ridge: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.space, Real):
+            raise InvalidArgument("space", "Real", type(self.space).__name__)
+        if self.space.bundles:
+            raise IncompatibleParts("bundles", "left out: recursive least squares", "some")
+
+    @cached_property
+    def width(self) -> int:
+        """A direction and a threshold."""
+        return self.space.m + 1
+
+    @property
+    def lambda_(self) -> float:
+        """1: labels of the range's size."""
+        return 1.0 if self.ridge is None else self.ridge
+
+    @property
+    def first_scale(self) -> float:
+        """Half the range."""
+        return 1.0
+
+    def origin(self) -> Array:
+        """The middle of the range."""
+        return np.zeros(self.space.m)
+
+    def question(self, state: RecursiveState, z: Array, uniform: Array) -> Question:
+        """Is <y, u> above a threshold near <z, u>?"""
+        plan = HalfCauchy(spread=state.scale).plan(self.space.m, uniform[None])
+        u, turned = plan.directions[0], plan.turned is not None and bool(plan.turned[0])
+        c = float(z @ u - plan.offset[0])
+        return half_space(self.space, u.tolist(), c, float(plan.density[0]), state.count, turned)
+
+    def lesson(self, state: RecursiveState, z: Array, question: Question, answer: Answer) -> tuple[Array, float, float]:
+        """See the class."""
+        if not isinstance(question, HalfSpace):
+            raise wrong_family(HalfSpace, question)
+        u, c = in_unit_labels(self.space, question)
+        surprise = float(bool(answer)) - float(z @ np.array(u) > c)
+        residual = surprise * (2 * self.space.m / question.density) * np.array(u)
+        weight = 1.0 / (_VARIANCE * self.space.m * state.scale**2)
+        # Answers of one batch were asked at one scale: together they move it as far as a few would.
+        late = 0 if question.learnt is None else max(0, state.count - question.learnt)
+        move = _GAIN / (state.count + _AFTER) / (1 + late) * (abs(surprise) - _HITS)
+        return residual, weight, min(max(state.scale * math.exp(move), _FINEST), _WIDEST)
+
+    def predict(self, state: RecursiveState, X: Any) -> Array:
+        """The mean, in the user's units."""
+        return self.space.from_unit(super().predict(state, X))

@@ -1,0 +1,140 @@
+"""Discrete labels by stochastic gradients: a surrogate in R^m, one question per row.
+
+    theta <- theta - eta_t G,     E[G | Y = y] = gradient of the surrogate at y
+
+with a model of m scores; the strategy (``gradients``) makes the question and the gradient, and all
+that steps, averages and predicts is that of ``SGD``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from askone._common.types import Array
+from askone._common.validate import as_row, as_rows
+from askone.errors import InvalidArgument
+from askone.labels.base import Discrete
+from askone.labels.number import Real
+from askone.learners.base import Learner
+from askone.learners.gradients.base import Strategy
+from askone.learners.models.base import Model
+from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.step_rules import Average, InverseSqrt, StepRule, Uniform
+from askone.questions.base import Answer, Question
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Surrogate(Learner[SGDState]):
+    """Stochastic gradient descent on a surrogate of a discrete problem.
+
+    >>> from askone.features.maps import Linear, Scaler
+    >>> from askone.labels.classes import Classes
+    >>> from askone.learners.gradients.subset import Singletons
+    >>> from askone.labels.losses import Logistic
+    >>> from askone.learners.models.linear import FeatureModel
+    >>> animals = Classes(("cat", "lion", "caracal"))
+    >>> learner = Surrogate(Singletons(animals, Logistic()), FeatureModel(Linear(Scaler.identity(1))))
+    >>> state = learner.init()
+    >>> question = learner.ask(state, [0.0], np.array([0.5]))
+    >>> str(question)
+    'Is it lion?'
+    >>> state = learner.tell(state, [0.0], question, True)
+    >>> animals.decode(learner.predict(state, [[0.0]]), np.zeros((1, 1))).tolist()
+    [['lion']]
+    """
+
+    strategy: Strategy
+    model: Model[Any]
+    step: StepRule = InverseSqrt()
+    average: Average = Uniform()
+    ridge: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.strategy, Strategy):
+            raise InvalidArgument("strategy", "a Strategy", type(self.strategy).__name__)
+        if not isinstance(self.model, Model):
+            raise InvalidArgument("model", "a Model", type(self.model).__name__)
+        _ = self._core  # what does not fit together is refused here
+
+    @property
+    def space(self) -> Discrete:  # type: ignore[override]  # the strategy's
+        """The strategy's space."""
+        return self.strategy.space
+
+    @property
+    def local(self) -> bool:
+        """See ``Learner.local``: where the question carries its gradient."""
+        return self.strategy.late
+
+    @cached_property
+    def _core(self) -> SGD:
+        m = self.space.m
+        return SGD(Real((-1.0,) * m, (1.0,) * m), self.model, self.strategy, self.step, self.average, self.ridge)
+
+    @property
+    def columns(self) -> int:
+        """Width of a row."""
+        return self.model.columns
+
+    @cached_property
+    def width(self) -> int:
+        """Uniforms per question."""
+        return self.strategy.width
+
+    def init(self) -> SGDState:
+        """The model's zero: scores at the strategy's origin."""
+        return self._core.init()
+
+    def ask(self, state: SGDState, x: ArrayLike, uniform: Array) -> Question:
+        """The strategy's question at the present scores."""
+        z = self.scores(state, as_row(x, self.columns))[0]
+        return self.strategy.ask(z, self._uniforms(uniform), self.count(state))
+
+    def ask_many(self, state: SGDState, X: ArrayLike, uniform: Array) -> list[Question]:
+        """See ``Learner.ask_many``."""
+        Z = self.scores(state, as_rows(X, self.columns))
+        return [self.strategy.ask(z, self._uniforms(u), self.count(state)) for z, u in zip(Z, uniform, strict=True)]
+
+    def tell(self, state: SGDState, x: ArrayLike, question: Question, answer: Answer) -> SGDState:
+        """One step against the gradient that the answer gives."""
+        row = as_row(x, self.columns)
+        gradient = self.strategy.teach(question, question.accept(answer), self.scores(state, row)[0])
+        late = self.strategy.late and question.learnt is not None
+        behind = max(0, self.count(state) - (question.learnt or 0)) if late else 0
+        return self._core.descend(state, row, gradient, behind)
+
+    def descend(self, state: SGDState, row: Array, gradient: Array) -> SGDState:
+        """One step against a gradient of the surrogate that is known."""
+        return self._core.descend(state, row, gradient)
+
+    def scores(self, state: SGDState, rows: Array) -> Array:
+        """The scores at which questions are asked: those of the present iterate, n x m."""
+        return self._core.iterate(state, rows) + self.strategy.origin
+
+    def predict(self, state: SGDState, X: ArrayLike) -> Array:
+        """The averaged scores, n x m."""
+        return self._core.predict(state, X) + self.strategy.origin
+
+    def count(self, state: SGDState) -> int:
+        """Answers learnt."""
+        return self._core.count(state)
+
+    def to_arrays(self, state: SGDState) -> dict[str, Array]:
+        """See ``Learner.to_arrays``."""
+        return self._core.to_arrays(state)
+
+    def from_arrays(self, arrays: dict[str, Array]) -> SGDState:
+        """See ``Learner.from_arrays``."""
+        return self._core.from_arrays(arrays)
+
+    def _uniforms(self, uniform: Array) -> Array:
+        row = np.asarray(uniform)
+        if row.shape != (self.width,):
+            raise InvalidArgument("uniform", f"of shape {(self.width,)}", f"shape {row.shape}")
+        return row

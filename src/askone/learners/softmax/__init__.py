@@ -1,0 +1,1 @@
+"""Classes by the likelihood of answers about sets: the default classifier."""

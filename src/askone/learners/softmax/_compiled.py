@@ -1,0 +1,258 @@
+"""The likelihood of bits about classes, and the weights that make stored bits most likely.
+
+A bit says that Y lies in a cell A (the set that was asked, or its complement).  For K members of a bank, each a
+softmax of scores W_k^T phi,
+
+    loss_k(W) = sum_i -log(flip + (1 - 2 flip) P_i(A_i)) + 1/2 sum precision (W - anchor)^2 .
+
+With a = P(A), b = 1 - a and q_A, q_B the class probabilities within A and outside it, d = q_A - q_B:
+
+    gradient in the scores   -(a b / a) d = p - q_A          (flip = 0)
+    Fisher information       f d d^T,  f = a b               (rank one, exact)
+
+so a product with the information costs as much as a gradient, and conjugate gradients need no matrix of its size.
+Weights are kept as p x K x m: one matrix product serves all members.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, final
+
+import numpy as np
+
+from askone._common.compiled import jit
+from askone._common.types import Array
+
+_TINY = 1e-12
+_CONJUGATE, _HALVINGS = 6, 8
+_FEW = 500  # up to so many bits two Newton steps, which cost little then; later one, which starts near the end
+_ENOUGH = 1e-2  # an inexact Newton step: the next refit starts where this one ends
+
+
+@jit
+def bit_terms(Z: Array, cells: Array, flip: float, G: Array, F: Array, D: Array, loss: Array) -> None:
+    """From scores Z (n x K x m) and cells (n x m): gradients G, f and d of the information, summed losses (K)."""
+    n, K, m = Z.shape
+    for i in range(n):
+        for k in range(K):
+            top = Z[i, k, 0]
+            for j in range(1, m):
+                top = max(top, Z[i, k, j])
+            total, a, b = 0.0, 0.0, 0.0
+            for j in range(m):
+                e = math.exp(Z[i, k, j] - top)
+                D[i, k, j] = e
+                total += e
+                if cells[i, j] > 0.5:
+                    a += e
+                else:
+                    b += e
+            a, b = max(a / total, _TINY), max(b / total, _TINY)
+            P = flip + (1.0 - 2.0 * flip) * a
+            loss[k] -= math.log(P)
+            slope = (1.0 - 2.0 * flip) * a * b / P
+            F[i, k] = a * b if flip == 0.0 else ((1.0 - 2.0 * flip) * a * b) ** 2 / (P * (1.0 - P))
+            for j in range(m):
+                q = D[i, k, j] / total
+                D[i, k, j] = q / a if cells[i, j] > 0.5 else -q / b
+                G[i, k, j] = -slope * D[i, k, j]
+
+
+@jit
+def tempered(Z: Array, temperatures: Array, out: Array) -> None:
+    """out[k, t] = softmax(tau_t z_k) for one row's scores Z (K x m)."""
+    K, m = Z.shape
+    for k in range(K):
+        top = Z[k, 0]
+        for j in range(1, m):
+            top = max(top, Z[k, j])
+        for t in range(temperatures.shape[0]):
+            total = 0.0
+            for j in range(m):
+                e = math.exp(temperatures[t] * (Z[k, j] - top))
+                out[k, t, j] = e
+                total += e
+            for j in range(m):
+                out[k, t, j] /= total
+
+
+@jit
+def step_once(
+    W: Array, variance: Array, phi: Array, cell: Array, flip: float, damping: Array, Z: Array
+) -> None:  # fmt: skip
+    """One natural-gradient step for one bit at scores Z (1 x K x m), in place (W: p x Km), damped as if implicit.
+
+        W -= variance phi g / (damping (1 + f sum_j d_j^2 v_j)),   v_j = sum phi^2 variance_j
+
+    so that a bit is not believed more than once.
+    """
+    K, m = Z.shape[1], Z.shape[2]
+    G, F, D = np.empty((1, K, m)), np.empty((1, K)), np.empty((1, K, m))
+    cells = np.empty((1, m))
+    cells[0] = cell
+    bit_terms(Z, cells, flip, G, F, D, np.zeros(K))
+    p, width = W.shape
+    v, g = np.zeros(width), np.empty(width)
+    for i in range(p):
+        square = phi[i] * phi[i]
+        for j in range(width):
+            v[j] += square * variance[i, j]
+    for k in range(K):
+        believed = 0.0
+        for j in range(m):
+            believed += F[0, k] * D[0, k, j] ** 2 * v[k * m + j]
+        eta = 1.0 / (damping[k] * (1.0 + believed))
+        for j in range(m):
+            g[k * m + j] = eta * G[0, k, j]
+    for i in range(p):
+        x = phi[i]
+        for j in range(width):
+            W[i, j] -= x * g[j] * variance[i, j]
+
+
+@jit
+def half_set(p: Array, uniform: Array, most: int, floor: float, power: float, order: Array) -> int:
+    """Classes drawn by p^power without replacement, at most so many, while their mass nears 1/2: how many are in.
+
+    ``order`` gets the classes; the drawing is that of the largest of power log p + Gumbel noise.
+    """
+    m = p.shape[0]
+    keys = np.empty(m)
+    for j in range(m):
+        keys[j] = power * math.log((1.0 - floor) * p[j] + floor / m) - math.log(-math.log(uniform[j]))
+    mass, nearest, size = 0.0, 2.0, 1
+    for place in range(most):
+        best = 0
+        for j in range(1, m):
+            if keys[j] > keys[best]:
+                best = j
+        keys[best] = -np.inf
+        order[place] = best
+        mass += (1.0 - floor) * p[best] + floor / m
+        if abs(mass - 0.5) < nearest:
+            nearest, size = abs(mass - 0.5), place + 1
+    return size
+
+
+@final
+class Prior(NamedTuple):
+    """What is believed beside the stored bits: independent normals, as precisions and means (p x K x m)."""
+
+    precision: Array
+    anchor: Array
+
+
+@final
+class Terms(NamedTuple):
+    """The loss of each member, its gradient (p x K x m), and the information's factors f (n x K), d (n x K x m)."""
+
+    value: Array
+    gradient: Array
+    F: Array
+    D: Array
+
+
+@final
+class Refit(NamedTuple):
+    """The weights, one over the diagonal of their precision, and how much that understates the whole of it."""
+
+    W: Array
+    variance: Array
+    damping: Array
+
+
+def terms_of(Phi: Array, cells: Array, W: Array, prior: Prior | None, flip: float) -> Terms:
+    """The loss and its derivatives over rows of features Phi (n x p).
+
+    >>> one = terms_of(np.ones((1, 1)), np.array([[1.0, 0.0]]), np.zeros((1, 1, 2)), None, 0.0)
+    >>> one.gradient.ravel().tolist(), one.value.round(4).tolist()
+    ([-0.5, 0.5], [0.6931])
+    """
+    p, K, m = W.shape
+    n = len(Phi)
+    Z = (Phi @ W.reshape(p, K * m)).reshape(n, K, m)
+    G, F, D, value = np.empty((n, K, m)), np.empty((n, K)), np.empty((n, K, m)), np.zeros(K)
+    bit_terms(Z, cells, flip, G, F, D, value)
+    gradient = (Phi.T @ G.reshape(n, K * m)).reshape(p, K, m)
+    if prior is not None:
+        away = W - prior.anchor
+        value += 0.5 * _inner(prior.precision * away, away)
+        gradient += prior.precision * away
+    return Terms(value, gradient, F, D)
+
+
+def information(Phi: Array, F: Array, D: Array) -> Array:
+    """The diagonal of the Fisher information of the bits, p x K x m."""
+    n, K, m = D.shape
+    squares = (F[:, :, None] * D * D).reshape(n, K * m).astype(Phi.dtype, copy=False)
+    return np.asarray((Phi * Phi).T @ squares, dtype=np.float64).reshape(Phi.shape[1], K, m)
+
+
+def refit(Phi: Array, cells: Array, W: Array, prior: Prior, flip: float) -> Refit:
+    """Towards the most likely weights: a few Newton steps by conjugate gradients, each with a line search.
+
+    Deterministic, and never above the loss it starts from.
+    """
+    terms = terms_of(Phi, cells, W, prior, flip)
+    damping, single = np.ones(W.shape[1]), Phi.astype(np.float32)  # a direction need not be exact, the loss is
+    for _ in range(2 if len(Phi) <= _FEW else 1):
+        diagonal = prior.precision + information(single, terms.F, terms.D)
+        step, largest = _newton_step(single, terms, prior, diagonal)
+        damping = np.maximum(1.0, largest)
+        W, terms, moved = _line_search(Phi, cells, W, prior, flip, terms, step)
+        if not moved:
+            break
+    return Refit(W, 1.0 / diagonal, damping)
+
+
+def _newton_step(Phi: Array, terms: Terms, prior: Prior, diagonal: Array) -> tuple[Array, Array]:
+    """(prior + information)^-1 (-gradient), nearly; and the largest curvature met, in units of the diagonal.
+
+    Products with Phi are in its precision, sums of them in double.
+    """
+    p, K, m = diagonal.shape
+    n = len(Phi)
+    F, D = terms.F.astype(Phi.dtype, copy=False), terms.D.astype(Phi.dtype, copy=False)
+    step, residual = np.zeros_like(diagonal), -terms.gradient
+    scaled = residual / diagonal
+    direction, size = scaled.copy(), _inner(residual, scaled)
+    first, largest = size.copy(), np.zeros(K)
+    for _ in range(_CONJUGATE):
+        moved = Phi @ direction.reshape(p, K * m).astype(Phi.dtype, copy=False)
+        along = np.einsum("nkm,nkm->nk", moved.reshape(n, K, m), D)
+        pushed = D * (F * along)[:, :, None]
+        product = (Phi.T @ pushed.reshape(n, K * m)).reshape(p, K, m) + prior.precision * direction
+        bent = _inner(direction, product)
+        largest = np.maximum(largest, bent / np.maximum(_inner(direction, diagonal * direction), 1e-300))
+        alpha = size / np.maximum(bent, 1e-300)
+        step += alpha[:, None] * direction
+        residual -= alpha[:, None] * product
+        scaled = residual / diagonal
+        following = _inner(residual, scaled)
+        if (following <= _ENOUGH * first).all():
+            break
+        direction = scaled + (following / np.maximum(size, 1e-300))[:, None] * direction
+        size = following
+    return step, largest
+
+
+def _line_search(
+    Phi: Array, cells: Array, W: Array, prior: Prior, flip: float, terms: Terms, step: Array
+) -> tuple[Array, Terms, bool]:
+    """Each member's step is halved until its loss falls; one that never falls stays where it is."""
+    length, slope = np.ones(W.shape[1]), _inner(terms.gradient, step)
+    for _ in range(_HALVINGS):
+        tried = W + length[:, None] * step
+        new = terms_of(Phi, cells, tried, prior, flip)
+        worse = new.value > terms.value + 1e-4 * length * slope
+        if not worse.any():
+            return tried, new, bool((length > 0).any())
+        length = np.where(worse, 0.5 * length, length)
+    length = np.where(worse, 0.0, length)
+    tried = W + length[:, None] * step
+    return tried, terms_of(Phi, cells, tried, prior, flip), bool((length > 0).any())
+
+
+def _inner(a: Array, b: Array) -> Array:
+    return np.asarray(np.einsum("pkm,pkm->k", a, b))

@@ -1,0 +1,418 @@
+"""Classes by the likelihood of the bits: a softmax model, a bank of priors, and every stored bit used again.
+
+A bit says Y in A (the set asked, or its complement); the model is p(y|x) = softmax(W^T phi(x)).  Each member of
+the bank has its own prior, W ~ N(0, s I), and keeps the most likely W:
+
+- an answer is one damped natural-gradient step, W -= variance phi g, g = p - p(.|A);
+- when the number of answers has grown by a fifth, all stored bits are fitted again (``likelihoods.refit``);
+- when the store is full, its older half becomes a normal prior (mean and precision, so that the fit stays where it
+  is) and is forgotten: memory and time are bounded.
+
+Nothing is tuned.  Every member, at several temperatures, forecasts each answer before it learns it; questions
+come from the mixture weighted by these likelihoods.  Predictions come from the strongest prior that forecasts
+nearly as well as the best one (by a twentieth of its loss, and a fifth of its lead on no model at all): where classes
+are noisy, decisions profit from more smoothing than probabilities do.  The likelihood of sets is consistent if the
+sets tell all classes apart.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from askone._common.types import Array
+from askone._common.validate import as_number, as_row, as_rows
+from askone.errors import InvalidArgument
+from askone.features.maps import FeatureMap
+from askone.labels.classes import FiniteSpace
+from askone.learners.base import Learner, wrong_family
+from askone.learners.models.kernel_expansion import Buffer
+from askone.learners.simulating import Task, heard
+from askone.learners.softmax import _compiled
+from askone.learners.softmax._compiled import Prior
+from askone.questions.base import Answer, Question
+from askone.questions.subset import Subset
+
+SCALES = (0.1, 0.6, 3.0, 15.0, 80.0)
+TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0)
+_TOLERANCE, _SHARE = 0.05, 0.2  # a stronger prior may forecast worse by so much of the loss, and of what was learnt
+_LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
+_MEMORY = 0.2  # of all answers: forecasts older than these count little, as members improve
+_FLOOR, _DOUBT = 1e-3, 0.5  # of the questions' class probabilities is uniform, so that no class is starved: and more
+# of it at first, 1/2 / sqrt(answers), as a class that was never met looks as unlikely as one that is not there
+_MANY = 20
+_GROWTH, _EARLY = 0.2, 100
+_BEHIND, _ALL = 1.3, 4  # members so much worse than the best rest, but for every fourth refit
+_STORED = 1 << 22  # numbers kept of old rows
+_BLOCK = 64
+
+
+@final
+class Seen(NamedTuple):
+    """One row at one state: features, every member's scores (K x m), and p(y|x) at every temperature."""
+
+    phi: Array
+    Z: Array
+    members: Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LikelihoodState:
+    """Weights p x K x m, their prior and variance, discounted log-likelihoods K x temperatures, the stored bits.
+
+    ``counts``: answers learnt, answers at which the next refit is due, refits, rows stored; ``heard``: the
+    discounted number of answers behind the likelihoods, and the log-likelihood of all classes being alike.
+    """
+
+    W: Array
+    prior: Prior
+    variance: Array
+    damping: Array
+    evidence: Array
+    heard: tuple[float, float]
+    counts: tuple[int, int, int, int]
+    store: Buffer
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SetLikelihood(Learner[LikelihoodState]):
+    """Softmax regression from one bit per row, with nothing to tune.
+
+    ``flip`` is the known probability that an answer is wrong.
+
+    >>> from askone.features.maps import Linear, Scaler
+    >>> from askone.labels.classes import Classes
+    >>> learner = SetLikelihood(Classes(("cat", "lion", "caracal", "owl")), Linear(Scaler.identity(1)))
+    >>> state = learner.init()
+    >>> question = learner.ask(state, [0.0], np.full(4, 0.5))
+    >>> str(question), round(learner.chance(state, [0.0], question), 9)
+    ('Is it one of: cat, lion?', 0.5)
+    >>> state = learner.tell(state, [0.0], question, True)
+    >>> bool(learner.chance(state, [0.0], question) > 0.5)
+    True
+    """
+
+    space: FiniteSpace
+    features: FeatureMap
+    flip: float = 0.0
+    scales: tuple[float, ...] = SCALES
+    temperatures: tuple[float, ...] = TEMPERATURES
+    forecasts: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.space, FiniteSpace):
+            raise InvalidArgument("space", "Classes or Finite", type(self.space).__name__)
+        if not isinstance(self.features, FeatureMap):
+            raise InvalidArgument("features", "a finite feature map", type(self.features).__name__)
+        if not 0.0 <= as_number(self.flip, "flip") < 0.5:
+            raise InvalidArgument("flip", "a probability below 1/2", self.flip)
+        for field in ("scales", "temperatures"):
+            given = getattr(self, field)
+            if not isinstance(given, tuple | list) or not given:
+                raise InvalidArgument(field, "a list of positive numbers", repr(given))
+            object.__setattr__(self, field, tuple(as_number(one, field, 0.0, strict=True) for one in given))
+        object.__setattr__(self, "scales", tuple(sorted(self.scales)))
+
+    # -- shape ------------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> int:
+        """Width of a row."""
+        return self.features.columns
+
+    @cached_property
+    def width(self) -> int:
+        """A uniform for each class, or one where the sets are listed."""
+        return 1 if self._listed is not None else self.space.size
+
+    @cached_property
+    def _listed(self) -> Array | None:
+        """The sets that alone may be asked, one row of 0 and 1 each."""
+        named = self.space.attributes or self.space.sets
+        return self.space.allowed.inside if named and self.space.allowed is not None else None
+
+    @cached_property
+    def _most(self) -> int:
+        half = max(1, self.space.size // 2)
+        return half if self.space.max_set_size is None else min(half, self.space.max_set_size)
+
+    @cached_property
+    def _power(self) -> float:
+        """sqrt(p) is the draw of least variance, but of many classes it would seldom name the likely one."""
+        return 0.5 if self.space.size <= _MANY else 1.0
+
+    @cached_property
+    def _temperatures(self) -> Array:
+        return np.array(self.temperatures)
+
+    @cached_property
+    def capacity(self) -> int:
+        """How many bits are stored at most."""
+        widest = max(self.features.size + self.space.size, len(self.scales) * self.space.size)
+        return max(256, _STORED // widest)
+
+    def init(self) -> LikelihoodState:
+        """All classes alike."""
+        p, K, m = self.features.size, len(self.scales), self.space.size
+        W = np.zeros((p, K, m))
+        precision = np.broadcast_to(1.0 / np.array(self.scales)[:, None], (p, K, m)).copy()
+        evidence = np.zeros((K, len(self.temperatures)))
+        prior = Prior(precision, W)
+        return LikelihoodState(W, prior, 1.0 / precision, np.ones(K), evidence, (0.0, 0.0), (0, 1, 0, 0), Buffer(p + m))
+
+    # -- questions --------------------------------------------------------------------------------
+
+    def ask(self, state: LikelihoodState, x: ArrayLike, uniform: Array) -> Subset:
+        """A set of about half of the mass, by chance: see ``_draw``."""
+        return self._ask(state, self._seen(state, self.features(as_row(x, self.columns))[0]), uniform)
+
+    def ask_many(self, state: LikelihoodState, X: ArrayLike, uniform: Array) -> list[Question]:
+        """See ``Learner.ask_many``."""
+        Phi = self.features(as_rows(X, self.columns))
+        return [self._ask(state, self._seen(state, phi), u) for phi, u in zip(Phi, uniform, strict=True)]
+
+    def _ask(self, state: LikelihoodState, seen: Seen, uniform: Array) -> Subset:
+        return self._question(self._mixture(state, seen), self._uniforms(uniform), self.count(state))
+
+    def _question(self, p: Array, uniform: Array, learnt: int) -> Subset:
+        """Listed sets by the variance of their answer; else classes by sqrt(p) (many: p), while the mass nears 1/2."""
+        if self._listed is not None:
+            return self._from_list(self._listed, p, float(uniform[0]), learnt)
+        order = np.empty(self._most, dtype=np.int64)
+        floor = max(_FLOOR, _DOUBT / math.sqrt(learnt + 4.0))
+        size = _compiled.half_set(p, uniform, self._most, floor, self._power, order)
+        members = tuple(self.space.names[i] for i in sorted(order[:size].tolist()))
+        return Subset(members, learnt=learnt, wording=self.space.wording)
+
+    def _from_list(self, listed: Array, p: Array, uniform: float, learnt: int) -> Subset:
+        masses = listed @ ((1.0 - _FLOOR) * p + _FLOOR / len(p))
+        odds = masses * (1.0 - masses)
+        total = np.cumsum(odds)
+        which = min(int(np.searchsorted(total, uniform * total[-1], side="right")), len(odds) - 1)
+        members = tuple(self.space.names[i] for i in np.flatnonzero(listed[which]))
+        title = self.space.allowed.titles[which] if self.space.allowed is not None else ""
+        drawn = float(odds[which] / total[-1])
+        return Subset(members, title=title, probability=drawn, learnt=learnt, wording=self.space.wording)
+
+    def _uniforms(self, uniform: Array) -> Array:
+        row = np.asarray(uniform)
+        if row.shape != (self.width,):
+            raise InvalidArgument("uniform", f"of shape {(self.width,)}", f"shape {row.shape}")
+        return row
+
+    # -- answers ----------------------------------------------------------------------------------
+
+    def tell(self, state: LikelihoodState, x: ArrayLike, question: Question, answer: Answer) -> LikelihoodState:
+        """A step for this bit, and a refit if one is due.  Questions may be anybody's, and late."""
+        cell = self._cell(question, question.accept(answer))
+        phi = self.features(as_row(x, self.columns))[0]
+        return self._learnt(_owned(state), self._seen(state, phi), cell)
+
+    def learnt_and_said(
+        self, state: LikelihoodState, x: ArrayLike, question: Question, answer: Answer
+    ) -> tuple[float, LikelihoodState]:
+        """See ``Learner.learnt_and_said``: the features and scores of the row are computed once."""
+        cell = self._cell(question, question.accept(answer))
+        seen = self._seen(state, self.features(as_row(x, self.columns))[0])
+        said = self.flip + (1.0 - 2.0 * self.flip) * float(self._mixture(state, seen) @ cell)
+        return said, self._learnt(_owned(state), seen, cell)
+
+    def stream(self, state: LikelihoodState, X: Array, task: Task) -> LikelihoodState:
+        """The same for many rows: features in blocks, one copy of the state."""
+        state = _owned(state)
+        for start in range(0, len(X), _BLOCK):
+            Phi = self.features(np.ascontiguousarray(X[start : start + _BLOCK]))
+            uniform = task.draw(task.first + start, len(Phi))
+            for i, phi in enumerate(Phi):
+                row, seen = int(task.rows[start + i]), self._seen(state, phi)
+                question = self._ask(state, seen, uniform[i])
+                answer = task.respondent.respond(row, question)
+                if answer is not None:
+                    state = self._learnt(state, seen, self._cell(question, question.accept(answer)))
+                if task.listen is not None:
+                    task.listen(heard(row, question, answer))
+        return state
+
+    def _cell(self, question: Question, answer: Answer) -> Array:
+        """1 for each class that the answer leaves."""
+        inside = self._inside(question)
+        cell = inside if answer else 1.0 - inside
+        if not 0 < cell.sum() < len(cell):
+            raise InvalidArgument("question", "about some, not all labels", str(question))
+        return cell
+
+    def _inside(self, question: Question) -> Array:
+        if not isinstance(question, Subset):
+            raise wrong_family(Subset, question)
+        inside = np.zeros(self.space.size)
+        inside[[self.space.index(name, "question") for name in question.members]] = 1.0
+        return inside
+
+    def _learnt(self, state: LikelihoodState, seen: Seen, cell: Array) -> LikelihoodState:
+        """The state after a bit; its own arrays may be written."""
+        answers, due, refits, stored = state.counts
+        evidence, known = self._judged(state, seen, cell)
+        if answers + 1 < due:
+            flat = (len(seen.phi), -1)
+            parts = (state.W.reshape(flat), state.variance.reshape(flat), seen.phi, cell, self.flip, state.damping)
+            _compiled.step_once(*parts, seen.Z[None])
+        store = state.store.extended(stored, np.concatenate([seen.phi, cell])[None])
+        counts = (answers + 1, due, refits, stored + 1)
+        kept = (state.W, state.prior, state.variance, state.damping)
+        state = LikelihoodState(*kept, evidence, known, counts, store)
+        if answers + 1 >= due or stored + 1 >= self.capacity:
+            state = self._refitted(state)
+        return state
+
+    def _judged(self, state: LikelihoodState, seen: Seen, cell: Array) -> tuple[Array, tuple[float, float]]:
+        """The discounted log-likelihoods after one more answer, forecast before it is learnt."""
+        keep = 1.0 - 1.0 / max(_MEMORY * state.counts[0], 50.0)
+        count, blank = state.heard
+        plain = float(self._logged(np.array(cell.mean())))
+        heard = (keep * count + 1.0, keep * blank + plain)
+        return keep * state.evidence + self._logged(seen.members @ cell), heard
+
+    def _logged(self, p: Array) -> Array:
+        chance = self.flip + (1.0 - 2.0 * self.flip) * p
+        return np.asarray(np.log((1.0 - _LAPSE) * chance + 0.5 * _LAPSE))
+
+    def _refitted(self, state: LikelihoodState) -> LikelihoodState:
+        answers, _, refits, stored = state.counts
+        full = stored >= self.capacity
+        chosen = np.ones(len(self.scales), dtype=np.bool_)
+        if not full and answers > _EARLY and refits % _ALL:
+            losses = self._losses(state)
+            chosen = losses <= _BEHIND * losses.min()
+        rows = state.store.view(stored)
+        Phi, cells = rows[:, : self.features.size], rows[:, self.features.size :]
+        prior = Prior(state.prior.precision[:, chosen], state.prior.anchor[:, chosen])
+        found = _compiled.refit(Phi, cells, np.ascontiguousarray(state.W[:, chosen]), prior, self.flip)
+        W, variance, damping = state.W.copy(), state.variance.copy(), state.damping.copy()
+        W[:, chosen], variance[:, chosen], damping[chosen] = found.W, found.variance, found.damping
+        due = answers + max(1, min(int(_GROWTH * answers), self.capacity // 4))
+        state = replace(state, W=W, variance=variance, damping=damping, counts=(answers, due, refits + 1, stored))
+        return self._forgotten(state) if full else state
+
+    def _forgotten(self, state: LikelihoodState) -> LikelihoodState:
+        """The older half of the bits as a normal prior whose gradient at W is theirs: W stays the best fit."""
+        answers, due, refits, stored = state.counts
+        half, p = stored // 2, self.features.size
+        rows = state.store.view(stored)
+        Phi, cells = rows[:half, :p], rows[:half, p:]
+        old = _compiled.terms_of(Phi, cells, state.W, state.prior, self.flip)
+        precision = state.prior.precision + _compiled.information(Phi, old.F, old.D)
+        prior = Prior(precision, state.W - old.gradient / precision)
+        store = Buffer(rows.shape[1]).extended(0, rows[half:])
+        return replace(state, prior=prior, store=store, counts=(answers, due, refits, stored - half))
+
+    # -- forecasts --------------------------------------------------------------------------------
+
+    def _seen(self, state: LikelihoodState, phi: Array) -> Seen:
+        p, K, m = state.W.shape
+        Z = (phi @ state.W.reshape(p, K * m)).reshape(K, m)
+        members = np.empty((K, len(self.temperatures), m))
+        _compiled.tempered(Z, self._temperatures, members)
+        return Seen(phi, Z, members)
+
+    def _mixture(self, state: LikelihoodState, seen: Seen) -> Array:
+        weights = np.exp(state.evidence - state.evidence.max()).ravel()
+        return np.asarray((weights / weights.sum()) @ seen.members.reshape(len(weights), -1))
+
+    def _losses(self, state: LikelihoodState) -> Array:
+        """Mean -log forecast of each member at its best temperature."""
+        return np.asarray(-state.evidence.max(axis=1) / max(state.heard[0], 1.0))
+
+    def _preferred(self, state: LikelihoodState) -> int:
+        """The strongest prior that forecasts nearly as well as the best."""
+        losses = self._losses(state)
+        best, blank = float(losses.min()), -state.heard[1] / max(state.heard[0], 1.0)
+        slack = max(0.0, min(_TOLERANCE * best, _SHARE * (blank - best)))
+        return int(np.argmax(losses <= best + slack + 1e-12))
+
+    def probabilities(self, state: LikelihoodState, X: ArrayLike) -> Array:
+        """p(y|x), n x K: the preferred member at its temperatures."""
+        Phi, k = self.features(as_rows(X, self.columns)), self._preferred(state)
+        Z = Phi @ state.W[:, k]
+        weights = np.exp(state.evidence[k] - state.evidence[k].max())
+        total = np.zeros_like(Z)
+        for weight, temperature in zip(weights / weights.sum(), self.temperatures, strict=True):
+            if weight > 1e-6:
+                e = np.exp(temperature * (Z - Z.max(axis=1, keepdims=True)))
+                total += weight * e / e.sum(axis=1, keepdims=True)
+        return np.asarray(total / total.sum(axis=1, keepdims=True))
+
+    def predict(self, state: LikelihoodState, X: ArrayLike) -> Array:
+        """E[phi(Y) | x] in the space's embedding: decoded by the most likely label, or the least expected cost."""
+        return np.asarray(self.probabilities(state, X) @ self.space.embedding)
+
+    def chance(self, state: LikelihoodState, x: ArrayLike, question: Question) -> float:
+        """P(yes) under the mixture, flips included."""
+        inside = self._inside(question)
+        p = self._mixture(state, self._seen(state, self.features(as_row(x, self.columns))[0]))
+        return float(self.flip + (1.0 - 2.0 * self.flip) * (p @ inside))
+
+    def worth(self, state: LikelihoodState, X: ArrayLike) -> Array:
+        """1/2 log(1 + f d^T V d): what a set of half the mass would tell of the scores, whose variance is V.
+
+        The set is the likeliest classes, while their mass nears 1/2; V is that of the best member.
+        """
+        Phi = self.features(as_rows(X, self.columns))
+        k = int(np.argmin(self._losses(state)))
+        variance = (Phi * Phi) @ state.variance[:, k]
+        worth = np.empty(len(Phi))
+        for i, phi in enumerate(Phi):
+            p = self._mixture(state, self._seen(state, phi))
+            inside = self._inside(self._question(p, self._middle, 0))
+            a = min(max(float(p @ inside), 1e-12), 1.0 - 1e-12)
+            d = np.where(inside > 0, p / a, -p / (1.0 - a))
+            worth[i] = 0.5 * np.log1p(a * (1.0 - a) * float(d * d @ variance[i]))
+        return worth
+
+    @cached_property
+    def _middle(self) -> Array:
+        return np.full(self.width, 0.5)
+
+    # -- the state as a value ---------------------------------------------------------------------
+
+    def count(self, state: LikelihoodState) -> int:
+        """Answers learnt."""
+        return state.counts[0]
+
+    def to_arrays(self, state: LikelihoodState) -> dict[str, Array]:
+        """See ``Learner.to_arrays``."""
+        return {
+            "W": state.W,
+            "precision": state.prior.precision,
+            "anchor": state.prior.anchor,
+            "variance": state.variance,
+            "damping": state.damping,
+            "evidence": state.evidence,
+            "heard": np.array(state.heard),
+            "counts": np.array(state.counts),
+            "store": state.store.view(state.counts[3]).copy(),
+        }
+
+    def from_arrays(self, arrays: dict[str, Array]) -> LikelihoodState:
+        """See ``Learner.from_arrays``."""
+        prior = Prior(arrays["precision"], arrays["anchor"])
+        answers, due, refits, stored = (int(n) for n in arrays["counts"])
+        store = Buffer(arrays["store"].shape[1]).extended(0, arrays["store"])
+        parts = (
+            arrays["variance"],
+            arrays["damping"],
+            arrays["evidence"],
+            (float(arrays["heard"][0]), float(arrays["heard"][1])),
+        )
+        return LikelihoodState(arrays["W"], prior, *parts, (answers, due, refits, stored), store)
+
+
+def _owned(state: LikelihoodState) -> LikelihoodState:
+    """A state whose weights may be written."""
+    return replace(state, W=state.W.copy())

@@ -1,0 +1,263 @@
+"""Compiled inner loops: the one door to numba (other compiled loops take ``jit`` and ``jit_sum`` from here).
+
+Every step of the stream is written once here and used twice: for one answer that a person gave
+(a block of one row) and inside the loops of a simulation.  A learner packs its numbers into two
+short vectors, so that compiled and interpreted code read the same state:
+
+``S`` (what changes)                        ``R`` (what was configured)
+    T     answers learnt so far                 RULE    which step rule
+    SCALE s, with theta = s A                   GAMMA   gamma_0
+    CUM   C = sum of w_t s_t                    POWER   gamma_t = gamma_0 t^-power
+    WSUM  W = sum of w_t                        BOUND   B, a bound on the gradient's norm
+    SUMSQ sum of |G_t|^2 (DoWG: weighted)       RIDGE   lambda of lambda |theta|^2
+    DIST2 |theta - theta_0|^2                   AVERAGE which average
+    FAR   the largest |theta - theta_0| yet     ETA     eta of the polynomial average
+    WEALTH what the coin bettor has won         START   1: average theta_0 .. theta_{t-1}
+    LARGEST the largest |G_t| yet               FIRST   first distance (DoG) or purse (coin)
+    LATE  1/sqrt(1 + answers learnt since the question was asked): shortens the next step
+
+A sum of steps has a closed-form average: with C_t = sum_{i<=t} w_i s_i and B_t = sum_i C_{i-1} dA_i,
+
+    sum_{t<=T} w_t theta_t = C_T A_T - B_T,
+
+so an average costs one more accumulator and no pass over old iterates, for any weights w.  Where a
+ridge shrinks s, C A - B would become a difference of large numbers: as soon as s falls below 1/2,
+B <- B - C A, A <- s A, C <- 0, s <- 1, which changes neither theta nor the sum.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from askone._common.compiled import jit, jit_sum, rounded
+from askone._common.types import Array
+from askone.labels.losses import HUBER, MEDIAN, QUANTILE, SQUARED
+
+T, SCALE, CUM, WSUM, SUMSQ, DIST2, FAR, WEALTH, LARGEST, MARK_OLD, MARK_NEW, LATE = range(12)
+STATE_SIZE = 12
+RULE, GAMMA, POWER, BOUND, RIDGE, AVERAGE, ETA, START, FIRST = range(9)
+RULE_SIZE = 9
+SCHEDULE, ADAGRAD, DOG, COIN, DOWG = range(5)
+NO_AVERAGE, UNIFORM, POLYNOMIAL = range(3)
+UNKNOWN, SKIPPED = -1, 2
+AT_PREDICTION, INFIMUM_MEDIAN, INFIMUM_SQUARED = range(3)
+SHRUNK = 0.5
+
+
+@jit
+def _weigh(S: Array, R: Array, t: float) -> None:
+    """Give the iterate theta = s A its weight in the average."""
+    kind = R[AVERAGE]
+    if kind == UNIFORM:
+        weight = 1.0
+    elif kind == POLYNOMIAL:  # a_t = (1 - rho) a_{t-1} + rho theta_t, rho = (eta+1)/(t+eta)
+        total = 1.0 if t <= 1.0 else S[WSUM] * (t + R[ETA]) / (t - 1.0)
+        weight = total - S[WSUM]
+    else:
+        weight = 0.0
+    S[WSUM] += weight
+    S[CUM] += weight * S[SCALE]
+
+
+@jit
+def _learning_rate(S: Array, R: Array, t: float, g2: float) -> float:
+    rule = R[RULE]
+    if rule == DOWG:  # the squares weighted by the distance they were taken at
+        S[FAR] = max(S[FAR], R[FIRST], math.sqrt(S[DIST2]))
+        S[SUMSQ] += S[FAR] * S[FAR] * g2
+        return S[FAR] * S[FAR] / math.sqrt(S[SUMSQ]) if S[SUMSQ] > 0.0 else 0.0
+    S[SUMSQ] += g2
+    if rule == SCHEDULE:
+        return R[GAMMA] * t ** (-R[POWER]) / R[BOUND]
+    if S[SUMSQ] == 0.0:
+        return 0.0
+    if rule == ADAGRAD:
+        return R[GAMMA] / math.sqrt(S[SUMSQ])
+    S[FAR] = max(S[FAR], R[FIRST], math.sqrt(S[DIST2]))
+    return S[FAR] / math.sqrt(S[SUMSQ])
+
+
+@jit
+def advance(S: Array, R: Array, g2: float, inner: float) -> tuple[float, float]:
+    """One step of any scalar rule, from |G|^2 and <G, theta> alone.
+
+    Returns (a, b): add a G to A, and a b G to B (see the module's docstring).  The ridge enters
+    by its proximal map, theta <- (theta - eta G) / (1 + 2 eta lambda), stable for every lambda.
+    """
+    S[T] += 1.0
+    t = S[T]
+    if R[START] == 1.0:
+        _weigh(S, R, t)
+    before = S[CUM]
+    if R[RULE] == COIN:  # theta_t = (wealth / t) sum of normalised -G: the KT bettor
+        S[LARGEST] = max(S[LARGEST], math.sqrt(g2))
+        a = -S[LATE] / S[LARGEST] if S[LARGEST] > 0.0 else 0.0
+        S[WEALTH] = max(S[WEALTH] + a * inner, 1e-9 * R[FIRST])
+        S[SCALE] = S[WEALTH] / (t + 1.0)
+    else:
+        eta = S[LATE] * _learning_rate(S, R, t, g2)
+        shrink = 1.0 / (1.0 + 2.0 * R[RIDGE] * eta)
+        S[DIST2] = max(shrink * shrink * (S[DIST2] - 2.0 * eta * inner + eta * eta * g2), 0.0)
+        a = -eta / S[SCALE]
+        S[SCALE] *= shrink
+    if R[START] != 1.0:
+        _weigh(S, R, t)
+    return a, before
+
+
+@jit
+def _settle(
+    i: int, at: float, kind: int, decimals: int, offset: Array, shift: Array, stretch: Array,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array,
+) -> None:  # fmt: skip
+    """Put the question of row i at the prediction ``at`` = <z, u> and have it answered.
+
+    A threshold is rounded in the user's units, (c + shift) stretch, before it is compared.
+    """
+    if answers[i] != UNKNOWN:
+        return
+    c = at - offset[i] if kind == AT_PREDICTION else offset[i]
+    asked = (c + shift[i]) * stretch[i]
+    if decimals < 99:
+        asked = rounded(asked, decimals)
+    thresholds[i] = asked / stretch[i] - shift[i]
+    yes = hidden[i] > asked
+    answers[i] = 1 if yes != flips[i] else 0
+
+
+@jit
+def slope(i: int, at: float, kind: int, yes: Array, no: Array, thresholds: Array, answers: Array) -> float:
+    """g such that the weak gradient of row i is g u: the answer's value, or the infimum loss's."""
+    answered_yes = answers[i] == 1
+    if kind == AT_PREDICTION:
+        return yes[i] if answered_yes else no[i]
+    distance = at - thresholds[i]
+    if (answered_yes and distance >= 0.0) or (not answered_yes and distance <= 0.0):
+        return 0.0
+    if kind == INFIMUM_SQUARED:
+        return distance
+    return yes[i] if answered_yes else no[i]
+
+
+@jit_sum
+def stream_features(
+    features: Array, arrays: Array, U: Array, offset: Array, yes: Array, no: Array,
+    shift: Array, stretch: Array, hidden: Array, flips: Array, thresholds: Array,
+    answers: Array, kind: int, decimals: int, S: Array, R: Array,
+) -> None:  # fmt: skip
+    """Algorithm 1 over rows of features, one after the other, in place (arrays: copies x m x p)."""
+    n, p = features.shape
+    m = U.shape[1]
+    A = arrays[0]
+    for i in range(n):
+        if answers[i] == SKIPPED:
+            continue
+        at, square = 0.0, 0.0
+        for j in range(m):
+            value = 0.0
+            for k in range(p):
+                value += A[j, k] * features[i, k]
+            at += value * U[i, j]
+        for k in range(p):
+            square += features[i, k] * features[i, k]
+        at *= S[SCALE]
+        _settle(i, at, kind, decimals, offset, shift, stretch, hidden, flips, thresholds, answers)
+        g = slope(i, at, kind, yes, no, thresholds, answers)
+        a, before = advance(S, R, g * g * square, g * at)
+        for j in range(m):
+            v = a * g * U[i, j]
+            for k in range(p):
+                A[j, k] += v * features[i, k]
+            if arrays.shape[0] > 1:
+                w = before * v
+                B = arrays[1]
+                for k in range(p):
+                    B[j, k] += w * features[i, k]
+        if S[SCALE] < SHRUNK and R[RULE] != COIN:
+            for j in range(m):
+                for k in range(p):
+                    if arrays.shape[0] > 1:
+                        arrays[1, j, k] -= S[CUM] * A[j, k]
+                    A[j, k] *= S[SCALE]
+            S[CUM] = 0.0
+            S[SCALE] = 1.0
+
+
+@jit_sum
+def stream_block(
+    base: Array, H: Array, offset: Array, yes: Array, no: Array, shift: Array, stretch: Array,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array, kind: int, decimals: int,
+    S: Array, R: Array, coefficient: Array, before: Array,
+) -> None:  # fmt: skip
+    """The same steps through scalars only, for any model that is linear in its parameters.
+
+    base_i = <A phi_i, u_i> at the block's start and H_ij = <phi_i, phi_j><u_i, u_j>: row i sees
+    s (base_i + sum_{j<i} H_ij c_j).  Writes c (add c_i u_i phi_i to A) and C_{i-1}.
+    """
+    for i in range(base.shape[0]):
+        coefficient[i] = 0.0
+        before[i] = 0.0
+        if answers[i] == SKIPPED:
+            continue
+        at = base[i]
+        for j in range(i):
+            at += H[i, j] * coefficient[j]
+        at *= S[SCALE]
+        _settle(i, at, kind, decimals, offset, shift, stretch, hidden, flips, thresholds, answers)
+        g = slope(i, at, kind, yes, no, thresholds, answers)
+        a, before[i] = advance(S, R, g * g * H[i, i], g * at)
+        coefficient[i] = a * g
+
+
+@jit
+def _label_slopes(z: Array, y: Array, loss: int, parameter: float, out: Array) -> None:
+    """out = gradient of the loss in z, for a label that is known."""
+    m = z.shape[0]
+    if loss == MEDIAN:
+        norm = 0.0
+        for j in range(m):
+            norm += (z[j] - y[j]) ** 2
+        norm = math.sqrt(norm)
+        for j in range(m):
+            out[j] = (z[j] - y[j]) / norm if norm > 0.0 else 0.0
+        return
+    for j in range(m):
+        r = z[j] - y[j]
+        if loss == SQUARED:
+            out[j] = r
+        elif loss == QUANTILE:
+            out[j] = (1.0 if r >= 0.0 else 0.0) - parameter
+        elif loss == HUBER:
+            out[j] = min(max(r, -parameter), parameter)
+        else:
+            out[j] = math.tanh(r / parameter)
+
+
+@jit_sum
+def stream_labels(
+    base: Array, gram: Array, Y: Array, skipped: Array, loss: int, parameter: float,
+    S: Array, R: Array, steps: Array, before: Array,
+) -> None:  # fmt: skip
+    """The fully supervised baseline over a block: base_i = A phi_i, labels known."""
+    n, m = base.shape
+    z, g = np.empty(m), np.empty(m)
+    for i in range(n):
+        before[i] = 0.0
+        steps[i] = 0.0
+        if skipped[i]:
+            continue
+        for j in range(m):
+            value = base[i, j]
+            for k in range(i):
+                value += gram[i, k] * steps[k, j]
+            z[j] = value * S[SCALE]
+        _label_slopes(z, Y[i], loss, parameter, g)
+        square, inner = 0.0, 0.0
+        for j in range(m):
+            square += g[j] * g[j]
+            inner += g[j] * z[j]
+        a, before[i] = advance(S, R, square * gram[i, i], inner)
+        for j in range(m):
+            steps[i, j] = a * g[j]

@@ -1,0 +1,1 @@
+"""Orders by Thurstone's model, Gaussian utilities filtered from comparisons: the default ranker."""

@@ -1,0 +1,119 @@
+"""One random split of a data set with classes: test error against questions, by strategy.
+
+All strategies learn the paper's model, a Gaussian kernel expansion that grows with every answer.  Its
+features are scaled over all rows before they are split, as in the paper, so the kernel matrix is the
+same for every split: it is computed once, and the streams look it up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from askone import datasets
+from askone._common import random_table
+from askone._common.types import Array
+from askone.errors import incompatible
+from askone.features.kernels import Gaussian, Kernel, Points
+from askone.features.scaling import Scaler
+from askone.labels.classes import Classes
+from askone.labels.losses import Squared
+from askone.labels.number import Real
+from askone.learners.base import Learner
+from askone.learners.gradients import MedianSphere
+from askone.learners.gradients.subset import Designed, Passive
+from askone.learners.models.kernel_expansion import KernelExpansion
+from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.surrogate import Surrogate
+from askone.learners.step_rules import DoG, InverseSqrt
+from askone.session.oracle import Oracle
+from askone.session.simulation import simulate
+
+ACTIVE, PASSIVE, DESIGNED = "active", "passive", "designed"
+_READABLE = 3  # classes in one question: as the classifier asks
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Looked(Kernel):
+    """A kernel matrix that is known: a row is its own number, and k(i, j) = table[i, j].
+
+    Rows that are compared must follow each other, as those of a stream without skips do: then nothing
+    is copied.
+
+    >>> Looked(np.eye(3)).matrix(np.array([[1.0], [2.0]]), np.array([[0.0], [1.0]])).tolist()
+    [[0.0, 1.0], [0.0, 0.0]]
+    """
+
+    table: Array
+    bandwidth: float = 1.0
+    name: ClassVar[str] = "looked"
+
+    def _matrix(self, X: Array, Z: Points) -> Array:
+        return self.table[_run(X), _run(Z.rows)]
+
+    def frequencies(self, uniform: Array) -> Array:
+        """There are none."""
+        raise incompatible("kernel", self.name, "random Fourier features", ["gaussian", "laplacian"])
+
+
+def _run(rows: Array) -> slice:
+    first, last = int(rows[0, 0]), int(rows[-1, 0])
+    if last - first + 1 != len(rows):
+        raise ValueError(f"rows {first} to {last} are not {len(rows)} rows that follow each other")
+    return slice(first, last + 1)
+
+
+def two_thirds(rows: int) -> int:
+    """How many rows of a split train."""
+    return 2 * rows // 3
+
+
+def split_errors(
+    data: str, bandwidth: float, steps: dict[str, float], splits: list[int], rows: int, at: list[int]
+) -> dict[str, list[list[float]]]:
+    """Test errors, splits x checkpoints, of every strategy in ``steps`` (gamma_0; ignored by "designed").
+
+    Of the first ``rows`` rows two thirds, at random, are asked about, one question each, in a random order.
+    """
+    X, y = _scaled(data, rows)
+    gram = Gaussian(bandwidth).matrix(X, X)
+    table = np.empty((len(X), two_thirds(len(X))))
+    errors: dict[str, list[list[float]]] = {family: [] for family in steps}
+    for split in splits:
+        order = np.argsort(random_table.uniforms(split, 0, 1, len(X), random_table.ORDER)[0], kind="stable")
+        for row, number in zip(table, order, strict=True):
+            np.take(gram[number], order[: table.shape[1]], out=row, mode="clip")
+        for family, gamma in steps.items():
+            errors[family].append(_trial(table, y[order], _learner(family, gamma, table), split, at))
+    return errors
+
+
+def _scaled(data: str, rows: int) -> tuple[Array, Array]:
+    loaded = datasets.load(data)
+    X = loaded.X[:rows]
+    return Scaler.from_rows(X)(X), loaded.y[:rows]
+
+
+def _learner(family: str, gamma: float, table: Array) -> Learner[Any]:
+    model, names = KernelExpansion(Looked(table), Scaler.identity(1)), tuple(range(10))
+    if family == ACTIVE:  # one-hot labels as they are: [-1, 1] is their own unit
+        return SGD(Real((-1.0,) * 10, (1.0,) * 10), model, MedianSphere(), InverseSqrt(gamma))
+    if family == PASSIVE:
+        return Surrogate(Passive(Classes(names)), model, InverseSqrt(gamma))
+    return Surrogate(Designed(Classes(names, max_set_size=_READABLE), Squared()), model, DoG(1.0))
+
+
+def _trial(table: Array, y: Array, learner: Learner[Any], split: int, at: list[int]) -> list[float]:
+    total, asked = table.shape
+    numbers, classes = np.arange(total, dtype=float)[:, None], Classes(tuple(range(10)))
+    hidden = np.eye(10)[y[:asked]] if isinstance(learner, SGD) else y[:asked]
+
+    def error(scores: Array) -> float:
+        return float(np.mean(classes.best(scores, numbers[asked:], split) != y[asked:]))
+
+    look: dict[str, Any] = {"at": at, "test": numbers[asked:], "evaluate": error}
+    outcome = simulate(learner, numbers[:asked], Oracle(hidden), seed=split, **look)
+    return [value for _, value in outcome.curve]

@@ -1,0 +1,9 @@
+from .base import Question as Question
+from .comparison import BestOf as BestOf
+from .comparison import PairSum as PairSum
+from .comparison import Prefer as Prefer
+from .half_space import HalfSpace as HalfSpace
+from .registry import question_from_json as question_from_json
+from .reveal import Reveal as Reveal
+from .slope import Slope as Slope
+from .subset import Subset as Subset

@@ -1,0 +1,111 @@
+"""Questions about classes: is the label in this set?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from askone._common.types import Record
+from askone._common.validate import as_number, as_text
+from askone.errors import InvalidArgument
+from askone.labels.base import Name
+from askone.labels.classes import attribute_sentence, check_wording
+from askone.questions.base import FORMAT, Question, listed, yes_or_no
+
+LONGEST = 12  # more names than these are not read in a sentence
+_SHOWN = 6
+
+
+@final
+@dataclass(frozen=True)
+class Subset(Question):
+    """Is the label one of ``members``?
+
+    ``title`` is what the set is called, where it has a name; ``probability`` is the one it was
+    drawn with; ``yes`` and ``no`` are what each answer teaches, in the terms of the strategy that
+    asked (gradients, or weights of the classes), so that an answer can be learnt from without asking
+    again.
+
+    >>> str(Subset(("cat", "lion", "caracal"))), Subset(("cat", "lion")).holds("owl")
+    ('Is it one of: cat, lion, caracal?', False)
+    >>> str(Subset(("caracal", "owl"), title="tufted ears")), str(Subset(("cat", "lion"), title="feline"))
+    ('Does it have tufted ears?', 'Is it feline?')
+    """
+
+    members: tuple[Name, ...]
+    title: str = ""
+    probability: float = 1.0
+    yes: tuple[float, ...] = ()
+    no: tuple[float, ...] = ()
+    number: int | None = None
+    learnt: int | None = None
+    wording: str = ""
+    kind: ClassVar[str] = "subset"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.members, tuple | list):
+            raise InvalidArgument("members", "a list of classes", repr(self.members))
+        object.__setattr__(self, "members", tuple(self.members))
+        if not all(isinstance(name, str | int | float) for name in self.members):
+            raise InvalidArgument("members", "names of classes", list(self.members))
+        if not self.members or len(set(self.members)) < len(self.members):
+            raise InvalidArgument("members", "at least one class, none twice", list(self.members))
+        as_text(self.title, "title")
+        check_wording(self.wording)
+        as_number(self.probability, "probability", 0.0, 1.0 + 1e-9, strict=True)
+        for name, lesson in (("yes", self.yes), ("no", self.no)):
+            if not all(isinstance(number, float | int) and math.isfinite(number) for number in lesson):
+                raise InvalidArgument(name, "finite numbers", lesson)
+
+    def __str__(self) -> str:
+        if self.title:
+            return attribute_sentence(self.title)
+        if self.wording:
+            return self.wording.format(set=self._set())
+        return f"Is it {self._set()}?" if len(self.members) == 1 else f"Is it one of: {self._set()}?"
+
+    def _set(self) -> str:
+        """The members; beyond a dozen the first of them, how many more, and the list's own mark."""
+        if len(self.members) <= LONGEST:
+            return listed(self.members)
+        mark = hashlib.blake2b(json.dumps(self.members).encode(), digest_size=6).hexdigest()
+        return f"{listed(self.members, _SHOWN)}, … ({len(self.members) - _SHOWN} more, list {mark})"
+
+    def holds(self, label: ArrayLike) -> bool:
+        """Whether the label is in the set."""
+        names = np.asarray(label, dtype=object).reshape(-1).tolist()
+        if len(names) != 1:
+            raise InvalidArgument("label", "one name", names)
+        return names[0] in self.members
+
+    def answer(self, label: ArrayLike) -> bool:
+        """The same as ``holds``."""
+        return self.holds(label)
+
+    def accept(self, answer: object) -> bool:
+        """A bool, and nothing else."""
+        return yes_or_no(answer)
+
+    def to_json(self) -> Record:
+        """See ``Question.to_json``."""
+        lists = {"members": list(self.members), "yes": list(self.yes), "no": list(self.no)}
+        texts = {"title": self.title, "wording": self.wording}
+        numbers = {"probability": self.probability, "number": self.number, "learnt": self.learnt}
+        return {"format": FORMAT, "kind": self.kind, **lists, **texts, **numbers}
+
+    @classmethod
+    def from_json(cls, record: Record) -> Subset:
+        """See ``question_from_json``."""
+        members, yes, no = (tuple(record[field]) for field in ("members", "yes", "no"))
+        numbers = (record["number"], record["learnt"])
+        return cls(members, record["title"], record["probability"], yes, no, *numbers, record["wording"])
+
+    def numbered(self, number: int) -> Subset:
+        """See ``Question.numbered``."""
+        return replace(self, number=number)

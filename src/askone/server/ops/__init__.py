@@ -1,0 +1,1 @@
+"""Keeping it running: metrics, memory, log lines, slow connections, webhooks, warm-up."""

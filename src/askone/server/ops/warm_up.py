@@ -1,0 +1,61 @@
+"""What a server does before anybody waits for it: what asks is loaded, then the latest campaigns, then the rest.
+
+The server answers meanwhile, and rightly, since a module that is not there yet is loaded by whoever needs it.
+It is ready when what asks is loaded: the first question then takes as long as its campaign takes to open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+
+from threadpoolctl import threadpool_limits
+
+from askone._common.lazy_import import import_now
+from askone.errors import AskoneError
+from askone.server._services import Services
+from askone.server.ops.memory import Garbage
+from askone.store.store import Store
+
+CAMPAIGNS = 4
+"""How many are opened when a server starts."""
+_PAUSE = 1.0  # seconds: whoever has waited for the server gets a first question undisturbed
+_ASKING = ("askone.campaign.campaign",)
+_LOOKING = tuple(
+    f"askone.campaign.{name}"
+    for name in ("predicting", "building", "export", "labelstudio", "backup", "models", "tables", "intake", "forecast")
+)
+
+
+async def warm(services: Services, limits: contextlib.ExitStack, garbage: Garbage) -> None:
+    """All of it, in the background.  ``limits`` keeps BLAS to one thread, in libraries that come later as well."""
+    try:
+        latest = await asyncio.to_thread(_latest, services.store)
+        if latest:
+            await _loaded(_ASKING, limits)
+            # What numba loads before the first compiled call, whichever it is.
+            await asyncio.to_thread(lambda: import_now("askone.learners.step_loops").rounded(0.5, 0))
+    finally:
+        services.able.set()
+    for name in latest:
+        with contextlib.suppress(AskoneError):
+            await services.workers[name].run(lambda front: front.campaign.warm())
+    await asyncio.sleep(_PAUSE)
+    await _loaded((*_ASKING, *_LOOKING), limits)
+    garbage.spare()
+
+
+def one_thread(limits: contextlib.ExitStack) -> None:
+    """Small products, one after the other: BLAS's own threads would only wait for each other."""
+    limits.enter_context(threadpool_limits(1))
+
+
+def _latest(store: Store) -> list[str]:
+    return [record.name for record in sorted(store.campaigns(), key=lambda one: -one.created)[:CAMPAIGNS]]
+
+
+async def _loaded(modules: Sequence[str], limits: contextlib.ExitStack) -> None:
+    for module in modules:
+        await asyncio.to_thread(import_now, module)
+    one_thread(limits)

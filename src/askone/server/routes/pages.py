@@ -1,0 +1,96 @@
+"""The pages: files beside this module, read once; a path that is not among them does not exist."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from askone.server._errors import missing, respond
+from askone.server._services import Call
+
+PAGE = Path(__file__).parent.parent / "web"
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".webmanifest": "application/manifest+json",
+    ".woff2": "font/woff2",
+}
+"""What may be served, and as what; files of other kinds are not."""
+HTML = {
+    "/": "answer/index.html",
+    "/setup": "account/setup.html",
+    "/login": "account/login.html",
+    "/join": "account/join.html",
+    "/account": "account/account.html",
+    "/manage": "manage/manage.html",
+    "/manage/new": "new/new.html",
+    "/manage/{c}": "manage/campaign.html",
+    "/answer/{c}": "answer/answer.html",
+}
+MISSING = "shared/missing.html"
+
+
+@final
+@dataclass(frozen=True)
+class File:
+    """A file as it is sent."""
+
+    content: bytes
+    kind: str
+    tag: str
+
+
+def files(folder: Path = PAGE) -> Mapping[str, File]:
+    """The files of a folder by their path within it; links are passed over."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        kind = TYPES.get(path.suffix)
+        if kind is not None and path.is_file() and not path.is_symlink():
+            content = path.read_bytes()
+            tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
+            found[path.relative_to(folder).as_posix()] = File(content, kind, tag)
+    return found
+
+
+_FILES = files()
+
+
+def _send(call: Call, name: str) -> Response:
+    file = _FILES.get(name)
+    if file is None:
+        raise missing()
+    headers = {"ETag": file.tag, "Cache-Control": "no-cache"}
+    if call.request.headers.get("if-none-match") == file.tag:
+        return Response(status_code=304, headers=headers)
+    return Response(file.content, 200, {**headers, "Content-Type": file.kind})
+
+
+async def page(call: Call) -> Response:
+    """A page."""
+    return _send(call, HTML[call.request.scope["askone.route"]])
+
+
+async def lost(request: Request, error: Exception) -> Response:
+    """For the framework: an error; to a browser that looks for a page which is not there, a page that says so."""
+    wanted = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
+    response = respond(error)
+    if response.status_code != 404 or not wanted or request.url.path.startswith(("/api/", "/static/")):
+        return response
+    return Response(_FILES[MISSING].content, 404, {"Content-Type": TYPES[".html"], "Cache-Control": "no-store"})
+
+
+async def static(call: Call) -> Response:
+    """A style, a script, a picture."""
+    return _send(call, call.part("path"))

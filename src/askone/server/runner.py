@@ -1,0 +1,159 @@
+"""Runs the server: on this machine only unless it is told otherwise, in one process or several on one port."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import final
+
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from askone.errors import InvalidArgument
+from askone.server.app import Application, create_app
+from askone.server.config import ServerConfig
+from askone.server.ops.http_protocol import Impatient
+from askone.server.ops.memory import give_back_large
+from askone.server.routes.accounts import SETUP, has_admin
+from askone.server.security.tokens import digest, fresh
+from askone.store.open import open_store
+from askone.store.store import Store
+
+
+@final
+@dataclass(frozen=True)
+class Factory:
+    """Makes the app in each process, which opens the store for itself; it can be sent to another process."""
+
+    url: str
+    config: ServerConfig
+
+    def __call__(self) -> Application:
+        _log_lines()
+        give_back_large()
+        return create_app(open_store(self.url), self.config, owned=True)
+
+
+def serve(
+    url: str,
+    config: ServerConfig | None = None,
+    say: Callable[[str], None] = print,
+    begun: Callable[[str], None] | None = None,
+) -> int:
+    """Serves the store at an address until it is stopped; ``begun`` is told where it listens."""
+    config = _with_directory(url, config or ServerConfig())
+    require_free(config)
+    store = open_store(url)
+    try:
+        refuse_strangers(store, config)
+        link = setup_link(store)
+    finally:
+        store.close()
+    # Whoever comes by the network finds nothing to log in to before somebody administers the server.
+    settings = _settings(Factory(url, config), config)
+    listening = settings.bind_socket()
+    port = listening.getsockname()[1]
+    address = config.public_url.rstrip("/") or _address(config, port)
+    say(f"askone serves {address}")
+    if link is not None:
+        say(f"Set it up, once, at {address}{link}")
+    if begun is not None:
+        begun(address)
+    if config.processes > 1:
+        Multiprocess(settings, sockets=[listening]).run()
+    else:
+        uvicorn.Server(settings).run(sockets=[listening])
+    return 0
+
+
+def require_free(config: ServerConfig) -> None:
+    """Raise unless the port can be listened at: before any work is done, and in words."""
+    host = config.host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, config.port))
+        except OSError as error:
+            allowed = f"one that can be listened at on {host} (choose another with --port)"
+            raise InvalidArgument("port", allowed, f"{config.port}: {error.strerror}") from error
+
+
+def refuse_strangers(store: Store, config: ServerConfig) -> None:
+    """Nothing but this machine may reach a server that nobody administers yet."""
+    if not config.loopback and not has_admin(store.accounts):
+        raise InvalidArgument(
+            "host",
+            "an address of this machine alone, such as 127.0.0.1, until there is an administrator "
+            "(make one with `askone users add NAME --role admin`, or set up on 127.0.0.1 first)",
+            config.host,
+        )
+
+
+def setup_link(store: Store) -> str | None:
+    """Where the first administrator is made, with a new token each time; None once there is one."""
+    if has_admin(store.accounts):
+        return None
+    token = fresh()
+    store.accounts.put(SETUP, digest(token))
+    return f"/setup#{token}"
+
+
+def _settings(factory: Factory, config: ServerConfig) -> uvicorn.Config:
+    tls = {}
+    if config.certificate is not None and config.certificate_key is not None:
+        tls = {"ssl_certfile": str(config.certificate), "ssl_keyfile": str(config.certificate_key)}
+    return uvicorn.Config(
+        factory,
+        factory=True,
+        host=config.host.strip("[]"),
+        port=config.port,
+        workers=config.processes,
+        loop="uvloop" if sys.platform != "win32" else "asyncio",
+        http=Impatient,
+        ws="none",
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        proxy_headers=bool(config.trusted_proxies),
+        forwarded_allow_ips=list(config.trusted_proxies),
+        timeout_keep_alive=65,
+        timeout_graceful_shutdown=15,
+        # A process first reports after its imports, which take seconds where the machine is busy.
+        timeout_worker_healthcheck=60,
+        **tls,  # type: ignore[arg-type]
+    )
+
+
+def _address(config: ServerConfig, port: int) -> str:
+    return f"http{'s' if config.tls else ''}://{config.host}:{port}"
+
+
+def _with_directory(url: str, config: ServerConfig) -> ServerConfig:
+    """Uploads wait beside the database, where all processes find them."""
+    if url == "memory:" and config.processes > 1:
+        raise InvalidArgument("processes", "1 where the store is in memory", config.processes)
+    if config.directory is not None:
+        return config
+    if url == "memory:" or url.startswith("postgres"):
+        return replace(config, directory=Path(tempfile.mkdtemp(prefix="askone-")))
+    path = Path(url.removeprefix("sqlite:///")).absolute()
+    return replace(config, directory=path.with_name(f"{path.name}-uploads"))
+
+
+def _log_lines() -> None:
+    """Access lines go to standard error as they are: each is a JSON object."""
+    lines = logging.getLogger("askone.access")
+    if not lines.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        lines.addHandler(handler)
+        lines.setLevel(logging.INFO)
+        lines.propagate = False

@@ -1,0 +1,237 @@
+// The answer page: joins the session with the elements, keys, fingers and buttons.
+
+import { get, me, toLogin } from "../shared/api.js";
+import { Shift, Stopwatch } from "./clock.js";
+import { byId, count, el, icon, toast } from "../shared/dom.js";
+import { keyTable, listen, setSingleKeys, singleKeys } from "./keys.js";
+import { picture } from "./pictures.js";
+import { insist } from "../shared/retry.js";
+import { Screens } from "./screens.js";
+import { Session } from "./session.js";
+import { sentence, showRow, spoken } from "./show.js";
+import { Swipe } from "./swipe.js";
+import { top } from "../shared/top.js";
+
+const campaign = decodeURIComponent(location.pathname.split("/")[2] ?? "");
+const [ask, deck, question, row, say] = ["ask", "answers", "question", "row", "say"].map(byId);
+const buttons = { left: byId("answer-left"), right: byId("answer-right") };
+const pulls = { left: byId("pull-left"), right: byId("pull-right") };
+const tools = ["undo", "skip", "unsure", "flag"].map(byId);
+const screens = new Screens(byId("screen"));
+const watch = new Stopwatch();
+const shift = new Shift(() => { byId("break").hidden = false; });
+const saved = el("p", { class: "saved", id: "saved" });
+let session = null;
+
+// ---- the question on the page ----
+
+const isPair = (q) => q?.kind === "pair";
+
+/** Left and right words: a pair as it lies, otherwise no on the left and yes on the right. */
+function sides(q) {
+  const [yes, no] = q.answers;
+  return isPair(q) ? { left: yes, right: no } : { left: no, right: yes };
+}
+
+function label(side, word, q) {
+  const key = isPair(q) ? { left: "←", right: "→" }[side] : { left: "N", right: "Y" }[side];
+  const sign = icon(isPair(q) ? side : { left: "no", right: "yes" }[side]);
+  buttons[side].replaceChildren(sign, el("span", { class: "word", dir: "auto" }, word),
+    el("kbd", { "aria-hidden": "true" }, key));
+  buttons[side].setAttribute("aria-keyshortcuts", isPair(q) ? { left: "ArrowLeft", right: "ArrowRight" }[side] : key);
+  pulls[side].textContent = word;
+}
+
+function show(q, { switched }) {
+  const lostFocus = !screens.section.hidden && screens.section.contains(document.activeElement);
+  screens.hide();
+  document.body.classList.remove("idle");
+  ask.hidden = deck.hidden = false;
+  document.body.classList.toggle("pair", isPair(q));
+  question.replaceChildren(...sentence(q));
+  question.classList.toggle("long", q.sentence.length > 60 || (q.set?.length ?? 0) > 4);
+  row.hidden = !showRow(row, q.row);
+  document.body.classList.toggle("rowless", row.hidden);
+  const words = sides(q);
+  label("left", words.left, q);
+  label("right", words.right, q);
+  const dot = () => el("span", { class: "dot" });
+  byId("swipe-hint").replaceChildren(icon("left"), words.left, dot(), "swipe", dot(), words.right, icon("right"));
+  byId("main").scrollTop = 0;
+  enter(switched);
+  watch.start();
+  say.textContent = spoken(q);
+  if (switched) toast("This question was updated.", 3);
+  if (lostFocus) question.focus({ preventScroll: true });
+}
+
+/** A row that is longer than the screen is a stop for the Tab key, so that it can be scrolled from there. */
+const reach = new ResizeObserver(() => {
+  const main = byId("main");
+  if (main.scrollHeight > main.clientHeight + 1) main.tabIndex = 0;
+  else main.removeAttribute("tabindex");
+});
+
+/** Plays the small entrance again. */
+function enter(switched) {
+  ask.classList.remove("enter", "switched");
+  void ask.offsetWidth;
+  ask.classList.add(switched ? "switched" : "enter");
+}
+
+function screen(name, words) {
+  const hadFocus = deck.contains(document.activeElement) || ask.contains(document.activeElement);
+  ask.hidden = true;
+  // While a question is on its way the buttons keep their place, and the focus stays on them.
+  deck.hidden = name !== "loading";
+  document.body.classList.toggle("idle", deck.hidden);
+  if (!screens.show(name, words) || name === "loading") return;
+  say.textContent = `${screens.title.textContent}. ${screens.text.textContent}`;
+  if (hadFocus || document.activeElement === document.body) screens.title.focus({ preventScroll: true });
+}
+
+// ---- saved or not, and how far ----
+
+const STATES = {
+  saved: ["saved", () => "Saved"],
+  saving: ["saving", () => "Saving…"],
+  unsaved: ["unsaved", (n) => `Not saved (${count(n)} waiting)`],
+};
+let told = "saved";
+
+function showSaved(state, waiting) {
+  const [sign, words] = STATES[state];
+  saved.dataset.state = state;
+  saved.replaceChildren(icon(sign), el("span", {}, words(waiting)));
+  // Each "saving" would be chatter: those who listen hear of trouble, and of its end.
+  if (state === "unsaved") byId("say-saved").textContent = words(waiting);
+  else if (state === "saved" && told === "unsaved") byId("say-saved").textContent = "All answers are saved.";
+  if (state !== "saving") told = state;
+}
+
+function progress() {
+  const { mine, lost } = session;
+  // At the end nothing is left to do, even where some questions of the budget found no answer.
+  const left = ["closed", "spent", "done"].includes(screens.name) ? null : session.left;
+  const parts = [`${count(mine)} answered`];
+  if (left !== null) parts.push(`${count(left)} left`);
+  if (shift.minutes > 0) parts.push(`${count(shift.minutes)} min`);
+  if (lost > 0) parts.push(`${count(lost)} not counted`);
+  byId("progress").textContent = parts.join(" · ");
+  const share = left === null || mine + left === 0 ? null : mine / (mine + left);
+  byId("bar").hidden = share === null;
+  byId("bar").setAttribute("aria-valuenow", String(Math.round(100 * (share ?? 0))));
+  byId("bar-fill").style.width = `${100 * (share ?? 0)}%`;
+  const open = session.shown !== null;
+  byId("undo").setAttribute("aria-disabled", String(session.undoable <= 0));
+  for (const tool of tools.slice(1)) tool.setAttribute("aria-disabled", String(!open));
+  for (const button of Object.values(buttons)) button.setAttribute("aria-disabled", String(!open));
+}
+
+// ---- what the person does ----
+
+function press(side) {
+  const q = session.shown;
+  if (q === null || !session.answer(side === (isPair(q) ? "left" : "right"))) return;
+  shift.answered();
+  buttons[side].classList.add("pressed");
+  setTimeout(() => buttons[side].classList.remove("pressed"), 160);
+}
+
+const ACTS = {
+  left: () => press("left"),
+  right: () => press("right"),
+  undo: () => session.undo(),
+  skip: () => session.skip("skip"),
+  unsure: () => session.skip("cannot tell"),
+  // The page itself does not scroll, its middle does: without this a keyboard could not reach the end of a long row.
+  up: () => byId("main").scrollBy({ top: -90 }),
+  down: () => byId("main").scrollBy({ top: 90 }),
+  flag: openFlagging,
+  help: openHelp,
+};
+
+function openFlagging() {
+  const q = session.shown;
+  if (q === null) return;
+  const dialog = byId("flagging");
+  byId("reason").value = "";
+  dialog.returnValue = "cancel";
+  dialog.onclose = () => {
+    const reason = byId("reason").value.trim();
+    if (dialog.returnValue !== "send" || reason === "") return;
+    session.flag(reason, q);
+    toast("Thank you: the manager gets your note.");
+  };
+  dialog.showModal();
+}
+
+function openHelp() {
+  const q = session?.shown;
+  const words = q ? sides(q) : { left: "No", right: "Yes" };
+  byId("help-keys").replaceChildren(...keyTable(words.left, words.right, isPair(q)).flatMap(([what, keys]) => [
+    el("dt", { dir: "auto" }, what),
+    el("dd", {}, keys.flatMap((key, n) => [n > 0 ? " " : "", el("kbd", {}, key)])),
+  ]));
+  byId("single-keys").checked = singleKeys();
+  byId("help").showModal();
+}
+
+// ---- beginning ----
+
+function wire() {
+  const words = { undo: ["undo", "Undo", "U"], skip: ["skip", "Skip", "S"], unsure: ["unsure", "Can’t tell", "T"], flag: ["flag", "Report", "G"] };
+  for (const tool of tools) {
+    const [sign, text, key] = words[tool.id];
+    tool.replaceChildren(icon(sign), el("span", {}, text), el("kbd", { "aria-hidden": "true" }, key));
+    tool.addEventListener("click", () => tool.getAttribute("aria-disabled") !== "true" && ACTS[tool.id]());
+  }
+  for (const side of ["left", "right"]) buttons[side].addEventListener("click", () => press(side));
+  listen((name) => ACTS[name](), () => isPair(session.shown));
+  for (const part of [byId("main"), ask]) reach.observe(part);
+  new Swipe(byId("main"), byId("swipe"), pulls, { ready: () => session.ready, done: press });
+  byId("single-keys").addEventListener("change", (event) => setSingleKeys(event.target.checked));
+  byId("break-over").addEventListener("click", () => {
+    byId("break").hidden = true;
+    shift.rested();
+    question.focus({ preventScroll: true });
+  });
+}
+
+function header(brief) {
+  const help = el("button", { class: "button quiet icon", type: "button", "aria-label": "Help and instructions",
+    "aria-keyshortcuts": "? H", onclick: openHelp }, icon("help"));
+  top(null, [el("span", { class: "campaign", dir: "auto" }, brief?.title ?? "")], [saved, help]);
+}
+
+function brief(record) {
+  document.title = `${record.title} · askone`;
+  header(record);
+  const words = record.instructions.trim();
+  byId("instructions").replaceChildren(...words.split(/\n{2,}/).filter(Boolean).map((part) => el("p", { dir: "auto" }, part)));
+  if (words !== "" && record.mine === 0) openHelp();
+  else byId("help-close").textContent = "Close";
+  byId("help").addEventListener("close", () => { byId("help-close").textContent = "Close"; }, { once: true });
+}
+
+async function begin() {
+  header(null);
+  const unreachable = () => screens.show("unreachable");
+  const person = await insist(me, unreachable);
+  if (!person.user) return toLogin();
+  const prefetch = (questions) => questions.forEach((q) => q && picture(q.row.image));
+  session = new Session(campaign, person.user.id,
+    { show, screen, prefetch, progress, saved: showSaved, note: (text) => toast(text, 2 + text.length / 20), took: () => watch.seconds });
+  wire();
+  showSaved(session.outbox.state, session.outbox.items.length);
+  session.begin();
+  try {
+    brief(await insist(() => get(`${session.path}/brief`)));
+  } catch (error) {
+    // The session tells why the campaign is closed to this person; its title is not needed for that.
+    if (error.status === 401) toLogin();
+  }
+  return undefined;
+}
+
+begin();

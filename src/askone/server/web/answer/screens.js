@@ -1,0 +1,56 @@
+// What stands on the page when there is no question.
+
+import { el, icon } from "../shared/dom.js";
+
+// name: [icon, title, text, whether it is only a short wait]
+const SCREENS = {
+  loading: ["spinner", "Just a moment", "", true],
+  resuming: ["spinner", "Sending your earlier answers", "They had not reached the server when this page was left."],
+  offline: ["unsaved", "No connection", "Your answers are kept on this device and are sent by themselves once the server can be reached."],
+  unreachable: ["unsaved", "The server cannot be reached", "This page keeps trying."],
+  waiting: ["saving", "Waiting for a question", "Others hold the open questions right now. The next one appears here by itself."],
+  paused: ["saving", "The campaign is paused", "It goes on here by itself once its manager resumes it."],
+  closed: ["saved", "The campaign is closed", "No more answers are needed. Thank you for yours."],
+  spent: ["saved", "All questions are answered", "The campaign has used its budget of questions. Thank you for your answers."],
+  done: ["saved", "You are done", "There is no question left for you here. Thank you for your answers."],
+  barred: ["no", "This campaign is not open to you", "The invitation may have been withdrawn, or you are signed in under another name."],
+};
+const CALM = ["waiting", "paused", "closed", "spent", "done", "barred"];
+
+export class Screens {
+  #name = null;
+  #timer = null;
+
+  constructor(section) {
+    this.section = section;
+    [this.icon, this.title, this.text, this.actions] = ["icon", "title", "text", "actions"].map((part) =>
+      section.querySelector(`#screen-${part}`));
+  }
+
+  get name() {
+    return this.#name;
+  }
+
+  /** True where the screen is new. A short wait is left blank at first: most answers come before an eye has seen it. */
+  show(name, words = "") {
+    if (name === this.#name) return false;
+    clearTimeout(this.#timer);
+    const [sign, title, text, brief] = SCREENS[name] ?? SCREENS.loading;
+    this.#name = name;
+    this.icon.replaceChildren(sign === "spinner" ? el("div", { class: "spinner" }) : icon(sign));
+    this.title.textContent = title;
+    this.text.textContent = words || text;
+    this.actions.replaceChildren(...(CALM.includes(name) ? [el("a", { class: "button", href: "/" }, "My campaigns")] : []));
+    this.section.dataset.name = name;
+    this.section.hidden = false;
+    this.section.classList.toggle("unseen", Boolean(brief));
+    if (brief) this.#timer = setTimeout(() => this.section.classList.remove("unseen"), 250);
+    return true;
+  }
+
+  hide() {
+    clearTimeout(this.#timer);
+    this.#name = null;
+    this.section.hidden = true;
+  }
+}

@@ -1,0 +1,272 @@
+// One person answering one campaign: which question is on the screen, what waits in the outbox, what comes next.
+// It knows the server and no element of the page; the view is told what to show.
+//
+// An answer is one bit, so the server sends the next question for "yes" and for "no" ahead. The page shows the right
+// one at once. The answer's response then has the last word: normally the very same question.
+
+import { ApiError, post, toLogin } from "../shared/api.js";
+import { Leases } from "./leases.js";
+import { Outbox } from "./outbox.js";
+import { insist } from "../shared/retry.js";
+
+// A second press of an impatient finger must not answer the next question unread.
+const GUARD = 220;
+const GUARD_AFTER_SWITCH = 700;
+const PATIENCE = 15_000;
+// Refusals that pass: the campaign goes on again; the same answer is being written by another process.
+const PASSING = ["campaign_paused", "duplicate_event"];
+
+// Seconds until the server is asked again, for states that may pass.
+const POLL = { waiting: 3, paused: 8, spent: 30, done: 30, closed: 60 };
+
+/** Two questions are the same for a person when this is the same, whatever lease they have. */
+const print = (q) => JSON.stringify([q.kind, q.sentence, q.set, q.pair, q.row.position]);
+
+export class Session {
+  lost = 0; // answers that could not be counted
+  shown = null; // the question on the screen
+  serving = null; // the server's last word
+  #ahead = null;
+  #past = new Map(); // what stood on the screen when an item of the outbox was made
+  #turn = 0; // grows with every act: a late response to "next" then has no say
+  #open = 0; // the moment from which an answer is taken
+  #poll = null;
+  #stopped = false;
+
+  /** view: show(question, {switched}), prefetch(questions), screen(name, words), note(text), progress(), took(). */
+  constructor(campaign, user, view) {
+    this.path = `/campaigns/${encodeURIComponent(campaign)}`;
+    this.view = view;
+    this.outbox = new Outbox(`${user}/${campaign}`, {
+      send: (item) => post(`${this.path}/${item.path}`, item.body, { keepalive: true, patience: PATIENCE }),
+      accepted: (item, serving) => this.#accepted(item, serving),
+      refused: (item, error) => this.#refused(item, error),
+      signedOut: toLogin,
+      changed: () => this.#changed(),
+      waits: (error) => error.passing || PASSING.includes(error.code),
+    });
+    this.leases = new Leases(this.path, () => this.refresh());
+    this.#followPage();
+  }
+
+  #followPage() {
+    window.addEventListener("pagehide", () => {
+      this.leases.release(this.outbox.items.map((item) => item.body.lease));
+    });
+    // Back from the browser's cache of pages: the leases are gone.
+    window.addEventListener("pageshow", (event) => event.persisted && this.refresh());
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "visible" && this.shown === null) this.refresh();
+    });
+    window.addEventListener("beforeunload", (event) => {
+      if (this.outbox.items.length > 0 && !this.outbox.lasting) event.preventDefault();
+    });
+  }
+
+  begin() {
+    if (this.outbox.items.length === 0) return this.refresh();
+    this.view.screen("resuming");
+    return this.outbox.pump();
+  }
+
+  /** Asks for the present question, unless answers wait: their responses will bring it. */
+  async refresh() {
+    if (this.#stopped || this.outbox.items.length > 0) return;
+    const turn = ++this.#turn;
+    const stale = () => turn !== this.#turn || this.outbox.items.length > 0;
+    try {
+      const serving = await insist(
+        () => (stale() ? null : post(`${this.path}/next`, {})),
+        () => !stale() && this.shown === null && this.view.screen("unreachable"),
+      );
+      if (serving !== null && !stale()) this.#accept(serving);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  // ---- what the person does ----
+
+  get ready() {
+    return this.shown !== null && performance.now() >= this.#open;
+  }
+
+  answer(yes) {
+    if (!this.ready) return false;
+    const next = this.#ahead && (yes ? this.#ahead.yes : this.#ahead.no);
+    const took = Math.round(this.view.took() * 1000) / 1000;
+    this.#act("answers", { lease: this.shown.lease, answer: yes, took });
+    if (next) this.#show(next, null);
+    else this.#await();
+    return true;
+  }
+
+  skip(reason) {
+    if (!this.ready) return false;
+    this.#act("skips", { lease: this.shown.lease, reason });
+    this.#await();
+    return true;
+  }
+
+  flag(reason, question = this.shown) {
+    if (question === null) return;
+    this.#act("flags", { lease: question.lease, reason });
+  }
+
+  /** What was never sent is taken back here; anything else by the server, in its turn. */
+  undo() {
+    if (this.undoable <= 0) return false;
+    const last = this.outbox.items.at(-1);
+    const past = last && this.#past.get(last.body.id);
+    if (past && last.path !== "flags" && this.outbox.takeBack(last)) {
+      const fresh = this.serving?.question && print(this.serving.question) === print(past.question);
+      this.#show(past.question, fresh ? this.serving.ahead : past.ahead);
+    } else {
+      this.#act("undo", {});
+      this.#await();
+    }
+    return true;
+  }
+
+  #act(path, body) {
+    this.#turn += 1;
+    const question = this.shown;
+    const item = this.outbox.push(path, body, question ? { print: print(question) } : {});
+    if (question) this.#past.set(item.body.id, { question, ahead: this.#ahead });
+  }
+
+  // ---- counts as the person sees them: the server's, and what waits ----
+
+  #waiting(...paths) {
+    return this.outbox.items.filter((item) => paths.includes(item.path)).length;
+  }
+
+  get undoable() {
+    return (this.serving?.undoable ?? 0) + this.#waiting("answers", "skips") - this.#waiting("undo");
+  }
+
+  get mine() {
+    return Math.max(0, (this.serving?.mine ?? 0) + this.#waiting("answers") - this.#waiting("undo"));
+  }
+
+  get left() {
+    const left = this.serving?.left ?? null;
+    return left === null ? null : Math.max(0, left - this.#waiting("answers"));
+  }
+
+  // ---- what the server says ----
+
+  #accepted(item, serving) {
+    this.#past.delete(item.body.id);
+    // Taken back during a pause: the question is open again, but nobody is asked before the campaign goes on.
+    const paused = item.path === "undo" && this.serving?.state === "paused";
+    if (paused && serving.state === "question") serving = { ...serving, state: "paused", question: null, ahead: null };
+    this.serving = serving;
+    if (item.path === "undo") this.view.note("Taken back.");
+    if (this.outbox.items.length === 0) this.#accept(serving);
+    else this.#glimpse(serving);
+  }
+
+  /** The outbox is empty: this is what stands. */
+  #accept(serving) {
+    this.serving = serving;
+    clearTimeout(this.#poll);
+    if (serving.state !== "question" || !serving.question) {
+      this.shown = null;
+      this.#ahead = null;
+      this.leases.hold([]);
+      this.view.screen(serving.state);
+      this.#pollLater(serving.state);
+    } else if (this.shown && print(this.shown) === print(serving.question)) {
+      this.#hold(serving.question, serving.ahead);
+    } else {
+      this.#show(serving.question, serving.ahead, this.shown !== null);
+    }
+    this.view.progress();
+  }
+
+  /** More answers wait behind this response: it may still tell what the next one is worth, and what to show. */
+  #glimpse(serving) {
+    const [first] = this.outbox.items;
+    const question = serving.question;
+    if (!question || question.lease !== first.body.lease) return;
+    if (first.print !== print(question)) {
+      // The same lease now asks something else: an answer to the old question must not stand for the new one.
+      this.lost += this.outbox.drop((item) => item.body.lease === question.lease && item.path === "answers");
+      this.view.note("The question had changed, so your last answer was not counted. Here is the new one.");
+      if (this.outbox.items.length === 0) this.#accept(serving);
+    } else if (this.shown === null && this.outbox.items.length === 1 && first.path === "answers" && serving.ahead) {
+      this.#show(first.body.answer ? serving.ahead.yes : serving.ahead.no, null);
+    }
+  }
+
+  #refused(item, error) {
+    this.#past.delete(item.body.id);
+    if (item.path === "answers") this.lost += 1;
+    if (error.code === "lease_lost") {
+      this.view.note("That question had gone to somebody else in the meantime, so this one was not counted.");
+    } else {
+      this.view.note(error.message);
+    }
+    this.view.progress();
+    if (this.outbox.items.length === 0) this.refresh();
+  }
+
+  #fail(error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status === 401) {
+      toLogin();
+      return;
+    }
+    this.#stopped = true;
+    this.shown = null;
+    this.leases.hold([]);
+    this.view.screen("barred", error.message);
+  }
+
+  // ---- the screen ----
+
+  #show(question, ahead, switched = false) {
+    clearTimeout(this.#poll);
+    this.shown = question;
+    this.#open = performance.now() + (switched ? GUARD_AFTER_SWITCH : GUARD);
+    this.view.show(question, { switched });
+    this.#hold(question, ahead);
+    this.view.progress();
+  }
+
+  #hold(question, ahead) {
+    this.shown = question;
+    this.#ahead = ahead;
+    this.leases.hold([question, ahead?.yes, ahead?.no]);
+    this.view.prefetch([ahead?.yes, ahead?.no]);
+  }
+
+  /** Nothing to show until the server speaks. */
+  #await() {
+    this.shown = null;
+    this.#ahead = null;
+    this.view.screen(this.#obstacle ?? "loading");
+    this.view.progress();
+  }
+
+  /** Why answers wait, as the name of a screen. */
+  get #obstacle() {
+    if (this.outbox.state !== "unsaved") return null;
+    return this.outbox.trouble?.code === "campaign_paused" ? "paused" : "offline";
+  }
+
+  #changed() {
+    this.view.saved(this.outbox.state, this.outbox.items.length);
+    if (this.shown === null && this.#obstacle) this.view.screen(this.#obstacle);
+    this.view.progress();
+  }
+
+  #pollLater(state) {
+    const seconds = (POLL[state] ?? 30) * (0.85 + 0.3 * Math.random());
+    this.#poll = setTimeout(() => {
+      if (document.visibilityState === "visible") this.refresh();
+      else this.#pollLater(state);
+    }, seconds * 1000);
+  }
+}

@@ -1,0 +1,42 @@
+// Everything as files: plain links, so that the browser streams them to the disk.
+
+import { upload } from "../shared/api.js";
+import { el, toast } from "../shared/dom.js";
+import { bad, words } from "../shared/fields.js";
+import { show } from "../shared/make.js";
+import { plural } from "../shared/words.js";
+
+const FILES = [
+  ["Answers", "Each answer with its question, row, time, seconds, the model's version and the chance with which it was asked.", "answers", [["csv", "CSV"], ["jsonl", "JSON lines"], ["parquet", "Parquet"], ["label-studio", "Label Studio"]]],
+  ["Predictions", "For every row: the prediction and how sure it is.", "predictions", [["csv", "CSV"], ["jsonl", "JSON lines"], ["parquet", "Parquet"]]],
+  ["Model", "The learner as it is now, in a portable format without code in it.", "model", [[null, "Model"]]],
+  ["Log", "Every event since the beginning, chained by hashes: the model can be rebuilt from it, and checked.", "log", [[null, "JSON lines"]]],
+  ["Backup", "The whole campaign in one file, for another server or for safety.", "backup", [[null, "Backup"]]],
+];
+
+export function exportsTab(panel, shared) {
+  const link = (what, format, name, title) =>
+    el("a", { class: "button", href: `/api/v1${shared.root}/export/${what}${format ? `?format=${format}` : ""}`, download: "", "aria-label": `${title}: download ${name}` }, name);
+  const message = el("div", { "aria-live": "polite" });
+  const file = el("input", { type: "file", accept: ".json", id: "import-file", class: "visually-hidden", onchange: () => file.files[0] && bring(file.files[0]) });
+
+  async function bring(chosen) {
+    try {
+      const made = await upload(`${shared.root}/import/label-studio`, chosen);
+      const answers = made?.answers ?? made?.added ?? 0;
+      show(message);
+      toast(`Brought in ${plural(answers, "answer")}.`);
+      shared.poll.now();
+    } catch (error) {
+      show(message, bad(words(error)));
+    } finally {
+      file.value = "";
+    }
+  }
+
+  show(panel, el("div", { class: "grid exports" },
+    FILES.map(([title, note, what, formats]) =>
+      el("section", { class: "card stack" }, el("h2", {}, title), el("p", { class: "muted small" }, note), el("div", { class: "line" }, formats.map(([format, name]) => link(what, format, name, title))))),
+    el("section", { class: "card stack" }, el("h2", {}, "Bring in answers"), el("p", { class: "muted small" }, "Yes/no choices from a JSON export of Label Studio. Answers that are here already are passed over."),
+      el("div", { class: "line" }, file, el("label", { for: "import-file", class: "button" }, "Choose a file")), message)));
+}

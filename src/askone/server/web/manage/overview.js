@@ -1,0 +1,80 @@
+// The live dashboard.
+
+import { drawBars, tableOfBars } from "../charts/bars.js";
+import { drawCloud, tableOfCloud } from "../charts/cloud.js";
+import { drawCurve, tableOfCurve } from "../charts/curve.js";
+import { el } from "../shared/dom.js";
+import { Figure } from "../charts/figure.js";
+import { choice } from "../shared/fields.js";
+import { show } from "../shared/make.js";
+import { drawNotes } from "./notes.js";
+import { Predictions } from "./predictions.js";
+import { drawTiles } from "./tiles.js";
+
+const CLOUD_NOTES = {
+  threshold: "Every threshold that was asked, and its answer; fainter marks are older. Line or small dots: what the model predicts now.",
+  set: "The latest questions, one column each: the marked classes were in the set.",
+  pair: "Darker squares: a clearer winner. The best item is at the top.",
+};
+
+export class Overview {
+  constructor(shared) {
+    this.shared = shared;
+    const { labels, question } = shared.record.settings;
+    this.facts = { unit: labels.unit ?? "", classes: labels.classes, items: labels.items, words: question?.answers ?? ["yes", "no"] };
+    this.column = "";
+    this.last = null;
+    this.notes = el("div", { class: "stack", "aria-live": "polite" });
+    this.tiles = el("dl", { class: "tiles", "aria-label": "Numbers now" });
+    this.columns = el("span", { hidden: true });
+    this.curve = new Figure({
+      title: "Learning curve", note: "Measured on random questions whose answers the model had not seen; the band holds the true value in 95 of 100 cases.",
+      draw: drawCurve, table: tableOfCurve, toggles: [{ name: "log", text: "logarithmic" }],
+      empty: "The curve begins after ten measuring questions, which come among the others: some 70 answers where 15 % measure.",
+    });
+    this.cloud = new Figure({ title: "Cloud of questions", draw: drawCloud, table: tableOfCloud, extra: this.columns, by: "both", empty: "Each question that is answered becomes a mark here." });
+    this.activity = new Figure({ title: "Activity", draw: drawBars, table: tableOfBars, empty: "Answers per minute, once people answer." });
+    this.predictions = new Predictions(shared);
+  }
+
+  path() {
+    const column = this.column ? `?column=${encodeURIComponent(this.column)}` : "";
+    return `${this.shared.root}/dashboard${column}`;
+  }
+
+  open(panel) {
+    show(panel, el("div", { class: "stack" }, this.notes, this.tiles,
+      el("div", { class: "halves" }, el("div", { class: "stack" }, this.curve.element, this.activity.element), this.cloud.element),
+      this.predictions.element));
+    this.predictions.refresh();
+  }
+
+  /** Draws what has changed. */
+  update(data) {
+    if (data === this.last) return;
+    this.last = data;
+    drawTiles(this.tiles, data);
+    drawNotes(this.notes, data, this.shared.record.settings);
+    const { curve, cloud } = data;
+    const far = Math.max(data.budget ?? 0, 2 * data.answers);
+    const ahead = (data.forecast?.points ?? []).filter(([n]) => n <= far).map(([n, low, value, high]) => ({ n, low, value, high }));
+    this.curve.update({ ...curve, unit: curve.unit ?? "", ahead });
+    this.#drawColumns(cloud);
+    this.cloud.update({ ...this.facts, ...cloud }, CLOUD_NOTES[cloud.kind]);
+    this.activity.update(data.activity);
+    if (this.tiles.isConnected) this.predictions.learnt(data.answers);
+  }
+
+  /** The columns from which the cloud's x axis is chosen. */
+  #drawColumns({ columns = [], x }) {
+    const key = JSON.stringify(columns);
+    if (key === this.known) return;
+    this.known = key;
+    this.columns.hidden = columns.length < 2;
+    const pick = choice(x?.name, columns.map((name) => [name, name]), (value) => {
+      this.column = value;
+      this.shared.poll.now();
+    }, { "aria-label": "Column of the x axis" });
+    show(this.columns, el("span", { class: "axis-choice" }, pick));
+  }
+}

@@ -1,0 +1,81 @@
+// Who answers, how fast, how well; and taking one person's answers out of the model.
+
+import { get, post } from "../shared/api.js";
+import { confirm } from "../shared/dialogs.js";
+import { el, toast } from "../shared/dom.js";
+import { words } from "../shared/fields.js";
+import { poll } from "../shared/poll.js";
+import { scroller, show } from "../shared/make.js";
+import { ago, count, number, percent, plural } from "../shared/words.js";
+
+const HEADS = [
+  ["Person", ""], ["Answers", "answers that count, and skips"], ["Yes", "share of yes: far from the others' may mean guessing"],
+  ["Median time", "seconds from question to answer"], ["Fast", "answers quicker than a person can read"], ["Gold right", "known answers met"],
+  ["Agreement", "with others on the same question"], ["Last seen", ""], ["", ""],
+];
+
+const share = (right, of) => (of ? `${count(right)} of ${count(of)}` : "–");
+
+/** Fills the panel; gives what to call on leaving. */
+export function peopleTab(panel, shared) {
+  const place = el("div", { class: "stack" }, el("p", { class: "muted" }, "Loading …"));
+  const note = el("p", { class: "reconnecting", role: "status", hidden: true }, "Reconnecting …");
+  show(panel, place, note);
+  let last = "";
+
+  function change(person, exclude) {
+    const { id, answers } = person;
+    const name = person.name || id;
+    confirm({
+      title: exclude ? `Exclude ${name}?` : `Include ${name} again?`,
+      say: exclude
+        ? [`The model will be replayed without the ${plural(answers, "answer")} of ${name}: it becomes what it would be had they never answered.`, "Nothing is deleted. You can include them again at any time, and the log keeps both decisions."]
+        : `The model will be replayed with the ${plural(answers, "answer")} of ${name}.`,
+      button: exclude ? "Exclude and replay" : "Include and replay", danger: exclude,
+      run: async () => {
+        const made = await post(`${shared.root}/people/${encodeURIComponent(id)}/${exclude ? "exclude" : "include"}`, {}, { patience: 600_000 });
+        toast(`Replayed ${exclude ? "without" : "with"} ${plural(made.answers, "answer")}.`);
+        again.now();
+        shared.poll.now();
+      },
+    });
+  }
+
+  const line = (person) => {
+    const name = person.name || person.id;
+    return el("tr", { class: person.excluded ? "excluded" : "" },
+      el("th", { scope: "row" }, el("span", { class: "person" }, name), " ", person.excluded ? el("span", { class: "badge bad" }, "excluded") : null),
+      el("td", { class: "number" }, count(person.answers), person.skips ? el("span", { class: "muted small nowrap" }, ` +${count(person.skips)} skipped`) : null),
+      el("td", { class: "number" }, percent(person.yes_rate)),
+      el("td", { class: "number" }, person.median_seconds === null ? "–" : el("span", { class: person.hasty ? "badge warn" : null }, `${number(person.median_seconds, 2)} s`)),
+      el("td", { class: "number" }, person.fast ? el("span", { class: "badge warn" }, count(person.fast)) : "0"),
+      el("td", { class: "number" }, share(person.gold_right, person.gold_asked)),
+      el("td", { class: "number" }, person.agreement_of ? `${percent(person.agreement)} of ${count(person.agreement_of)}` : "–"),
+      el("td", { class: "nowrap" }, ago(person.last_seen)),
+      el("td", {}, el("button", { type: "button", class: person.excluded ? "button small" : "button small danger", "aria-label": `${person.excluded ? "Include" : "Exclude"} ${name}`, onclick: () => change(person, !person.excluded) }, person.excluded ? "Include" : "Exclude")));
+  };
+
+  function draw(people) {
+    const seen = JSON.stringify(people);
+    if (seen === last) return;
+    last = seen;
+    if (!people.length) {
+      show(place, el("div", { class: "card empty stack" }, el("h2", {}, "Nobody has answered yet"), el("p", {}, "Send an invitation link; no account is needed."), el("p", {}, el("a", { class: "button primary", href: "#invitations" }, "Invite people"))));
+      return;
+    }
+    const focused = document.activeElement?.getAttribute("aria-label");
+    show(place, el("p", { class: "muted small", id: "people-note" }, "Seldom yes, many fast answers or a low agreement are reasons to look closer, not proofs."), scroller("People", el("table", { class: "people", "aria-label": "People", "aria-describedby": "people-note" },
+      el("thead", {}, el("tr", {}, HEADS.map(([name, hint]) => el("th", { scope: "col", title: hint || null, class: hint ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Change"))))),
+      el("tbody", {}, [...people].sort((a, b) => b.answers - a.answers).map(line)))));
+    if (focused) [...place.querySelectorAll("button")].find((button) => button.getAttribute("aria-label") === focused)?.focus();
+  }
+
+  const again = poll({
+    fetch: () => get(`${shared.root}/people`), use: draw, period: 5000,
+    state: (error) => {
+      note.hidden = !error;
+      if (error && !error.passing) note.textContent = words(error);
+    },
+  });
+  return () => again.stop();
+}

@@ -1,0 +1,83 @@
+// The question as people will see it, on real rows, while its settings are written.
+
+import { post } from "../shared/api.js";
+import { el } from "../shared/dom.js";
+import { words } from "../shared/fields.js";
+import { show } from "../shared/make.js";
+
+/** A question with its row, as it will look; nothing of it can be pressed. */
+export function questionCard(question) {
+  const { sentence, answers, set, pair, row } = question;
+  const fields = (row?.fields ?? []).filter((one) => one.kind !== "image");
+  // As on the answer page: no on the left, yes on the right; a pair as it lies.
+  const sides = pair ? [["item", pair.left], ["item", pair.right]] : [["no", answers[1]], ["yes", answers[0]]];
+  return el("div", { class: "preview-question" },
+    el("p", { class: "preview-sentence" }, sentence),
+    set && !sentence.includes(set.join(", ")) ? el("ul", { class: "chips" }, set.map((name) => el("li", { class: "chip" }, name))) : null,
+    row?.image ? picture(row) : null,
+    fields.length ? el("dl", { class: "preview-fields" }, fields.map((one) => el("div", {}, el("dt", {}, one.name), el("dd", {}, String(one.value))))) : null,
+    el("div", { class: "preview-answers", "aria-hidden": "true" }, sides.map(([kind, word]) => el("span", { class: `preview-answer ${kind}` }, word))));
+}
+
+/** The row's picture; its name where the picture cannot be had before there is a campaign. */
+function picture(row) {
+  const image = el("img", { src: row.image, alt: `Row ${row.key}` });
+  image.addEventListener("error", () => image.replaceWith(el("p", { class: "preview-picture muted" }, `Picture: ${row.key}`)));
+  return image;
+}
+
+/** `report(error or null)` is told how the latest settings fared. */
+export class Preview {
+  constructor(draft, report) {
+    Object.assign(this, { draft, report });
+    this.turn = 0;
+    this.at = 0;
+    this.questions = [];
+    this.card = el("div");
+    this.place = el("span", { class: "muted small number" });
+    this.element = el("aside", { class: "card preview", "aria-label": "Preview of the question" },
+      el("div", { class: "line between" }, el("h2", {}, "Preview"),
+        el("div", { class: "line" },
+          el("button", { type: "button", class: "button quiet small", "aria-label": "Row before", onclick: () => this.#go(-1) }, "‹"), this.place,
+          el("button", { type: "button", class: "button quiet small", "aria-label": "Row after", onclick: () => this.#go(1) }, "›"))),
+      el("p", { class: "preview-stale muted small" }, "As it was before the last change."), this.card);
+    this.#draw();
+  }
+
+  /** Asks the server; only the latest request counts. Whether the settings are good. */
+  async refresh() {
+    const turn = ++this.turn;
+    this.element.setAttribute("aria-busy", "true");
+    try {
+      const made = await post(this.draft.path("preview"), { settings: this.draft.settings });
+      if (turn !== this.turn) return true;
+      this.questions = made.questions;
+      this.draft.take(made.toml);
+      this.#draw();
+      this.report(null);
+      return true;
+    } catch (error) {
+      if (turn !== this.turn) return false;
+      this.report(error);
+      if (!this.questions.length) show(this.card, el("p", { class: "muted" }, error.argument ? "The question appears here once the marked field is filled in." : words(error)));
+      this.element.classList.add("stale");
+      return false;
+    } finally {
+      if (turn === this.turn) this.element.removeAttribute("aria-busy");
+    }
+  }
+
+  #go(step) {
+    const n = this.questions.length;
+    if (n) this.at = (this.at + step + n) % n;
+    this.#draw();
+  }
+
+  #draw() {
+    this.element.classList.remove("stale");
+    const n = this.questions.length;
+    this.at = Math.min(this.at, Math.max(0, n - 1));
+    this.place.textContent = n ? `${this.at + 1} of ${n}` : "";
+    show(this.card, n ? questionCard(this.questions[this.at]) : el("p", { class: "muted" }, "The question appears here, on your own rows."));
+  }
+}

@@ -1,0 +1,43 @@
+// Step 5: how much is asked, of whom, in which order, and what it costs.
+
+import { el } from "../shared/dom.js";
+import { choice, field, numeral, text } from "../shared/fields.js";
+import { hours, money, plural } from "../shared/words.js";
+
+export function askingStep(draft) {
+  const { ask, learner } = draft.settings;
+  const sum = el("p", { class: "notice", "aria-live": "polite" });
+  const say = () => {
+    const parts = [ask.budget ? plural(ask.budget, "answer") : "No limit but the rows"];
+    if (ask.budget && ask.seconds) parts.push(`about ${hours((ask.budget * ask.seconds) / 3600)} of work`);
+    if (ask.budget && ask.price) parts.push(money(ask.budget * ask.price, ask.currency));
+    sum.textContent = `${parts.join(" · ")}.`;
+  };
+  const set = (table, name) => (value) => {
+    table[name] = value;
+    say();
+    draft.changed();
+  };
+  const share = (label, hint, table, name, path) =>
+    field({ label, hint, path }, numeral(table[name] === null ? null : Number((100 * table[name]).toPrecision(6)), (value) => set(table, name)(value === null ? 0 : value / 100), { min: "0", max: "100", step: "any" }));
+  const whole = (label, hint, name, least = "1") => field({ label, hint, path: `ask.${name}` }, numeral(ask[name], set(ask, name), { min: least, step: "1", inputmode: "numeric" }));
+  say();
+  return el("div", { class: "stack" },
+    group("How much",
+      whole("Budget in answers", "Empty: until all rows are asked, or you stop it.", "budget"),
+      field({ label: "Stop below this error", path: "ask.target", hint: "Of the measured error. Empty: the budget decides." }, numeral(ask.target, set(ask, "target"), { min: "0" })),
+      whole("Most per person", "Empty: no limit.", "per_person")),
+    group("Quality",
+      whole("People per question", "More than one measures agreement, at that many times the cost.", "overlap"),
+      share("Measuring questions (%)", "Random questions from which the learning curve is drawn. 15 % is a good share.", ask, "exam_share", "ask.exam_share"),
+      share("Gold questions (%)", draft.settings.rows.gold ? "Rows with a known answer, to see how people do." : "Needs a column with known answers.", ask, "gold_share", "ask.gold_share"),
+      share("Expected slips (%)", "The model allows for this share of slips.", learner, "flip", "learner.flip")),
+    group("Order and cost",
+      field({ label: "Order of the rows", path: "ask.order", hint: "In their order is unbiased; uncertain first often needs fewer answers." }, choice(ask.order, [["stream", "In their order"], ["uncertain", "Uncertain first"]], set(ask, "order"))),
+      field({ label: "Seconds per answer", path: "ask.seconds", hint: "For the forecast of hours." }, numeral(ask.seconds, set(ask, "seconds"), { min: "0.1" })),
+      field({ label: "Price per answer", path: "ask.price", hint: "Empty: not counted." }, numeral(ask.price, set(ask, "price"), { min: "0" })),
+      field({ label: "Currency", path: "ask.currency" }, text(ask.currency, set(ask, "currency"), { placeholder: "EUR", maxlength: "8" }))),
+    sum);
+}
+
+const group = (title, ...fields) => el("fieldset", { class: "stack" }, el("legend", { class: "group-title" }, title), el("div", { class: "fields" }, fields));

@@ -1,0 +1,60 @@
+// Step 2: what each column is for: shown to people, learnt from, the row's name, the known answer.
+
+import { el } from "../shared/dom.js";
+import { choice, field } from "../shared/fields.js";
+import { plural } from "../shared/words.js";
+
+const FIGURES = new Set(["number", "category", "text", "image"]);
+
+export function columnsStep(draft) {
+  if (!draft.file)
+    return el("div", { class: "card flat empty" }, el("p", {}, "A ranking without a table has no columns: go on to the items."));
+  const { rows } = draft.settings;
+  const names = draft.file.columns.map((column) => column.name);
+  const used = (kind) => rows[kind] ?? names.filter((name) => name !== rows.gold && (kind === "show" || name !== rows.key));
+
+  function turn(kind, name, on) {
+    const now = new Set(used(kind));
+    if (on) now.add(name);
+    else now.delete(name);
+    rows[kind] = names.filter((one) => now.has(one));
+    draft.changed();
+  }
+
+  const box = (kind, name, words, disabled = false) =>
+    el("label", { class: "cell-check" }, el("input", { type: "checkbox", checked: used(kind).includes(name) && !disabled, disabled, "aria-label": `${words} ${name}`, onchange: (event) => turn(kind, name, event.target.checked) }));
+
+  const line = (column) =>
+    el("tr", {},
+      el("th", { scope: "row" }, el("span", { class: "strong" }, column.name), el("br"), el("span", { class: "badge" }, column.kind)),
+      el("td", {}, box("show", column.name, "Show")),
+      el("td", {}, box("learn", column.name, "Learn from", !FIGURES.has(column.kind))),
+      el("td", { class: "examples muted" }, examples(column)));
+
+  const pick = (kind, value) => {
+    rows[kind] = value || null;
+    if (value && rows.learn) rows.learn = rows.learn.filter((name) => name !== value);
+    // With a share of 0 known answers would measure nobody.
+    if (kind === "gold") draft.settings.ask.gold_share = value ? draft.settings.ask.gold_share || 0.05 : 0;
+    if (value && kind === "gold" && rows.show) rows.show = rows.show.filter((name) => name !== value);
+    draft.changed();
+    table.replaceChildren(...draft.file.columns.map(line));
+  };
+  const options = (none) => [["", none], ...names.map((name) => [name, name])];
+  const table = el("tbody", {}, draft.file.columns.map(line));
+  return el("div", { class: "stack" },
+    el("p", { class: "muted" }, `${draft.file.name}: ${plural(draft.file.rows, "row")}.`),
+    el("div", { class: "table-scroll", dataset: { path: "rows" } },
+      el("table", {}, el("thead", {}, el("tr", {}, ["Column", "Show", "Learn from", "Examples"].map((name) => el("th", { scope: "col" }, name)))), table),
+      el("span", { class: "error", role: "alert" })),
+    el("div", { class: "fields" },
+      field({ label: "Row names", path: "rows.key", hint: "A column with a different value in every row; else rows are numbered." }, choice(rows.key, options("numbered"), (value) => pick("key", value))),
+      field({ label: "Known answers", path: "rows.gold", hint: "Labels of some rows, for gold questions. Never shown to people." }, choice(rows.gold, options("none"), (value) => pick("gold", value)))));
+}
+
+function examples({ kind, examples: values = [] }) {
+  if (kind === "image") return "pictures";
+  return values.slice(0, 3).map((value) => shorten(String(value ?? "empty"))).join(" · ");
+}
+
+const shorten = (text) => (text.length > 40 ? `${text.slice(0, 39)}…` : text);

@@ -1,0 +1,43 @@
+// Step 4: the words that people read.
+
+import { el } from "../shared/dom.js";
+import { field, longText, text } from "../shared/fields.js";
+
+const PLACES = {
+  number: ["{threshold}", "{amount}", "{side}"],
+  class: ["{set}"],
+  order: ["{first}", "{second}"],
+};
+const HINTS = {
+  number: "{amount} is what is asked for (“the price”), {side} “above” or “below”, {threshold} the number with its unit.",
+  class: "{set} is the list of names.",
+  order: "{first} and {second} are the two items.",
+};
+
+export function wordingStep(draft) {
+  const { settings } = draft;
+  const { question } = settings;
+  const { kind } = settings.labels;
+  const wording = text(question.wording, (value) => { question.wording = value; draft.changed(); }, { placeholder: "Empty: a sentence is made for you" });
+  function put(place) {
+    const { selectionStart: from, selectionEnd: to, value } = wording;
+    wording.value = value.slice(0, from) + place + value.slice(to);
+    question.wording = wording.value;
+    wording.focus();
+    wording.setSelectionRange(from + place.length, from + place.length);
+    draft.changed();
+  }
+  const answer = (i) => (value) => {
+    question.answers = question.answers.map((one, k) => (k === i ? value : one));
+    draft.changed();
+  };
+  return el("div", { class: "stack" },
+    field({ label: "Title of the campaign", path: "title", hint: "People see it above the questions." }, text(settings.title, (value) => { settings.title = value; draft.changed(); }, { placeholder: "What are these flats worth?" })),
+    field({ label: "The question", path: "question.wording", hint: HINTS[kind] }, wording),
+    el("div", { class: "line", role: "group", "aria-label": "Put in a place holder" }, PLACES[kind].map((place) => el("button", { type: "button", class: "button small mono", onclick: () => put(place) }, place))),
+    kind === "order" ? null : el("div", { class: "fields", dataset: { path: "question.answers" } },
+      field({ label: "Word for yes" }, text(question.answers[0], answer(0), { maxlength: "40" })),
+      field({ label: "Word for no" }, text(question.answers[1], answer(1), { maxlength: "40" })),
+      el("span", { class: "error", role: "alert" })),
+    field({ label: "Instructions", path: "question.instructions", hint: "What decides doubtful cases? Examples help. One key away for everybody who answers." }, longText(question.instructions, (value) => { question.instructions = value; draft.changed(); }, { rows: "5", maxlength: "20000" })));
+}

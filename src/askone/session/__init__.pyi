@@ -1,0 +1,10 @@
+from .log import Event as Event
+from .log import read_log as read_log
+from .log import write_log as write_log
+from .oracle import Oracle as Oracle
+from .replay import RefitWarning as RefitWarning
+from .replay import fold as fold
+from .replay import teach as teach
+from .simulation import simulate as simulate
+from .stream import Budget as Budget
+from .stream import Stream as Stream

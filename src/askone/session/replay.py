@@ -1,0 +1,155 @@
+"""State as a fold over the log: no clock, no randomness, no asking."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from askone._common.types import Array, Key
+from askone._common.validate import as_flag, as_rows
+from askone.errors import IncompatibleParts, InvalidArgument, InvalidFile
+from askone.learners.base import Learner
+from askone.questions.base import Answer, Question
+from askone.session.log import AUTOMATIC, Answered, Asked, Event, Retracted, Revisited, given_key
+from askone.session.stream import Stream
+
+Rows = Mapping[Key, Any] | ArrayLike
+"""Rows by key: a mapping, a table whose index holds the keys, or an array whose row numbers are the keys."""
+
+
+@final
+class RefitWarning(UserWarning):
+    """A learner was taught by questions that another asked, of which it takes false slopes."""
+
+
+@final
+class Told(NamedTuple):
+    """An answer that was not taken back, its question, its row and what the log calls the row."""
+
+    name: Key
+    x: Any
+    question: Question
+    answer: Answer
+
+
+@final
+class Again(NamedTuple):
+    """A row that came again without a question."""
+
+    name: Key
+    x: Any
+
+
+def fold(learner: Learner[Any], rows: Rows, events: Iterable[Event]) -> Any:
+    """The state after all answers of a log that were not taken back, in the log's order."""
+    state = learner.init()
+    for step in lessons(rows, events):
+        state = learnt(learner, state, step)
+    return state
+
+
+def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False) -> Stream:
+    """A stream that has asked nothing, after a log: its state is the fold, and it can go on asking.
+
+    ``own`` says that its learner is the one who asked.
+    """
+    log, table = list(events), as_table(rows)
+    if stream.learner.local and not as_flag(own, "own"):
+        warnings.warn(
+            f"{type(stream.learner).__name__} takes slopes at its own predictions, or needs questions of its own, so "
+            "those that another model asked mislead it: refit with a default learner, or say own=True if the "
+            "questions are its own",
+            RefitWarning,
+            stacklevel=4,
+        )
+    stream.resume(fold(stream.learner, table, log), log, table)
+    return stream
+
+
+def learnt(learner: Learner[Any], state: Any, step: Told | Again) -> Any:
+    """The state after one lesson."""
+    if isinstance(step, Again):
+        return learner.revisit(state, step.x, step.name)
+    try:
+        return learner.tell_row(state, step.x, step.question, step.answer, given_key(step.name))
+    except InvalidArgument as error:
+        if error.argument != "question":
+            raise
+        asked = f"{step.question.kind}, such as {str(step.question)!r}"
+        allowed = f"one that learns from the log's questions: {asked} (it takes {error.allowed})"
+        raise IncompatibleParts("learner", allowed, type(learner).__name__) from error
+
+
+def lessons(rows: Rows, events: Iterable[Event]) -> Iterator[Told | Again]:
+    """What a log teaches, in its order; a log that does not hold together is refused before the first."""
+    log, table = _checked(events), as_table(rows)
+    gone = {event.answered for event in log if isinstance(event, Retracted)}
+    asked = {event.id: event for event in log if isinstance(event, Asked)}
+    for event in log:
+        if isinstance(event, Revisited):
+            if event.row not in table:
+                raise InvalidFile(f"event {event.id!r} visits {event.row!r}, a row that is not here")
+            yield Again(event.row, table[event.row])
+        if not isinstance(event, Answered) or event.id in gone:
+            continue
+        if event.asked not in asked or asked[event.asked].row not in table:
+            raise InvalidFile(_missing(event, asked.get(event.asked)))
+        question = asked[event.asked]
+        yield Told(question.row, table[question.row], question.question, event.answer)
+
+
+def answers(rows: Rows, events: Iterable[Event]) -> list[Told]:
+    """The answers of a log that were not taken back, in its order."""
+    return [step for step in lessons(rows, events) if isinstance(step, Told)]
+
+
+def as_table(rows: Rows) -> Mapping[Key, Any]:
+    """Rows by key.
+
+    >>> as_table([[1.0], [2.0]])[1].tolist()
+    [2.0]
+    """
+    if isinstance(rows, Mapping):
+        return rows
+    pandas = sys.modules.get("pandas")  # nobody holds a DataFrame who has not imported pandas
+    numbers = as_rows(rows, argument="rows")
+    if pandas is None or not isinstance(rows, pandas.DataFrame):
+        return dict(enumerate(numbers))
+    if not rows.index.is_unique:
+        raise InvalidArgument("rows", "a table whose index names each row once", "an index with repetitions")
+    return dict(zip(rows.index.tolist(), numbers, strict=True))
+
+
+def _checked(events: Iterable[Event]) -> list[Event]:
+    log = list(events)
+    for event in log:
+        if not isinstance(event, Event):
+            raise InvalidArgument("events", "events (event_from_json reads them)", type(event).__name__)
+    answered = [event.id for event in log if isinstance(event, Answered)]
+    known = set(answered)
+    stray = [e.answered for e in log if isinstance(e, Retracted) and e.answered not in known]
+    if stray:
+        raise InvalidFile(f"the log takes back answers that it does not hold: {stray}")
+    gone = {event.answered for event in log if isinstance(event, Retracted)}
+    told = [event.asked for event in log if isinstance(event, Answered) and event.id not in gone]
+    if len(known) < len(answered) or len(set(told)) < len(told):
+        raise InvalidFile("the log answers a question twice")
+    return log
+
+
+def _missing(event: Answered, asked: Asked | None) -> str:
+    said = f"event {event.id!r} answers {event.asked!r}, whose question or row is not here"
+    if asked is None or given_key(asked.row) is not None:
+        return said
+    return f"{said} (rows that were asked without a key go by {AUTOMATIC}0, {AUTOMATIC}1, ... in the order of asking)"
+
+
+def stacked(rows: Rows) -> Array:
+    """All rows of a table, one above the other."""
+    table = as_table(rows)
+    return as_rows([np.asarray(row, dtype=np.float64) for row in table.values()], argument="rows")

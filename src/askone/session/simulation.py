@@ -1,0 +1,195 @@
+"""A learner against an oracle: the same functions as in a live campaign, in compiled blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from threadpoolctl import ThreadpoolController
+
+from askone._common import random_table
+from askone._common.types import Array
+from askone._common.validate import as_count, as_rows, as_seed
+from askone.errors import InvalidArgument
+from askone.learners.base import Learner
+from askone.learners.simulating import Block, Exchange, Task, heard
+from askone.session.oracle import Oracle
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What came out: the last state, a curve (questions asked, error), if kept the questions, their number."""
+
+    state: Any
+    curve: list[tuple[int, float]] = field(default_factory=list)
+    blocks: list[Block | Exchange] = field(default_factory=list)
+    asked: int = 0
+
+
+def checkpoints(questions: int, per_decade: int = 10) -> list[int]:
+    """Numbers of questions, evenly spaced on a logarithmic scale, the last being all of them.
+
+    >>> checkpoints(1000, 3)
+    [1, 2, 5, 10, 22, 46, 100, 215, 464, 1000]
+    """
+    as_count(questions, "questions", 1)
+    points = np.round(np.logspace(0, np.log10(questions), int(np.log10(questions) * per_decade) + 1)).astype(int)
+    return sorted({*points.tolist(), questions})
+
+
+def resampled(rows: int, questions: int, seed: int = 0) -> Array:
+    """Rows drawn with replacement, as in the paper's variant with several questions per row.
+
+    >>> resampled(3, 8).tolist()
+    [1, 1, 1, 2, 1, 0, 1, 2]
+    """
+    uniform = random_table.uniforms(seed, 0, as_count(questions, "questions", 1), 1, random_table.ORDER)[:, 0]
+    return np.asarray(np.floor(uniform * as_count(rows, "rows", 1)), dtype=np.int64)
+
+
+def simulate(
+    learner: Learner[Any],
+    X: ArrayLike,
+    oracle: Oracle,
+    *,
+    seed: int = 0,
+    state: Any = None,
+    order: ArrayLike | None = None,
+    evaluate: Callable[[Array], float] | None = None,
+    test: ArrayLike | None = None,
+    at: Sequence[int] | None = None,
+    keep: bool = False,
+    questions: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Simulation:
+    """One question after the other, answered by the oracle.
+
+    ``order`` lists the rows to ask about (default: each row of X once, in order; see ``resampled``).
+    ``evaluate`` turns predictions on the rows ``test`` into an error, at the numbers of questions
+    ``at`` (default: logarithmically spaced; those never reached are ignored).  ``progress`` is called
+    with questions asked so far; ``keep`` keeps every question and answer.  ``questions`` is the most
+    that may be asked: of use for learners that ask several about a row, which go on with a row until it
+    is known (or, if they are not patient, when it comes again).
+    """
+    rows, held_out = _checked(learner, X, oracle, evaluate, test)
+    numbers = _order(order, len(rows))
+    oracle.check(numbers)
+    most = len(numbers) if questions is None else as_count(questions, "questions", 1)
+    if learner.several:
+        wanted = checkpoints(most) if at is None else [as_count(n, "at", 1) for n in at]
+        limit = None if questions is None else most
+        run = _Run(as_seed(seed), numbers.tolist(), limit, evaluate, held_out, wanted, progress, keep)
+        with _libraries().limit(limits=1, user_api="blas"):
+            return _several(learner, rows, oracle, state, run)
+    numbers = numbers[:most]
+    wanted = checkpoints(len(numbers)) if at is None else [as_count(n, "at", 1) for n in at]
+    stops = sorted({*(n for n in wanted if n <= len(numbers)), len(numbers)})
+    blocks: list[Block | Exchange] = []
+    draw = partial(_uniforms, as_seed(seed), learner.width)
+    task = Task(numbers, oracle, draw, listen=blocks.append if keep else None)
+    now, done, curve = learner.init() if state is None else state, 0, []
+    # A stream is many small matrix products: threads would slow them down, and change their last digits.
+    with _libraries().limit(limits=1, user_api="blas"):
+        for stop in stops:
+            part = rows[done:stop] if order is None else rows[numbers[done:stop]]
+            now, done = learner.stream(now, part, task.part(done, stop)), stop
+            if evaluate is not None and held_out is not None:
+                curve.append((done, evaluate(learner.predict(now, held_out))))
+            if progress is not None:
+                progress(done)
+    return Simulation(now, curve, blocks, done)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """Which rows, how many questions at most, and what to look at on the way."""
+
+    seed: int
+    order: list[int]
+    most: int | None
+    evaluate: Callable[[Array], float] | None
+    test: Array | None
+    at: list[int]
+    progress: Callable[[int], None] | None
+    keep: bool
+
+
+def _several(learner: Learner[Any], rows: Array, oracle: Oracle, state: Any, run: _Run) -> Simulation:
+    """The same for learners that may ask about a row again."""
+    oracle.require_resampling()
+    now, asked = learner.init() if state is None else state, 0
+    most = math.inf if run.most is None else run.most
+    curve: list[tuple[int, float]] = []
+    kept: list[Block | Exchange] = []
+    open_rows = set(run.order)
+    for number in run.order:
+        x, again = rows[number], True
+        if not learner.wants(now, x, number):
+            now = learner.revisit(now, x, number)
+            open_rows.discard(number)
+        while again and asked < most and learner.wants(now, x, number):
+            question = learner.ask_row(now, x, random_table.uniforms(run.seed, asked, 1, learner.width)[0], number)
+            answer = oracle.respond(number, question)
+            now = now if answer is None else learner.tell_row(now, x, question, answer, number)
+            asked, again = asked + 1, learner.patient and answer is not None
+            kept += [heard(number, question, answer)] if run.keep else []
+            curve += _looked(learner, now, asked, run) if asked in run.at else []
+        if asked >= most or not open_rows:
+            break
+    if not curve or curve[-1][0] < asked:
+        curve += _looked(learner, now, asked, run)
+    return Simulation(now, curve, kept, asked)
+
+
+def _looked(learner: Learner[Any], state: Any, asked: int, run: _Run) -> list[tuple[int, float]]:
+    if run.progress is not None:
+        run.progress(asked)
+    if run.evaluate is None or run.test is None:
+        return []
+    return [(asked, run.evaluate(learner.predict(state, run.test)))]
+
+
+def _checked(
+    learner: Learner[Any], X: ArrayLike, oracle: Oracle, evaluate: object, test: ArrayLike | None
+) -> tuple[Array, Array | None]:
+    if not isinstance(learner, Learner):
+        raise InvalidArgument("learner", "a Learner (an estimator's is stream_.learner)", type(learner).__name__)
+    if not isinstance(oracle, Oracle):
+        raise InvalidArgument("oracle", "an Oracle, which hides the labels", type(oracle).__name__)
+    rows = as_rows(X, learner.columns)
+    oracle.fits(learner.space)
+    if len(rows) > len(oracle):
+        raise InvalidArgument("X", f"at most {len(oracle)} rows, as the oracle has labels", f"{len(rows)} rows")
+    if evaluate is not None and test is None:
+        raise InvalidArgument("test", "rows to evaluate on", None)
+    return rows, None if test is None else as_rows(test, learner.columns, "test")
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()  # looks through all loaded libraries: milliseconds, once
+
+
+def _uniforms(seed: int, width: int, first: int, count: int) -> Array:
+    return random_table.uniforms(seed, first, count, width)
+
+
+def _order(order: ArrayLike | None, rows: int) -> Array:
+    if order is None:
+        return np.arange(rows)
+    try:
+        numbers = np.asarray(order)
+    except ValueError as error:
+        raise InvalidArgument("order", "a list of row numbers", order) from error
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or len(numbers) == 0:
+        raise InvalidArgument("order", "a list of row numbers", order)
+    if numbers.min() < 0 or numbers.max() >= rows:
+        raise InvalidArgument("order", f"row numbers from 0 to {rows - 1}", f"{numbers.min()} to {numbers.max()}")
+    return numbers

@@ -1,0 +1,398 @@
+"""One learner, its state, its open questions and its budget: what a program holds while it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from askone._common import random_table
+from askone._common.types import Array, Key
+from askone._common.validate import as_count, as_flag, as_row, as_rows, as_seed
+from askone.errors import AlreadyAnswered, AlreadyAsked, AskoneError, BudgetSpent, InvalidArgument, UnknownQuestion
+from askone.learners.base import Learner
+from askone.questions.base import Question
+from askone.questions.comparison import BestOf, Prefer
+from askone.session.history import History, Told, Visit
+from askone.session.log import AUTOMATIC, Answered, Asked, Choice, Event, Retracted, Revisited, Skipped, given_key
+
+
+@final
+class Budget:
+    """How many questions may be asked; several streams may share one.
+
+    >>> purse = Budget(2)
+    >>> purse.spend()
+    >>> purse.left
+    1
+    >>> purse.spend(2)
+    Traceback (most recent call last):
+    askone.errors.BudgetSpent: 2 more question(s) wanted, 1 of 2 left
+    """
+
+    def __init__(self, questions: int, spent: int = 0) -> None:
+        self.questions = as_count(questions, "budget", 1)
+        self.spent = as_count(spent, "spent", 0, self.questions)
+
+    def __repr__(self) -> str:
+        return f"Budget({self.questions}, spent={self.spent})"
+
+    @property
+    def left(self) -> int:
+        """Questions that may still be asked."""
+        return self.questions - self.spent
+
+    def require(self, questions: int) -> None:
+        """Raise if fewer are left."""
+        if questions > self.left:
+            raise BudgetSpent(f"{questions} more question(s) wanted, {self.left} of {self.questions} left")
+
+    def spend(self, questions: int = 1) -> None:
+        """Take questions out, all or none."""
+        self.require(questions)
+        self.spent += questions
+
+
+def plain_key(key: Any) -> Any:
+    """A key as Python's own text or whole number, where it is NumPy's."""
+    return key.item() if isinstance(key, np.generic) else key
+
+
+def as_budget(budget: Budget | int | None) -> Budget | None:
+    """A budget, given as one or as a number of questions."""
+    return budget if budget is None or isinstance(budget, Budget) else Budget(budget)
+
+
+@final
+class _Open(NamedTuple):
+    """A question without an answer, its row, and what the log calls the row."""
+
+    row: Array
+    question: Question
+    name: Key
+
+
+@final
+class Stream:
+    """Ask and tell with memory: which rows were asked, which questions are open, what is left.
+
+    A row with a ``key`` is asked once, ever, unless ``resample`` allows more; without a key every
+    call is a new row.  Answers may come late, in any order or never.  A wrong call raises and
+    changes nothing.  ``log`` is called with every event, and ``rows`` keeps the rows by what the log
+    calls them.  Answers can be taken back (``retract``); for that their rows and questions are held, unless
+    ``history`` is False.
+
+    >>> from askone.features.maps import Linear, Scaler
+    >>> from askone.learners.sgd.sgd import SGD
+    >>> from askone.learners.models.linear import FeatureModel
+    >>> from askone.labels.number import Real
+    >>> stream = Stream(SGD(Real(0, 100), FeatureModel(Linear(Scaler.identity(1)))))
+    >>> first, second = stream.ask_many([[0.0], [1.0]], keys=["ann", "bob"])
+    >>> stream.tell(second, True)
+    >>> stream.open
+    [0]
+    >>> stream.retract(second)               # it was a mistake
+    >>> stream.tell(second, False)
+    >>> stream.ask([0.0], key="ann")
+    Traceback (most recent call last):
+    askone.errors.AlreadyAsked: row 'ann' had its one question; resample=True allows several
+    """
+
+    def __init__(
+        self,
+        learner: Learner[Any],
+        *,
+        seed: int = 0,
+        budget: Budget | int | None = None,
+        resample: bool = False,
+        log: Callable[[Event], None] | None = None,
+        state: Any = None,
+        asked: int = 0,
+        history: bool = True,
+        rows: MutableMapping[Key, Array] | None = None,
+    ) -> None:
+        if not isinstance(learner, Learner):
+            raise InvalidArgument("learner", "a Learner", type(learner).__name__)
+        if log is not None and not callable(log):
+            raise InvalidArgument("log", "a function of one event, such as a list's append", type(log).__name__)
+        self.learner, self.budget, self.resample = learner, as_budget(budget), as_flag(resample, "resample")
+        self.seed, self.asked = as_seed(seed), as_count(asked, "asked")
+        self.state = learner.init() if state is None else state
+        self._log, self._rows = log, rows
+        self.keys: set[Key] = set()
+        self.visits = 0
+        self._skipped: set[Key | bytes] = set()
+        self._open: dict[int, _Open] = {}
+        self._history = History(learner) if as_flag(history, "history") else None
+        self.retractions: dict[int, int] = {}
+
+    @property
+    def open(self) -> list[int]:
+        """Numbers of the questions without an answer."""
+        return list(self._open)
+
+    @property
+    def answered(self) -> int:
+        """Answers learnt from."""
+        return self.learner.count(self.state)
+
+    def ask(self, x: ArrayLike, key: Key | None = None, choice: Choice | None = None) -> Question:
+        """One question about one row; ``choice`` says how the row was chosen, for the log."""
+        row, key = as_row(x, self.learner.columns), plain_key(key)
+        self._check(1, [key])
+        self._check_open(row, [key])
+        uniform = random_table.uniforms(self.seed, self.asked, 1, self.learner.width)
+        return self._put(row[0], key, self.learner.ask_row(self.state, row[0], uniform[0], key), choice)
+
+    def ask_many(self, X: ArrayLike, keys: Sequence[Key] | None = None) -> list[Question]:
+        """A question for each row, all from the present state."""
+        rows = as_rows(X, self.learner.columns)
+        names: list[Key | None] = [None] * len(rows)
+        if keys is not None:
+            one = isinstance(keys, str) or not isinstance(keys, Iterable)
+            names = [plain_key(key) for key in ([keys] if one and len(rows) == 1 else [] if one else keys)]
+        if len(names) != len(rows):
+            raise InvalidArgument("key", f"a list of {len(rows)} keys, one per row", repr(keys))
+        self._check(len(rows), names)
+        self._check_open(rows, names)
+        uniform = random_table.uniforms(self.seed, self.asked, len(rows), self.learner.width)
+        questions = self._questions(rows, uniform, names)
+        return [self._put(row, key, q) for row, key, q in zip(rows, names, questions, strict=True)]
+
+    def _questions(self, rows: Array, uniform: Array, keys: list[Key | None]) -> list[Question]:
+        if not self.learner.several:
+            return self.learner.ask_many(self.state, rows, uniform)
+        each = zip(rows, uniform, keys, strict=True)
+        return [self.learner.ask_row(self.state, row, u, key) for row, u, key in each]
+
+    def wants(self, x: ArrayLike, key: Key | None = None) -> bool:
+        """Whether there is another question about a row: there is none after a skip, nor when the budget is spent."""
+        row, key = as_row(x, self.learner.columns)[0], plain_key(key)
+        spent = self.budget is not None and self.budget.left == 0
+        return not spent and self._place(row, key) not in self._skipped and self.learner.wants(self.state, x, key)
+
+    def _place(self, row: Array, key: Key | None) -> Key | bytes:
+        return (row + 0.0).tobytes() if key is None else key
+
+    def _check_open(self, rows: Array, keys: Sequence[Key | None]) -> None:
+        """A learner that asks several questions about a row asks them one after the other."""
+        if not self.learner.several:
+            return
+        waiting = {self._place(found.row, given_key(found.name)) for found in self._open.values()}
+        for row, key in zip(rows, keys, strict=True):
+            if self._place(row, key) in waiting:
+                raise AlreadyAsked("this row has an open question: tell or skip that first")
+            waiting.add(self._place(row, key))
+
+    def revisit(self, x: ArrayLike, key: Key) -> None:
+        """A row that has no question left came again: a step that costs none."""
+        row, key = as_row(x, self.learner.columns), plain_key(key)
+        self._check_keys([key])
+        state = self.learner.revisit(self.state, row[0], key)
+        self._note(Revisited(f"visit-{self.visits}", key))
+        self._remember(Visit(row[0].copy(), key))
+        self.state, self.visits = state, self.visits + 1
+
+    def put(self, x: ArrayLike, question: Question, key: Key | None = None) -> Question:
+        """A question of the caller's own about one row, numbered, counted and logged like any other."""
+        row, key = as_row(x, self.learner.columns), plain_key(key)
+        if not isinstance(question, Question):
+            raise InvalidArgument("question", "a Question", type(question).__name__)
+        self._check(1, [key])
+        return self._put(row[0], key, question)
+
+    def tell(self, question: Question | int, answer: object) -> None:
+        """Learn from the answer to an open question, or to its number."""
+        number, found = self._find(question)
+        row, asked, name = found
+        if isinstance(asked, BestOf):
+            self._tell_comparisons(number, found, asked.comparisons(answer))
+            return
+        accepted = asked.accept(answer)
+        state = self.learner.tell_row(self.state, row, asked, accepted, given_key(name))
+        event = Answered(f"answer-{self._time(number)}", f"ask-{number}", accepted)
+        self._note(event)
+        self._remember(Told(event.id, number, row, name, asked, asked, accepted))
+        self.state = state
+        del self._open[number]
+
+    def _time(self, number: int) -> str:
+        """5, and 5+1 when its answer was taken back once: events have names of their own."""
+        times = self.retractions.get(number, 0)
+        return f"{number}+{times}" if times else str(number)
+
+    def _tell_comparisons(self, number: int, found: _Open, told: list[tuple[Prefer, bool]]) -> None:
+        """Each comparison is an event pair of its own (ask-5.1, answer-5.1): then a log is folded as ever.
+
+        If the log fails halfway, what it has taken has happened, and the question is closed.
+        """
+        row, asked, name = found
+        states, time = [self.state], self._time(number)
+        for pair, answer in told:  # whatever is refused is refused here, before anything is logged
+            states.append(self.learner.tell_row(states[-1], row, pair, answer, given_key(name)))
+        for i, (pair, answer) in enumerate(told, start=1):
+            self._note(Asked(f"ask-{time}.{i}", name, pair, self.answered))
+            self._note(Answered(f"answer-{time}.{i}", f"ask-{time}.{i}", answer))
+            self._remember(Told(f"answer-{time}.{i}", number, row, name, asked, pair, answer))
+            self.state = states[i]
+            self._open.pop(number, None)
+
+    def retract(self, question: Question | int) -> None:
+        """Take back the answer to a question, which is open again: tell or skip it anew.
+
+        The state becomes what all other answers make of it; questions that were asked meanwhile stay as they
+        are.  Only answers told to this very stream can be taken back, not those of before saving.
+        """
+        number = self._number(question)
+        told = [] if self._history is None else self._history.told(number)
+        if self._history is None or not told:
+            why = "is open" if number in self._open else "was skipped, or answered where this stream has no history"
+            raise InvalidArgument("question", "one whose answer was told to this stream", f"{number}, which {why}")
+        self._same_words(question, told[0].asked)
+        try:  # whatever is refused is refused here, before anything is logged
+            states = [self._history.without(told[i:]) for i in reversed(range(len(told)))]
+        except AskoneError as error:
+            allowed = "one without which all later answers can be learnt"
+            raise InvalidArgument("question", allowed, f"{number} ({error})") from error
+        for one, state in zip(reversed(told), states, strict=True):  # the last first: what the log took has happened
+            self._note(Retracted(one.id.replace("answer", "retract"), one.id))
+            self._history.drop(one)
+            self.state = state
+        self._open[number] = _Open(told[0].row, told[0].asked, told[0].name)
+        self.retractions[number] = self.retractions.get(number, 0) + 1
+
+    def _remember(self, entry: Told | Visit) -> None:
+        if self._history is not None:
+            self._history.add(self.state, entry)
+
+    def skip(self, question: Question | int) -> None:
+        """Close an open question without an answer; it stays counted."""
+        number, found = self._find(question)
+        self._note(Skipped(f"skip-{number}", f"ask-{number}"))
+        if self.learner.several:
+            self._skipped.add(self._place(found.row, given_key(found.name)))
+        del self._open[number]
+
+    def reopen(self, number: int, x: ArrayLike, question: Question, name: Key | None = None) -> None:
+        """Take up an open question of an earlier stream (see ``OneBitRegressor.save``)."""
+        row = as_row(x, self.learner.columns)[0]
+        called = f"{AUTOMATIC}{number}" if name is None else name
+        self._open[as_count(number, "number", 0, self.asked - 1)] = _Open(row, question, called)
+
+    def resume(self, state: Any, events: Iterable[Event], rows: Mapping[Key, ArrayLike]) -> None:
+        """Go on where a log ends, at a state learnt from it: its keys, its numbers and its open questions.
+
+        The log's events are noted here too, so that this stream's log is whole.  Nothing is taken from the
+        budget, as nobody is asked.
+        """
+        log = list(events)
+        asked = {event.id: event for event in log if isinstance(event, Asked)}
+        # The comparisons that the best of several implies share the number of their question.
+        numbers = {one.question.number for one in asked.values()} - {None}
+        unnumbered = sum(one.question.number is None for one in asked.values())
+        self.state, self.asked = state, max([0, *(number + 1 for number in numbers if number is not None)]) + unnumbered
+        self.keys.update(one.row for one in asked.values() if given_key(one.row) is not None)
+        self.visits = sum(isinstance(event, Revisited) for event in log)
+        given = {event.id: event.asked for event in log if isinstance(event, Answered)}
+        for taken in (event.answered for event in log if isinstance(event, Retracted)):
+            number = asked[given[taken]].question.number
+            if number is not None:  # a new answer to it needs a name of its own
+                self.retractions[number] = self.retractions.get(number, 0) + 1
+        self._resume_open(log, asked, rows)
+        for one in asked.values():
+            if self._rows is not None and one.row in rows:
+                self._rows.setdefault(one.row, as_row(rows[one.row], self.learner.columns)[0].copy())
+        for event in log:
+            self._note(event)
+
+    def _resume_open(self, log: list[Event], asked: dict[str, Asked], rows: Mapping[Key, ArrayLike]) -> None:
+        gone = {event.answered for event in log if isinstance(event, Retracted)}
+        ends = [event for event in log if isinstance(event, Answered | Skipped) and event.id not in gone]
+        # Numbers, as the comparisons that the best of several implies share that of their question.
+        done = {asked[event.asked].question.number for event in ends if event.asked in asked}
+        for one in asked.values():
+            number = one.question.number
+            if number is not None and number not in done and one.row in rows:
+                self.reopen(number, rows[one.row], one.question, one.row)
+                done.add(number)
+        passed = [asked[event.asked].row for event in ends if isinstance(event, Skipped) and event.asked in asked]
+        for name in passed if self.learner.several else ():
+            if name in rows:
+                self._skipped.add(self._place(as_row(rows[name], self.learner.columns)[0], given_key(name)))
+
+    def open_questions(self) -> list[tuple[int, Array, Question, Key]]:
+        """Number, row, question and name of all that is open."""
+        return [(number, *found) for number, found in self._open.items()]
+
+    def skipped(self) -> list[Key | list[float]]:
+        """Which rows are not asked about again after a skip: their keys, or the rows that had none."""
+        places = [p if isinstance(p, str | int) else np.frombuffer(p).tolist() for p in self._skipped]
+        return sorted(places, key=lambda place: (str(type(place)), place))
+
+    def pass_over(self, place: Key | list[float]) -> None:
+        """Take over a row that an earlier stream had ``skipped``."""
+        if not isinstance(place, str | int):
+            self._skipped.add(self._place(as_row(place, self.learner.columns)[0], None))
+        else:
+            self._skipped.add(place)
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Predictions at the present state, n x m."""
+        return self.learner.predict(self.state, X)
+
+    def _put(self, row: Array, key: Key | None, question: Question, choice: Choice | None = None) -> Question:
+        """Log first, then remember: what the log has not taken has not happened."""
+        asked = question.numbered(self.asked)
+        name = f"{AUTOMATIC}{self.asked}" if key is None else key
+        self._note(Asked(f"ask-{self.asked}", name, asked, self.answered, choice))
+        if self.budget is not None:
+            self.budget.spend()
+        if key is not None:
+            self.keys.add(key)
+        kept = row.copy()  # the caller may reuse the array
+        if self._rows is not None:
+            self._rows.setdefault(name, kept)
+        self._open[self.asked] = _Open(kept, asked, name)
+        self.asked += 1
+        return asked
+
+    def _note(self, event: Event) -> None:
+        if self._log is not None:
+            self._log(event)
+
+    def _check_keys(self, keys: Sequence[Key | None]) -> None:
+        for key in keys:
+            if key is not None and (type(key) not in (str, int) or given_key(key) is None):
+                raise InvalidArgument("key", f"a text (not beginning with {AUTOMATIC!r}) or a whole number", repr(key))
+
+    def _check(self, questions: int, keys: Sequence[Key | None]) -> None:
+        if self.budget is not None:
+            self.budget.require(questions)
+        self._check_keys(keys)
+        seen: set[Key] = set()
+        for key in keys:
+            if key is None:
+                continue
+            if not self.resample and (key in self.keys or key in seen):
+                raise AlreadyAsked(f"row {key!r} had its one question; resample=True allows several")
+            seen.add(key)
+
+    def _find(self, question: Question | int) -> tuple[int, _Open]:
+        number = self._number(question)
+        if number not in self._open:
+            raise AlreadyAnswered(f"question {number} is closed: it was answered or skipped")
+        found = self._open[number]
+        self._same_words(question, found.question)
+        return number, found
+
+    def _number(self, question: Question | int) -> int:
+        number = question.number if isinstance(question, Question) else question
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < self.asked:
+            raise UnknownQuestion(f"question {number!r} was never asked here; {self.asked} question(s) were")
+        return int(number)
+
+    def _same_words(self, question: Question | int, asked: Question) -> None:
+        if question is not asked and isinstance(question, Question) and question != asked:
+            raise UnknownQuestion(f"question {asked.number} was asked here, but not with these words: {asked}")

@@ -1,0 +1,157 @@
+"""PostgreSQL, through psycopg."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any, ClassVar, final
+
+import sqlalchemy as sa
+
+from askone.errors import MissingExtra
+from askone.store._connections import ENTRY_COLUMNS, SEAT_COLUMNS, WAIT, Database, Gate, Record, Session, Values
+
+SECRET = ("password", "sslpassword", "passfile")
+"""Parameters of an address that are not to be seen."""
+_KEPT, _MORE, _WRITERS = 8, 8, 12
+"""Connections that stay, those that come for a rush, and how many of both may write at a time.
+
+Whoever writes reads rows meanwhile, by another connection: with none left, all would wait for each other.
+"""
+SETTINGS = (
+    "SET synchronous_commit = on",
+    f"SET lock_timeout = '{WAIT:g}s'",
+    # A client that hangs inside a turn gives the campaign back.
+    "SET idle_in_transaction_session_timeout = '5min'",
+    "SET default_transaction_isolation = 'read committed'",
+)
+# One round trip, and one value for each part whatever it holds.  The parts touch different records, so their order does
+# not matter.
+_APPEND = """
+WITH logged AS (
+  INSERT INTO entries SELECT ?::bigint, * FROM json_to_recordset(?::json) AS e(
+    seq bigint, id text, kind text, who text, at float8, number bigint, body text, hash text)
+), dropped AS (
+  DELETE FROM seats WHERE campaign = ? AND (number, seat) IN (
+    SELECT * FROM json_to_recordset(?::json) AS d(number bigint, seat bigint))
+)
+INSERT INTO seats SELECT ?::bigint, * FROM json_to_recordset(?::json) AS s(
+  number bigint, seat bigint, position bigint, person text, lease text, expires float8, ahead text)
+ON CONFLICT (campaign, number, seat) DO UPDATE SET position = excluded.position, person = excluded.person,
+  lease = excluded.lease, expires = excluded.expires, ahead = excluded.ahead
+"""
+
+
+@final
+class PostgreSQL(Database):
+    """A database of a server."""
+
+    dialect: ClassVar[str] = "postgresql"
+    among_texts: ClassVar[str] = "= ANY(?::text[])"
+    among_numbers: ClassVar[str] = "= ANY(?::bigint[])"
+    by: ClassVar[str] = ""
+
+    def __init__(self, url: sa.URL) -> None:
+        options = {"connect_timeout": 10, "client_encoding": "utf8", "application_name": "askone"}
+        given = {name: value for name, value in options.items() if name not in url.query}
+        try:
+            engine = sa.create_engine(
+                url.set(drivername="postgresql+psycopg"),
+                connect_args=given,
+                hide_parameters=True,
+                pool_size=_KEPT,
+                max_overflow=_MORE,
+                pool_timeout=WAIT,
+            )
+        except ModuleNotFoundError as error:
+            raise MissingExtra('PostgreSQL needs psycopg: pip install "askone[postgres]"') from error
+        sa.event.listen(engine, "connect", _prepare)
+        self._gate = Gate(_WRITERS)
+        super().__init__(engine, [str(url.password or ""), *(str(url.query.get(name, "")) for name in SECRET)])
+
+    def sql(self, text: str) -> str:
+        """The driver's spelling."""
+        return _spelt(text)
+
+    def listed(self, values: Sequence[str] | Sequence[int]) -> list[str] | list[int]:
+        """An array."""
+        return list(values)  # type: ignore[return-value]
+
+    def several(self, cursor: Any, queries: Sequence[tuple[str, Values]]) -> list[list[Record]]:
+        """See ``Session.several``: all are sent before the first answer is read."""
+        connection = cursor.connection
+        with connection.pipeline():
+            sent = [connection.execute(self.sql(text), values) for text, values in queries]
+            return [one.fetchall() for one in sent]
+
+    def begin(self, session: Session, lock: str | None) -> None:
+        """Under an advisory lock that the transaction's end gives back.
+
+        What follows is read by statements of their own, and so sees all that the last holder committed.
+        """
+        text = "BEGIN" if lock is None else f"BEGIN; SELECT pg_advisory_xact_lock({lock_number(lock)})"
+        session.cursor.execute(text, prepare=False)
+
+    def repeats(self, error: Any) -> bool:
+        """See ``Database.repeats``."""
+        return bool(error.diag.constraint_name == "entries_by_id")
+
+    def guard(self, writing: bool) -> AbstractContextManager[object]:
+        """A connection, so that some are left to read by; the server sees to the rest."""
+        return self._gate if writing else nullcontext()
+
+    def gone(self, driver: Any) -> bool:
+        """See ``Database.gone``."""
+        return bool(driver.closed)
+
+    def append(
+        self, session: Session, campaign: int, entries: list[Record], put: list[Record], drop: list[Record]
+    ) -> None:
+        """See ``Database.append``."""
+        logged, seated = _listed(ENTRY_COLUMNS, entries), _listed(SEAT_COLUMNS, put)
+        session.run(_APPEND, (campaign, logged, campaign, _listed("number, seat", drop), campaign, seated))
+
+    def add_rows(self, session: Session, records: list[Record]) -> None:
+        """See ``Database.add_rows``."""
+        with session.cursor.copy("COPY table_rows FROM STDIN (FORMAT BINARY)") as copy:
+            copy.set_types(["int8", "int8", "text", "text", "bytea", "text"])
+            for record in records:
+                copy.write_row(record)
+
+    def add_campaign(self, session: Session, record: Record) -> int:
+        """See ``Database.add_campaign``."""
+        columns = "title, owner, created, row_count, fingerprint, dtype, width, learner, maker, touched"
+        values = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"
+        return int(session.fetch(f"INSERT INTO campaigns ({columns}) VALUES {values}", record)[0][0])
+
+    def tables(self, session: Session) -> list[str]:
+        """See ``Database.tables``."""
+        found = session.fetch("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+        return [name for (name,) in found]
+
+
+def lock_number(name: str) -> int:
+    """The number of an advisory lock: 64 bits of a hash of its name.
+
+    >>> -(2**63) <= lock_number("cats") < 2**63
+    True
+    """
+    return int.from_bytes(hashlib.sha256(f"askone {name}".encode()).digest()[:8], "big", signed=True)
+
+
+@cache
+def _spelt(text: str) -> str:
+    return text.replace("?", "%s")
+
+
+def _listed(columns: str, records: list[Record]) -> str:
+    names = columns.split(", ")
+    return json.dumps([dict(zip(names, record, strict=True)) for record in records], ensure_ascii=False)
+
+
+def _prepare(connection: Any, _: object) -> None:
+    connection.autocommit = True
+    connection.execute("; ".join(SETTINGS))

@@ -1,0 +1,1 @@
+"""Who may do what: users, members, credentials and webhooks."""

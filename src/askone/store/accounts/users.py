@@ -1,0 +1,186 @@
+"""Users, and who works on which campaign."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, final, get_args
+
+from askone.errors import AlreadyExists, InvalidArgument, UnknownCampaign
+from askone.store._codec import as_texts
+from askone.store._connections import Database, Record
+
+Role = Literal["admin", "manager", "annotator"]
+MemberRole = Literal["manager", "annotator"]
+_USER = "id, name, role, password, disabled"
+
+
+@final
+@dataclass(frozen=True)
+class User:
+    """Somebody who can sign in; the log knows them by ``id`` alone."""
+
+    id: str
+    name: str
+    role: Role
+    password_hash: str | None = field(default=None, repr=False)
+    disabled: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class Member:
+    """A user of a campaign, and as what."""
+
+    campaign: str
+    user: str
+    role: MemberRole
+
+
+class Keeper:
+    """What all parts of the accounts do with the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def _read(self, query: str, *values: object) -> list[Record]:
+        keepable(values)
+        return self._database.read(query, values)
+
+    def _run(self, statement: str, *values: object) -> int:
+        """A statement of its own; how many records it touched."""
+        keepable(values)
+        with self._database.transaction() as session:
+            return session.run(statement, values)
+
+    def _add(self, table: str, what: str, record: Mapping[str, Any]) -> None:
+        """A new record of a table."""
+        places = ", ".join("?" for _ in record)
+        try:
+            self._run(f"INSERT INTO {table} ({', '.join(record)}) VALUES ({places})", *record.values())
+        except self._database.conflict as error:
+            raise AlreadyExists(f"{what} is taken, or what it belongs to is gone") from error
+
+    def _campaign(self, name: str) -> int:
+        found = self._read("SELECT id FROM campaigns WHERE name = ?", name)
+        if not found:
+            raise UnknownCampaign(name)
+        return int(found[0][0])
+
+
+class People(Keeper):
+    """Users and members."""
+
+    def add_user(self, id: str, name: str, role: Role, password_hash: str | None = None) -> None:
+        """A new user, whose name no other has in whatever case."""
+        _one_of("role", role, get_args(Role))
+        if not name.strip():
+            raise InvalidArgument("name", "a text that is not empty", name)
+        user = {"id": id, "name": name, "folded": folded(name), "role": role, "password": password_hash, "disabled": 0}
+        self._add("users", f"the name {name!r} or the id", user)
+
+    def user(self, id: str) -> User | None:
+        """The user of an id."""
+        return _user(self._read(f"SELECT {_USER} FROM users WHERE id = ?", id))
+
+    def user_by_name(self, name: str) -> User | None:
+        """The user of a name, in whatever case it is written."""
+        return _user(self._read(f"SELECT {_USER} FROM users WHERE folded = ?", folded(name)))
+
+    def users(self) -> list[User]:
+        """All users, by their names."""
+        return [_made(record) for record in self._read(f"SELECT {_USER} FROM users ORDER BY folded")]
+
+    def set_password(self, id: str, password_hash: str | None) -> None:
+        """Another password, or none: then nobody can sign in with one."""
+        self._run("UPDATE users SET password = ? WHERE id = ?", password_hash, id)
+
+    def set_role(self, id: str, role: Role) -> None:
+        """Another role."""
+        _one_of("role", role, get_args(Role))
+        self._run("UPDATE users SET role = ? WHERE id = ?", role, id)
+
+    def disable_user(self, id: str, disabled: bool = True) -> None:
+        """Shut a user out: their sessions end, and their tokens are of no use while they are disabled."""
+        keepable((id,))
+        with self._database.transaction() as session:
+            session.run("UPDATE users SET disabled = ? WHERE id = ?", (int(disabled), id))
+            session.run("DELETE FROM sessions WHERE person = ?", (id,))
+
+    def forget_user(self, id: str) -> None:
+        """Delete what is known of a user; the id stays in the logs, and a pseudonym with it."""
+        keepable((id,))
+        pseudonym = f"forgotten {id}"
+        with self._database.transaction() as session:
+            for table in ("sessions", "tokens", "members"):
+                session.run(f"DELETE FROM {table} WHERE person = ?", (id,))
+            session.run(
+                "UPDATE users SET name = ?, folded = ?, password = NULL, disabled = 1 WHERE id = ?",
+                (pseudonym, folded(pseudonym), id),
+            )
+        self._database.scrub()
+
+    def add_member(self, campaign: str, user: str, role: MemberRole) -> None:
+        """Let a user into a campaign, or give a member another role."""
+        _one_of("role", role, get_args(MemberRole))
+        number = self._campaign(campaign)
+        keepable((user,))
+        with self._database.transaction() as session:
+            if not session.fetch("SELECT 1 FROM users WHERE id = ?", (user,)):
+                raise InvalidArgument("user", "the id of a user", user)
+            session.run(
+                """INSERT INTO members VALUES (?, ?, ?)
+                ON CONFLICT (campaign, person) DO UPDATE SET role = excluded.role""",
+                (number, user, role),
+            )
+
+    def members(self, campaign: str) -> list[Member]:
+        """The members of a campaign."""
+        query = "SELECT person, role FROM members WHERE campaign = ? ORDER BY person"
+        return [Member(campaign, user, role) for user, role in self._read(query, self._campaign(campaign))]
+
+    def campaigns_of(self, user: str) -> list[Member]:
+        """The campaigns that a user is a member of."""
+        query = """SELECT c.name, m.person, m.role FROM members m JOIN campaigns c ON c.id = m.campaign
+            WHERE m.person = ? AND c.name IS NOT NULL ORDER BY c.name"""
+        return [Member(*record) for record in self._read(query, user)]
+
+    def role_in(self, campaign: str, user: str) -> MemberRole | None:
+        """A user's role in a campaign; None to who is no member."""
+        query = """SELECT m.role FROM members m JOIN campaigns c ON c.id = m.campaign
+            WHERE c.name = ? AND m.person = ?"""
+        found = self._read(query, campaign, user)
+        return found[0][0] if found else None
+
+    def remove_member(self, campaign: str, user: str) -> None:
+        """Take a user out of a campaign."""
+        self._run("DELETE FROM members WHERE campaign = ? AND person = ?", self._campaign(campaign), user)
+
+
+def folded(name: str) -> str:
+    """What two names have in common that people would mix up.
+
+    >>> folded(" Zoë") == folded("ZOE\u0308")
+    True
+    """
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
+
+
+def keepable(values: tuple[object, ...]) -> None:
+    """Refuse texts that a database cannot keep."""
+    as_texts("text", [value for value in values if isinstance(value, str)])
+
+
+def _one_of(argument: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InvalidArgument(argument, "one of " + ", ".join(allowed), value)
+
+
+def _made(record: Record) -> User:
+    id, name, role, password, disabled = record
+    return User(id, name, role, password, bool(disabled))
+
+
+def _user(found: list[Record]) -> User | None:
+    return _made(found[0]) if found else None

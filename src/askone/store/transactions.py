@@ -1,0 +1,159 @@
+"""A turn: one writer at a time reads the end of a campaign's log and appends to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, final
+
+from askone.errors import DuplicateEvent, UnknownCampaign
+from askone.store._codec import Line, as_texts, packed_entries, packed_seat, seat_of
+from askone.store._connections import ENTRY_COLUMNS, SEAT_COLUMNS, Database, Record, Session, Values
+from askone.store.entries import BEGINNING, Entry, Seat
+
+# The last number by a subquery, which both databases read off the end of an index: sorting a join instead, PostgreSQL
+# would read a campaign's whole log.
+HEAD = """
+SELECT c.id, e.seq, e.hash FROM campaigns c
+LEFT JOIN entries e ON e.campaign = c.id AND e.seq = (SELECT max(seq) FROM entries WHERE campaign = c.id)
+WHERE c.name = ?
+"""
+_TAIL = f"SELECT {ENTRY_COLUMNS} FROM entries WHERE campaign = ? AND seq > ? ORDER BY seq"
+_KNOWN = f"SELECT {ENTRY_COLUMNS} FROM entries{{by}} WHERE campaign = ? AND id {{texts}}"
+_SEATS = f"SELECT {SEAT_COLUMNS} FROM seats{{by}} WHERE campaign = ? AND "
+_FREE = (
+    f"SELECT {SEAT_COLUMNS} FROM seats WHERE campaign = ? AND (number, seat) > (?, ?) AND expires <= ? "
+    "ORDER BY number, seat LIMIT ?"
+)
+
+
+Query = tuple[str, Values]
+
+
+@final
+class Looked(NamedTuple):
+    """What a turn begins with (see ``Turn.look``)."""
+
+    tail: list[Entry]
+    known: dict[str, Entry]
+    seats: list[Seat]
+    free: list[Seat]
+
+
+@final
+class Turn:
+    """What the holder of a turn can do: each method is one round trip, for as many things as are handed in."""
+
+    def __init__(self, session: Session, database: Database, name: str) -> None:
+        found = session.fetch(HEAD, (name,))
+        if not found:
+            raise UnknownCampaign(name)
+        self._session, self._database = session, database
+        self._campaign, seq, mark = found[0]
+        self._seq: int = seq or 0
+        self._hash: str = mark or BEGINNING
+
+    @property
+    def campaign(self) -> int:
+        """The campaign's number, which no other has: a name may be used again."""
+        number: int = self._campaign
+        return number
+
+    @property
+    def head(self) -> tuple[int, str]:
+        """The number and the hash of the last entry."""
+        return self._seq, self._hash
+
+    def tail(self, after: int) -> list[Entry]:
+        """What the log holds after an entry's number."""
+        return self._entries(self._fetch(self._tail(after)))
+
+    def known(self, ids: Sequence[str]) -> dict[str, Entry]:
+        """The entries of these events, as far as the log has them."""
+        return {entry.id: entry for entry in self._entries(self._fetch(self._known(ids)))}
+
+    def seats(self, people: Sequence[str] = (), leases: Sequence[str] = (), numbers: Sequence[int] = ()) -> list[Seat]:
+        """The seats that these people hold, or of these leases, or of these questions: any of them."""
+        return [seat_of(record) for record in self._fetch(self._seats(people, leases, numbers))]
+
+    def free(self, now: float, limit: int, after: tuple[int, int] = (-1, -1)) -> list[Seat]:
+        """The first seats after one that nobody holds at ``now``, in the order of (number, seat)."""
+        return [seat_of(record) for record in self._fetch(self._free(now, limit, after))]
+
+    def look(
+        self, after: int, ids: Sequence[str], people: Sequence[str], leases: Sequence[str], now: float, limit: int
+    ) -> Looked:
+        """``tail``, ``known``, ``seats`` and the first page of ``free`` at once."""
+        queries = (self._tail(after), self._known(ids), self._seats(people, leases, ()), self._free(now, limit))
+        answers = iter(self._session.several([query for query in queries if query is not None]))
+        tail, known, seats, free = ([] if query is None else next(answers) for query in queries)
+        entries = {entry.id: entry for entry in self._entries(known)}
+        return Looked(self._entries(tail), entries, [seat_of(one) for one in seats], [seat_of(one) for one in free])
+
+    def _fetch(self, query: Query | None) -> list[Record]:
+        return [] if query is None else self._session.fetch(*query)
+
+    def _entries(self, records: Sequence[Record]) -> list[Entry]:
+        return [Line(*record).entry() for record in records]
+
+    def _tail(self, after: int) -> Query | None:
+        return None if after >= self._seq else (_TAIL, (self._campaign, after))
+
+    def _known(self, ids: Sequence[str]) -> Query | None:
+        as_texts("ids", ids)
+        return (self._knowing(), (self._campaign, self._database.listed(ids))) if ids else None
+
+    def _seats(self, people: Sequence[str], leases: Sequence[str], numbers: Sequence[int]) -> Query | None:
+        as_texts("people", people)
+        as_texts("leases", leases)
+        database = self._database
+        wanted: list[tuple[str, str, Sequence[str] | Sequence[int]]] = [
+            ("seats_by_person", f"person {database.among_texts}", people),
+            ("seats_by_lease", f"lease {database.among_texts}", leases),
+            ("", f"number {database.among_numbers}", numbers),
+        ]
+        given = [(database.by.format(index) if index else "", text, values) for index, text, values in wanted if values]
+        if not given:
+            return None
+        query = " UNION ".join(_SEATS.format(by=by) + text for by, text, _ in given) + " ORDER BY 1, 2"
+        return query, [value for _, _, listed in given for value in (self._campaign, database.listed(listed))]
+
+    def _free(self, now: float, limit: int, after: tuple[int, int] = (-1, -1)) -> Query:
+        return _FREE, (self._campaign, *after, now, limit)
+
+    def write(
+        self, entries: Sequence[Entry], put: Sequence[Seat] = (), drop: Sequence[tuple[int, int]] = ()
+    ) -> list[Entry]:
+        """Append entries, put seats (new, or in the place of the old one), drop seats; the entries with their places.
+
+        A seat that is put and dropped is put.
+        """
+        records, placed = packed_entries(entries, self._seq, self._hash)
+        as_texts("seats", [text for seat in put for text in (seat.person, seat.lease)])
+        seats = {(seat.number, seat.seat): packed_seat(seat) for seat in put}
+        gone = [place for place in dict.fromkeys(drop) if place not in seats]
+        self._refuse_twice([entry.id for entry in placed])
+        if not (records or seats or gone):
+            return placed
+        try:
+            self._database.append(self._session, self._campaign, records, list(seats.values()), gone)
+        except self._database.conflict as error:
+            if not self._database.repeats(error):
+                raise
+            raise self._twice([entry.id for entry in placed]) from error
+        if placed:
+            self._seq, self._hash = placed[-1].seq, placed[-1].hash
+        return placed
+
+    def _refuse_twice(self, ids: list[str]) -> None:
+        if len(set(ids)) < len(ids):
+            raise DuplicateEvent(next(one for one in ids if ids.count(one) > 1))
+
+    def _twice(self, ids: list[str]) -> DuplicateEvent:
+        # Asked outside the transaction: after an error PostgreSQL's answers no question.
+        found = self._database.read(self._knowing(), (self._campaign, self._database.listed(ids)))
+        known = {record[1] for record in found if record[0] <= self._seq}
+        return DuplicateEvent(next((one for one in ids if one in known), ids[0]))
+
+    def _knowing(self) -> str:
+        database = self._database
+        return _KNOWN.format(by=database.by.format("entries_by_id"), texts=database.among_texts)

@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+
+from askone._common import compiled
+from askone.features import compiled as sections
+
+
+def test_exp_is_exp():
+    x = -np.concatenate([np.linspace(0, 700, 20001), np.geomspace(1e-12, 1, 2000)])
+    ours = np.array([compiled.exp(v) for v in x])
+    assert np.max(np.abs(ours / np.exp(x) - 1)) < 4e-16
+    assert compiled.exp(-1e4) < 1e-300
+
+
+@pytest.mark.parametrize("d", [1, 3, 24, 25, 60])
+def test_gaussian_matrix_is_the_squared_distance(d):
+    rng = np.random.default_rng(d)
+    X, Z = rng.normal(size=(7, d)), rng.normal(size=(5, d))
+    from_coordinates, from_products = np.empty((7, 5)), X @ Z.T
+    sections.gaussian(X, np.ascontiguousarray(Z.T), 1.7, from_coordinates)
+    sections.gaussian_from_products(from_products, (X**2).sum(1), (Z**2).sum(1), 1.7)
+    exact = np.exp(-((X[:, None] - Z) ** 2).sum(2) / (2 * 1.7**2))
+    assert np.allclose(from_coordinates, exact, rtol=1e-13)
+    assert np.allclose(from_products, exact, rtol=1e-11)
+
+
+def test_laplacian_matrix():
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
+    out = np.empty((7, 5))
+    compiled.laplacian(X, np.ascontiguousarray(Z.T), 2.5, out)
+    assert np.allclose(out, np.exp(-np.abs(X[:, None] - Z).sum(2) / 2.5), rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "shown"),
+    [(21.38, 1, "21.4"), (0.1 + 0.2, 1, "0.3"), (1234.0, -2, "1200"), (-2.5, 0, "-2"), (1e-7, 3, "0")],
+)
+def test_a_rounded_number_is_the_one_a_person_reads(value, decimals, shown):
+    assert compiled.rounded(value, decimals) == float(shown)

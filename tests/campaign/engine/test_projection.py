@@ -1,0 +1,56 @@
+"""The book of a campaign: what the fold costs."""
+
+import numpy as np
+import pytest
+
+from askone.campaign.engine.projection import Book
+from askone.questions.half_space import HalfSpace
+from askone.session.log import Answered, Asked, Retracted
+from askone.store.entries import Entry
+from askone.store.notices import Began
+from staged import PRICES
+
+
+class Counting:
+    """A learner whose state is how much it was told."""
+
+    forecasts = True
+
+    def __init__(self):
+        self.told = 0
+
+    def init(self):
+        return 0
+
+    def count(self, state):
+        return state
+
+    def tell_row(self, state, x, question, answer, draw):
+        self.told += 1
+        return state + 1
+
+
+def book_of(answers):
+    book = Book(Counting(), lambda places: np.zeros((len(places), 1)))
+    book.note(Entry(Began("b", PRICES.to_json(), answers, ""), seq=1))
+    for i in range(answers):
+        question = HalfSpace((1.0,), 5.0, number=i)
+        book.note(Entry(Asked(f"ask-{i}", f"r{i}", question, i), "ann", aside={"position": i}, seq=2 * i + 2))
+        book.note(Entry(Answered(f"a{i}", f"ask-{i}", True), "ann", seq=2 * i + 3))
+    book.learning.settle()
+    return book
+
+
+@pytest.mark.parametrize("adopted", [False, True])
+def test_to_take_back_an_answer_is_to_learn_about_twice_what_came_after_it(adopted):
+    for back in (1, 5, 30, 100, 250):
+        book = book_of(2000)
+        if adopted:
+            book.learning._states, book.learning._learnt = {0: 0}, 0
+            book.learning.adopt(1500, 1500)
+            book.learning.settle()
+        assert len(book.learning._states) < 45
+        book.learner.told = 0
+        book.apply([Entry(Retracted("u", f"a{2000 - back}"), "ann", seq=book.seq + 1)])
+        assert book.learner.told <= 2 * back + 8
+        assert book.state == 1999

@@ -1,0 +1,85 @@
+"""The model of a campaign learns when there is time: late, bounded, and with the same result."""
+
+from askone.campaign.campaign import LATE, Campaign
+from askone.campaign.engine.commands import Answer, Exclude, Next, Undo
+from staged import PRICES, asking, stage, state_of
+
+PEOPLE = [f"p{i}" for i in range(8)]
+
+
+def answer(campaign, answers, learn, start=0):
+    """People answer in turn, so that many are at work; a threshold's answer depends on its number alone."""
+    held = dict(zip(PEOPLE, campaign.serve([Next(who) for who in PEOPLE], 1.0, learn=learn), strict=True))
+    for i in range(start, start + answers):
+        who = PEOPLE[i % len(PEOPLE)]
+        request = Answer(who, held[who].question.lease, held[who].question.number % 3 == 0, f"a{i}", 1.0)
+        [held[who]] = campaign.serve([request], 2.0 + i, learn=learn)
+    return held
+
+
+def test_what_is_learnt_later_is_learnt_alike(any_store):
+    campaign = stage(any_store, PRICES, rows=200)
+    answer(campaign, 60, learn=False)
+    assert campaign.book.learning.pending > 40  # the first few were alone, and their answers taught at once
+    steps = iter(range(7))
+    campaign.learn(lambda: next(steps, None) is not None)
+    before = campaign.book.learning.pending
+    assert before > 30
+    campaign.learn()
+    assert campaign.book.learning.pending == 0
+    assert state_of(campaign) == state_of(Campaign.open(any_store, "c", fresh=True))
+
+
+def test_no_more_than_so_many_answers_wait(any_store):
+    campaign = stage(any_store, PRICES, rows=2 * LATE)
+    for start in range(0, LATE + 80, 40):
+        answer(campaign, 40, learn=False, start=start)
+        assert campaign.book.learning.pending <= LATE + 1
+    assert campaign.book.learning.pending > LATE - 40
+    assert campaign.status(1000.0)["learnt"] == LATE + 80
+
+
+def test_where_few_are_at_work_the_next_question_knows_the_last_answer(any_store):
+    campaign = stage(any_store, asking(PRICES, exam_share=0.0), rows=30)
+    [serving] = campaign.serve([Next("ann")], 1.0, learn=False)
+    for i in range(12):
+        request = Answer("ann", serving.question.lease, i % 2 == 0, f"a{i}", 1.0)
+        [serving] = campaign.serve([request], 2.0 + i, learn=False)
+        assert campaign.book.asked[serving.question.number].learnt == i + 1
+
+
+def test_to_exclude_somebody_learns_nothing_within_the_turn(any_store):
+    campaign = stage(any_store, PRICES, rows=200)
+    answer(campaign, 80, learn=True)
+    campaign.serve([Exclude("boss", "x1", "p0")], 500.0, learn=False)
+    assert campaign.book.learning.pending > 60  # from the first of their answers on
+    campaign.serve([Undo("p1", "u1")], 501.0, learn=False)
+    assert state_of(Campaign.open(any_store, "c", fresh=True))[1:] == state_of(campaign)[1:]
+    campaign.learn()
+    assert state_of(campaign) == state_of(Campaign.open(any_store, "c", fresh=True))
+
+
+def test_whoever_looks_sees_all_answers(any_store):
+    campaign = stage(any_store, PRICES, rows=200)
+    answer(campaign, 60, learn=False)
+    assert campaign.book.learning.pending
+    seen = campaign.predictions([0, 1])
+    assert campaign.book.learning.pending == 0
+    assert seen == Campaign.open(any_store, "c").predictions([0, 1])
+
+
+def test_a_state_is_kept_though_answers_always_wait(any_store, monkeypatch):
+    """With many at work the model may never be quite up to date; a server that starts again then needs it most."""
+    monkeypatch.setattr("askone.campaign.campaign.PAUSE", 0.0)
+    monkeypatch.setattr("askone.campaign.campaign.KEEP", 20)
+    campaign = stage(any_store, PRICES, rows=200)
+    for start in range(0, 120, 30):
+        answer(campaign, 30, learn=False, start=start)
+        campaign.learn(lambda: campaign.book.learning.pending > 5)
+        assert campaign.book.learning.pending == 5
+    assert any_store.snapshot("c")[0] == 115
+    campaign.serve([Exclude("boss", "x1", "p0")], 500.0, learn=False)
+    campaign.learn(lambda: False)
+    assert any_store.snapshot("c")[0] <= 115
+    again = Campaign.open(any_store, "c")
+    assert state_of(again) == state_of(Campaign.open(any_store, "c", fresh=True))

@@ -1,0 +1,384 @@
+"""The commands about campaigns, from a table to a model, as they are typed."""
+
+import csv
+import io
+import json
+import re
+import sqlite3
+import sys
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import askone
+from answered import answer
+from askone.campaign.campaign import Campaign
+from askone.campaign.output.model_file import read_encoder
+from askone.campaign.settings.settings import SECTIONS, ClassNames, Items, Numbers, Settings
+from askone.cli.main import CAMPAIGNS, main, parser, run_campaigns
+from askone.cli.settings_file import NOTES, commented, name_of
+from askone.store.open import open_store
+
+ROWS = "id,size,colour,price\n" + "".join(
+    f"r{i},{i / 10},{'red' if i % 2 else 'blue'},{'' if i % 5 else 100 + i}\n" for i in range(40)
+)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ASKONE_STORE", raising=False)
+    (tmp_path / "bikes.csv").write_text(ROWS)
+    return tmp_path
+
+
+def ask(*arguments, status=0):
+    assert main([str(argument) for argument in arguments]) == status
+
+
+def make(*options):
+    ask("new", "bikes.csv", "--kind", "number", "--low", 0, "--high", 2000, "--unit", "EUR", *options)
+
+
+def answered(count=12, name="bikes"):
+    store = open_store("askone.db")
+    try:
+        campaign = Campaign.open(store, name)
+        answer(campaign, count)
+        campaign.keep()
+        return [one["prediction"] for one in campaign.predictions(range(40))]
+    finally:
+        store.close()
+
+
+# -- making ---------------------------------------------------------------------------------------
+
+
+def test_from_csv_to_model(here, capsys):
+    make("--gold", "price", "--title", "Used bikes", "--name", "bikes", "--budget", 500, "--set", "ask.overlap=1")
+    out = capsys.readouterr().out
+    assert "Campaign bikes: 40 rows, in askone.db." in out
+    assert "askone serve" in out
+    truth = answered()
+    ask("status")
+    assert re.search(r"bikes.*Used bikes.*running.*12.*500.*40", capsys.readouterr().out)
+    ask("status", "bikes")
+    assert "12" in capsys.readouterr().out
+    ask("export", "bikes")
+    table = io.StringIO((here / "bikes-answers.csv").read_text(encoding="utf-8-sig"), newline="")
+    assert len(list(csv.DictReader(table))) == 12
+    ask("export", "bikes", "--what", "predictions", "--out", "p.jsonl")
+    lines = [json.loads(line) for line in (here / "p.jsonl").read_text().splitlines()]
+    assert [one["prediction"] for one in lines] == pytest.approx(truth, rel=1e-9)
+    ask("export", "bikes", "--what", "model", "--out", "bikes.askone")
+    store = open_store("askone.db")
+    X = np.array([row.features for row in store.rows("bikes", range(40))], dtype=float)
+    cells = [row.content for row in store.rows("bikes", range(40))]
+    began = next(store.entries("bikes")).event.settings
+    store.close()
+    assert askone.load(here / "bikes.askone").predict(X) == pytest.approx(truth, rel=1e-9)
+    encoded = read_encoder(here / "bikes.askone").encode(cells)
+    assert encoded.tobytes() == X.astype(np.float32).tobytes()
+    assert began["rows"] | {"file": None} == {
+        "key": "id", "show": ["id", "size", "colour"], "learn": ["size", "colour"], "gold": "price", "file": None
+    }  # fmt: skip
+    assert not list(here.glob("*.partial"))
+
+
+def test_settings_are_written_for_editing(here, capsys):
+    make("--out", "campaign.toml")
+    assert not (here / "askone.db").exists()
+    text = (here / "campaign.toml").read_text()
+    assert '# stands behind thresholds\nunit = "EUR"' in text
+    assert "# budget = 2000  # answers in all" in text
+    (here / "campaign.toml").write_text(text.replace('title = "Bikes"', 'title = "Bikes of 2026"'))
+    ask("new", "campaign.toml", "--store", "sqlite:///other.db")
+    assert "Campaign bikes-of-2026: 40 rows, in sqlite:///other.db" in capsys.readouterr().out
+    ask("new", "campaign.toml", "--store", "other.db", status=2)
+    assert "there is a campaign 'bikes-of-2026' already" in capsys.readouterr().err
+    (here / "deep").mkdir()
+    make("--out", "deep/campaign.toml", "--store", "both.db", "--name", "b")
+    ask("new", "deep/campaign.toml", "--name", "c", "--store", "both.db")
+    ask("status", "--store", "both.db")
+    assert len(re.findall(r"│ [bc] ", capsys.readouterr().out)) == 2
+
+
+def test_other_kinds(here, capsys):
+    ask("new", "bikes.csv", "--classes", "cheap,dear", "--name", "classes")
+    ask("new", "--items", "tea, coffee ,milk", "--title", "Drinks")
+    (here / "rows.jsonl").write_text('{"text": "a", "n": 1}\n{"text": "b", "n": 2}\n{"text": "c", "n": 3}\n')
+    ask(
+        "new",
+        "rows.jsonl",
+        "--low",
+        0,
+        "--high",
+        9,
+        "--show",
+        "text",
+        "--learn",
+        "n",
+        "--set",
+        "question.wording=Above {threshold}?",
+    )
+    capsys.readouterr()
+    ask("status")
+    out = capsys.readouterr().out
+    assert all(name in out for name in ("classes", "drinks", "rows"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["new", "bikes.csv"], "--kind must be number (with --low and --high), class (with --classes) or order"),
+        (["new", "bikes.csv", "--kind", "class"], "--classes must be given, for --kind class"),
+        (["new", "bikes.csv", "--kind", "class", "--low", "3"], "--low must be left out for --kind class"),
+        (["new", "bikes.csv", "--kind", "number", "--low", "3"], "labels.high must be given"),
+        (["new", "bikes.csv", "--kind", "number", "--low", "3", "--high", "1"], "must be"),
+        (["new", "bikes.csv", "--kind", "number", "--key", "sise"], "rows.key must be a column of the table"),
+        (["new", "bikes.csv", "--kind", "number", "--set", "ask.overlpa=3"], "ask.overlpa must be a known name"),
+        (["new", "bikes.csv", "--kind", "number", "--set", "overlap"], "--set must be SECTION.NAME=VALUE"),
+        (["new", "bikes.csv", "--kind", "number", "--name", "../x"], "name must be"),
+        (["new", "nothing.csv", "--kind", "number"], "nothing.csv"),
+        (["new", "nothing.toml"], "nothing.toml"),
+        (["new", "--kind", "number"], "file must be a table of rows"),
+        (["new", "--kind", "number", "--out", "no/where.toml", "bikes.csv"], "out must be a file in a directory"),
+        (["status"], "store must be a database that exists (see --store and ASKONE_STORE); got askone.db"),
+        (["export", "x", "--store", "mysql://u:canary@h/x"], "must be a path, sqlite:///path"),
+        (["restore", "nothing.zip"], "nothing.zip"),
+        (["simulate", "nothing.toml"], "nothing.toml"),
+    ],
+)
+def test_errors_are_one_line_that_names_the_argument(arguments, message, capsys, here):
+    ask(*arguments, status=2)
+    err = capsys.readouterr().err
+    assert err.startswith("askone: ")
+    assert err.count("\n") == 1
+    assert message in err
+    assert "canary" not in err
+    assert not (here / "askone.db").exists() or arguments[0] == "new"
+
+
+def test_unknown_campaigns(capsys, here):
+    make()
+    for command in ("export", "replay", "verify", "backup", "status"):
+        ask(command, "nothing", status=2)
+        assert "there is no campaign 'nothing'" in capsys.readouterr().err
+    ask("export", "bikes", "--what", "log", "--format", "csv", status=2)
+    ask("export", "bikes", "--what", "predictions", "--format", "label-studio", status=2)
+    ask("export", "bikes", "--out", "no/where.csv", status=2)
+    assert sorted(path.name for path in here.iterdir() if not path.name.startswith("askone.db")) == ["bikes.csv"]
+
+
+def test_notes_on_every_setting():
+    labels = (Numbers(0, 1), ClassNames(("a", "b")), Items(("a", "b")))
+    known = {"title"} | {f"{name}.{one.name}" for name, cls in SECTIONS.items() if cls for one in fields(cls)}
+    known |= {f"labels.{one.name}" for kind in labels for one in fields(kind)} | {"labels.kind"}
+    assert set(NOTES) == known - {"labels.attributes"}
+    for kind in labels:
+        settings = Settings("T # [x]", kind)
+        text = commented(settings)
+        assert Settings.from_toml(text) == settings
+        lively = re.sub(r"^# (\w+ = )", r"\1", text, flags=re.MULTILINE)
+        assert lively.count("\n") == text.count("\n")
+    assert name_of("  ") == "campaign"
+
+
+def test_the_examples_in_a_file_can_be_used():
+    text = commented(Settings("T", Numbers(0, 1, decimals=1)))
+    for name in ("budget", "per_person", "target", "price", "interval", "file", "key"):
+        changed = re.sub(rf"^# ({name} = .*)$", r"\1", text, flags=re.MULTILINE)
+        assert changed != text, name
+        assert Settings.from_toml(changed) != Settings.from_toml(text)
+
+
+# -- looking --------------------------------------------------------------------------------------
+
+
+def test_replay_is_the_same_bit_for_bit(capsys, here):
+    make()
+    answered(30)
+    ask("replay", "bikes")
+    out = capsys.readouterr().out
+    assert "the same, bit for bit" in out
+    ask("replay", "bikes", "--without", "bob", "--out", "without.askone")
+    assert "Without bob: 15 answers; 30 lessons become 15." in capsys.readouterr().out
+    store = open_store("askone.db")
+    campaign = Campaign.open(store, "bikes")
+    assert not campaign.book.excluded
+    X = np.array([row.features for row in store.rows("bikes", range(40))], dtype=float)
+    assert (askone.load(here / "without.askone").predict(X) != campaign.model().predict(X)).any()
+    store.close()
+    ask("replay", "bikes", "--without", "eve", status=2)
+    assert "--without must be somebody who answered" in capsys.readouterr().err
+
+
+def test_replay_finds_a_state_that_is_not_the_logs(capsys, monkeypatch):
+    make()
+    answered(30)
+    store = open_store("askone.db")
+    seq, mark, blob = store.snapshot("bikes")
+    with np.load(io.BytesIO(blob)) as arrays:
+        kept = {name: arrays[name].copy() for name in arrays.files}
+    name = next(name for name, array in kept.items() if array.dtype.kind == "f" and array.size)
+    kept[name].flat[0] = np.nextafter(kept[name].flat[0], np.inf)
+    out = io.BytesIO()
+    np.savez(out, **kept)
+    store.keep_snapshot("bikes", seq, mark, out.getvalue())
+    store.close()
+    ask("replay", "bikes", status=1)
+    assert "DIFFERS" in capsys.readouterr().out
+
+
+def test_verify_finds_what_was_changed(capsys, here):
+    make()
+    answered(10)
+    ask("verify")
+    assert "bikes: as written; " in capsys.readouterr().out
+    with sqlite3.connect(here / "askone.db") as database:
+        for (trigger,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            database.execute(f"DROP TRIGGER {trigger}")
+        database.execute("""UPDATE entries SET body = replace(body, '"answer":true', '"answer":false') WHERE seq = 3""")
+    database.close()
+    ask("verify", "bikes", status=1)
+    assert "bikes: BROKEN at entry 3" in capsys.readouterr().out
+
+
+def test_simulate(capsys, here):
+    make("--out", "campaign.toml", "--budget", 60, "--set", "ask.price=0.05", "--set", 'ask.currency="EUR"')
+    ask("simulate", "campaign.toml", "--answers", 60)
+    out = capsys.readouterr().out
+    assert "mean error in EUR" in out
+    assert "40 answers, which is all that the rows give: 3 minutes of people's time, 2.00 EUR." in out
+
+
+# -- taking ---------------------------------------------------------------------------------------
+
+
+def test_backup_and_restore(capsys, here):
+    make()
+    answered(12)
+    ask("backup", "bikes")
+    ask("restore", "bikes-backup.zip", "--store", "other.db")
+    ask("restore", "bikes-backup.zip", "--name", "copy")
+    assert "Campaign copy: 40 rows, " in capsys.readouterr().out
+    ask("verify", "copy")
+    ask("replay", "bikes", "--store", "other.db")
+    for place, name in (("askone.db", "bikes"), ("askone.db", "copy"), ("other.db", "bikes")):
+        ask("export", name, "--what", "log", "--store", place, "--out", f"{name}-{place}.jsonl")
+    assert len({path.read_bytes() for path in here.glob("*.jsonl")}) == 1
+    ask("restore", "bikes-backup.zip", status=2)
+    assert "there is a campaign 'bikes' already" in capsys.readouterr().err
+    (here / "bad.zip").write_bytes((here / "bikes-backup.zip").read_bytes()[:-100])
+    ask("restore", "bad.zip", "--name", "bad", status=2)
+
+
+def test_standard_output(here, capsysbinary):
+    make()
+    answered(3)
+    capsysbinary.readouterr()
+    ask("export", "bikes", "--out", "-", "--format", "jsonl")
+    out = capsysbinary.readouterr().out
+    assert len([json.loads(line) for line in out.splitlines()]) == 3
+    ask("export", "bikes", "--out", "tasks.json")
+    assert json.loads((here / "tasks.json").read_text())[0]["data"]["askone_campaign"] == "bikes"
+
+
+def test_an_export_that_fails_leaves_no_file(here, monkeypatch, capsys):
+    make()
+
+    def broken(*arguments):
+        yield b"half"
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("askone.campaign.output.export.answer_chunks", broken)
+    ask("export", "bikes", status=2)
+    assert "the disk is full" in capsys.readouterr().err
+    assert not list(here.glob("bikes-*"))
+
+
+@pytest.mark.parametrize("command", sorted(CAMPAIGNS))
+def test_a_stop_is_clean(command, capsys, monkeypatch):
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("askone.cli.main.run_campaigns", stop)
+    needed = {"simulate": ["f"], "export": ["c"], "replay": ["c"], "backup": ["c"], "restore": ["f"], "users": ["list"]}
+    assert main([command, *needed.get(command, [])]) == 130
+    assert capsys.readouterr().err == "askone: stopped\n"
+
+
+# -- users ----------------------------------------------------------------------------------------
+
+
+def test_users(capsys, monkeypatch, here):
+    for name, role in (("ann", "admin"), ("bob", "manager")):
+        monkeypatch.setattr("sys.stdin", io.StringIO("correct horse battery\n"))
+        ask("users", "add", name, "--role", role)
+    assert capsys.readouterr().out == "ann is an admin.\nbob is a manager.\n"
+    ask("users", "token", "bob", "--scopes", "read,manage", "--days", 2)
+    token = capsys.readouterr().out.strip()
+    assert token.startswith("ask1_")
+    assert token.encode() not in (here / "askone.db").read_bytes()
+    ask("users", "list")
+    assert re.search(r"bob.*manager.*1", capsys.readouterr().out)
+    ask("users", "remove", "bob")
+    capsys.readouterr()
+    ask("users", "list")
+    assert "bob" not in capsys.readouterr().out
+    for arguments, message in (
+        (("remove", "ann"), "last administrator"),
+        (("remove", "eve"), "name must be that of a user"),
+        (("token", "ann", "--scopes", "all"), "--scopes must be some of read,answer,manage"),
+        (("token", "ann", "--days", 0), "--days must be"),
+    ):
+        ask("users", *arguments, status=2)
+        assert message in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin", io.StringIO("short\n"))
+    ask("users", "add", "cat", status=2)
+    assert "password must be" in capsys.readouterr().err
+
+
+# -- serving --------------------------------------------------------------------------------------
+
+
+def test_serve_hands_on_what_was_asked_for(monkeypatch, capsys):
+    served = []
+    monkeypatch.setattr("askone.cli.serve.serve", lambda url, config, say: served.append((url, config)) or 0)
+    ask("serve", "--store", "x.db", "--port", 8123, "--processes", 2, "--public-url", "https://ask.example")
+    [(url, config)] = served
+    assert (url, config.host, config.port, config.processes, config.tls) == ("x.db", "127.0.0.1", 8123, 2, True)
+    ask("serve", "--port", 99999, status=2)
+    assert "port must be" in capsys.readouterr().err
+
+
+def test_a_missing_extra_is_named(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    for loaded in [name for name in sys.modules if name.startswith(("askone.store.", "askone.cli."))]:
+        monkeypatch.delitem(sys.modules, loaded)
+    ask("status", status=2)
+    assert capsys.readouterr().err == "askone: askone status needs sqlalchemy: pip install 'askone[server]'\n"
+
+
+def test_a_console_may_be_handed_in(here):
+    make()
+    out = io.StringIO()
+    chosen = parser().parse_args(["status"])
+    assert run_campaigns(chosen, Console(file=out, width=100)) == 0
+    assert "bikes" in out.getvalue()
+
+
+def test_what_is_asked_can_be_said_in_words(here, capsys):
+    ask("new", "bikes.csv", "--kind", "number", "--low", "0", "--high", "900", "--label", "price", "--name", "named")
+    ask("new", "bikes.csv", "--low", "0", "--high", "900", "--wording", "More than {threshold}?", "--name", "worded")
+    store = open_store("askone.db")
+    try:
+        named, worded = (Settings.from_json(next(store.entries(n)).event.settings) for n in ("named", "worded"))
+        assert named.labels.name == "price"
+        assert worded.question.wording == "More than {threshold}?"
+    finally:
+        store.close()
+    ask("new", "bikes.csv", "--classes", "a,b", "--label", "price", status=2)
+    assert "--label must be left out for --kind class" in capsys.readouterr().err

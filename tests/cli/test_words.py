@@ -1,0 +1,131 @@
+"""What commands say, and what they do with what is not right."""
+
+import io
+import re
+import sqlite3
+
+import pytest
+
+from askone.cli.main import main
+from askone.store.open import open_store
+
+ROWS = "id,size,price\n" + "".join(f"r{i},{i / 10},{100 + i if i % 4 else ''}\n" for i in range(20))
+NUMBERS = ("--kind", "number", "--low", "0", "--high", "2000", "--unit", "EUR")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ASKONE_STORE", raising=False)
+    (tmp_path / "bikes.csv").write_text(ROWS)
+    return tmp_path
+
+
+def said(capsys, *arguments, status=0):
+    assert main([str(argument) for argument in arguments]) == status
+    told = capsys.readouterr()
+    return told.out if status == 0 else told.err
+
+
+def test_new_says_what_it_guessed(capsys):
+    out = said(capsys, "new", "bikes.csv", *NUMBERS, "--label", "price")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "labels numbers from 0 to 2000 EUR" in lines
+    assert "first asked Is the price above 1000 EUR?" in lines
+    assert "key id" in lines
+    assert "people see id, size, price" in lines
+    assert "model sees size (number), price (number)" in lines
+    assert "ends with the rows, each asked once of 1 person" in lines
+    assert "The column 'price' is called as the labels are" in out
+    assert "--gold price" in out
+    assert "askone new --help" in out
+
+
+def test_known_labels_measure_people_unless_it_is_said_otherwise(here, capsys):
+    out = said(capsys, "new", "bikes.csv", *NUMBERS, "--gold", "price", "--out", "c.toml")
+    assert "price, asked about in 5% of questions" in out
+    assert "gold_share = 0.05" in (here / "c.toml").read_text()
+    out = said(capsys, "new", "bikes.csv", *NUMBERS, "--gold", "price", "--set", "ask.gold_share=0", "--name", "b")
+    assert "Nobody is measured by the known labels in 'price'" in out
+
+
+def test_a_table_without_anything_to_ask_is_refused(here, capsys):
+    (here / "full.csv").write_text("id,size,price\n1,2,3\n2,3,4\n")
+    told = said(capsys, "new", "full.csv", *NUMBERS, "--gold", "price", status=2)
+    assert "rows.gold must be a column that is empty in the rows to ask about" in told
+    assert "'price', filled in all 2 rows" in told
+    assert not (here / "askone.db").exists()
+
+
+def test_options_go_over_a_toml_file(here, capsys):
+    said(capsys, "new", "bikes.csv", *NUMBERS, "--out", "c.toml")
+    out = said(capsys, "new", "c.toml", "--budget", 7, "--unit", "USD", "--set", "ask.overlap=3", "--title", "Other")
+    assert "Campaign other: 20 rows" in out
+    assert "after 7 answers" in out
+    assert "2000 USD" in out
+    assert "--help" not in out
+    text = (here / "c.toml").read_text()
+    assert 'name = ""\n# decimals = 0' in text  # an example stands with its section
+
+
+def test_items_alone(capsys):
+    out = said(capsys, "new", "--items", "tea,milk", "--title", "Drinks")
+    assert "an order of 2 items: tea, milk" in out
+    assert "Do you prefer" in out
+
+
+def test_names_are_whole(capsys):
+    name = "a-campaign-with-a-name-that-is-far-wider-than-any-window-of-eighty-characters-could-ever-show"
+    said(capsys, "new", "--items", "tea,milk", "--title", "T " * 60, "--name", name)
+    assert name in said(capsys, "status")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["status", "bkes"], "there is no campaign 'bkes'; there are: bikes"),
+        (["export", "bikes", "--out", "a.xlsx"], "--out must be a name that ends in one of .csv, .jsonl"),
+        (["export", "bikes", "--out", "none/a.csv"], "--out must be a file in a directory that exists"),
+        (["restore", "none.zip"], "file must be a backup that can be read; got none.zip: No such file"),
+        (["simulate", "bikes.csv"], "file must be a TOML file of settings (askone new TABLE --out FILE.toml writes"),
+        (["simulate", "none.toml"], "that can be read; got none.toml: No such file"),
+        (["status", "--store", "none.db"], "--store must be a database that exists"),
+        (["users", "join", "ann", "nope"], "name must be that of a user"),
+    ],
+)
+def test_refusals_name_the_argument(capsys, arguments, message):
+    said(capsys, "new", "bikes.csv", *NUMBERS)
+    assert message in said(capsys, *arguments, status=2)
+
+
+def test_answers_must_be_some(here, capsys):
+    said(capsys, "new", "bikes.csv", *NUMBERS, "--out", "c.toml")
+    assert "--answers must be a whole number from 1; got 0" in said(
+        capsys, "simulate", "c.toml", "--answers", 0, status=2
+    )
+    assert "--flip must be a number" in said(capsys, "simulate", "c.toml", "--flip", 0.6, status=2)
+
+
+def test_a_user_joins(capsys, monkeypatch):
+    said(capsys, "new", "bikes.csv", *NUMBERS)
+    monkeypatch.setattr("sys.stdin", io.StringIO("a long enough password\n"))
+    assert "ann is an annotator." in said(capsys, "users", "add", "ann")
+    assert "name must be one that no user has yet" in said(capsys, "users", "add", "Ann", status=2)
+    assert "ann is an annotator of bikes." in said(capsys, "users", "join", "ann", "bikes")
+    assert "there is no campaign 'b'; there are: bikes" in said(capsys, "users", "join", "ann", "b", status=2)
+    store = open_store("askone.db")
+    user = store.accounts.user_by_name("ann")
+    assert store.accounts.role_in("bikes", user.id) == "annotator"
+    store.close()
+
+
+def test_a_log_that_was_changed(here, capsys):
+    said(capsys, "new", "bikes.csv", *NUMBERS)
+    assert re.fullmatch(r"bikes: as written; 1 entry, 20 rows; head [0-9a-f]{64}\n", said(capsys, "verify"))
+    database = sqlite3.connect(here / "askone.db")
+    database.execute("DROP TRIGGER entries_stay")
+    database.execute("UPDATE entries SET body = replace(body, '2000', '2001')")
+    database.commit()
+    database.close()
+    assert main(["verify"]) == 1
+    assert "BROKEN at entry 1" in capsys.readouterr().out

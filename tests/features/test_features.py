@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+
+from askone.errors import IncompatibleParts, InvalidArgument
+from askone.features.kernels import KERNELS, Dot, Gaussian, Laplacian, kernel_named, median_distance
+from askone.features.maps import Fourier, Linear, Nystroem
+from askone.features.scaling import Scaler
+from samples import small_rows
+
+
+def test_whitened_features_reproduce_the_kernel():
+    # <phi(x), phi(z)> = k(x, z) for representers: |theta| is the function's norm, as Theorem 1 wants.
+    X = small_rows(30)
+    phi = Nystroem.from_rows(X, 30)
+    gram = phi.kernel.matrix(phi.scaler(X), phi.scaler(X))
+    assert np.allclose(phi(X) @ phi(X).T, gram, atol=1e-7)
+    assert (np.linalg.norm(phi(X), axis=1) <= 1 + 1e-9).all()
+
+
+def test_duplicated_rows_do_no_harm():
+    X = np.repeat(small_rows(10), 5, axis=0)
+    phi = Nystroem.from_rows(X, 50)
+    assert phi.size <= 10
+    assert np.isfinite(phi(X)).all()
+
+
+def test_constant_and_collinear_columns():
+    base = small_rows(50)
+    X = np.column_stack([base, base[:, 0] * 2, np.full(50, 1e6)])
+    for phi in (Nystroem.from_rows(X, 20), Fourier.from_rows(X, 20), Linear(Scaler.from_rows(X))):
+        assert np.isfinite(phi(X)).all()
+        assert np.abs(phi(X)).max() < 10
+
+
+def test_large_offsets_do_not_cancel():
+    X = small_rows(40, 30)
+    plain, shifted = Nystroem.from_rows(X, 20), Nystroem.from_rows(X + 1e6, 20)
+    assert np.allclose(plain(X), shifted(X + 1e6), atol=1e-4)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.3), Laplacian(3.0)])
+def test_random_fourier_features_average_to_the_kernel(kernel):
+    X, p = small_rows(12), 40_000
+    phi = Fourier.from_rows(X, p, kernel.name, kernel.bandwidth, scaler=Scaler.identity(2))
+    # An entry is a mean of p products within [-2, 2]: its standard deviation is below sqrt(2/p).
+    assert np.abs(phi(X) @ phi(X).T - kernel.matrix(X, X)).max() < 5 * np.sqrt(2 / p)
+
+
+def test_the_linear_kernel_has_no_fourier_features():
+    with pytest.raises(IncompatibleParts, match="'gaussian', 'laplacian'"):
+        Fourier.from_rows(small_rows(), 10, "linear")
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.7), Laplacian(0.7), Dot(0.7)])
+def test_kernels_are_symmetric_and_positive(kernel):
+    X = small_rows(20)
+    K = kernel.matrix(X, X)
+    assert np.allclose(K, K.T)
+    assert np.linalg.eigvalsh(K).min() > -1e-10
+
+
+def test_the_bandwidth_rule_follows_the_rows_scale():
+    X = small_rows(300, 5)
+    for name in KERNELS:
+        assert median_distance(10 * X, name) == pytest.approx(10 * median_distance(X, name))
+    assert median_distance(np.zeros((5, 2))) == 1.0
+    assert median_distance(small_rows(5000, 2)) == pytest.approx(1.67, abs=0.15)  # sqrt(2 * chi2_2 median)
+
+
+def test_no_label_is_needed_and_the_seed_decides():
+    X = small_rows()
+    same = [Nystroem.from_rows(X, 10, seed=4).representers for _ in range(2)]
+    assert np.array_equal(*same)
+    assert not np.array_equal(same[0], Nystroem.from_rows(X, 10, seed=5).representers)
+
+
+@pytest.mark.parametrize("bandwidth", [0, -1, np.nan])
+def test_bad_bandwidths(bandwidth):
+    for name in KERNELS:
+        with pytest.raises(InvalidArgument, match="bandwidth must be"):
+            kernel_named(name, bandwidth)
+    with pytest.raises(InvalidArgument, match="kernel must be one of"):
+        kernel_named("cosine", 1.0)
+
+
+def test_more_features_than_rows():
+    assert Nystroem.from_rows(small_rows(5), 100).size <= 5

@@ -1,0 +1,92 @@
+"""Campaigns for tests, made straight from arrays."""
+
+import numpy as np
+
+from askone import OneBitClassifier, OneBitRanker, OneBitRegressor
+from askone.campaign.campaign import Campaign
+from askone.campaign.engine import model_builder
+from askone.campaign.engine.commands import Answer, Next
+from askone.campaign.settings.settings import AskSettings, ClassNames, Items, Numbers, RowSettings, Settings
+from askone.store.entries import Entry, Row
+from askone.store.notices import Began
+
+PRICES = Settings("Prices", Numbers(0, 100, unit="EUR", name="price"))
+ANIMALS = Settings("Animals", ClassNames(("cat", "lion", "owl", "emu")))
+DRINKS = Settings("Drinks", Items(("tea", "coffee", "milk", "water")))
+
+
+def asking(settings, gold=None, **changes):
+    """The same settings, asked otherwise."""
+    rows = RowSettings(gold=gold) if gold else settings.rows
+    return Settings(settings.title, settings.labels, rows, settings.question, AskSettings(**changes), settings.learner)
+
+
+def estimator_of(settings, X):
+    labels, seed = settings.labels, settings.learner.seed
+    if isinstance(labels, Numbers):
+        return OneBitRegressor(
+            labels.low, labels.high, unit=labels.unit, random_state=seed, learner=settings.learner.learner
+        ).start(X)
+    if isinstance(labels, ClassNames):
+        return OneBitClassifier(labels.classes, random_state=seed).start(X)
+    return OneBitRanker(labels.items, random_state=seed).start(X)
+
+
+def stage(store, settings=PRICES, rows=40, name="c", gold=None, columns=2):
+    """A campaign over some rows, opened; gold: {position: label}."""
+    X = np.random.default_rng(1).normal(size=(rows, columns)).astype(np.float32)
+    rowless = isinstance(settings.labels, Items)
+    estimator = estimator_of(settings, None if rowless else X.astype(float))
+    if rowless:
+        made = [Row(0, "all", {}, np.zeros(1, dtype=np.float32))]
+    else:
+        known = gold or {}
+        made = [Row(i, f"r{i}", {"size": float(x[0]), "note": f"row {i}"}, x, known.get(i)) for i, x in enumerate(X)]
+
+    def began(count, mark):
+        return Entry(Began("began", settings.to_json(), count, mark), at=0.0)
+
+    store.create(name, settings.title, "", model_builder.pack(estimator, None), began, [made])
+    return Campaign.open(store, name)
+
+
+def one(campaign, request, now=1.0):
+    """The result of one request; an error is raised."""
+    [result] = campaign.serve([request], now)
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+def play(campaign, people, label_of, answers, start=1.0, seconds=1.0):
+    """People in turn answer truthfully; the results."""
+    now, found, current, i = start, [], {}, 0
+    while len(found) < answers and i < answers + 100:
+        i += 1
+        person = people[i % len(people)]
+        serving = current.pop(person, None) or one(campaign, Next(person), now)
+        if serving.question is None:
+            continue
+        truth = serving.question.question.answer(label_of(serving.question.row))
+        now += seconds
+        current[person] = one(
+            campaign, Answer(person, serving.question.lease, truth, f"a{start:g}-{i}-{person}", seconds), now
+        )
+        found.append(serving)
+    return found
+
+
+def state_of(campaign):
+    """The model's state as bytes, and what else the book knows: equal for equal books."""
+    book = campaign.book
+    arrays = book.learner.to_arrays(book.state)
+    return (
+        {name: array.tobytes() for name, array in arrays.items()},
+        list(book.lessons.all),
+        book.numbers,
+        sorted(book.closed),
+        {number: sorted(who) for number, who in book.touched.items()},
+        dict(book.reserved),
+        book.answers,
+        {who: (p.answers, p.yes, p.skips, p.gold_right, len(p.done)) for who, p in book.people.items()},
+    )

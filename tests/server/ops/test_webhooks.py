@@ -1,0 +1,390 @@
+"""Webhooks: signed, from a durable queue, tried again, and never to where they should not go."""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import json
+import re
+import threading
+import time
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import httpx
+import pytest
+
+from askone.campaign.campaign import Campaign
+from askone.campaign.create import create_campaign
+from askone.campaign.engine.commands import Answer, Next, SetStatus
+from askone.errors import InvalidArgument
+from askone.server.config import ServerConfig
+from askone.server.ops import webhooks
+from askone.server.ops.metrics import Metrics
+from askone.server.ops.webhooks import PAUSES, Webhooks, sign
+from askone.server.security.webhook_addresses import resolve
+from askone.store._connections import Session
+from sites import DRINKS, LOOSE, Site
+
+API = "/api/v1"
+
+
+class Receiver:
+    """A server that notes what it gets and answers as told."""
+
+    def __init__(self):
+        receiver, self.got, self.statuses = self, [], []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                receiver.got.append((self.path, dict(self.headers), body))
+                status = receiver.statuses.pop(0) if receiver.statuses else 200
+                self.send_response(status)
+                if status in (301, 302, 307, 308):
+                    self.send_header("Location", f"http://127.0.0.1:{receiver.port}/elsewhere")
+                self.send_header("Content-Length", "6")
+                self.end_headers()
+                self.wfile.write(b"canary")
+
+            do_GET = do_POST
+
+            def log_message(self, *_):
+                pass
+
+        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self._server.server_port
+        self.url = f"http://127.0.0.1:{self.port}/hook?a=1"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def receiver():
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+def allowed(receiver):
+    return replace(
+        LOOSE, webhooks=True, webhook_schemes=("http",), webhook_ports=(receiver.port,), webhook_loopback=True
+    )
+
+
+@pytest.fixture
+def site(receiver, tmp_path):
+    site = Site(tmp_path, allowed(receiver))
+    yield site
+    site.close()
+
+
+def queued(site):
+    site.accounts.queue_delivery("d1", "w1", json.dumps({"answers": [1]}), 0.0)
+
+
+def answer(site, mark, person="annotator", campaign="drinks"):
+    client = site.token(person)
+    body = {"lease": site.question(client, campaign)["lease"], "answer": True, "id": mark}
+    assert client.post(f"{API}/campaigns/{campaign}/answers", json=body).status_code == 200
+
+
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_answers_and_ends_are_told_and_signed(site, receiver):
+    manager, client = site.session("manager"), site.session("annotator")
+    hooks = f"{API}/campaigns/drinks/webhooks"
+    made = manager.post(hooks, json={"url": receiver.url, "events": ["answer", "closed", "spent"]}).json()
+    assert made["secret"].startswith("whsec_")
+    assert "secret" not in manager.get(hooks).json()[0]
+    assert manager.patch(f"{API}/campaigns/drinks", json={"budget": 1}).status_code == 200
+    question = site.question(client)
+    body = {"lease": question["lease"], "answer": True, "id": "a-1"}
+    assert client.post(f"{API}/campaigns/drinks/answers", json=body).status_code == 200
+    client.post(f"{API}/campaigns/drinks/answers", json=body)
+    assert client.post(f"{API}/campaigns/drinks/next", json={}).json()["state"] == "spent"
+    manager.patch(f"{API}/campaigns/drinks", json={"status": "closed"})
+    until(lambda: {json.loads(body)["event"] for _, _, body in receiver.got} == {"answer", "spent", "closed"})
+    told = [json.loads(body) for _, _, body in receiver.got]
+    answers = [one for event in told for one in event.get("answers", ())]
+    assert answers == [{"id": "a-1", "person": "annotator", "answer": True}]
+    path, headers, body = receiver.got[0]
+    assert path == "/hook?a=1"
+    text = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.{body}"
+    mark = base64.b64encode(hmac.new(made["secret"].encode(), text.encode(), hashlib.sha256).digest()).decode()
+    assert headers["webhook-signature"] == f"v1,{mark}"
+    assert abs(int(headers["webhook-timestamp"]) - time.time()) < 60
+    assert headers["Host"] == f"127.0.0.1:{receiver.port}"
+    assert manager.delete(f"{hooks}/{made['id']}").status_code == 200
+    assert manager.get(hooks).json() == []
+
+
+@pytest.fixture
+def queue(receiver, tmp_path):
+    now = [1000.0]
+    site = Site(tmp_path)
+    site.accounts.add_webhook("w1", "drinks", receiver.url, "s3cret", ("answer",))
+    hooks = Webhooks(site.accounts, allowed(receiver), Metrics(), clock=lambda: now[0])
+    yield now, hooks, site
+    site.close()
+
+
+def test_what_fails_is_tried_again_later_and_given_up_in_the_end(queue, receiver):
+    now, hooks, site = queue
+    queued(site)
+    receiver.statuses = [500] * (len(PAUSES) + 1)
+    for pause in PAUSES:
+        assert asyncio.run(hooks.send_due()) == 1
+        assert asyncio.run(hooks.send_due()) == 0
+        now[0] += pause + 61
+    assert asyncio.run(hooks.send_due()) == 1
+    now[0] += 10**7
+    assert asyncio.run(hooks.send_due()) == 0
+    assert len(receiver.got) == len(PAUSES) + 1
+    assert len({headers["webhook-id"] for _, headers, _ in receiver.got}) == 1
+
+
+def test_the_queue_outlives_the_process(queue, receiver):
+    now, _, site = queue
+    queued(site)
+    after = Webhooks(site.accounts, allowed(receiver), Metrics(), clock=lambda: now[0])
+    assert asyncio.run(after.send_due()) == 1
+    assert json.loads(receiver.got[0][2])["answers"] == [1]
+
+
+def test_redirects_are_not_followed_and_nothing_is_read(queue, receiver):
+    _, hooks, site = queue
+    queued(site)
+    receiver.statuses = [302]
+    asyncio.run(hooks.send_due())
+    assert [path for path, _, _ in receiver.got] == ["/hook?a=1"]
+    assert "canary" not in str(site.accounts.webhooks("drinks"))
+
+
+def test_a_name_that_leads_inward_at_the_second_look_up_is_not_followed(receiver, tmp_path):
+    """Rebinding: the address that was checked is the one that is connected to, and it is checked at every try."""
+    site = Site(tmp_path)
+    answers = iter([["93.184.215.14"], ["127.0.0.1"]])
+    config = replace(allowed(receiver), webhook_loopback=False)
+    hooks = Webhooks(site.accounts, config, Metrics(), lambda host, port: next(answers))
+    url = f"http://rebound.example:{receiver.port}/"
+    hooks.check(url)
+    site.accounts.add_webhook("w1", "drinks", url, "s", ("answer",))
+    queued(site)
+    assert asyncio.run(hooks.send_due()) == 1
+    assert receiver.got == []
+    site.close()
+
+
+def test_the_address_is_connected_to_under_its_name(receiver):
+    config = allowed(receiver)
+    target = resolve(f"http://named.example:{receiver.port}/x", config, lambda host, port: ["127.0.0.1"])
+    assert (target.host, target.address, target.path) == ("named.example", "127.0.0.1", "/x")
+
+
+def test_off_means_off(queue, receiver):
+    _, _, site = queue
+    answer(site, "off-1")
+    hooks = Webhooks(site.accounts, ServerConfig(), Metrics())
+    assert hooks.catch_up() == 0
+    hooks.spent("drinks")
+    assert site.accounts.due_deliveries(time.time(), 10) == []
+    with pytest.raises(InvalidArgument, match="turned off"):
+        hooks.check("https://example.org/")
+
+
+def test_events_that_nobody_wants_are_not_queued(queue):
+    now, hooks, site = queue
+    site.session("manager").patch(f"{API}/campaigns/drinks", json={"status": "closed"})
+    answer(site, "p-1", "stranger", "prices")
+    assert hooks.catch_up() == 0
+    hooks.spent("drinks")
+    assert site.accounts.due_deliveries(now[0], 10) == []
+
+
+# -- out of the log: nothing is lost, nothing is told twice ---------------------------------------------
+
+
+def told(site, now=1e12):
+    """The ids of the answers that wait to be told."""
+    due = site.accounts.due_deliveries(now, 1000)
+    return [one["id"] for delivery in due for one in json.loads(delivery.body).get("answers", ())]
+
+
+def test_what_was_kept_before_a_crash_is_told_after_it(queue):
+    """The process that took the answers never told anybody: the next one does, once."""
+    now, hooks, site = queue
+    for n in range(5):
+        answer(site, f"a-{n}")
+    assert site.accounts.due_deliveries(1e12, 10) == []
+    assert hooks.catch_up() == 1
+    assert hooks.catch_up() == 0
+    assert told(site) == [f"a-{n}" for n in range(5)]
+    answer(site, "a-5")
+    after = Webhooks(site.accounts, hooks._config, Metrics(), clock=lambda: now[0])
+    assert (after.catch_up(), hooks.catch_up()) == (1, 0)
+
+
+def test_a_crash_while_queueing_queues_nothing_and_forgets_nothing(queue, monkeypatch):
+    _, hooks, site = queue
+    answer(site, "a-1")
+    many = Session.many
+
+    def dies(session, text, records):
+        if "deliveries" in text:
+            raise RuntimeError("as if killed here")
+        many(session, text, records)
+
+    monkeypatch.setattr(Session, "many", dies)
+    with pytest.raises(RuntimeError):
+        hooks.catch_up()
+    monkeypatch.undo()
+    assert told(site) == []
+    assert hooks.catch_up() == 1
+    assert told(site) == ["a-1"]
+
+
+def test_of_several_processes_one_tells(queue):
+    """Whoever comes second sees that it was done."""
+    _, hooks, site = queue
+    answer(site, "a-1")
+    [place] = site.accounts.places()
+    assert (place.webhook, place.campaign, place.spent, place.seq < place.head) == ("w1", "drinks", False, True)
+    body = json.dumps({"answers": [{"id": "x"}]})
+    results = []
+    threads = [
+        threading.Thread(
+            target=lambda n=n: results.append(site.accounts.tell(place, place.head, False, [(f"d{n}", body)], 0.0))
+        )
+        for n in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == [False] * 7 + [True]
+    assert told(site) == ["x"]
+    assert hooks.catch_up() == 0
+
+
+def test_a_long_log_is_told_in_pieces(queue, monkeypatch):
+    _, hooks, site = queue
+    monkeypatch.setattr(webhooks, "MOST", 2)
+    for n in range(5):
+        answer(site, f"a-{n}")
+    counts = []
+    while queued_now := hooks.catch_up():
+        counts.append(queued_now)
+    assert counts == [1, 1, 1]
+    assert sorted(told(site)) == [f"a-{n}" for n in range(5)]
+
+
+def test_a_spent_budget_is_told_once_until_there_is_another(queue):
+    _, hooks, site = queue
+    site.accounts.add_webhook("w2", "drinks", "https://example.org/", "s", ("spent",))
+    for _ in range(3):
+        hooks.spent("drinks")
+    assert [one.webhook for one in site.accounts.due_deliveries(1e12, 10)] == ["w2"]
+    site.session("manager").patch(f"{API}/campaigns/drinks", json={"budget": 9})
+    hooks.catch_up()
+    hooks.spent("drinks")
+    assert len(site.accounts.due_deliveries(1e13, 10)) == 2
+
+
+def test_a_webhook_is_told_from_its_beginning_on(queue):
+    _, hooks, site = queue
+    answer(site, "a-1")
+    site.accounts.add_webhook("w2", "drinks", "https://example.org/", "s", ("answer",))
+    answer(site, "a-2")
+    hooks.catch_up()
+    bodies = {one.webhook: json.loads(one.body)["answers"] for one in site.accounts.due_deliveries(1e12, 10)}
+    assert {name: [one["id"] for one in answers] for name, answers in bodies.items()} == {
+        "w1": ["a-1", "a-2"], "w2": ["a-2"],
+    }  # fmt: skip
+
+
+def test_what_is_gone_leaves_nothing(queue):
+    _, _, site = queue
+    site.accounts.add_webhook("w2", "prices", "https://example.org/", "s", ("answer",))
+    assert site.accounts.get("told w2") is not None
+    site.accounts.remove_webhook("w1", "drinks")
+    assert site.accounts.get("told w1") is None
+    site.store.delete("prices")
+    site.accounts.drop_old(0.0)
+    assert site.accounts.get("told w2") is None
+
+
+def test_places_in_any_store(any_store):
+    """The statements are the same for SQLite and PostgreSQL."""
+    create_campaign(any_store, "drinks", DRINKS, None, "", 0.0)
+    accounts = any_store.accounts
+    accounts.add_webhook("w1", "drinks", "https://example.org/", "s", ("answer", "closed"))
+    campaign = Campaign.open(any_store, "drinks")
+    for n in range(3):
+        [serving] = campaign.serve([Next("ann")], 1.0)
+        campaign.serve([Answer("ann", serving.question.lease, True, f"a-{n}", 0.1)], 1.0)
+    campaign.serve([SetStatus("boss", "m-1", "closed")], 2.0)
+    hooks = Webhooks(accounts, replace(LOOSE, webhooks=True), Metrics(), clock=lambda: 5.0)
+    assert (hooks.catch_up(), hooks.catch_up()) == (2, 0)
+    bodies = [json.loads(one.body) for one in accounts.due_deliveries(9.0, 10)]
+    assert sorted(body["event"] for body in bodies) == ["answer", "closed"]
+    assert accounts.drop_old(1000.0) == 2
+    assert accounts.due_deliveries(1e9, 10) == []
+
+
+def test_a_program_on_this_machine_is_allowed_by_its_port():
+    def found(host, port):
+        return ["127.0.0.1" if host in ("localhost", "127.0.0.1", "sly.example") else "93.184.215.14"]
+
+    config = ServerConfig(webhooks=True, webhook_local=(9000,))
+    assert resolve("http://127.0.0.1:9000/hook", config, found).address == "127.0.0.1"
+    assert resolve("https://localhost:9000/", config, found).scheme == "https"
+    assert resolve("https://example.org/", config, found).port == 443
+    for url in (
+        "http://127.0.0.1:9001/",  # another port
+        "http://127.0.0.1/",
+        "https://127.0.0.1/",
+        "http://sly.example:9000/",  # a name that leads here
+        "https://sly.example:9000/",
+        "http://example.org:9000/",
+        "ftp://127.0.0.1:9000/",
+    ):
+        with pytest.raises(InvalidArgument, match="url must be"):
+            resolve(url, config, found)
+    with pytest.raises(InvalidArgument, match="public internet"):
+        resolve("http://localhost:9000/", config, lambda host, port: ["10.0.0.1"])
+    with pytest.raises(InvalidArgument, match="webhook_local"):
+        ServerConfig(webhook_local=(0,))
+
+
+def test_the_receiver_of_the_guide(monkeypatch, capsys):
+    """It runs as it is printed, but for the port."""
+    guide = (Path(__file__).resolve().parents[3] / "docs" / "campaigns.md").read_text(encoding="utf-8")
+    [source] = re.findall(r"^```py\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    assert source.rstrip().endswith('HTTPServer(("127.0.0.1", 9000), Receiver).serve_forever()')
+    monkeypatch.setenv("WEBHOOK_SECRET", "whsec_1")
+    names = {}
+    exec(source.rstrip().rsplit("\n", 1)[0], names)  # all but the last line, which waits for ever
+    server = HTTPServer(("127.0.0.1", 0), names["Receiver"])
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    body, now = '{"event": "answer", "title": "\u00fc"}', int(time.time())
+    tries = [("whsec_1", now, body), ("whsec_2", now, body), ("whsec_1", now - 900, body)]
+    statuses = []
+    for secret, at, text in tries:
+        headers = {"webhook-id": "d1", "webhook-timestamp": str(at), "webhook-signature": sign(secret, "d1", at, text)}
+        statuses.append(
+            httpx.post(f"http://127.0.0.1:{server.server_port}/", content=text, headers=headers).status_code
+        )
+    server.shutdown()
+    server.server_close()
+    assert statuses == [204, 400, 400]
+    assert capsys.readouterr().out.count("d1 {'event': 'answer'") == 1

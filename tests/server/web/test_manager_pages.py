@@ -1,0 +1,783 @@
+"""The managers' pages in a real browser: set-up, dashboard, tabs, account; with hostile texts in every field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from answering import png
+from managing import Managed
+from pages import CORPUS, Reply, Site, chromium, faults, opened, refused
+
+CSV = {"name": "flats März.csv", "mimeType": "text/csv", "buffer": b"flat,size\nflat-1,31\n"}
+TABS = ["overview", "people", "invitations", "flags", "export", "settings"]
+# Controls that a screen reader could not name, and ids that stand twice.
+NAMELESS = """() => {
+  const name = (node) => (node.getAttribute("aria-label") || node.textContent || "").trim() || node.labels?.length
+    || node.getAttribute("aria-labelledby");
+  const nodes = [...document.querySelectorAll("button, a[href], input, select, textarea, [role=slider], img")];
+  const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
+  return [
+    ...nodes.filter((node) => node.checkVisibility() && !name(node) && !node.alt).map((node) => node.outerHTML),
+    ...ids.filter((id, i) => ids.indexOf(id) !== i).map((id) => `twice: ${id}`),
+  ];
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Site]:
+    with Site() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def window(browser: Any) -> Iterator[Any]:
+    made = opened(browser)
+    yield made
+    made.context.close()
+
+
+@pytest.fixture
+def site(served: Site) -> Site:
+    served.reset()
+    return served
+
+
+@pytest.fixture
+def page(window: Any, site: Site) -> Iterator[Any]:
+    yield window
+    assert not faults(window)
+    assert not site.reports
+    assert not site.strays
+    window.evaluate("sessionStorage.clear()")
+    window.goto("about:blank")
+
+
+def poll_now(page: Any) -> None:
+    page.evaluate("window.dispatchEvent(new Event('online'))")
+
+
+def until(page: Any, expression: str) -> None:
+    """Waits without the page's own eval, which its policy forbids."""
+    for _ in range(160):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(50)
+    pytest.fail(f"never came true: {expression}")
+
+
+def tile(page: Any, name: str) -> str:
+    return str(page.locator(".tile", has=page.get_by_text(name, exact=True)).locator(".value").inner_text())
+
+
+def uploaded(page: Any, site: Site) -> None:
+    page.goto(f"{site.url}/manage/new")
+    page.set_input_files("#table-file", CSV)
+    page.wait_for_selector(".preview-sentence")
+
+
+def step(page: Any, name: str) -> None:
+    page.get_by_role("list", name="Steps").get_by_role("button", name=name).click()
+
+
+# ---- the list ----
+
+
+def test_list_shows_campaigns_by_status_and_restores_a_backup(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage")
+    cards = page.locator(".campaign-card")
+    cards.first.wait_for()
+    assert [card.locator(".badge").inner_text() for card in cards.all()] == ["Running", "Running", "Paused", "Closed"]
+    assert cards.first.get_attribute("href") == "/manage/rents"
+    assert "1,480 of 3,000 answers" in cards.first.inner_text()
+    assert cards.first.locator(".fill").evaluate("node => node.style.width").startswith("49.3")
+    page.get_by_role("button", name="Restore a backup").click()
+    page.get_by_label("Backup file").set_input_files({"name": "b.zip", "mimeType": "application/zip", "buffer": b"PK"})
+    page.get_by_label("New name (optional)").fill("rents-2")
+    page.get_by_role("button", name="Restore", exact=True).click()
+    page.wait_for_url("**/manage/rents")
+    (call,) = site.asked("/restore")
+    assert call.raw == b"PK"
+    assert call.query == {"name": ["rents-2"]}
+
+
+def test_list_without_campaigns_says_what_to_do(page: Any, site: Site) -> None:
+    Managed(site)
+    site.on("GET", "/api/v1/campaigns", lambda call: [])
+    page.goto(f"{site.url}/manage")
+    assert page.get_by_role("link", name="Start your first campaign").get_attribute("href") == "/manage/new"
+
+
+def test_nobody_signed_in_is_sent_to_the_sign_in(page: Any, site: Site) -> None:
+    Managed(site)
+    site.person = {**site.person, "user": None, "csrf": None}
+    page.goto(f"{site.url}/manage/rents")
+    page.wait_for_url("**/login?next=%2Fmanage%2Frents")
+
+
+# ---- the set-up ----
+
+
+def test_set_up_from_a_csv_to_a_running_campaign(page: Any, site: Site) -> None:
+    Managed(site)
+    uploaded(page, site)
+    (upload,) = site.asked("/uploads")
+    assert upload.raw == CSV["buffer"]
+    assert upload.headers["X-File-Name"] == "flats%20M%C3%A4rz.csv"
+    assert upload.headers["X-CSRF-Token"] == "token-1"
+    page.get_by_label("Learn from text").uncheck()
+    page.get_by_label("Known answers").select_option("rent")
+    page.get_by_role("button", name="Next: what is asked").click()
+    page.get_by_label("Highest").fill("3000")
+    page.get_by_role("button", name="Next: wording").click()
+    page.get_by_label("Title of the campaign").fill("Rents")
+    page.get_by_label("The question", exact=True).fill("Is it ")
+    page.get_by_role("button", name="{amount}").click()
+    page.get_by_role("button", name="Next: asking").click()
+    page.get_by_label("Budget in answers").fill("500")
+    page.get_by_label("Gold questions (%)").fill("5")
+    page.get_by_role("button", name="Next: forecast").click()
+    page.get_by_role("button", name="Next: create").click()
+    page.locator("summary").click()
+    assert "[labels]" in page.locator("pre").inner_text()
+    with page.expect_download() as file:
+        page.get_by_role("button", name="Download").click()
+    assert file.value.suggested_filename == "campaign.toml"
+    page.get_by_role("button", name="Create campaign").click()
+    page.wait_for_url("**/manage/rents*")
+    (made,) = site.asked("/campaigns")
+    wish = made.json["settings"]
+    assert made.json["upload"] == "u-1"
+    assert "name" not in made.json
+    assert wish["title"] == "Rents"
+    assert wish["rows"] == {"key": "flat", "show": None, "learn": ["size", "district"], "gold": "rent"}
+    assert wish["labels"]["high"] == 3000
+    assert wish["question"]["wording"] == "Is it {amount}"
+    assert wish["ask"]["budget"] == 500
+    assert wish["ask"]["gold_share"] == 0.05
+    # An invitation is offered at once, and a reload does not offer it again.
+    page.get_by_role("button", name="Make an invitation link").click()
+    assert page.get_by_role("textbox", name="Invitation link").input_value() == f"{site.url}/join#SECRET-ONCE"
+    assert page.locator(".qr").evaluate("node => node.naturalWidth > 0 && node.src.startsWith('data:image/svg+xml')")
+    page.reload()
+    page.locator(".tile").first.wait_for()
+    assert not page.locator(".welcome").count()
+
+
+def test_a_table_that_is_refused_says_why(page: Any, site: Site) -> None:
+    Managed(site)
+    site.on("POST", "/api/v1/uploads", lambda call: refused(422, "invalid_file", "line 3 has 2 cells, not 4"))
+    page.goto(f"{site.url}/manage/new")
+    page.set_input_files("#table-file", CSV)
+    assert page.get_by_role("alert").inner_text() == "line 3 has 2 cells, not 4"
+
+
+def test_errors_stand_at_their_field(page: Any, site: Site) -> None:
+    Managed(site)
+    uploaded(page, site)
+    step(page, "What is asked")
+    low = page.get_by_label("Lowest")
+    low.fill("9000")
+    page.locator("[data-path='labels.low'] .error", has_text="“Lowest” must be below “Highest”").wait_for()
+    assert low.get_attribute("aria-invalid") == "true"
+    page.get_by_role("button", name="Next: wording").click()
+    page.wait_for_timeout(200)
+    assert page.get_by_role("heading", level=1).inner_text() == "What is asked?"
+    low.fill("100")
+    until(page, "!document.querySelector('[aria-invalid]')")
+    page.get_by_role("button", name="Next: wording").click()
+    page.get_by_label("The question", exact=True).fill("{x}?")
+    page.locator("[data-path='question.wording'] .error", has_text="got {x}").wait_for()
+    # From a later step, the message leads back to the field.
+    step(page, "Asking")
+    page.get_by_label("Budget in answers").fill("70")
+    page.get_by_role("button", name="Go to “Wording”").click()
+    assert page.get_by_label("The question", exact=True).get_attribute("aria-invalid") == "true"
+
+
+def test_errors_speak_of_fields_as_the_page_calls_them(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage")
+    told = {
+        ("labels.high must be above low (20.0), at a finite distance; got 9.0", "labels.high"): (
+            "“Highest” must be above “Lowest” (20.0); got 9.0"
+        ),
+        ("labels.low must be given, as the other end is; got None", "labels.low"): (
+            "“Lowest” must be filled in, as the other end is"
+        ),
+        ("title must be one line of text, not blank; got ''", "title"): "“Title of the campaign” must be filled in",
+        ("ask.exam_share must be a number at least 0 and at most 0.9; got 1.2", "ask.exam_share"): (
+            "“Measuring questions” must be a number at least 0 % and at most 90 %; got 120 %"
+        ),
+        ("ask.gold_share must be 0 without rows.gold; got 0.2", "ask.gold_share"): (
+            "“Gold questions” must be 0 % without “Known answers”; got 20 %"
+        ),
+        ("ask.budget must be a whole number from 1 to 1000000000000; got 0", "ask.budget"): (
+            "“Budget in answers” must be a whole number, 1 or more; got 0"
+        ),
+        ("labels.attributes['x'] must be one of: 'a', 'b'; got 'q'", "labels.attributes['x']"): (
+            "“Attributes” must be one of: 'a', 'b'; got 'q'"
+        ),
+        ("expires_hours: Input should be greater than 0", "expires_hours"): "“Valid for hours” must be greater than 0",
+        ("name: String should match pattern '^[a-z]$'", "name"): (
+            "“Name” may have letters, digits, hyphens, dots and underscores, and begins with a letter or digit"
+        ),
+        ("There is a campaign of that name.", None): "There is a campaign of that name.",
+    }
+    say = """async (pairs) => {
+      const { inWords } = await import("/static/shared/names.js");
+      return pairs.map(([message, argument]) => inWords(message, argument));
+    }"""
+    assert page.evaluate(say, [list(pair) for pair in told]) == list(told.values())
+
+
+def test_the_preview_has_its_answers_where_the_answer_page_has_them(page: Any, site: Site) -> None:
+    Managed(site)
+    uploaded(page, site)
+    assert page.locator(".preview-answer").all_inner_texts() == ["No", "Yes"]
+    step(page, "What is asked")
+    page.get_by_label("An order of items").check()
+    page.locator(".preview-answer.item").first.wait_for()
+    assert page.locator(".preview-answer").all_inner_texts() == ["tea", "coffee"]
+
+
+def test_creation_refused_at_the_name(page: Any, site: Site) -> None:
+    Managed(site)
+    site.on("POST", "/api/v1/campaigns", lambda call: refused(409, "name_taken", "There is a campaign of that name."))
+    uploaded(page, site)
+    step(page, "Create")
+    page.get_by_label("Name in addresses (optional)").fill("rents")
+    page.get_by_role("button", name="Create campaign").click()
+    page.locator("[data-path=name] .error", has_text="of that name").wait_for()
+    assert site.asked("/campaigns")[0].json["name"] == "rents"
+
+
+def test_forecast_is_drawn_with_its_cost(page: Any, site: Site) -> None:
+    Managed(site)
+    uploaded(page, site)
+    step(page, "Forecast")
+    page.get_by_label("Answers", exact=True).fill("2000")
+    page.get_by_label("Wrong answers (%)").fill("10")
+    page.get_by_role("button", name="Simulate").click()
+    page.wait_for_selector(".chart .band.main")
+    body = site.asked("/uploads/u-1/forecast")[0].json
+    assert (body["answers"], body["flip"]) == (2000, 0.1)
+    tiles = page.locator(".tile").all_inner_texts()
+    assert any("€100.00" in text for text in tiles)
+    assert any("1.9 h" in text for text in tiles)
+    site.on(
+        "POST", ".*/forecast", lambda call: refused(422, "invalid_argument", "answers must be below 10^6", "answers")
+    )
+    page.get_by_role("button", name="Simulate").click()
+    page.locator("[data-path=answers] .error", has_text="must be below").wait_for()
+
+
+def test_a_ranking_needs_no_table(page: Any, site: Site) -> None:
+    Managed(site, "order")
+    page.goto(f"{site.url}/manage/new")
+    page.get_by_role("button", name="Rank items without a table").click()
+    page.get_by_label("Items, one per line").fill("tea\n\n coffee \ncocoa")
+    page.get_by_text("Which do you like better?").wait_for()
+    page.wait_for_timeout(500)
+    assert site.asked("/uploads/none/preview")[-1].json["settings"]["labels"] == {
+        "kind": "order",
+        "items": ["tea", "coffee", "cocoa"],
+    }
+    step(page, "Create")
+    page.get_by_role("button", name="Create campaign").click()
+    page.wait_for_url("**/manage/rents*")
+    assert site.asked("/campaigns")[0].json["upload"] is None
+
+
+def test_classes_and_attributes_are_written_as_lines(page: Any, site: Site) -> None:
+    Managed(site)
+    uploaded(page, site)
+    step(page, "What is asked")
+    page.get_by_label("A class").check()
+    page.get_by_label("Class names, one per line").fill("cat\ndog\nbird")
+    page.get_by_label("Attributes (optional)").fill("four legs: cat, dog\nwings: bird")
+    page.get_by_label("A number").check()
+    assert page.get_by_label("Lowest").input_value() == "200"  # what was written before the change of kind
+    page.get_by_label("A class").check()
+    page.get_by_role("button", name="Next: wording").click()
+    page.wait_for_selector("text=Instructions")
+    assert site.asked("/preview")[-1].json["settings"]["labels"] == {
+        "kind": "class",
+        "classes": ["cat", "dog", "bird"],
+        "attributes": {"four legs": ["cat", "dog"], "wings": ["bird"]},
+        "max_set_size": None,
+    }
+
+
+def test_a_reload_keeps_the_draft_and_a_copy_starts_from_a_campaign(page: Any, site: Site) -> None:
+    Managed(site)
+    uploaded(page, site)
+    step(page, "Wording")
+    page.get_by_label("Title of the campaign").fill("Half done")
+    page.reload()
+    step(page, "Wording")
+    assert page.get_by_label("Title of the campaign").input_value() == "Half done"
+    page.goto(f"{site.url}/manage/new?like=rents")
+    page.set_input_files("#table-file", CSV)
+    page.wait_for_selector(".preview-sentence")
+    step(page, "Wording")
+    assert page.get_by_label("Title of the campaign").input_value() == "What is a fair rent?"
+
+
+# ---- the dashboard ----
+
+
+def test_dashboard_follows_and_survives_a_lost_connection(page: Any, site: Site) -> None:
+    managed = Managed(site, answers=400)
+    page.goto(f"{site.url}/manage/rents")
+    page.wait_for_selector(".chart .plot-line.main")
+    assert tile(page, "Answers") == "400"
+    before = page.locator(".chart .plot-line.main").first.get_attribute("d")
+    managed.answers = 440
+    until(page, "document.querySelector('.tile .value').textContent === '440'")  # by the poll alone
+    assert page.locator(".chart .plot-line.main").first.get_attribute("d") != before
+    site.on("GET", ".*/dashboard", lambda call: refused(503, "store_unavailable", "away"))
+    poll_now(page)
+    page.get_by_text("Reconnecting …").wait_for()
+    assert tile(page, "Answers") == "440"
+    del site.handlers[0]
+    managed.answers = 480
+    poll_now(page)
+    until(page, "document.querySelector('.tile .value').textContent === '480'")
+    assert page.get_by_text("Reconnecting …").is_hidden()
+
+
+def test_a_hidden_page_does_not_ask(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage/rents")
+    page.wait_for_selector(".chart")
+    page.evaluate("""() => {
+      Object.defineProperty(document, 'hidden', {value: true, configurable: true});
+      document.dispatchEvent(new Event('visibilitychange'));
+    }""")
+    asked = len(site.asked("/dashboard", "GET"))
+    page.wait_for_timeout(2600)
+    assert len(site.asked("/dashboard", "GET")) <= asked + 1
+
+
+def test_charts_are_read_by_keys_as_tables_and_as_files(page: Any, site: Site) -> None:
+    Managed(site, answers=400)
+    page.goto(f"{site.url}/manage/rents")
+    page.wait_for_selector(".chart .plot-line.main")
+    curve = page.locator("figure", has=page.get_by_role("heading", name="Learning curve"))
+    slider = curve.get_by_role("slider")
+    slider.focus()
+    page.keyboard.press("Home")
+    assert slider.get_attribute("aria-valuetext").startswith("40 answers: mean error")
+    page.keyboard.press("ArrowRight")
+    assert curve.locator("output").inner_text().startswith("80 answers: mean error")
+    linear = curve.locator(".plot-line.main").get_attribute("d")
+    curve.get_by_label("logarithmic").check()
+    assert curve.locator(".plot-line.main").get_attribute("d") != linear
+    curve.locator("summary").click()
+    curve.locator("tbody tr").first.wait_for()
+    assert curve.locator("tbody tr").count() == 10
+    for kind, opening in (("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("CSV", b"answers,mean error (EUR),low,high")):
+        with page.expect_download() as file:
+            curve.get_by_role("button", name=f"as {kind}").click()
+        content = file.value.path().read_bytes()
+        assert content.startswith(opening)
+        if kind == "SVG":
+            assert b"class=" not in content  # it stands alone
+            assert b'stroke="rgb(' in content
+            assert b"data-helper" not in content
+
+
+@pytest.mark.parametrize(
+    ("kind", "mark"), [("number", ".plot-line.prediction"), ("class", ".set.yes"), ("order", ".cell.yes")]
+)
+def test_the_cloud_of_each_kind(page: Any, site: Site, kind: str, mark: str) -> None:
+    Managed(site, kind)
+    page.goto(f"{site.url}/manage/rents")
+    cloud = page.locator("figure", has=page.get_by_role("heading", name="Cloud of questions"))
+    cloud.locator(mark).first.wait_for(state="attached")
+    cloud.get_by_role("slider").focus()
+    page.keyboard.press("End")
+    words = cloud.locator("output").inner_text()
+    assert {"number": "question 1,480: size", "class": "question 1,480: one of", "order": " comparisons with "}[
+        kind
+    ] in words
+    cloud.locator("summary").click()
+    cloud.locator("tbody tr").first.wait_for()
+    assert cloud.locator("tbody tr").count() == {"number": 200, "class": 200, "order": 8}[kind]
+    if kind == "number":
+        page.get_by_label("Column of the x axis").select_option("year")
+        page.get_by_text("year", exact=True).last.wait_for()
+        assert site.asked("/dashboard", "GET")[-1].query == {"column": ["year"]}
+
+
+@pytest.mark.parametrize(
+    ("finished", "badge"),
+    [
+        ("budget", "Finished: budget spent"),
+        ("rows", "Finished: all rows asked"),
+        ("target", "Finished: target reached"),
+    ],
+)
+def test_a_finished_campaign_says_so(page: Any, site: Site, finished: str, badge: str) -> None:
+    managed = Managed(site)
+    managed.finished, managed.status = finished, "paused" if finished == "target" else "running"
+    line = {**managed.listed()[0], "status": managed.status, "finished": finished}
+    site.on("GET", "/api/v1/campaigns", lambda call: [*managed.listed()[1:], line])
+    page.goto(f"{site.url}/manage")
+    page.wait_for_selector(".campaign-card")
+    cards = page.locator(".campaign-card")
+    assert cards.nth(2).locator(".badge").inner_text() == badge  # after those that go on, before those closed
+    cards.nth(2).click()
+    page.locator("h1 + span .badge", has_text=badge).wait_for()
+    page.locator(".notice", has_text="to go on").get_by_role("link", name="Export").wait_for()
+    assert page.get_by_role("button", name="Resume").count() == (finished == "target")
+    assert page.get_by_role("link", name="Take the results").count() == (finished != "target")
+    managed.finished, managed.status = None, "running"  # a budget was raised
+    poll_now(page)
+    page.get_by_role("button", name="Pause").wait_for()
+    until(page, "!document.querySelector('.notice')")
+
+
+def test_answers_that_are_all_alike_are_told_of(page: Any, site: Site) -> None:
+    managed = Managed(site, answers=400)
+    managed.said = {"yes": 400, "no": 0}
+    page.goto(f"{site.url}/manage/rents")
+    warning = page.locator(".notice.warn")
+    warning.wait_for()
+    assert warning.inner_text() == (
+        "All 400 answers so far are “yes”, so what is measured cannot be trusted yet. "
+        "The true values may lie above 2,600 EUR, the end of your range."
+    )
+    page.get_by_text("not to be trusted: all answers are alike").wait_for()
+    for said in ({"yes": 399, "no": 1}, {"yes": 29, "no": 0}):
+        managed.said, managed.answers = said, managed.answers + 1
+        poll_now(page)
+        until(page, "!document.querySelector('.notice.warn')")
+
+
+def test_a_dashboard_that_has_not_changed_is_not_sent_again(page: Any, site: Site) -> None:
+    managed = Managed(site, answers=400)
+    marks: list[str | None] = []
+
+    def marked(call: Any) -> Any:
+        mark = f'"{managed.answers}"'
+        marks.append(call.headers.get("If-None-Match"))
+        return (
+            Reply(304, b"", {"ETag": mark})
+            if marks[-1] == mark
+            else Reply(200, managed.dashboard(call), {"ETag": mark})
+        )
+
+    site.on("GET", ".*/dashboard", marked)
+    page.goto(f"{site.url}/manage/rents")
+    page.wait_for_selector(".chart .plot-line.main")
+    page.wait_for_timeout(2300)
+    assert marks[:2] == [None, '"400"']
+    assert tile(page, "Answers") == "400"
+    page.get_by_label("Column of the x axis").select_option("year")  # another address, without the old mark
+    page.get_by_text("year", exact=True).last.wait_for()
+    managed.answers = 440
+    until(page, "document.querySelector('.tile .value').textContent === '440'")
+
+
+def test_predictions_that_make_no_line_are_points(page: Any, site: Site) -> None:
+    managed = Managed(site, answers=400)
+    whole = managed.dashboard
+    rough = [[x, 500 + 400 * ((7 * x) % 11)] for x in range(60, 20, -1)]
+
+    def look(call: Any) -> Any:
+        told = whole(call)
+        return {**told, "cloud": {**told["cloud"], "prediction": rough}}
+
+    site.on("GET", ".*/dashboard", look)
+    page.goto(f"{site.url}/manage/rents")
+    page.locator(".chart .marks.prediction").first.wait_for(state="attached")
+    assert not page.locator(".chart .plot-line.prediction").count()
+    smooth = "async (p) => (await import('/static/charts/cloud.js')).isCurve(p)"
+    assert page.evaluate(smooth, [[x, x * x] for x in range(40)])
+    assert not page.evaluate(smooth, rough)
+
+
+def test_rows_with_pictures_show_them(page: Any, site: Site) -> None:
+    Managed(site, "class")
+    root = "/api/v1/campaigns/rents/rows"
+    one = {"row": [{"name": "image", "value": "a.png", "kind": "text"}], "prediction": "3", "probabilities": {"3": 1.0}}
+    rows = [
+        {**one, "key": "a.png", "image": f"{root}/0/image"},
+        {**one, "key": "b.png", "image": "https://127.0.0.1:9/elsewhere.png"},
+        {**one, "key": "c.png", "image": None},
+    ]
+    site.on("GET", ".*/predictions", lambda call: rows)
+    site.on(
+        "GET", f"{root}/0/image", lambda call: Reply(200, png(8, 8, lambda x, y: 9 * x), {"Content-Type": "image/png"})
+    )
+    page.goto(f"{site.url}/manage/rents")
+    page.wait_for_selector(".thumbnail")
+    assert page.locator(".thumbnail").evaluate_all("all => all.map((one) => one.getAttribute('src'))") == [
+        f"{root}/0/image"
+    ]
+    assert page.locator(".thumbnail").get_attribute("alt") == "Picture of a.png"
+    assert page.locator(".predictions tbody td").first.inner_text() == ""  # the file's name stands beside the picture
+
+
+def test_predictions_of_chosen_rows(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage/rents")
+    page.get_by_label("Rows, by name").fill("flat-7, a b")
+    page.get_by_role("button", name="Show", exact=True).click()
+    until(page, "document.querySelectorAll('.predictions tbody tr').length === 2")
+    assert site.asked("/predictions", "GET")[-1].query == {"keys": ["flat-7,a b"]}
+    assert "EUR" in page.locator(".predictions tbody").inner_text()
+
+
+def test_an_empty_campaign_says_what_comes(page: Any, site: Site) -> None:
+    Managed(site, answers=0)
+    page.goto(f"{site.url}/manage/rents")
+    page.get_by_text("The curve begins after ten measuring questions").wait_for()
+    assert tile(page, "Measured now") == "–"
+    page.get_by_role("tab", name="People").click()
+    page.get_by_text("Nobody has answered yet").wait_for()
+    page.get_by_role("tab", name="Flags").click()
+    page.get_by_text("Nothing was flagged").wait_for()
+
+
+# ---- tabs ----
+
+
+def test_exclude_asks_first_and_says_that_the_model_is_replayed(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage/rents#people")
+    page.get_by_role("button", name="Exclude Guest 12").click()
+    dialog = page.get_by_role("dialog")
+    assert "The model will be replayed without the 95 answers of Guest 12" in dialog.inner_text()
+    dialog.get_by_role("button", name="Cancel").click()
+    assert not site.asked("/exclude")
+    page.get_by_role("button", name="Exclude Guest 12").click()
+    dialog.get_by_role("button", name="Exclude and replay").click()
+    page.get_by_role("button", name="Include Guest 12").wait_for()
+    (call,) = site.asked("/exclude")
+    assert call.path.endswith("/people/p5/exclude")
+    site.on("POST", ".*/include", lambda call: refused(503, "store_unavailable", "The store is away."))
+    page.get_by_role("button", name="Include Guest 12").click()
+    dialog.get_by_role("button", name="Include and replay").click()
+    dialog.get_by_text("The store is away.").wait_for()
+
+
+def test_an_invitation_is_shown_once_and_revoked(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage/rents#invitations")
+    page.get_by_label("For whom (optional)").fill("Course")
+    page.get_by_label("Valid for hours").fill("24")
+    page.get_by_label("For so many people").fill("")
+    page.get_by_role("button", name="Make a link").click()
+    assert page.get_by_role("textbox", name="Invitation link").input_value().endswith("/join#SECRET-ONCE")
+    assert site.asked("/invitations")[0].json == {"title": "Course", "expires_hours": 24}
+    note = page.locator(".local-note")
+    assert note.inner_text().startswith("Only this computer can open this link.")
+    assert "--host" in note.inner_text()
+    assert "--public-url" in note.inner_text()
+    page.reload()
+    page.get_by_role("rowheader", name="Course").wait_for()
+    assert "SECRET" not in page.content()
+    page.get_by_role("button", name="Revoke the invitation Course").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    page.get_by_text("revoked", exact=True).wait_for()
+
+
+def test_a_link_that_others_can_open_has_no_warning(page: Any, site: Site) -> None:
+    managed = Managed(site)
+
+    def invite(call: Any) -> Any:
+        made = managed.invite(call)
+        return Reply(201, {**made.body, "url": "https://ask.example/join#SECRET-ONCE"})
+
+    site.on("POST", ".*/invitations", invite)
+    page.goto(f"{site.url}/manage/rents#invitations")
+    page.get_by_role("button", name="Make a link").click()
+    page.wait_for_selector(".qr")
+    assert page.get_by_role("textbox", name="Invitation link").input_value() == "https://ask.example/join#SECRET-ONCE"
+    assert not page.locator(".local-note").count()
+
+
+def test_a_campaign_is_the_pattern_of_another(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage/rents")
+    page.get_by_role("link", name="New campaign like this").first.click()
+    page.wait_for_url("**/manage/new?like=rents")
+    page.get_by_text("The settings of “What is a fair rent?” are taken over.").wait_for()
+
+
+def test_downloads_are_plain_links(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage/rents#export")
+    page.wait_for_selector(".exports")
+    root = "/api/v1/campaigns/rents/export"
+    assert page.locator(".exports a").evaluate_all("nodes => nodes.map((node) => node.getAttribute('href'))") == [
+        *[f"{root}/answers?format={kind}" for kind in ("csv", "jsonl", "parquet", "label-studio")],
+        *[f"{root}/predictions?format={kind}" for kind in ("csv", "jsonl", "parquet")],
+        f"{root}/model",
+        f"{root}/log",
+        f"{root}/backup",
+    ]
+
+
+def test_settings_of_a_running_campaign(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage/rents#settings")
+    panel = page.get_by_role("tabpanel")
+    panel.get_by_role("button", name="Pause").click()
+    panel.get_by_role("button", name="Resume").wait_for()
+    page.get_by_text("Paused", exact=True).wait_for()
+    panel.get_by_label("Answers in all").fill("4000")
+    panel.get_by_role("button", name="Save").click()
+    page.get_by_text("Budget saved").wait_for()
+    panel.locator("#rows-file").set_input_files(CSV)
+    page.get_by_text("250 rows added").wait_for()
+    assert site.asked("/rows")[0].json == {"upload": "u-1"}
+    panel.get_by_label("Address").fill("https://example.org/x")
+    panel.get_by_role("button", name="Add webhook").click()
+    assert panel.get_by_role("textbox", name="Secret for checking signatures").input_value() == "whs_secret"
+    panel.get_by_role("button", name="Close").click()
+    page.get_by_role("dialog").get_by_role("button", name="Close it").click()
+    page.get_by_text("Closed", exact=True).first.wait_for()
+    bodies = [call.json for call in site.calls if call.method == "PATCH"]
+    assert bodies == [{"status": "paused"}, {"budget": 4000}, {"status": "closed"}]
+    page.get_by_role("button", name="Delete campaign").click()
+    confirm = page.get_by_role("button", name="Delete for ever")
+    assert confirm.is_disabled()
+    page.get_by_label("Type rents to confirm").fill("rents")
+    confirm.click()
+    page.wait_for_url("**/manage")
+
+
+def test_tabs_by_keys_and_in_the_address(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage/rents")
+    page.get_by_role("tab", name="Overview").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**#people")
+    page.get_by_role("tab", name="People", selected=True).wait_for()
+    page.go_back()
+    page.wait_for_selector(".chart")
+
+
+# ---- the account ----
+
+
+def test_account_tokens_password_and_users(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/account")
+    page.get_by_label("What it is for").fill("script")
+    page.get_by_label("Answer", exact=True).check()
+    page.get_by_role("button", name="Make a token").click()
+    assert page.get_by_role("textbox", name="Token").input_value() == "ask1_once"
+    assert site.asked("/tokens")[0].json == {"title": "script", "expires_days": 90, "scopes": ["read", "answer"]}
+    page.get_by_role("button", name="Revoke nightly export").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    until(page, "!document.querySelector('dialog')")
+    assert site.asked("/tokens/t1", "DELETE")
+    page.get_by_label("Present password").fill("old one")
+    page.get_by_label("New password", exact=True).fill("a longer sentence")
+    page.get_by_label("New password again").fill("another")
+    page.get_by_role("button", name="Change password").click()
+    page.get_by_text("The two are not the same.").wait_for()
+    page.get_by_label("New password again").fill("a longer sentence")
+    page.get_by_role("button", name="Change password").click()
+    page.get_by_text("Password changed").wait_for()
+    assert site.asked("/me/password")[0].json == {"old": "old one", "new": "a longer sentence"}
+    page.get_by_label("Role of Grace Hopper").select_option("admin")
+    page.get_by_text("Grace Hopper is admin now.").wait_for()
+    page.get_by_role("button", name="Delete my data").click()
+    assert page.get_by_role("dialog").get_by_role("button", name="Delete my data").is_disabled()
+
+
+def test_an_annotator_sees_no_tokens_and_no_users(page: Any, site: Site) -> None:
+    Managed(site)
+    site.person["user"]["role"] = "annotator"
+    page.goto(f"{site.url}/account")
+    page.get_by_role("heading", name="Password").wait_for()
+    assert not page.get_by_text("Tokens for programs").count()
+    assert not page.get_by_text("Users").count()
+
+
+# ---- hostile texts, narrow screens, names for screen readers ----
+
+
+def visit(page: Any, site: Site) -> Iterator[str]:
+    """Every page, tab and step; yields its name while it is shown."""
+    page.goto(f"{site.url}/manage")
+    page.wait_for_selector(".campaign-card")
+    yield "list"
+    page.goto(f"{site.url}/manage/rents?made=1")
+    for tab in TABS:
+        page.get_by_role("tab", name=tab).click()
+        page.locator(".tab-panel").locator(".table-scroll tbody tr, .exports, pre").first.wait_for()
+        yield tab
+        if tab == "people":
+            page.locator(".people button").first.click()
+            yield "exclude"
+            page.get_by_role("button", name="Cancel").click()
+    page.goto(f"{site.url}/account")
+    page.wait_for_selector(".users table")
+    yield "account"
+    uploaded(page, site)
+    for name in ("Columns", "What is asked", "Wording", "Asking", "Forecast", "Create"):
+        step(page, name)
+        if name == "Forecast":
+            page.get_by_role("button", name="Simulate").click()
+            page.wait_for_selector(".chart")
+        yield name
+
+
+def check(page: Any, name: str) -> None:
+    """Nothing of the texts became a part of the page."""
+    made = "iframe, base, style, script:not([src]), img[src=x], [onload], [onerror], [onclick]"
+    assert page.evaluate(f"document.querySelectorAll({made!r}).length") == 0, name
+    assert "alert(1)" in page.content(), name
+    assert not faults(page), name
+
+
+def test_hostile_texts_stay_texts_on_a_phone_and_every_control_has_a_name(browser: Any, site: Site) -> None:
+    payload = " ".join(CORPUS)
+    managed = Managed(site, t=lambda text: f"{text} {payload}")
+    managed.invitations = [
+        {"id": "i", "title": payload, "expires": None, "most_uses": None, "uses": 0, "revoked": False}
+    ]
+    page = opened(browser, phone=True, dark=True)
+    elsewhere: list[str] = []
+    ours = re.compile(rf"{site.url}/|data:|blob:")
+    page.on("request", lambda request: None if ours.match(request.url) else elsewhere.append(request.url))
+    for name in visit(page, site):
+        check(page, name)
+        assert page.evaluate(NAMELESS) == [], name
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+    assert not elsewhere
+    assert not site.reports
+    page.context.close()
+
+
+@pytest.mark.parametrize("kind", ["class", "order"])
+def test_hostile_names_of_classes_and_items(page: Any, site: Site, kind: str) -> None:
+    payload = " ".join(reversed(CORPUS))
+    Managed(site, kind, t=lambda text: f"{text} {payload}")
+    page.goto(f"{site.url}/manage/rents")
+    page.locator(".chart .cell, .chart .set").first.wait_for(state="attached")
+    page.locator(".predictions tbody tr, .ranking li").first.wait_for()
+    check(page, kind)
+    if kind == "class":
+        uploaded(page, site)
+        step(page, "What is asked")
+        page.get_by_label("A class").check()
+        page.locator(".preview .chip").first.wait_for()
+        check(page, "preview")

@@ -1,0 +1,91 @@
+"""State is a fold over the log: for every learner, with all that was logged taken through JSON."""
+
+import json
+
+import numpy as np
+import pytest
+
+from askone import Ranking, Real, Stream
+from askone.learners.gradients.pair import RANK_LOSSES, RANK_PAIRS, rank_strategy
+from askone.learners.sgd.surrogate import Surrogate
+from askone.session.log import event_from_json
+from askone.session.oracle import Oracle
+from askone.session.replay import fold
+from learner_samples import BY_GRADIENTS, BY_LIKELIHOOD, REPEATED
+from samples import models, small_labels, small_rows
+
+ITEMS = ("tea", "coffee", "milk", "water")
+MODEL = models()["linear"]
+FOR_ORDERS = {
+    f"orders: {loss} {family}": Surrogate(rank_strategy(Ranking(ITEMS), RANK_LOSSES[loss](), family), MODEL)
+    for loss, family in RANK_PAIRS
+}
+ALL = BY_GRADIENTS | REPEATED | FOR_ORDERS | {f"likelihood: {name}": one for name, one in BY_LIKELIHOOD.items()}
+
+
+def labels(learner, n):
+    if isinstance(learner.space, Real):
+        return small_labels(learner.space.m, n)
+    if isinstance(learner.space, Ranking):
+        return np.array([np.random.default_rng(i).permutation(ITEMS) for i in range(n)])
+    return np.array(learner.space.names)[np.arange(n) % learner.space.size]
+
+
+@pytest.mark.parametrize("learner", ALL.values(), ids=ALL)
+def test_the_log_is_the_only_truth(learner):
+    X, log = small_rows(24), []
+    oracle = Oracle(labels(learner, 24), resample=True)
+    stream = Stream(learner, seed=4, resample=True, log=log.append)
+    waiting = []
+    for i in (*range(24), *range(0, 24, 2)):  # half of the rows come again; answers come late and out of order
+        if not learner.wants(stream.state, X[i]):
+            continue
+        waiting.append((i, stream.ask(X[i], key=i)))
+        if len(waiting) == 3:
+            for row, question in waiting[::-1]:
+                stream.tell(question, oracle.respond(row, question))
+            waiting = []
+    events = [event_from_json(json.loads(json.dumps(event.to_json(), allow_nan=False))) for event in log]
+    replayed = fold(learner, dict(enumerate(X)), events)
+    live, again = learner.to_arrays(stream.state), learner.to_arrays(replayed)
+    assert live.keys() == again.keys()
+    assert all(np.array_equal(live[name], again[name]) for name in live)
+    assert learner.count(replayed) == learner.count(stream.state) > 20
+
+
+def same(learner, one, other):
+    a, b = learner.to_arrays(one), learner.to_arrays(other)
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+@pytest.mark.parametrize("learner", ALL.values(), ids=ALL)
+def test_an_answer_taken_back_was_never_given(learner):
+    X, log, n, gone = small_rows(12), [], 12, (7, 2, 11)
+    oracle = Oracle(labels(learner, n), resample=True)
+    stream, other = Stream(learner, seed=4, log=log.append), Stream(learner, seed=4)
+    questions, _ = (one.ask_many(X, keys=range(n)) for one in (stream, other))
+    answers = [oracle.respond(i, question) for i, question in enumerate(questions)]
+    for i in range(n):
+        stream.tell(i, answers[i])
+        if i not in gone:
+            other.tell(i, answers[i])
+
+    def folded():
+        events = [event_from_json(json.loads(json.dumps(event.to_json(), allow_nan=False))) for event in log]
+        return fold(learner, dict(enumerate(X)), events)
+
+    for i in gone:
+        stream.retract(questions[i])
+        assert same(learner, stream.state, folded())
+    assert same(learner, stream.state, other.state)
+    assert sorted(stream.open) == sorted(other.open) == sorted(gone)
+    for i in gone:  # answered anew, as if late
+        stream.tell(questions[i], answers[i])
+        other.tell(i, answers[i])
+    assert same(learner, stream.state, folded())
+    assert same(learner, stream.state, other.state)
+    stream.retract(7)
+    stream.tell(7, answers[7])
+    assert [e.id for e in log if e.kind == "answered"][-4:] == ["answer-7+1", "answer-2+1", "answer-11+1", "answer-7+2"]
+    assert len({event.id for event in log}) == len(log)
+    assert same(learner, stream.state, folded())

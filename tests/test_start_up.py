@@ -1,0 +1,247 @@
+"""What is loaded when: a command, the package and the server load what they need and no more.  Nothing is timed."""
+
+import ast
+import asyncio
+import gc
+import json
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from sklearn.base import clone
+
+import askone
+from askone._common.lazy_import import import_now, lazy_import
+from askone.campaign.create import create_campaign
+from askone.campaign.engine.model_builder import unpack
+from askone.campaign.engine.packed_model import beginning
+from askone.campaign.tables.open import open_table
+from askone.cli import main
+from askone.estimators import files
+from askone.labels.losses import Median
+from askone.paper import strategies
+from askone.questions.comparison import BestOf, PairSum, Prefer
+from askone.questions.registry import FAMILIES
+from askone.questions.slope import Slope
+from askone.questions.subset import Subset
+from askone.store.open import open_store
+from sites import DRINKS, PRICES, Site, table
+
+SOURCE = Path(askone.__file__).parent
+LEARNING = ("numba", "scipy", "sklearn", "pandas", "torch")
+WEB = ("starlette", "pydantic", "uvicorn", "httpx", "sqlalchemy")
+FILES = ("pyarrow", "PIL", "matplotlib", "pooch", "joblib")
+
+
+def loaded_by(code, *heavy):
+    """Which of the libraries a fresh interpreter has after some code."""
+    end = f"\nimport sys, json; print(json.dumps([name for name in {heavy!r} if name in sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", code + end], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["serve", "--help"], []], ids=" ".join)
+def test_the_parser_loads_next_to_nothing(arguments):
+    code = f"from askone.cli.main import main\ntry:\n    main({arguments!r})\nexcept SystemExit:\n    pass"
+    assert loaded_by(code, "numpy", "rich", *LEARNING, *WEB, *FILES) == []
+
+
+def test_importing_askone_loads_no_library():
+    code = "import askone; askone.__version__, dir(askone), askone.AskoneError"
+    assert loaded_by(code, "numpy", "rich", *LEARNING, *WEB, *FILES) == []
+
+
+def test_questions_and_logs_need_numpy_alone():
+    code = "from askone import HalfSpace, Classes, Real, Subset, read_log, question_from_json"
+    assert loaded_by(code, *LEARNING, *WEB, *FILES) == []
+
+
+def test_users_need_the_database_alone():
+    assert loaded_by("import askone.cli.users", *LEARNING, *FILES, "pydantic", "httpx") == []
+
+
+def test_the_server_starts_without_what_learns():
+    assert loaded_by("import askone.server.runner", *LEARNING, *FILES, "httpx") == []
+
+
+@pytest.mark.parametrize("settings", [DRINKS, PRICES], ids=["order", "numbers"])
+def test_asking_and_learning_need_no_scikit_learn(settings, tmp_path):
+    url = str(tmp_path / "askone.db")
+    store = open_store(url)
+    create_campaign(store, "c", settings, None if settings is DRINKS else open_table(table(tmp_path)), "", 0.0)
+    store.close()
+    code = f"""
+from askone.campaign.campaign import Campaign
+from askone.campaign.engine.commands import Answer, Next
+from askone.store.open import open_store
+campaign = Campaign.open(open_store({url!r}), "c")
+[serving] = campaign.serve([Next("ann")], 1.0)
+[serving] = campaign.serve([Answer("ann", serving.question.lease, True, "a-1")], 2.0)
+assert campaign.status(3.0)["answers"] == 1
+"""
+    assert loaded_by(code, "sklearn", "pandas", *FILES) == []
+
+
+def test_commands_that_only_read_need_no_scikit_learn():
+    modules = ("cli.status", "cli.export", "campaign.output.export", "campaign.output.label_studio")
+    code = "import " + ", ".join(f"askone.{module}" for module in modules)
+    assert loaded_by(code, *LEARNING, "pydantic", "httpx") == []
+
+
+def test_questions_of_every_family_are_read_by_whoever_loaded_none():
+    samples = (
+        Subset(("a", "b")),
+        Prefer("a", "b"),
+        BestOf(("a", "b", "c")),
+        PairSum(("a", "b", "c"), (1.0, -1.0, 1.0), 0.0),
+        Slope(Median(), at=(0.0,), weights=(1.0,), level=0.5, direction=(1.0,)),
+    )
+    assert {one.kind for one in samples} == set(FAMILIES) - {"half-space", "reveal"}
+    read = f"import askone\nfor one in {[one.to_json() for one in samples]!r}:\n    askone.question_from_json(one)"
+    assert loaded_by(read, "sklearn", "pandas") == []
+
+
+# -- the package's names --------------------------------------------------------------------------------
+
+
+def test_every_name_is_that_of_its_module():
+    stub = ast.parse((SOURCE / "__init__.pyi").read_text())
+    places = {alias.name: node.module for node in stub.body for alias in node.names}
+    for name, place in places.items():
+        module = import_module(f"askone.{place}" if place else f"askone.{name}")
+        assert getattr(askone, name) is (getattr(module, name) if place else module), name
+    assert set(askone.__all__) == set(places) - {"Client"}
+
+
+def test_names_are_listed_and_others_refused():
+    assert {*askone.__all__, "Client"} <= set(dir(askone))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        askone.nonsense  # noqa: B018
+    with pytest.raises(ImportError, match="nonsense"):
+        exec("from askone import nonsense")
+
+
+def test_star_import():
+    code = "from askone import *; import askone; assert all(globals()[n] is getattr(askone, n) for n in askone.__all__)"
+    assert loaded_by(code, "httpx", *FILES[1:3], "sqlalchemy") == []
+
+
+def test_modules_are_found_as_ever():
+    code = "import askone; assert askone.checks.check_learner and askone.theory.c1\n"
+    assert (
+        loaded_by(code + "from askone import pools; import askone.session.stream; assert askone.session.stream.Stream")
+        == []
+    )
+
+
+def test_estimators_are_pickled_and_cloned():
+    model = askone.OneBitRegressor(0, 1, random_state=3).start([[0.0], [1.0]])
+    again = pickle.loads(pickle.dumps(model))
+    assert type(again) is askone.OneBitRegressor
+    assert str(again.ask([0.5])) == str(model.ask([0.5]))
+    assert clone(model).get_params() == model.get_params()
+
+
+# -- the door -------------------------------------------------------------------------------------------
+
+
+def test_whatever_comes_later_is_imported_for_the_type_checker():
+    """So the rule that imports go downward sees it; nothing else stands for a module."""
+    found = 0
+    for path in SOURCE.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "later"]
+        blocks = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+        paired = sum(len(_same_names(block)) for block in blocks if block.orelse)
+        assert len(calls) == paired, path
+        found += paired
+    assert found >= 20
+
+
+def _same_names(block):
+    """The modules of an else branch, each of which is in the other branch by the same name."""
+    imported = {}
+    for node in block.body:
+        for alias in node.names:
+            whole = alias.name if isinstance(node, ast.Import) else f"{node.module}.{alias.name}"
+            imported[alias.asname or alias.name] = whole
+    names = {ast.unparse(node.targets[0]): ast.literal_eval(node.value.args[0]) for node in block.orelse}
+    assert names.items() <= imported.items()
+    return names
+
+
+def test_a_module_is_loaded_once_by_many_threads(tmp_path, monkeypatch):
+    (tmp_path / "slow_to_load.py").write_text("import time\ntime.sleep(0.05)\nvalue = object()\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    slow, found = lazy_import("slow_to_load"), []
+    threads = [threading.Thread(target=lambda: found.append(slow.value)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    assert len(set(map(id, found))) == 1
+
+
+def test_loading_leaves_the_collector_as_it_was():
+    assert gc.isenabled()
+    with pytest.raises(ModuleNotFoundError):
+        import_now("askone.no_such_module")
+    assert gc.isenabled()
+
+
+def test_the_command_knows_the_data_sets():
+    assert main.SOURCES == strategies.SOURCES
+
+
+# -- the server -----------------------------------------------------------------------------------------
+
+
+def test_a_packed_learner_is_the_estimator_s(tmp_path):
+    store = open_store("memory:")
+    create_campaign(store, "prices", PRICES, open_table(table(tmp_path)), "", 0.0)
+    packed = store.learner("prices")
+    store.close()
+    stream, begun = unpack(packed).estimator.stream_, beginning(packed)
+    ours, theirs = {}, {}
+    assert files.encode(begun.learner, ours) == files.encode(stream.learner, theirs)
+    assert all((ours[name] == theirs[name]).all() for name in theirs)
+    assert begun.seed == stream.seed
+
+
+def test_a_server_is_ready_when_what_asks_is_loaded(tmp_path):
+    site = Site(tmp_path)
+    try:
+        site.run(site.services.able.wait())
+        site.run(_set(site.services.able, False))
+        got = []
+        waiting = threading.Thread(target=lambda: got.append(site.client().get("/health/ready").status_code))
+        waiting.start()
+        assert site.client().get("/health/live").status_code == 200
+        assert not got
+        site.run(_set(site.services.able, True))
+        waiting.join(20)
+        assert got == [200]
+    finally:
+        site.close()
+
+
+async def _set(event: asyncio.Event, value: bool) -> None:
+    event.set() if value else event.clear()
+
+
+def test_a_server_that_starts_with_campaigns_gets_ready(tmp_path):
+    store = open_store(str(tmp_path / "askone.db"))
+    create_campaign(store, "early", DRINKS, None, "", time.time())
+    store.close()
+    site = Site(tmp_path)
+    try:
+        assert site.client().get("/health/ready").json() == {"status": "ready"}
+        assert site.services.able.is_set()
+    finally:
+        site.close()
