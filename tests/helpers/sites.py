@@ -19,7 +19,7 @@ from askone.campaign.tables.open import open_table
 from askone.server.app import create_app
 from askone.server.config import Rates, ServerConfig
 from askone.server.security.passwords import Passwords
-from askone.server.security.tokens import TOKEN, csrf_of, digest, fresh
+from askone.server.security.tokens import TOKEN, csrf_token, digest, new_secret
 from askone.store.open import open_store
 
 PASSWORD = "correct horse battery"
@@ -131,15 +131,15 @@ class Site:
 
     def session(self, person: str) -> Client:
         """Signed in by a cookie, with the second secret at hand, as the page sends it."""
-        secret = fresh()
-        self.accounts.add_session(digest(secret), person, digest(csrf_of(secret)), time.time() + 3600)
-        client = self.client(**{"X-CSRF-Token": csrf_of(secret), "Origin": "http://localhost"})
+        secret = new_secret()
+        self.accounts.add_session(digest(secret), person, digest(csrf_token(secret)), time.time() + 3600)
+        client = self.client(**{"X-CSRF-Token": csrf_token(secret), "Origin": "http://localhost"})
         client.cookies.set("askone_session", secret)
         return client
 
     def token(self, person: str, *scopes: str) -> Client:
-        secret = fresh(TOKEN)
-        name = fresh("t")[:20]
+        secret = new_secret(TOKEN)
+        name = new_secret("t")[:20]
         chosen = scopes or ("read", "answer", "manage")
         self.accounts.add_token(name, digest(secret), secret[:9], person, chosen, time.time() + 3600, "")
         client = self.client(Authorization=f"Bearer {secret}")

@@ -1,4 +1,4 @@
-"""A row of the route table, and what happens to every request before its handler sees it.
+"""A route of the table, and what happens to every request before its handler sees it.
 
 In this order: who is it, may they, is it their own doing, how often, and only then the body.
 """
@@ -14,16 +14,15 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from askone.server._errors import Refused, invalid, missing
-from askone.server._responses import Anything
-from askone.server._services import Call, Services
+from askone.server._context import JsonResponse, RequestContext, Services
+from askone.server._errors import ApiError, invalid, not_found
 from askone.server.security.access import Access
-from askone.server.security.rate_limits import address, whole
+from askone.server.security.rate_limits import client_address, read_body
 
-Handler = Callable[[Call], Awaitable[Response]]
-Pace = Literal["answers", "calls", "heavy", "logins", "free"]
+Handler = Callable[[RequestContext], Awaitable[Any]]
+LimitName = Literal["answers", "calls", "heavy", "logins", "free"]
 ROUTE = "askone.route"
-"""Where the scope of a request holds its row's path, for logs and metrics."""
+"""Where the scope of a request holds its route's path, for logs and metrics."""
 PARTS = {
     "c": r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
     "u": r"[A-Za-z0-9_-]{1,64}",
@@ -36,11 +35,13 @@ _COMPILED = {name: re.compile(pattern) for name, pattern in PARTS.items()}
 
 @final
 @dataclass(frozen=True)
-class Row:
-    """One route: method, path, who may, what handles it, what goes in and what comes out.
+class Route:
+    """Method, path, who may, and what handles it.
 
     ``body`` and ``query`` are models; a handler without ``body`` reads the request by itself if ``raw``.
-    ``gives`` is the model of the response, for the description; None stands for files and pages.
+    What a handler returns, a model or plain JSON values, becomes a response with this ``status``, unless it is a
+    response already; its annotation is the description of the response.  ``limit`` names the limit that
+    requests count towards.  With ``optional`` the sender of a public route is looked up, if there are credentials.
     """
 
     method: str
@@ -49,39 +50,39 @@ class Row:
     handler: Handler
     body: type[BaseModel] | None = None
     query: type[BaseModel] | None = None
-    gives: Any = Anything
     status: int = 200
-    pace: Pace = "calls"
+    limit: LimitName = "calls"
     raw: bool = False
     optional: bool = False
 
 
-def endpoint(row: Row, services: Services) -> Callable[[Request], Awaitable[Response]]:
-    """The function that serves a row."""
-    names = [name for name in re.findall(r"{(\w+)}", row.path) if name in _COMPILED]
+def endpoint(route: Route, services: Services) -> Callable[[Request], Awaitable[Response]]:
+    """The function that serves a route."""
+    names = [name for name in re.findall(r"{(\w+)}", route.path) if name in _COMPILED]
 
     async def serve(request: Request) -> Response:
-        request.scope[ROUTE] = row.path
-        person = None
-        if not row.access.anybody or row.optional:
-            person = await services.auth.identify(request)
-        row.access.admit(person)
+        request.scope[ROUTE] = route.path
+        user = None
+        if not route.access.public or route.optional:
+            user = await services.auth.identify(request)
+        route.access.check(user)
         for name in names:
             if not _COMPILED[name].fullmatch(request.path_params[name]):
-                raise missing()
+                raise not_found()
         role = None
-        if row.access.within is not None and person is not None:
-            role = await services.auth.role(request.path_params["c"], person)
-            row.access.admit_within(role)
-        services.auth.guard(request, person)
-        if row.pace != "free":
-            services.rates[row.pace].spend(person.id if person else address(request))
-        query = None if row.query is None else _query(request, row.query)
+        if route.access.campaign_role is not None and user is not None:
+            role = await services.auth.role(request.path_params["c"], user)
+            route.access.check_campaign(role)
+        services.auth.check_origin(request, user)
+        if route.limit != "free":
+            services.limiters[route.limit].spend(user.id if user else client_address(request))
+        query = None if route.query is None else _query(request, route.query)
         body = None
-        if row.body is not None:
-            text = await whole(request, services.config.body_bytes, services.config.body_seconds)
-            body = _body(request, text, row.body)
-        return await row.handler(Call(request, services, person, body, query, role))
+        if route.body is not None:
+            text = await read_body(request, services.config.body_bytes, services.config.body_seconds)
+            body = _body(request, text, route.body)
+        result = await route.handler(RequestContext(request, services, user, body, query, role))
+        return result if isinstance(result, Response) else JsonResponse(result, route.status)
 
     return serve
 
@@ -90,11 +91,11 @@ def _body(request: Request, text: bytes, model: type[BaseModel]) -> BaseModel:
     kind = request.headers.get("content-type", "application/json")
     if not kind.startswith("application/json"):
         # Forms of other sites can send anything but this.
-        raise Refused(422, "invalid", "The body must be application/json.")
+        raise ApiError(422, "invalid", "The body must be application/json.")
     try:
         return model.model_validate_json(text or b"{}")
     except ValidationError as error:
-        raise _first(error) from None
+        raise _first_error(error) from None
 
 
 def _query(request: Request, model: type[BaseModel]) -> BaseModel:
@@ -104,10 +105,10 @@ def _query(request: Request, model: type[BaseModel]) -> BaseModel:
     try:
         return model.model_validate_strings(dict(pairs))
     except ValidationError as error:
-        raise _first(error) from None
+        raise _first_error(error) from None
 
 
-def _first(error: ValidationError) -> Refused:
+def _first_error(error: ValidationError) -> ApiError:
     """The first thing that is wrong; what came is not repeated, for it may be a secret."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"])[:200] or None

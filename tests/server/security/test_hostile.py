@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs the extra server")
 
-from askone.server.security.tokens import TOKEN, digest, fresh
+from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store.open import open_store
 from journeys import House, eventually, house, killing
 from pages import CORPUS, chromium
@@ -69,7 +69,7 @@ def settings(kind: str, title: str) -> dict[str, Any]:
 
 def furnish(place: House) -> None:
     """Hostile campaigns of each kind, and an administrator with a hostile name."""
-    store, secret = open_store(place.file), fresh(TOKEN)
+    store, secret = open_store(place.file), new_secret(TOKEN)
     store.accounts.add_user("boss", CORPUS[1], "admin", None)
     store.accounts.add_token(
         "t", digest(secret), secret[:9], "boss", ("read", "answer", "manage"), time.time() + 1e4, ""

@@ -13,15 +13,15 @@ import pytest
 from askone.errors import InvalidArgument
 from askone.server import app as application
 from askone.server._routing import PARTS
-from askone.server._uploaded_files import plain_title, suffix_of
+from askone.server._upload_folder import plain_title, suffix_of
 from askone.server.app import ROUTES
 from askone.server.config import Rates, ServerConfig
-from askone.server.runner import refuse_strangers, setup_link
+from askone.server.runner import require_admin, setup_link
 from askone.server.security.authentication import Auth
 from askone.server.security.headers import POLICY
 from askone.server.security.passwords import Passwords
-from askone.server.security.rate_limits import Buckets
-from askone.server.security.tokens import csrf_of, digest, fresh
+from askone.server.security.rate_limits import RateLimiter
+from askone.server.security.tokens import csrf_token, digest, new_secret
 from askone.server.security.webhook_addresses import is_public, resolve
 from calling import API, assert_error, body_of, dump, path_of, send
 from sites import CANARY, LOOSE, PASSWORD, QUICK, Site
@@ -76,10 +76,10 @@ async def trickle(size):
 
 def test_nothing_but_a_short_list_answers_without_credentials(site):
     """No route but signing in, invitations, health and pages answers without credentials."""
-    assert {(row.method, row.path) for row in ROUTES if row.access.anybody} == OPEN
+    assert {(row.method, row.path) for row in ROUTES if row.access.public} == OPEN
     client = site.client()
     for row in ROUTES:
-        if not row.access.anybody:
+        if not row.access.public:
             assert assert_error(send(client, row), 401) == "unauthorized", row
 
 
@@ -118,11 +118,11 @@ def test_the_set_up_token_works_once(fresh_site):
 def test_a_server_without_an_administrator_stays_on_its_machine(fresh_site):
     """Without an administrator no other address than loopback is bound."""
     site = fresh_site(people=False)
-    refuse_strangers(site.store, ServerConfig(host="127.0.0.1"))
+    require_admin(site.store, ServerConfig(host="127.0.0.1"))
     with pytest.raises(InvalidArgument, match="administrator"):
-        refuse_strangers(site.store, ServerConfig(host="0.0.0.0"))
+        require_admin(site.store, ServerConfig(host="0.0.0.0"))
     site.accounts.add_user("a", "ann", "admin", None)
-    refuse_strangers(site.store, ServerConfig(host="0.0.0.0"))
+    require_admin(site.store, ServerConfig(host="0.0.0.0"))
     assert ServerConfig().loopback
 
 
@@ -214,7 +214,7 @@ def test_a_revocation_during_a_look_up_is_not_forgotten(site):
     def slow(mark):
         loaded.append(mark)
         person = kept(mark)
-        auth.forget()
+        auth.clear_cache()
         return person
 
     auth._by_token = slow
@@ -234,7 +234,7 @@ def test_signing_in_is_rate_limited_by_address_and_account(fresh_site):
     assert statuses == [401] * 4 + [429] * 2
     refused = client.post(f"{API}/login", json={**wrong, "name": "other"})
     assert int(refused.headers["Retry-After"]) > 1
-    site.services.rates["logins"] = Buckets(Rates(10_000, 1000.0))  # as if from other addresses
+    site.services.limiters["logins"] = RateLimiter(Rates(10_000, 1000.0))  # as if from other addresses
     assert client.post(f"{API}/login", json={**wrong, "name": "ADMIN"}).status_code == 429
 
 
@@ -296,7 +296,7 @@ def test_logging_out_ends_the_session_here(site):
     client = site.client()
     client.post(f"{API}/login", json={"name": "manager", "password": PASSWORD})
     kept = client.cookies["askone_session"]
-    client.headers["X-CSRF-Token"] = csrf_of(kept)
+    client.headers["X-CSRF-Token"] = csrf_token(kept)
     assert client.get(f"{API}/campaigns").status_code == 200
     assert client.post(f"{API}/logout", json={}).status_code == 200
     client.cookies.set("askone_session", kept)
@@ -317,7 +317,7 @@ def test_there_is_no_key_to_leak(site):
     """Sessions and tokens are random and looked up; nothing is signed, so that no key can be known or short."""
     source = "".join(path.read_text() for path in Path(application.__file__).parent.glob("*.py"))
     assert not re.search(r"(?i)secret_key\s*=|signing_key|jwt", source)
-    assert len({fresh() for _ in range(100)}) == 100
+    assert len({new_secret() for _ in range(100)}) == 100
 
 
 def test_sign_up_is_closed_and_invitations_are_narrow(site):
@@ -338,7 +338,7 @@ def test_sign_up_is_closed_and_invitations_are_narrow(site):
     other = manager.post(f"{API}/campaigns/drinks/invitations", json={}).json()
     assert manager.delete(f"{API}/campaigns/drinks/invitations/{other['id']}").status_code == 200
     assert_error(site.client().post(f"{API}/join", json={"invitation": other["link"].split("#")[1]}), 401)
-    past = fresh()
+    past = new_secret()
     site.accounts.add_invitation("i-past", digest(past), "drinks", time.time() - 1, 5, "")
     assert_error(site.client().post(f"{API}/join", json={"invitation": past}), 401)
 
@@ -349,23 +349,23 @@ def test_sign_up_is_closed_and_invitations_are_narrow(site):
 def test_roles_by_routes_by_campaigns(site):
     """Every route that names a campaign: outsiders are told there is none, annotators may only answer."""
     people = {name: site.token(name) for name in Site.PEOPLE}
-    for row in (row for row in ROUTES if row.access.within is not None):
+    for row in (row for row in ROUTES if row.access.campaign_role is not None):
         for name in ("other", "stranger"):
             assert assert_error(send(people[name], row), 404) == "not_found", (row.path, name)
         for name in ("manager", "annotator"):
             assert assert_error(send(people[name], row, "prices"), 404) == "not_found", (row.path, name)
         for name in people:
             assert assert_error(send(people[name], row, "no-such"), 404) == "not_found", (row.path, name)
-        if row.access.within == "manager":
+        if row.access.campaign_role == "manager":
             assert assert_error(send(people["annotator"], row), 403) == "forbidden", row.path
 
 
 def test_roles_by_other_routes(site):
     """Accounts are the administrators', uploads and new campaigns the managers'."""
     for row in ROUTES:
-        if row.access.within is None and row.access.least != "annotator":
+        if row.access.campaign_role is None and row.access.least_role != "annotator":
             assert_error(send(site.token("annotator"), row), 403)
-            if row.access.least == "admin":
+            if row.access.least_role == "admin":
                 assert_error(send(site.token("manager"), row), 403)
 
 
@@ -460,7 +460,7 @@ def test_unsafe_requests_by_cookie_need_the_second_secret_and_come_from_here(sit
     """Cross-site request forgery: without the token, with a wrong one, or from elsewhere, nothing happens."""
     client = site.session("admin")
     for row in ROUTES:
-        if row.method == "GET" or row.access.anybody:
+        if row.method == "GET" or row.access.public:
             continue
         for headers in ({"X-CSRF-Token": ""}, {"X-CSRF-Token": "0" * 64}):
             response = client.request(row.method, path_of(row), json=body_of(row), headers=headers)
@@ -745,7 +745,7 @@ def test_statements_in_texts_stay_texts(fresh_site):
             if "{" in row.path and "path:path" not in row.path:
                 for name in re.findall(r"{(\w+)}", row.path):
                     assert send(client, row, **{name: quoted}).status_code < 500, (row, nasty)
-            if row.body is not None and row.access.within is None and row.path != f"{API}/logout":
+            if row.body is not None and row.access.campaign_role is None and row.path != f"{API}/logout":
                 sent = {key: nasty if isinstance(value, str) else value for key, value in body_of(row).items()}
                 response = client.request(row.method, path_of(row), json=sent)
                 assert response.status_code < 500, (row, nasty, response.text)

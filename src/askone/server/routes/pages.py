@@ -11,8 +11,9 @@ from typing import final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from askone.server._errors import missing, respond
-from askone.server._services import Call
+from askone.server._context import RequestContext
+from askone.server._errors import error_response, not_found
+from askone.server._routing import ROUTE
 
 PAGE = Path(__file__).parent.parent / "web"
 TYPES = {
@@ -44,7 +45,7 @@ MISSING = "shared/missing.html"
 
 @final
 @dataclass(frozen=True)
-class File:
+class StaticFile:
     """A file as it is sent."""
 
     content: bytes
@@ -52,7 +53,7 @@ class File:
     tag: str
 
 
-def files(folder: Path = PAGE) -> Mapping[str, File]:
+def load_files(folder: Path = PAGE) -> Mapping[str, StaticFile]:
     """The files of a folder by their path within it; links are passed over."""
     found = {}
     for path in sorted(folder.rglob("*")):
@@ -60,37 +61,37 @@ def files(folder: Path = PAGE) -> Mapping[str, File]:
         if kind is not None and path.is_file() and not path.is_symlink():
             content = path.read_bytes()
             tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
-            found[path.relative_to(folder).as_posix()] = File(content, kind, tag)
+            found[path.relative_to(folder).as_posix()] = StaticFile(content, kind, tag)
     return found
 
 
-_FILES = files()
+_FILES = load_files()
 
 
-def _send(call: Call, name: str) -> Response:
+def _send(ctx: RequestContext, name: str) -> Response:
     file = _FILES.get(name)
     if file is None:
-        raise missing()
+        raise not_found()
     headers = {"ETag": file.tag, "Cache-Control": "no-cache"}
-    if call.request.headers.get("if-none-match") == file.tag:
+    if ctx.request.headers.get("if-none-match") == file.tag:
         return Response(status_code=304, headers=headers)
     return Response(file.content, 200, {**headers, "Content-Type": file.kind})
 
 
-async def page(call: Call) -> Response:
+async def page(ctx: RequestContext) -> Response:
     """A page."""
-    return _send(call, HTML[call.request.scope["askone.route"]])
+    return _send(ctx, HTML[ctx.request.scope[ROUTE]])
 
 
-async def lost(request: Request, error: Exception) -> Response:
+async def error_page(request: Request, error: Exception) -> Response:
     """For the framework: an error; to a browser that looks for a page which is not there, a page that says so."""
     wanted = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
-    response = respond(error)
+    response = error_response(error)
     if response.status_code != 404 or not wanted or request.url.path.startswith(("/api/", "/static/")):
         return response
     return Response(_FILES[MISSING].content, 404, {"Content-Type": TYPES[".html"], "Cache-Control": "no-store"})
 
 
-async def static(call: Call) -> Response:
+async def static(ctx: RequestContext) -> Response:
     """A style, a script, a picture."""
-    return _send(call, call.part("path"))
+    return _send(ctx, ctx.path_param("path"))
