@@ -757,3 +757,4 @@ def test_a_statement_finds_its_records_by_an_index():
         assert all("=?" in step for step in steps), plan
         whole = [step for step in steps if step.endswith("(campaign=?)") and "LEFT-JOIN" not in step]
         assert not whole or "SELECT max(seq)" in text, plan  # that is read off the end of the index
+    store.close()
