@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from contextlib import closing
 
 from sites import PASSWORD
 
@@ -51,7 +52,7 @@ def send(client, row, campaign="drinks", **parts):
 
 
 def dump(site):
-    with sqlite3.connect(site.url) as database:
+    with closing(sqlite3.connect(site.url)) as database:
         return "\n".join(database.iterdump())
 
 

@@ -62,15 +62,12 @@ def few(table: Table | None) -> Table | None:
 
 def previewed(settings: Settings, table: Table | None) -> list[dict[str, Any]]:
     """The first questions: those of a campaign in memory, about a few of the rows."""
-    store = open_store("memory:")
-    try:
+    with open_store("memory:") as store:
         intake.create_campaign(store, "preview", settings, few(table), "", 0.0)
         front = Front(campaign.Campaign.open(store, "preview"))
         served = front.campaign.serve([Next(f"p{n}", ahead=False) for n in range(QUESTIONS)], 1.0)
         found = [one.question for one in served if isinstance(one, Serving) and one.question is not None]
         return [_pictured(front.question(question, 1.0), store) for question in found]
-    finally:
-        store.close()
 
 
 def _pictured(question: dict[str, Any], store: Store) -> dict[str, Any]:
