@@ -45,7 +45,7 @@ JOBS = HERE / "results" / "efficiency"
 
 
 def chosen(only: str, quick: bool = False) -> list[Task]:
-    """Tasks by name or by what comes before the first hyphen; without names all, a quick look those that need no data."""
+    """Tasks by name or by what comes before the first hyphen; without names all, or those of made-up data if quick."""
     wanted = [name for name in only.split(",") if name]
     for name in wanted:
         if not any(name in (task.name, task.group) for task in TASKS):
