@@ -25,12 +25,12 @@ import pytest
 import askone
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, question_from_json
 from askone.campaign.campaign import Campaign
-from askone.campaign.requests import Answer, Next
-from askone.cli import main
-from askone.server.passwords import Passwords
-from askone.server.secrets import digest
+from askone.campaign.engine.commands import Answer, Next
+from askone.cli.main import main
+from askone.server.security.passwords import Passwords
+from askone.server.security.tokens import digest
 from askone.store.notices import record_from_json
-from askone.store.opening import open_store
+from askone.store.open import open_store
 
 OLD = Path(__file__).parent / "data" / "v0.1"
 CAMPAIGNS = ("flats", "animals", "drinks", "shades")
