@@ -219,7 +219,7 @@ class LogCosh(Loss):
 class Logistic(Loss):
     """log sum exp(z) - <z, y> for a class given as its one-hot vector y: a surrogate for classes.
 
-    Its minimiser has special.softmax(z) = p(y|x).
+    Its minimiser has softmax(z) = p(y|x).
 
     >>> round(Logistic().value(np.zeros((1, 4)), np.eye(4)[:1]).item(), 6)
     1.386294
@@ -232,7 +232,7 @@ class Logistic(Loss):
         return np.asarray(special.logsumexp(z, axis=1) - np.sum(z * y, axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """special.softmax(z) - y."""
+        """softmax(z) - y."""
         return np.asarray(special.softmax(z, axis=1) - y)
 
     def lipschitz(self, m: int) -> float:
