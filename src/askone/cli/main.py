@@ -26,17 +26,10 @@ else:
     strategies = lazy_import("askone.paper.strategies")
 
 CAMPAIGNS = {
-    "demo": "demonstrating",
-    "new": "setting_up",
-    "simulate": "setting_up",
-    "serve": "running",
-    "status": "looking",
-    "replay": "looking",
-    "verify": "looking",
-    "export": "taking",
-    "backup": "taking",
-    "restore": "taking",
-    "users": "people",
+    **{name: name for name in ("new", "simulate", "serve", "status", "replay", "verify", "export", "users")},
+    "demo": "demo_command",
+    "backup": "export",
+    "restore": "export",
 }
 """Commands about campaigns, and the module of ``askone.cli`` that has each."""
 
