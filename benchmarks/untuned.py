@@ -1,6 +1,7 @@
 """Data that nothing here was tuned on: one bit per row by the defaults, against all labels.
 
     python benchmarks/untuned.py [--seeds N]
+    python benchmarks/untuned.py --quick      some seconds: few and short tasks; prints and writes nothing
 
 Data sets that come with scikit-learn and simulations with awkward noise or inputs; a quarter of the rows
 is held out.  Numbers: mean absolute error over that of the median of all labels (1: nothing learnt);
@@ -15,7 +16,7 @@ import argparse
 import json
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ Rows = tuple[Array, Array]
 HERE = Path(__file__).parent
 _STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
 _MOST = 1500  # rows that kernel ridge takes in reasonable time
+_QUICK = ("iris: petal width", "a step", "iris", "two moons")
 
 
 def numbers(seed: int) -> dict[str, Rows]:
@@ -157,6 +159,15 @@ def table(results: dict[str, dict[str, list[float]]], title: str) -> str:
     return "\n".join(lines)
 
 
+def shortened(tasks: Callable[[int], dict[str, Rows]]) -> Callable[[int], dict[str, Rows]]:
+    """A few tasks, of 300 rows at most."""
+
+    def few(seed: int) -> dict[str, Rows]:
+        return {name: (X[:300], y[:300]) for name, (X, y) in tasks(seed).items() if name in _QUICK}
+
+    return few
+
+
 def measured(tasks: Any, row: Any, seeds: int, what: str) -> dict[str, dict[str, list[float]]]:
     found: dict[str, dict[str, list[float]]] = {}
     for seed in range(seeds):
@@ -171,9 +182,12 @@ def measured(tasks: Any, row: Any, seeds: int, what: str) -> dict[str, dict[str,
 def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3, help="simulations and splits (default: 3)")
-    seeds = parser.parse_args(given).seeds
-    results = {"numbers": measured(numbers, numbers_row, seeds, "numbers"),
-               "classes": measured(classes, classes_row, seeds, "classes")}  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help="a few short tasks, one seed; print only")
+    chosen = parser.parse_args(given)
+    quick, seeds = chosen.quick, 1 if chosen.quick else chosen.seeds
+    regression, classification = (shortened(numbers), shortened(classes)) if quick else (numbers, classes)
+    results = {"numbers": measured(regression, numbers_row, seeds, "numbers"),
+               "classes": measured(classification, classes_row, seeds, "classes")}  # fmt: skip
     text = "\n\n".join([
         "# Data that nothing was tuned on",
         "One yes/no question about each training row, with every default, against all labels of the same rows "
@@ -185,6 +199,8 @@ def main(given: Sequence[str] | None = None) -> int:
         table(results["classes"], "classes") + "\n",
     ])  # fmt: skip
     print(text)
+    if quick:
+        return 0
     (HERE / "results" / "untuned.json").write_text(json.dumps({"machine": machine(), **results}, indent=1) + "\n")
     (HERE.parent / "docs" / "untuned.md").write_text(text)
     return 0

@@ -104,7 +104,9 @@ def ours():
     if listed.returncode == 0:
         return [ROOT / name for name in listed.stdout.decode().split("\0") if name]
     return [
-        path for path in ROOT.rglob("*") if path.is_file() and ".git" not in path.parts and ".venv" not in path.parts
+        path
+        for path in ROOT.rglob("*")
+        if path.is_file() and ".git" not in path.parts and not any(part.startswith(".venv") for part in path.parts)
     ]
 
 

@@ -22,6 +22,8 @@ from askone.server.security.passwords import Passwords
 from askone.server.security.tokens import TOKEN, csrf_token, digest, new_secret
 from askone.store.open import open_store
 
+HANGS = 300
+"""Seconds after which a request hangs: the first one may have to wait until kernels are compiled."""
 PASSWORD = "correct horse battery"
 QUICK = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
 """Hashes that take no time: what is tested is never how strong argon2 is."""
@@ -54,7 +56,7 @@ class Client:
     def __init__(self, site: Site, headers: dict[str, str]) -> None:
         transport = httpx.ASGITransport(site.app, raise_app_exceptions=False, client=("192.0.2.7", 1234))
         self._site = site
-        self._http = httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers, timeout=60)
+        self._http = httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers, timeout=HANGS)
         self.headers, self.cookies = self._http.headers, self._http.cookies
         self.token = self.token_id = ""
 
@@ -124,7 +126,7 @@ class Site:
         self.store.close()
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(HANGS)
 
     def client(self, **headers: str) -> Client:
         return Client(self, headers)

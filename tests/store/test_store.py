@@ -243,6 +243,19 @@ def test_a_turn_is_over_when_it_is_over(any_store):
     assert any_store.head("c")[0] == 2
 
 
+def test_what_is_in_use_when_a_store_is_closed_is_closed_afterwards(tmp_path):
+    used = []
+    with open_store(str(tmp_path / "s.db")) as store:
+        with store._database.transaction() as session:
+            used.append(session.cursor.connection)
+            store.close()
+        with store._database.transaction() as session:
+            used.append(session.cursor.connection)
+    for connection in used:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
+
+
 def test_a_new_file_is_opened_by_many_at_once(tmp_path):
     stores = []
     threads = [threading.Thread(target=lambda: stores.append(open_store(str(tmp_path / "s.db")))) for _ in range(6)]
@@ -513,7 +526,7 @@ def test_one_of_many_threads_with_the_same_event_wins(any_store):
 
 
 def test_processes_are_killed_and_nothing_acknowledged_is_lost(tmp_path, postgres_url):
-    script = str(Path(__file__).with_name("crashing.py"))
+    script = str(Path(__file__).resolve().parents[1] / "helpers" / "crashing.py")
     done = subprocess.run(
         [sys.executable, script, str(tmp_path / "s.db"), postgres_url], capture_output=True, text=True
     )
@@ -750,3 +763,4 @@ def test_a_statement_finds_its_records_by_an_index():
         assert all("=?" in step for step in steps), plan
         whole = [step for step in steps if step.endswith("(campaign=?)") and "LEFT-JOIN" not in step]
         assert not whole or "SELECT max(seq)" in text, plan  # that is read off the end of the index
+    store.close()

@@ -25,11 +25,8 @@ def store_url(given: str | None) -> str:
 @contextmanager
 def any_store(given: str | None) -> Iterator[Store]:
     """A store, made if it is not there."""
-    store = open_store(store_url(given))
-    try:
+    with open_store(store_url(given)) as store:
         yield store
-    finally:
-        store.close()
 
 
 @contextmanager

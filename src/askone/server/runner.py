@@ -49,12 +49,9 @@ def serve(
     """Serves the store at an address until it is stopped; ``on_listening`` is told where it listens."""
     config = _with_directory(url, config or ServerConfig())
     require_free(config)
-    store = open_store(url)
-    try:
+    with open_store(url) as store:
         require_admin(store, config)
         link = setup_link(store)
-    finally:
-        store.close()
     # Whoever comes by the network finds nothing to log in to before somebody administers the server.
     settings = uvicorn_config(AppFactory(url, config), config)
     listening = settings.bind_socket()

@@ -153,5 +153,10 @@ def _listed(columns: str, records: list[Record]) -> str:
 
 
 def _prepare(connection: Any, _: object) -> None:
-    connection.autocommit = True
-    connection.execute("; ".join(SETTINGS))
+    try:
+        connection.autocommit = True
+        connection.execute("; ".join(SETTINGS))
+    except BaseException:
+        # The pool never saw it, so nobody else would close it.
+        connection.close()
+        raise

@@ -135,5 +135,10 @@ class SQLite(Database):
 
 
 def _prepare(connection: Any, _: object) -> None:
-    for pragma in PRAGMAS:
-        connection.execute(f"PRAGMA {pragma}")
+    try:
+        for pragma in PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        # The pool never saw it, so nobody else would close it.
+        connection.close()
+        raise

@@ -12,6 +12,7 @@
 [(1, 'began'), (2, 'turned')]
 >>> store.campaign("demo").rows, store.row_by_key("demo", "b").content
 (2, {'size': 5})
+>>> store.close()
 """
 
 from __future__ import annotations
@@ -58,8 +59,14 @@ class Store:
     def __repr__(self) -> str:
         return f"Store({self.url!r})"
 
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; ``with`` does so at its end."""
         self._database.close()
 
     def ping(self) -> None:

@@ -96,7 +96,7 @@ def demo() -> Iterator[tuple[subprocess.Popen, str, dict[str, str]]]:
         env=environment, cwd=ROOT,
     )  # fmt: skip
     said: list[str] = []
-    timer = threading.Timer(60, process.kill)
+    timer = threading.Timer(300, process.kill)  # it hangs; compiling may take its time
     timer.start()
     try:
         for line in process.stdout:

@@ -6,6 +6,7 @@ import logging
 import sqlite3
 import time
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -156,7 +157,7 @@ def test_the_log_knows_people_by_ids_alone(tmp_path):
     taken = opened(admin.get(f"{API}/campaigns/drinks/export/backup").content)
     for kind in ("csv", "jsonl", "label-studio"):
         taken += admin.get(f"{API}/campaigns/drinks/export/answers?format={kind}").content
-    with sqlite3.connect(site.url) as database:
+    with closing(sqlite3.connect(site.url)) as database:
         kept = repr([database.execute(f"SELECT * FROM {name}").fetchall() for name in _schema.KEPT])
     assert person in kept
     assert person.encode() in taken

@@ -251,6 +251,16 @@ def test_the_preview_has_its_answers_where_the_answer_page_has_them(page: Any, s
     assert page.locator(".preview-answer").all_inner_texts() == ["tea", "coffee"]
 
 
+def test_a_long_text_in_the_preview_is_scrolled_by_keys(page: Any, site: Site) -> None:
+    long = "Bright, second floor, quiet yard. " * 60
+    Managed(site, t=lambda text: long if text == "Bright, second floor, quiet yard." else text)
+    uploaded(page, site)
+    # In one look, since the preview is drawn anew now and then: whether each has more than it shows, and is a stop.
+    seen = """JSON.stringify([...document.querySelectorAll(".preview-fields dd")].map(
+      (one) => [one.scrollHeight > one.clientHeight, one.tabIndex]))"""
+    until(page, f"{seen} === '[[false,-1],[false,-1],[true,0]]'")
+
+
 def test_creation_refused_at_the_name(page: Any, site: Site) -> None:
     Managed(site)
     site.on("POST", "/api/v1/campaigns", lambda call: refused(409, "name_taken", "There is a campaign of that name."))

@@ -60,13 +60,10 @@ def run(demo: Demo, say: Callable[[str], None] = print) -> int:
         say("Making three campaigns: handwritten digits, prices of flats, favourite drinks …")
         tasks = [digits(Path(folder), demo.digits), flats(Path(folder), demo.flats), drinks()]
         warm_up()
-        store = open_store(url)
-        try:
+        with open_store(url) as store:
             make_missing(store, tasks)
             crowd = Crowd(hired(store, tasks, demo), demo.answers, demo.seconds)
             link = _invitation(store, "digits")
-        finally:
-            store.close()
 
         def begun(address: str) -> None:
             say(f"Answer at once, without an account, at {address}{link}")
@@ -87,12 +84,9 @@ def warm_up() -> None:
     """A few answers in small copies: what is compiled when it is first used, is compiled before somebody waits."""
     with tempfile.TemporaryDirectory(prefix="askone-demo-") as folder:
         for task in (digits(Path(folder), 40), flats(Path(folder), 60), drinks()):
-            store = open_store("memory:")
-            try:
+            with open_store("memory:") as store:
                 for _ in play(make(store, task, 0.0), task.knowledge, ("ann", "bob", "cid", "dan"), 24):
                     pass
-            finally:
-                store.close()
 
 
 def make_missing(store: Store, tasks: list[DemoTask]) -> None:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from string import Template
 from typing import final
 
 from starlette.requests import Request
@@ -34,12 +35,16 @@ HTML = {
     "/setup": "account/setup.html",
     "/login": "account/login.html",
     "/join": "account/join.html",
-    "/account": "account/account.html",
-    "/manage": "manage/manage.html",
-    "/manage/new": "new/new.html",
-    "/manage/{c}": "manage/campaign.html",
     "/answer/{c}": "answer/answer.html",
 }
+SHELL = "shared/shell.html"
+SCRIPTED = {
+    "/account": ("Account", "account/account.js"),
+    "/manage": ("Campaigns", "manage/manage.js"),
+    "/manage/new": ("New campaign", "new/new.js"),
+    "/manage/{c}": ("Campaign", "manage/campaign.js"),
+}
+"""Pages that their script fills: the shell with this title and this script."""
 MISSING = "shared/missing.html"
 
 
@@ -53,23 +58,33 @@ class StaticFile:
     tag: str
 
 
+def _file(content: bytes, kind: str) -> StaticFile:
+    return StaticFile(content, kind, f'"{hashlib.sha256(content).hexdigest()[:24]}"')
+
+
 def load_files(folder: Path = PAGE) -> Mapping[str, StaticFile]:
-    """The files of a folder by their path within it; links are passed over."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        kind = TYPES.get(path.suffix)
-        if kind is not None and path.is_file() and not path.is_symlink():
-            content = path.read_bytes()
-            tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
-            found[path.relative_to(folder).as_posix()] = StaticFile(content, kind, tag)
-    return found
+    """Return the files of a folder by their path within it; links are passed over."""
+    return {
+        path.relative_to(folder).as_posix(): _file(path.read_bytes(), TYPES[path.suffix])
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in TYPES and path.is_file() and not path.is_symlink()
+    }
 
 
 _FILES = load_files()
+_SHELL = Template(_FILES[SHELL].content.decode())
+_PAGES = {route: _FILES[name] for route, name in HTML.items()} | {
+    route: _file(_SHELL.substitute(title=title, script=script).encode(), TYPES[".html"])
+    for route, (title, script) in SCRIPTED.items()
+}
 
 
-def _send(ctx: RequestContext, name: str) -> Response:
-    file = _FILES.get(name)
+def file_of(route: str, path: str = "") -> StaticFile | None:
+    """Return what is sent for a route of the table: a page, or the static file at a path."""
+    return _PAGES.get(route) or _FILES.get(path)
+
+
+def _send(ctx: RequestContext, file: StaticFile | None) -> Response:
     if file is None:
         raise not_found()
     headers = {"ETag": file.tag, "Cache-Control": "no-cache"}
@@ -80,7 +95,7 @@ def _send(ctx: RequestContext, name: str) -> Response:
 
 async def page(ctx: RequestContext) -> Response:
     """A page."""
-    return _send(ctx, HTML[ctx.request.scope[ROUTE]])
+    return _send(ctx, file_of(ctx.request.scope[ROUTE]))
 
 
 async def error_page(request: Request, error: Exception) -> Response:
@@ -94,4 +109,4 @@ async def error_page(request: Request, error: Exception) -> Response:
 
 async def static(ctx: RequestContext) -> Response:
     """A style, a script, a picture."""
-    return _send(ctx, ctx.path_param("path"))
+    return _send(ctx, file_of("", ctx.path_param("path")))

@@ -62,15 +62,12 @@ def sample_table(table: Table | None) -> Table | None:
 
 def preview_questions(settings: Settings, table: Table | None) -> list[QuestionResponse]:
     """Return the first questions: those of a campaign in memory, about a few of the rows."""
-    store = open_store("memory:")
-    try:
+    with open_store("memory:") as store:
         create.create_campaign(store, "preview", settings, sample_table(table), "", 0.0)
         service = CampaignService(campaign.Campaign.open(store, "preview"))
         served = service.serve([Next(f"p{n}", ahead=False) for n in range(QUESTIONS)], 1.0)
         found = [one.question for one in served if isinstance(one, ServingResponse) and one.question is not None]
         return [_with_picture(question, store) for question in found]
-    finally:
-        store.close()
 
 
 def _with_picture(question: QuestionResponse, store: Store) -> QuestionResponse:

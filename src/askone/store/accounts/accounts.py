@@ -1,10 +1,12 @@
 """Who may do what: users, members, sessions, tokens, invitations, webhooks and settings of the installation.
 
 >>> from askone.store.open import open_store
->>> accounts = open_store("memory:").accounts
+>>> store = open_store("memory:")
+>>> accounts = store.accounts
 >>> accounts.add_user("u1", "Ann", "manager")
 >>> accounts.user_by_name("ann")
 User(id='u1', name='Ann', role='manager', disabled=False)
+>>> store.close()
 """
 
 from __future__ import annotations

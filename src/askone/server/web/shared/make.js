@@ -28,7 +28,7 @@ export function debounced(f, wait) {
 }
 
 const sizes = new ResizeObserver((seen) => seen.forEach(({ target }) => {
-  const box = target.closest(".table-scroll");
+  const box = target.closest(".scrolls");
   if (!box) return;
   const over = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
   // Only what has more than it shows is a stop for the Tab key.
@@ -36,16 +36,21 @@ const sizes = new ResizeObserver((seen) => seen.forEach(({ target }) => {
   else box.removeAttribute("tabindex");
 }));
 
+/** Makes a box that may have more than it shows a stop for the Tab key, at once and until its size is known. */
+export function scrolls(box, content = null) {
+  box.classList.add("scrolls");
+  box.tabIndex = 0;
+  if (content) sizes.observe(content);
+  sizes.observe(box);
+  return box;
+}
+
 /** A box in which a wide table can be scrolled, by keys as well; `label` names it. */
 export function scroller(label, content = null) {
   const box = document.createElement("div");
   for (const [name, value] of Object.entries({ class: "table-scroll", role: "region", "aria-label": label })) box.setAttribute(name, value);
-  if (content) {
-    box.append(content);
-    sizes.observe(content);
-  }
-  sizes.observe(box);
-  return box;
+  if (content) box.append(content);
+  return scrolls(box, content);
 }
 
 let last = 0;

@@ -2,13 +2,12 @@
 
 import { el, icon } from "./dom.js";
 
-const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const root = document.documentElement;
 
-export const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+export const isDark = () => root.dataset.theme === "dark";
 
 /** Pages that draw (charts) listen for the event "themechange" on document. */
-function turn() {
+function toggle() {
   root.dataset.theme = isDark() ? "light" : "dark";
   try {
     localStorage.setItem("askone-theme", root.dataset.theme);
@@ -17,7 +16,6 @@ function turn() {
   }
   document.dispatchEvent(new Event("themechange"));
 }
-dark.addEventListener("change", () => document.dispatchEvent(new Event("themechange")));
 
 /** A button that turns between light and dark. */
 export function themeToggle() {
@@ -25,7 +23,7 @@ export function themeToggle() {
   const moon = icon("moon");
   sun.classList.add("sun");
   moon.classList.add("moon");
-  const button = el("button", { class: "button quiet icon theme-toggle", type: "button", onclick: turn }, sun, moon);
+  const button = el("button", { class: "button quiet icon theme-toggle", type: "button", onclick: toggle }, sun, moon);
   const name = () => button.setAttribute("aria-label", isDark() ? "Use light colours" : "Use dark colours");
   document.addEventListener("themechange", name);
   name();
