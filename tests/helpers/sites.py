@@ -8,7 +8,7 @@ import time
 from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import httpx
 from argon2 import PasswordHasher
@@ -48,6 +48,16 @@ def table(folder: Path, rows: int = 30) -> Path:
     path = folder / "prices.csv"
     path.write_text("\n".join(["id,size,colour,known", *lines]) + "\n")
     return path
+
+
+def ok(response: httpx.Response, status: int = 200) -> Any:
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+def code(response: httpx.Response, status: int) -> str:
+    assert response.status_code == status, response.text
+    return response.json()["error"]["code"]
 
 
 class Client:
@@ -117,6 +127,12 @@ class Site:
                 self.accounts.add_user(name, name, role, QUICK.hash(PASSWORD))
                 for campaign, within in campaigns.items():
                     self.accounts.add_member(campaign, name, within)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         self.run(self._life.__aexit__(None, None, None))

@@ -28,42 +28,18 @@ from askone.server.config import ServerConfig
 from askone.server.routes.pages import HTML, load_files
 from askone.server.runner import require_free, setup_link, uvicorn_config
 from askone.server.security.rate_limits import RateLimiter
-from sites import CANARY, LOOSE, PASSWORD, Site, table
+from sites import CANARY, LOOSE, PASSWORD, code, ok, table
 
 API = "/api/v1"
 DRINKS = f"{API}/campaigns/drinks"
 PRICES = f"{API}/campaigns/prices"
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    site = Site(tmp_path_factory.mktemp("site"))
-    yield site
-    site.close()
-
-
-@pytest.fixture
-def alone(tmp_path):
-    site = Site(tmp_path)
-    yield site
-    site.close()
-
-
-def ok(response, status=200):
-    assert response.status_code == status, response.text
-    return response.json()
-
-
-def code(response, status):
-    assert response.status_code == status, response.text
-    return response.json()["error"]["code"]
-
-
 # -- accounts -----------------------------------------------------------------------------------------
 
 
-def test_set_up_log_in_and_out(tmp_path):
-    site = Site(tmp_path, people=False)
+def test_set_up_log_in_and_out(site_of):
+    site = site_of(people=False)
     client = site.client()
     assert ok(client.get(f"{API}/me"))["needs_setup"] is True
     token = setup_link(site.store).split("#")[1]
@@ -75,7 +51,6 @@ def test_set_up_log_in_and_out(tmp_path):
     assert ok(client.get(f"{API}/me"))["user"] is None
     assert code(client.post(f"{API}/login", json={"name": "Ann", "password": "wrong-password"}), 401) == "wrong_login"
     assert ok(client.post(f"{API}/login", json={"name": "ann", "password": PASSWORD}))["user"]["name"] == "Ann"
-    site.close()
 
 
 def test_me_lists_campaigns_with_roles(site):

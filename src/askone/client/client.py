@@ -22,7 +22,7 @@ from typing import Any, Self, final
 from urllib.parse import quote
 
 from askone._common.validate import as_choice, as_number
-from askone.client.question import Posed, ServingJson
+from askone.client.question import Posed, Record
 from askone.errors import AskoneError, InvalidArgument, MissingExtra, RequestRefused, ServerUnavailable
 from askone.questions.base import yes_or_no
 
@@ -31,7 +31,6 @@ try:
 except ImportError as missing:
     raise MissingExtra("askone.Client needs httpx: pip install 'askone[client]'") from missing
 
-Record = dict[str, Any]
 _AWAY = (502, 503, 504)
 _LONGEST_WAIT = 10.0
 _WAITING = 0.5
@@ -71,7 +70,7 @@ class Client:
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         # Redirects are not followed: a token goes where it was meant to go.
         self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout, transport=transport)
-        self._serving: ServingJson | None = None
+        self._serving: Record | None = None
         self._began = 0.0
         self._met = False
 
@@ -80,12 +79,12 @@ class Client:
     @property
     def state(self) -> str:
         """What the last serving said: question, waiting, paused, closed, spent or done."""
-        return "" if self._serving is None else self._serving["state"]
+        return "" if self._serving is None else str(self._serving["state"])
 
     @property
     def mine(self) -> int:
         """How many answers the holder of the token gave."""
-        return 0 if self._serving is None else self._serving["mine"]
+        return 0 if self._serving is None else int(self._serving["mine"])
 
     def ask(self, wait: float = 0.0) -> Posed | None:
         """The next question, or None where there is none now: see ``state``.

@@ -5,76 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict, final
+from typing import Any, final
 
 from askone.errors import InvalidArgument
 
-
-class CellJson(TypedDict):
-    """A column of a row."""
-
-    name: str
-    value: str
-    kind: str
-
-
-class RowJson(TypedDict):
-    """A row, and where its picture can be had."""
-
-    key: str
-    position: int
-    fields: list[CellJson]
-    image: str | None
-
-
-class ThresholdJson(TypedDict):
-    """A number that is asked about."""
-
-    shown: str
-    unit: str
-    name: str
-    side: str
-
-
-class PairJson(TypedDict):
-    """Two items that are asked about."""
-
-    left: str
-    right: str
-
-
-class QuestionJson(TypedDict):
-    """A question as the server sends it."""
-
-    lease: str
-    number: int
-    expires_in: float
-    kind: str
-    sentence: str
-    answers: list[str]
-    threshold: ThresholdJson | None
-    set: list[str] | None
-    pair: PairJson | None
-    row: RowJson
-
-
-class AheadJson(TypedDict):
-    """The next question after a yes, and after a no."""
-
-    yes: QuestionJson
-    no: QuestionJson
-
-
-class ServingJson(TypedDict):
-    """The next question, or why there is none."""
-
-    state: str
-    mine: int
-    left: int | None
-    undoable: int
-    duplicate: bool
-    question: QuestionJson | None
-    ahead: AheadJson | None
+Record = dict[str, Any]
 
 
 @final
@@ -103,14 +38,14 @@ class Posed:
     key: str
     row: Mapping[str, str]
     lease: str = field(repr=False)
-    record: QuestionJson = field(repr=False, compare=False)
+    record: Record = field(repr=False, compare=False)
     """All that the server sent of it."""
 
     def __str__(self) -> str:
         return self.sentence
 
     @classmethod
-    def from_json(cls, record: QuestionJson) -> Posed:
+    def from_json(cls, record: Record) -> Posed:
         """Read the server's question."""
         yes, no = record["answers"]
         row = {cell["name"]: cell["value"] for cell in record["row"]["fields"]}
@@ -127,13 +62,13 @@ class Posed:
     def side(self) -> str | None:
         """Which side of the threshold a yes means: "above" or "below"."""
         part = self.record.get("threshold")
-        return None if part is None else part["side"]
+        return None if part is None else str(part["side"])
 
     @property
     def unit(self) -> str | None:
         """The unit of the threshold."""
         part = self.record.get("threshold")
-        return None if part is None else part["unit"]
+        return None if part is None else str(part["unit"])
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -145,7 +80,7 @@ class Posed:
     def pair(self) -> tuple[str, str] | None:
         """The two items asked about; True is for the first."""
         part = self.record.get("pair")
-        return None if part is None else (part["left"], part["right"])
+        return None if part is None else (str(part["left"]), str(part["right"]))
 
     def holds(self, label: Any) -> bool:
         """What somebody who knows the label says: a number, a class, or all items in order, the best first.

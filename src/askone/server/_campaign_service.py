@@ -5,19 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
-from askone._common.lazy_import import lazy_import
 from askone.campaign.engine.commands import Done, Request, Serving
+from askone.campaign.lazy import campaign as campaigns
+from askone.campaign.lazy import label_studio
 from askone.errors import AskoneError
 from askone.server._responses import BriefResponse, ImportResponse, ServingResponse
 from askone.server._serializers import QuestionSerializer
-
-if TYPE_CHECKING:  # it comes opened: what learns is loaded by whoever opens it
-    from askone.campaign.campaign import Campaign
-    from askone.campaign.output import label_studio
-else:
-    label_studio = lazy_import("askone.campaign.output.label_studio")
 
 _COUNTS = ("status", "finished", "answers", "rows", "budget")
 
@@ -26,7 +21,7 @@ _COUNTS = ("status", "finished", "answers", "rows", "budget")
 class CampaignService:
     """What routes do with a campaign.  Methods that read first take in what other processes wrote."""
 
-    def __init__(self, campaign: Campaign) -> None:
+    def __init__(self, campaign: campaigns.Campaign) -> None:
         self._campaign = campaign
         self._serializer = QuestionSerializer(campaign.name, campaign.settings.rows.show)
 
@@ -100,6 +95,6 @@ class CampaignService:
             done = label_studio.import_tasks(self._campaign, source, now)
         return ImportResponse(answers=done.answers, already=done.already, unknown=done.unknown, other=done.other)
 
-    def _refreshed(self) -> Campaign:
+    def _refreshed(self) -> campaigns.Campaign:
         self._campaign.refresh()
         return self._campaign

@@ -65,8 +65,6 @@ class RequestContext:
     request: Request
     services: Services
     optional_user: CurrentUser | None
-    body: Any = None
-    query: Any = None
     role: str | None = None
 
     @property

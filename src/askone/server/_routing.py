@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from functools import cached_property
+from typing import Any, Literal, final, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
@@ -16,10 +17,11 @@ from starlette.responses import Response
 
 from askone.server._context import JsonResponse, RequestContext, Services
 from askone.server._errors import ApiError, invalid, not_found
+from askone.server._requests import EmptyBody
 from askone.server.security.access import Access
 from askone.server.security.rate_limits import client_address, read_body
 
-Handler = Callable[[RequestContext], Awaitable[Any]]
+Handler = Callable[..., Awaitable[Any]]
 LimitName = Literal["answers", "calls", "heavy", "logins", "free"]
 ROUTE = "askone.route"
 """Where the scope of a request holds its route's path, for logs and metrics."""
@@ -38,27 +40,49 @@ _COMPILED = {name: re.compile(pattern) for name, pattern in PARTS.items()}
 class Route:
     """Method, path, who may, and what handles it.
 
-    ``body`` and ``query`` are models; a handler without ``body`` reads the request by itself if ``raw``.
-    What a handler returns, a model or plain JSON values, becomes a response with this ``status``, unless it is a
-    response already; its annotation is the description of the response.  ``limit`` names the limit that
-    requests count towards.  With ``optional`` the sender of a public route is looked up, if there are credentials.
+    What goes in and out is read from the handler's annotations.  Its parameters ``body`` and ``query`` are models; a
+    handler without ``body`` gets an empty object, or reads the request by itself if ``raw``.  What it returns, a model
+    or plain JSON values, becomes a response with this ``status``, unless it is a response already.  ``limit`` names
+    the rate limit that requests count towards.  With ``optional`` the sender of a public route is looked up as well.
     """
 
     method: str
     path: str
     access: Access
     handler: Handler
-    body: type[BaseModel] | None = None
-    query: type[BaseModel] | None = None
     status: int = 200
     limit: LimitName = "calls"
     raw: bool = False
     optional: bool = False
 
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        return get_type_hints(self.handler)
+
+    @property
+    def body(self) -> type[BaseModel] | None:
+        """The model of the body that is sent."""
+        return self._hints.get("body", EmptyBody if self.method in ("POST", "PATCH") and not self.raw else None)
+
+    @property
+    def query(self) -> type[BaseModel] | None:
+        """The model of the parameters behind the question mark."""
+        return self._hints.get("query")
+
+    @property
+    def returns(self) -> Any:
+        """The type of the JSON that is returned; None for files and pages."""
+        hint = self._hints["return"]
+        if get_origin(hint) is JsonResponse:
+            return get_args(hint)[0]
+        return None if isinstance(hint, type) and issubclass(hint, Response) else hint
+
 
 def endpoint(route: Route, services: Services) -> Callable[[Request], Awaitable[Response]]:
     """The function that serves a route."""
     names = [name for name in re.findall(r"{(\w+)}", route.path) if name in _COMPILED]
+    body, query = route.body, route.query
+    wanted = route.handler.__annotations__
 
     async def serve(request: Request) -> Response:
         request.scope[ROUTE] = route.path
@@ -76,12 +100,14 @@ def endpoint(route: Route, services: Services) -> Callable[[Request], Awaitable[
         services.auth.check_origin(request, user)
         if route.limit != "free":
             services.limiters[route.limit].spend(user.id if user else client_address(request))
-        query = None if route.query is None else _query(request, route.query)
-        body = None
-        if route.body is not None:
+        read: dict[str, BaseModel] = {}
+        if query is not None:
+            read["query"] = _query(request, query)
+        if body is not None:
             text = await read_body(request, services.config.body_bytes, services.config.body_seconds)
-            body = _body(request, text, route.body)
-        result = await route.handler(RequestContext(request, services, user, body, query, role))
+            read["body"] = _body(request, text, body)
+        given = {name: model for name, model in read.items() if name in wanted}
+        result = await route.handler(RequestContext(request, services, user, role), **given)
         return result if isinstance(result, Response) else JsonResponse(result, route.status)
 
     return serve

@@ -58,9 +58,11 @@ class QuestionSerializer:
     def question(self, served: Served, now: float) -> QuestionResponse:
         """Return a question in words and in parts, with its row.
 
+        >>> import numpy as np
         >>> from askone.labels.number import Wording
         >>> question = HalfSpace((1.0,), 37.0, wording=Wording(("price",), "EUR"))
-        >>> shown = QuestionSerializer("c", None).question(Served("l", 0, question, Row("a", {}, ()), 60.0), 0.0)
+        >>> served = Served("l", 0, question, Row(0, "a", {}, np.zeros(0)), 60.0)
+        >>> shown = QuestionSerializer("c", None).question(served, 0.0)
         >>> shown.sentence, shown.threshold.shown
         ('Is the price above 37 EUR?', '37')
         """

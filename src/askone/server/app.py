@@ -10,15 +10,14 @@ import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from askone._common.lazy_import import lazy_import
+from askone.campaign.lazy import campaign
 from askone.errors import AskoneError
-from askone.server import _requests as requests
 from askone.server._campaign_service import CampaignService
 from askone.server._context import Services
 from askone.server._errors import handle_error
@@ -53,74 +52,69 @@ from askone.server.security.rate_limits import RateLimiter
 from askone.server.worker import Worker, Workers
 from askone.store.store import Store
 
-if TYPE_CHECKING:
-    from askone.campaign import campaign
-else:
-    campaign = lazy_import("askone.campaign.campaign")
-
 _API, _C, _OUT = "/api/v1", "/api/v1/campaigns/{c}", "/api/v1/campaigns/{c}/export"
 log = logging.getLogger("askone.server")
 
 # fmt: off
 ROUTES: tuple[Route, ...] = (
     # people who answer: first, since paths are tried in this order
-    Route("POST", f"{_C}/answers", ANNOTATE, annotators.answer, requests.AnswerBody, limit="answers"),
-    Route("POST", f"{_C}/next", ANNOTATE, annotators.next_question, requests.Nothing, limit="answers"),
-    Route("POST", f"{_C}/skips", ANNOTATE, annotators.skip, requests.SkipBody, limit="answers"),
-    Route("POST", f"{_C}/flags", ANNOTATE, annotators.flag, requests.FlagBody, limit="answers"),
-    Route("POST", f"{_C}/undo", ANNOTATE, annotators.undo, requests.UndoBody, limit="answers"),
-    Route("POST", f"{_C}/leases/renew", ANNOTATE, annotators.renew, requests.LeasesBody, limit="answers"),
-    Route("POST", f"{_C}/leases/release", ANNOTATE, annotators.release, requests.LeasesBody, limit="answers"),
+    Route("POST", f"{_C}/answers", ANNOTATE, annotators.answer, limit="answers"),
+    Route("POST", f"{_C}/next", ANNOTATE, annotators.next_question, limit="answers"),
+    Route("POST", f"{_C}/skips", ANNOTATE, annotators.skip, limit="answers"),
+    Route("POST", f"{_C}/flags", ANNOTATE, annotators.flag, limit="answers"),
+    Route("POST", f"{_C}/undo", ANNOTATE, annotators.undo, limit="answers"),
+    Route("POST", f"{_C}/leases/renew", ANNOTATE, annotators.renew, limit="answers"),
+    Route("POST", f"{_C}/leases/release", ANNOTATE, annotators.release, limit="answers"),
     Route("GET", f"{_C}/brief", ANNOTATE, annotators.brief),
     Route("GET", f"{_C}/rows/{{position}}/image", ANNOTATE, annotators.image, limit="answers"),
 
     # signing in and out
     Route("GET", f"{_API}/me", PUBLIC, accounts.me, optional=True),
-    Route("POST", f"{_API}/setup", PUBLIC, accounts.set_up, requests.SetUp, limit="logins"),
-    Route("POST", f"{_API}/login", PUBLIC, accounts.log_in, requests.Login, limit="logins"),
-    Route("POST", f"{_API}/join", PUBLIC, accounts.join, requests.Join, limit="logins", optional=True),
-    Route("POST", f"{_API}/logout", SESSION_ONLY, accounts.log_out, requests.Nothing),
-    Route("POST", f"{_API}/me/password", SESSION_ONLY, accounts.change_password, requests.NewPassword),
+    Route("POST", f"{_API}/setup", PUBLIC, accounts.set_up, limit="logins"),
+    Route("POST", f"{_API}/login", PUBLIC, accounts.log_in, limit="logins"),
+    Route("POST", f"{_API}/join", PUBLIC, accounts.join, limit="logins", optional=True),
+    Route("POST", f"{_API}/logout", SESSION_ONLY, accounts.log_out),
+    Route("POST", f"{_API}/me/password", SESSION_ONLY, accounts.change_password),
     Route("DELETE", f"{_API}/me", SESSION_ONLY, accounts.forget_me),
 
     # one's own tokens, everybody's accounts
     Route("GET", f"{_API}/tokens", READ_OWN, accounts.list_tokens),
-    Route("POST", f"{_API}/tokens", SIGNED_IN, accounts.add_token, requests.NewToken, status=201),
+    Route("POST", f"{_API}/tokens", SIGNED_IN, accounts.add_token, status=201),
     Route("DELETE", f"{_API}/tokens/{{id}}", SIGNED_IN, accounts.revoke_token),
     Route("GET", f"{_API}/users", ADMINISTER, accounts.list_users),
-    Route("POST", f"{_API}/users", ADMINISTER, accounts.add_user, requests.NewUser, status=201),
-    Route("PATCH", f"{_API}/users/{{id}}", ADMINISTER, accounts.change_user, requests.UserChange),
+    Route("POST", f"{_API}/users", ADMINISTER, accounts.add_user, status=201),
+    Route("PATCH", f"{_API}/users/{{id}}", ADMINISTER, accounts.change_user),
     Route("DELETE", f"{_API}/users/{{id}}", ADMINISTER, accounts.delete_user),
 
     # files on their way to become campaigns
     Route("POST", f"{_API}/uploads", CREATE, uploads.receive, status=201, limit="heavy", raw=True),
-    Route("POST", f"{_API}/uploads/{{u}}/preview", CREATE, uploads.preview, requests.SettingsBody, limit="heavy"),
-    Route("POST", f"{_API}/uploads/{{u}}/forecast", CREATE, uploads.forecast, requests.ForecastBody, limit="heavy"),
-    Route("POST", f"{_API}/campaigns", CREATE, uploads.create, requests.NewCampaign, status=201, limit="heavy"),
-    Route("POST", f"{_API}/restore", CREATE, exports.restore, None, requests.Restoring, 201, limit="heavy", raw=True),
+    Route("POST", f"{_API}/uploads/{{u}}/preview", CREATE, uploads.preview, limit="heavy"),
+    Route("POST", f"{_API}/uploads/{{u}}/forecast", CREATE, uploads.forecast, limit="heavy"),
+    Route("POST", f"{_API}/campaigns", CREATE, uploads.create, status=201, limit="heavy"),
+    Route("POST", f"{_API}/restore", CREATE, exports.restore, status=201, limit="heavy", raw=True),
 
     # campaigns
     Route("GET", f"{_API}/campaigns", READ_OWN, managers.list_campaigns),
     Route("GET", _C, READ, managers.show),
-    Route("PATCH", _C, MANAGE, managers.change, requests.CampaignChange),
+    Route("PATCH", _C, MANAGE, managers.change),
     Route("DELETE", _C, MANAGE, managers.delete),
-    Route("POST", f"{_C}/rows", MANAGE, uploads.add_rows, requests.MoreRows, limit="heavy"),
-    Route("GET", f"{_C}/dashboard", READ, managers.dashboard, query=requests.DashboardQuery),
-    Route("GET", f"{_C}/predictions", READ, managers.predictions, query=requests.PredictionsQuery),
+    Route("POST", f"{_C}/rows", MANAGE, uploads.add_rows, limit="heavy"),
+    Route("GET", f"{_C}/dashboard", READ, managers.dashboard),
+    Route("GET", f"{_C}/predictions", READ, managers.predictions),
     Route("GET", f"{_C}/people", READ, managers.people),
-    Route("POST", f"{_C}/people/{{id}}/exclude", MANAGE, managers.exclude, requests.Nothing),
-    Route("POST", f"{_C}/people/{{id}}/include", MANAGE, managers.include, requests.Nothing),
+    Route("POST", f"{_C}/people/{{id}}/exclude", MANAGE, managers.exclude),
+    Route("POST", f"{_C}/people/{{id}}/include", MANAGE, managers.include),
     Route("GET", f"{_C}/flags", READ, managers.flags),
     Route("GET", f"{_C}/invitations", READ, managers.list_invitations),
-    Route("POST", f"{_C}/invitations", MANAGE, managers.invite, requests.NewInvitation, status=201),
+    Route("POST", f"{_C}/invitations", MANAGE, managers.invite, status=201),
     Route("DELETE", f"{_C}/invitations/{{id}}", MANAGE, managers.uninvite),
     Route("GET", f"{_C}/webhooks", READ, managers.list_webhooks),
-    Route("POST", f"{_C}/webhooks", MANAGE, managers.add_webhook, requests.NewWebhook, status=201),
+    Route("POST", f"{_C}/webhooks", MANAGE, managers.add_webhook, status=201),
     Route("DELETE", f"{_C}/webhooks/{{id}}", MANAGE, managers.remove_webhook),
 
     # everything to take away
-    Route("GET", f"{_OUT}/answers", READ, exports.answers, None, requests.AnswersFormat, limit="heavy"),
-    Route("GET", f"{_OUT}/predictions", READ, exports.predictions, None, requests.PredictionsFormat, limit="heavy"),
+    Route("GET", f"{_OUT}/answers", READ, exports.answers, limit="heavy"),
+    Route("GET", f"{_OUT}/predictions", READ, exports.predictions, limit="heavy"),
     Route("GET", f"{_OUT}/model", READ, exports.model, limit="heavy"),
     Route("GET", f"{_OUT}/log", READ, exports.log, limit="heavy"),
     Route("GET", f"{_OUT}/backup", READ, exports.whole, limit="heavy"),
@@ -133,7 +127,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_API}/openapi.json", SIGNED_IN, health.description),
 
     # pages
-    *(Route("GET", path, PUBLIC, pages.page, limit="free") for path in pages.HTML),
+    *(Route("GET", path, PUBLIC, pages.page, limit="free") for path in (*pages.HTML, *pages.SCRIPTED)),
     Route("GET", "/static/{path:path}", PUBLIC, pages.static, limit="free"),
 )
 # fmt: on

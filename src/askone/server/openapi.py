@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
-from starlette.responses import Response
 
-from askone.server._context import JsonResponse
 from askone.server._responses import ErrorResponse
-from askone.server._routing import PARTS, Handler, Route
+from askone.server._routing import PARTS, Route
 from askone.version import __version__
 
 _REF = "#/components/schemas/{model}"
@@ -94,20 +92,11 @@ def _query(model: type[BaseModel] | None, schemas: dict[str, Any]) -> Iterable[d
 
 def _responses(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
     fine: dict[str, Any] = {"description": "Done"}
-    body = _returned(route.handler)
-    if body is not None:
-        fine["content"] = {"application/json": {"schema": _schema(body, schemas, "serialization")}}
+    if route.returns is not None:
+        fine["content"] = {"application/json": {"schema": _schema(route.returns, schemas, "serialization")}}
     error = {"content": {"application/json": {"schema": _schema(ErrorResponse, schemas, "serialization")}}}
     statuses = (400, 401, 403, 404, 409, 413, 422, 429, 503)
     return {str(route.status): fine} | {str(status): {"description": _WORDS[status], **error} for status in statuses}
-
-
-def _returned(handler: Handler) -> Any:
-    """Return the type of the JSON that a handler returns; None for files and pages."""
-    hint = get_type_hints(handler)["return"]
-    if get_origin(hint) is JsonResponse:
-        return get_args(hint)[0]
-    return None if isinstance(hint, type) and issubclass(hint, Response) else hint
 
 
 def _schema(model: Any, schemas: dict[str, Any], mode: JsonSchemaMode) -> dict[str, Any]:

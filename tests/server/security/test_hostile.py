@@ -17,7 +17,7 @@ pytest.importorskip("uvicorn", reason="needs the extra server")
 from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store.open import open_store
 from journeys import House, eventually, house, killing
-from pages import CORPUS, chromium
+from pages import CORPUS
 
 LONG = "<b>long</b> " + "word " * 1500
 NAMES = [f"{text} {i}" for i, text in enumerate(CORPUS)]
@@ -28,12 +28,6 @@ PLANTED = (
     "iframe, base, style, object, embed, img[src='x'], [onerror], [onload], [onclick], script:not([src]), "
     "a[href^='javascript'], a[href*=':9/']"
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

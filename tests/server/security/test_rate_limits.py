@@ -25,28 +25,15 @@ FREE = {"GET /health/live", "GET /static/{path:path}"}
 """What may be asked for as often as one likes, beside pages: files of ours, and a word."""
 
 
-@pytest.fixture
-def site_of(tmp_path):
-    sites = []
-
-    def make(config=LOOSE, **more):
-        sites.append(Site(tmp_path, config, **more))
-        return sites[-1]
-
-    yield make
-    for one in sites:
-        one.close()
-
-
 # -- rates, sizes, times ----------------------------------------------------------------------------------
 
 
 def test_everything_has_a_pace():
     """No route without a limit but files and pages, which cost nothing."""
-    free = {f"{row.method} {row.path}" for row in ROUTES if row.rate_limit == "free"}
+    free = {f"{row.method} {row.path}" for row in ROUTES if row.limit == "free"}
     pages = {f"GET {row.path}" for row in ROUTES if not row.path.startswith(("/api", "/health", "/metrics", "/static"))}
     assert free == FREE | pages
-    assert {row.rate_limit for row in ROUTES} == {"answers", "calls", "heavy", "logins", "free"}
+    assert {row.limit for row in ROUTES} == {"answers", "calls", "heavy", "logins", "free"}
 
 
 @pytest.mark.parametrize("pace", ["answers", "calls", "heavy", "logins"])
@@ -56,7 +43,7 @@ def test_every_route_runs_into_its_limit(site_of, pace):
     clients = {"admin": site.session("admin"), "other": site.token("other")}
     site.services.limiters[pace] = spent = RateLimiter(Rates(1, 0.001))
     assert (spent.wait("admin"), spent.wait(ADDRESS)) == (0.0, 0.0)
-    for row in (row for row in ROUTES if row.rate_limit == pace):
+    for row in (row for row in ROUTES if row.limit == pace):
         response = clients["admin"].request(row.method, path_of(row), content=b"{}")
         assert assert_error(response, 429) == "too_many_requests", row
         assert int(response.headers["Retry-After"]) > 1

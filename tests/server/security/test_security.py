@@ -45,26 +45,6 @@ TRAVERSALS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    site = Site(tmp_path_factory.mktemp("site"))
-    yield site
-    site.close()
-
-
-@pytest.fixture
-def fresh_site(tmp_path):
-    sites = []
-
-    def make(config=LOOSE, people=True):
-        sites.append(Site(tmp_path, config, people=people))
-        return sites[-1]
-
-    yield make
-    for one in sites:
-        one.close()
-
-
 async def trickle(size):
     """A body that is not announced."""
     for _ in range(size // 500 + 1):
@@ -89,9 +69,9 @@ def test_every_route_of_the_app_is_a_row_of_the_table(site):
     assert served == {(row.method, row.path) for row in ROUTES}
 
 
-def test_there_are_no_default_credentials(fresh_site):
+def test_there_are_no_default_credentials(site_of):
     """A new server has no account, and no name and password or token lets anybody in."""
-    site = fresh_site(people=False)
+    site = site_of(people=False)
     assert site.accounts.users() == []
     client = site.client()
     assert client.get(f"{API}/me").json()["needs_setup"] is True
@@ -100,9 +80,9 @@ def test_there_are_no_default_credentials(fresh_site):
             assert_error(client.post(f"{API}/login", json={"name": name, "password": password}), 401)
 
 
-def test_the_set_up_token_works_once(fresh_site):
+def test_the_set_up_token_works_once(site_of):
     """The first administrator is made by whoever has the printed token, once; only its hash is kept."""
-    site = fresh_site(people=False)
+    site = site_of(people=False)
     token = setup_link(site.store).split("#")[1]
     assert token not in dump(site)
     client = site.client()
@@ -115,9 +95,9 @@ def test_the_set_up_token_works_once(fresh_site):
     assert setup_link(site.store) is None
 
 
-def test_a_server_without_an_administrator_stays_on_its_machine(fresh_site):
+def test_a_server_without_an_administrator_stays_on_its_machine(site_of):
     """Without an administrator no other address than loopback is bound."""
-    site = fresh_site(people=False)
+    site = site_of(people=False)
     require_admin(site.store, ServerConfig(host="127.0.0.1"))
     with pytest.raises(InvalidArgument, match="administrator"):
         require_admin(site.store, ServerConfig(host="0.0.0.0"))
@@ -126,10 +106,10 @@ def test_a_server_without_an_administrator_stays_on_its_machine(fresh_site):
     assert ServerConfig().loopback
 
 
-def test_secrets_are_kept_as_hashes(fresh_site, caplog):
+def test_secrets_are_kept_as_hashes(site_of, caplog):
     """Passwords, sessions, tokens and invitations are nowhere in the database, the log or errors; a canary each."""
     caplog.set_level(logging.DEBUG)
-    site = fresh_site()
+    site = site_of()
     admin = site.session("admin")
     password = "canary-password-1"
     assert admin.post(f"{API}/users", json={"name": "zoe", "role": "manager", "password": password}).status_code == 201
@@ -225,9 +205,9 @@ def test_a_revocation_during_a_look_up_is_not_forgotten(site):
         auth._by_token = kept
 
 
-def test_signing_in_is_rate_limited_by_address_and_account(fresh_site):
+def test_signing_in_is_rate_limited_by_address_and_account(site_of):
     """Too many tries are told to wait: by address, and by account from any address."""
-    site = fresh_site(replace(LOOSE, logins=Rates(4, 0.01)))
+    site = site_of(replace(LOOSE, logins=Rates(4, 0.01)))
     wrong = {"name": "admin", "password": "wrong password"}
     client = site.client()
     statuses = [client.post(f"{API}/login", json=wrong).status_code for _ in range(6)]
@@ -238,9 +218,9 @@ def test_signing_in_is_rate_limited_by_address_and_account(fresh_site):
     assert client.post(f"{API}/login", json={**wrong, "name": "ADMIN"}).status_code == 429
 
 
-def test_guessing_tokens_and_invitations_is_rate_limited(fresh_site):
+def test_guessing_tokens_and_invitations_is_rate_limited(site_of):
     """Wrong tokens, sessions and invitations run into a limit as well."""
-    site = fresh_site(replace(LOOSE, failures=Rates(5, 0.01), logins=Rates(5, 0.01)))
+    site = site_of(replace(LOOSE, failures=Rates(5, 0.01), logins=Rates(5, 0.01)))
     client = site.client()
     statuses = {
         client.get(f"{API}/campaigns", headers={"Authorization": f"Bearer ask1_{n}"}).status_code for n in range(9)
@@ -251,9 +231,9 @@ def test_guessing_tokens_and_invitations_is_rate_limited(fresh_site):
     assert joins[-1] == 429
 
 
-def test_unknown_names_and_wrong_passwords_look_and_last_alike(fresh_site):
+def test_unknown_names_and_wrong_passwords_look_and_last_alike(site_of):
     """Nobody learns who has an account: the same words, and the same work is done."""
-    site = fresh_site()
+    site = site_of()
     hashed = []
 
     class Counting:
@@ -275,9 +255,9 @@ def test_unknown_names_and_wrong_passwords_look_and_last_alike(fresh_site):
     assert hashed == ["$argon2id"] * 3
 
 
-def test_cookies_are_out_of_reach(fresh_site):
+def test_cookies_are_out_of_reach(site_of):
     """Session cookies are HttpOnly and SameSite=Strict, Secure under TLS, and new at each login."""
-    site = fresh_site(replace(LOOSE, public_url="https://ask.example"))
+    site = site_of(replace(LOOSE, public_url="https://ask.example"))
     client, body = site.client(), {"name": "admin", "password": PASSWORD}
     first = client.post(f"{API}/login", json=body)
     cookie = first.headers["set-cookie"].lower()
@@ -667,9 +647,9 @@ def test_downloads_are_named_by_us(site):
 # -- too much -----------------------------------------------------------------------------------------
 
 
-def test_bodies_end(fresh_site):
+def test_bodies_end(site_of):
     """A body beyond its limit is refused, announced or not, and nothing of it is kept."""
-    site = fresh_site(replace(LOOSE, body_bytes=1000, upload_bytes=5000))
+    site = site_of(replace(LOOSE, body_bytes=1000, upload_bytes=5000))
     client = site.session("admin")
     for row in ROUTES:
         if row.method in ("POST", "PATCH") and (row.body is not None or row.raw):
@@ -698,9 +678,9 @@ def test_json_that_is_deep_or_odd_is_refused(site):
     assert response.status_code == 422
 
 
-def test_answers_have_a_pace(fresh_site):
+def test_answers_have_a_pace(site_of):
     """Nobody sends more than their rate; others are not held up by it."""
-    site = fresh_site(replace(LOOSE, answers=Rates(5, 0.01)))
+    site = site_of(replace(LOOSE, answers=Rates(5, 0.01)))
     one, two = site.token("annotator"), site.token("manager")
     statuses = [one.post(f"{API}/campaigns/drinks/next", json={}).status_code for _ in range(7)]
     assert statuses == [200] * 5 + [429] * 2
@@ -718,9 +698,9 @@ def test_lists_have_a_most(site):
     assert len(leases) == 1
 
 
-def test_uploads_have_a_most(fresh_site):
+def test_uploads_have_a_most(site_of):
     """Nobody fills the disk with files that wait."""
-    site = fresh_site(replace(LOOSE, uploads_per_person=2))
+    site = site_of(replace(LOOSE, uploads_per_person=2))
     client = site.session("manager")
     for _ in range(2):
         sent = client.post(f"{API}/uploads", content=b"a,b\n1,2\n3,4\n", headers={"X-File-Name": "t.csv"})
@@ -731,9 +711,9 @@ def test_uploads_have_a_most(fresh_site):
 # -- injection ----------------------------------------------------------------------------------------
 
 
-def test_statements_in_texts_stay_texts(fresh_site):
+def test_statements_in_texts_stay_texts(site_of):
     """A corpus of injections in every text of every route: no error within, no table touched."""
-    site = fresh_site()
+    site = site_of()
     client = site.session("admin")
     before = [user.id for user in site.accounts.users()], site.store.head("drinks"), len(site.store.campaigns())
     for nasty in NASTY:

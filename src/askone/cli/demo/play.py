@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import Answer, Next, Served
 from askone.campaign.tables.open import open_table
 from askone.cli.demo.base import DemoTask, Knowledge
-from askone.client.question import Posed, QuestionJson
+from askone.client.question import Posed
 from askone.errors import AskoneError
 from askone.server._serializers import QuestionSerializer
 from askone.store.store import Store
@@ -47,7 +47,7 @@ def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answer
 
 def _answer(person: str, served: Served, knowledge: Knowledge, chance: random.Random) -> Answer:
     shown = QuestionSerializer("demo", None).question(served, 0.0)
-    answer = knowledge.answer(Posed.from_json(cast(QuestionJson, shown.model_dump())), chance)
+    answer = knowledge.answer(Posed.from_json(shown.model_dump()), chance)
     return Answer(person, served.lease, answer, f"told-{served.lease}", _SECONDS)
 
 

@@ -37,9 +37,8 @@ def has_admin(accounts: Accounts) -> bool:
     return any(user.role == "admin" and not user.disabled for user in accounts.users())
 
 
-async def set_up(ctx: RequestContext) -> JsonResponse[MeResponse]:
+async def set_up(ctx: RequestContext, body: SetUp) -> JsonResponse[MeResponse]:
     """Makes the first administrator, once, for whoever has the token that the server printed."""
-    body: SetUp = ctx.body
     kept = await to_thread(ctx.accounts.get, SETUP_TOKEN)
     if await to_thread(has_admin, ctx.accounts):
         raise conflict("This server is set up already: sign in.")
@@ -53,9 +52,8 @@ async def set_up(ctx: RequestContext) -> JsonResponse[MeResponse]:
     return await _sign_in(ctx, FIRST_ADMIN)
 
 
-async def log_in(ctx: RequestContext) -> JsonResponse[MeResponse]:
+async def log_in(ctx: RequestContext, body: Login) -> JsonResponse[MeResponse]:
     """Signs in by name and password; wrong names and wrong passwords look and last alike."""
-    body: Login = ctx.body
     ctx.services.login_limiter.spend(body.name.casefold())
     user = await to_thread(ctx.accounts.user_by_name, body.name)
     usable = None if user is None or user.disabled else user.password_hash
@@ -65,9 +63,8 @@ async def log_in(ctx: RequestContext) -> JsonResponse[MeResponse]:
     return await _sign_in(ctx, user.id)
 
 
-async def join(ctx: RequestContext) -> JsonResponse[JoinResponse]:
+async def join(ctx: RequestContext, body: Join) -> JsonResponse[JoinResponse]:
     """Takes up an invitation: as who is signed in, or as a new annotator."""
-    body: Join = ctx.body
     campaign = await to_thread(ctx.accounts.use_invitation, digest(body.invitation), ctx.now)
     if campaign is None:
         raise ApiError(401, "wrong_invitation", "This invitation is not valid, or no longer.")
@@ -144,9 +141,8 @@ async def log_out(ctx: RequestContext) -> JsonResponse[OkResponse]:
     return response
 
 
-async def change_password(ctx: RequestContext) -> JsonResponse[MeResponse]:
+async def change_password(ctx: RequestContext, body: NewPassword) -> JsonResponse[MeResponse]:
     """Another password; all other sessions end."""
-    body: NewPassword = ctx.body
     ctx.services.login_limiter.spend(ctx.user.id)
     user = await to_thread(ctx.accounts.user, ctx.user.id)
     if user is None or not await ctx.services.passwords.verify(user.password_hash, body.old):
@@ -175,9 +171,8 @@ async def list_tokens(ctx: RequestContext) -> list[TokenResponse]:
     ]
 
 
-async def add_token(ctx: RequestContext) -> NewTokenResponse:
+async def add_token(ctx: RequestContext, body: NewToken) -> NewTokenResponse:
     """A new token, shown this once; it allows no more than the credentials it is made with."""
-    body: NewToken = ctx.body
     if not ctx.user.scopes.issuperset(body.scopes):
         raise forbidden("A token cannot allow more than what it is made with.")
     if len(await to_thread(ctx.accounts.tokens, ctx.user.id)) >= 50:
@@ -202,9 +197,8 @@ async def list_users(ctx: RequestContext) -> list[UserResponse]:
     return [_user_response(user) for user in await to_thread(ctx.accounts.users)]
 
 
-async def add_user(ctx: RequestContext) -> UserSummary:
+async def add_user(ctx: RequestContext, body: NewUser) -> UserSummary:
     """A new account; without a password nobody can sign in to it yet."""
-    body: NewUser = ctx.body
     password = None
     if body.password is not None:
         password = await ctx.services.passwords.hash(valid_password(body.password, body.name))
@@ -215,9 +209,8 @@ async def add_user(ctx: RequestContext) -> UserSummary:
     return UserSummary(id=user, name=body.name, role=body.role)
 
 
-async def change_user(ctx: RequestContext) -> UserResponse:
+async def change_user(ctx: RequestContext, body: UserChange) -> UserResponse:
     """Another role or password; the account's sessions end."""
-    body: UserChange = ctx.body
     user = await _user(ctx)
     if body.role is None and body.password is None:
         raise InvalidArgument("body", "a role or a password", "neither")

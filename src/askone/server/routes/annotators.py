@@ -30,42 +30,36 @@ async def _serve(ctx: RequestContext, command: Request) -> ServingResponse:
     return served
 
 
-async def answer(ctx: RequestContext) -> ServingResponse:
+async def answer(ctx: RequestContext, body: AnswerBody) -> ServingResponse:
     """Takes an answer in for good, and gives the next question."""
-    body: AnswerBody = ctx.body
     result = await _serve(ctx, Answer(ctx.user.id, body.lease, body.answer, body.id, body.took))
     ctx.services.metrics.answers.inc()
     return result
 
 
-async def skip(ctx: RequestContext) -> ServingResponse:
+async def skip(ctx: RequestContext, body: SkipBody) -> ServingResponse:
     """Leaves a question, and gives the next one."""
-    body: SkipBody = ctx.body
     return await _serve(ctx, Skip(ctx.user.id, body.lease, body.id, body.reason))
 
 
-async def flag(ctx: RequestContext) -> ServingResponse:
+async def flag(ctx: RequestContext, body: FlagBody) -> ServingResponse:
     """Notes that something is wrong with a question; it stays."""
-    body: FlagBody = ctx.body
     return await _serve(ctx, Flag(ctx.user.id, body.lease, body.id, body.reason))
 
 
-async def undo(ctx: RequestContext) -> ServingResponse:
+async def undo(ctx: RequestContext, body: UndoBody) -> ServingResponse:
     """Takes the last answer or skip back; its question is open again."""
-    body: UndoBody = ctx.body
     return await _serve(ctx, Undo(ctx.user.id, body.id))
 
 
-async def renew(ctx: RequestContext) -> RenewResponse:
+async def renew(ctx: RequestContext, body: LeasesBody) -> RenewResponse:
     """Questions that are still being looked at."""
-    body: LeasesBody = ctx.body
     done = await ctx.worker.put(Renew(ctx.user.id, tuple(body.leases)))
     return RenewResponse(renewed=done.count)
 
 
-async def release(ctx: RequestContext) -> ReleaseResponse:
+async def release(ctx: RequestContext, body: LeasesBody) -> ReleaseResponse:
     """Questions that somebody else may have."""
-    body: LeasesBody = ctx.body
     done = await ctx.worker.put(Release(ctx.user.id, tuple(body.leases)))
     return ReleaseResponse(released=done.count)
 

@@ -7,11 +7,10 @@ from asyncio import to_thread
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from askone._common.lazy_import import lazy_import
+from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
 from askone.server._context import RequestContext
 from askone.server._errors import conflict
 from askone.server._requests import AnswersFormat, PredictionsFormat, Restoring
@@ -19,16 +18,6 @@ from askone.server._responses import CampaignNameResponse, ImportResponse
 from askone.server.routes.downloads import stream
 from askone.server.security.rate_limits import stream_body
 from askone.store.store import Store
-
-if TYPE_CHECKING:
-    from askone.campaign import campaign
-    from askone.campaign.output import backup, export, label_studio, model_file
-else:
-    campaign = lazy_import("askone.campaign.campaign")
-    backup = lazy_import("askone.campaign.output.backup")
-    export = lazy_import("askone.campaign.output.export")
-    label_studio = lazy_import("askone.campaign.output.label_studio")
-    model_file = lazy_import("askone.campaign.output.model_file")
 
 KINDS = {
     "csv": "text/csv; charset=utf-8",
@@ -40,9 +29,8 @@ _ENDINGS = {"label-studio": "json"}
 _CHUNK = 1 << 16
 
 
-async def answers(ctx: RequestContext) -> Response:
+async def answers(ctx: RequestContext, query: AnswersFormat) -> Response:
     """All answers."""
-    query: AnswersFormat = ctx.query
     if query.format == "label-studio":
         chunks = label_studio.task_chunks(ctx.store, ctx.campaign_name)
     else:
@@ -51,9 +39,8 @@ async def answers(ctx: RequestContext) -> Response:
     return await stream(chunks, KINDS[query.format], name)
 
 
-async def predictions(ctx: RequestContext) -> Response:
+async def predictions(ctx: RequestContext, query: PredictionsFormat) -> Response:
     """A prediction for each row, by a fold of its own: people who answer do not wait for it."""
-    query: PredictionsFormat = ctx.query
     async with ctx.services.heavy_slots:
         opened = await to_thread(_opened, ctx.store, ctx.campaign_name)
     chunks = export.prediction_chunks(opened, query.format)
@@ -105,9 +92,8 @@ async def whole(ctx: RequestContext) -> Response:
     return await stream(chunks, "application/zip", f"{ctx.campaign_name}-backup.zip")
 
 
-async def restore(ctx: RequestContext) -> CampaignNameResponse:
+async def restore(ctx: RequestContext, query: Restoring) -> CampaignNameResponse:
     """A campaign out of its backup."""
-    query: Restoring = ctx.query
     async with _received(ctx, "backup.zip") as path:
         name = await to_thread(_restore, ctx, path, query.name)
     await to_thread(ctx.accounts.add_member, name, ctx.user.id, "manager")

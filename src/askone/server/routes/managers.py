@@ -48,9 +48,8 @@ async def show(ctx: RequestContext) -> dict[str, Any]:
     return await ctx.worker.run(CampaignService.describe)
 
 
-async def change(ctx: RequestContext) -> dict[str, Any]:
+async def change(ctx: RequestContext, body: CampaignChange) -> dict[str, Any]:
     """Runs, pauses or closes a campaign; sets its budget (null: no limit)."""
-    body: CampaignChange = ctx.body
     if not body.model_fields_set or ("status" in body.model_fields_set and body.status is None):
         raise InvalidArgument("status", "running, paused or closed, or left out for a budget", None)
     who = ctx.user.id
@@ -70,17 +69,15 @@ async def delete(ctx: RequestContext) -> OkResponse:
     return OkResponse()
 
 
-async def dashboard(ctx: RequestContext) -> JsonResponse[dict[str, Any]]:
+async def dashboard(ctx: RequestContext, query: DashboardQuery) -> JsonResponse[dict[str, Any]]:
     """All that a manager watches."""
-    query: DashboardQuery = ctx.query
     keys = _keys(query.keys)
     found = await ctx.worker.run(lambda service: service.dashboard(query.column, keys))
     return JsonResponse(found, known_tag=ctx.request.headers.get("if-none-match", ""))
 
 
-async def predictions(ctx: RequestContext) -> list[dict[str, Any]]:
+async def predictions(ctx: RequestContext, query: PredictionsQuery) -> list[dict[str, Any]]:
     """What the model says about some rows."""
-    query: PredictionsQuery = ctx.query
     keys = _keys(query.keys)
     if keys is not None:
         return await ctx.worker.run(lambda service: service.predict(keys))
@@ -140,9 +137,8 @@ async def list_invitations(ctx: RequestContext) -> list[InvitationResponse]:
     ]
 
 
-async def invite(ctx: RequestContext) -> NewInvitationResponse:
+async def invite(ctx: RequestContext, body: NewInvitation) -> NewInvitationResponse:
     """A link that makes annotators of this campaign; its secret is shown this once."""
-    body: NewInvitation = ctx.body
     if len(await to_thread(ctx.accounts.invitations, ctx.campaign_name)) >= 500:
         raise conflict("There are 500 invitations: revoke some first.")
     secret, name = new_secret(), new_id("i")
@@ -176,9 +172,8 @@ async def list_webhooks(ctx: RequestContext) -> list[WebhookResponse]:
     return [WebhookResponse(id=one.id, url=one.url, events=list(one.events), status=one.status) for one in found]
 
 
-async def add_webhook(ctx: RequestContext) -> NewWebhookResponse:
+async def add_webhook(ctx: RequestContext, body: NewWebhook) -> NewWebhookResponse:
     """Somewhere to send events to; the secret that signs them is shown this once."""
-    body: NewWebhook = ctx.body
     await to_thread(ctx.services.webhooks.check, body.url)
     if len(await to_thread(ctx.accounts.webhooks, ctx.campaign_name)) >= 10:
         raise conflict("There are ten webhooks: remove one first.")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, final
+from typing import final
 
-from askone._common.lazy_import import lazy_import
 from askone.campaign.engine.commands import Next
+from askone.campaign.lazy import campaign, create
 from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.base import Cells, Table
 from askone.campaign.tables.image_folder import IMAGE, Images
@@ -15,12 +15,6 @@ from askone.server._campaign_service import CampaignService
 from askone.server._responses import QuestionResponse, ServingResponse
 from askone.store.open import open_store
 from askone.store.store import Store
-
-if TYPE_CHECKING:
-    from askone.campaign import campaign, create
-else:
-    campaign = lazy_import("askone.campaign.campaign")
-    create = lazy_import("askone.campaign.create")
 
 QUESTIONS, ROWS, IMAGES = 5, 200, 40
 

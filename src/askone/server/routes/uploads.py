@@ -7,12 +7,14 @@ from asyncio import to_thread
 from collections.abc import AsyncIterator
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from askone._common.lazy_import import lazy_import
+from askone.campaign.lazy import create as creation
+from askone.campaign.lazy import forecast as forecasting
+from askone.campaign.lazy import tables
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Table
@@ -29,15 +31,6 @@ from askone.server._upload_folder import Upload
 from askone.server.routes.previews import preview_questions
 from askone.server.security.rate_limits import stream_body
 from askone.server.security.tokens import new_id
-
-if TYPE_CHECKING:
-    from askone.campaign import create as creation
-    from askone.campaign import forecast as forecasting
-    from askone.campaign.tables import open as tables
-else:
-    creation = lazy_import("askone.campaign.create")
-    forecasting = lazy_import("askone.campaign.forecast")
-    tables = lazy_import("askone.campaign.tables.open")
 
 NONE = "none"
 """What the upload of a campaign without a table is called."""
@@ -110,9 +103,8 @@ def _opened(path: Path, title: str) -> Table:
     return tables.open_table(path, name=title)
 
 
-async def preview(ctx: RequestContext) -> PreviewResponse:
+async def preview(ctx: RequestContext, body: SettingsBody) -> PreviewResponse:
     """The first questions that a campaign with these settings would ask, and the settings as they are understood."""
-    body: SettingsBody = ctx.body
     upload = _find(ctx, ctx.path_param("u"))
     async with ctx.services.heavy_slots:
         return await to_thread(_previewed, upload, body.settings)
@@ -125,9 +117,8 @@ def _previewed(upload: Upload | None, given: dict[str, Any]) -> PreviewResponse:
     return PreviewResponse(questions=questions, settings=settings.to_json(), toml=settings.to_toml())
 
 
-async def forecast(ctx: RequestContext) -> dict[str, Any]:
+async def forecast(ctx: RequestContext, body: ForecastBody) -> dict[str, Any]:
     """How well a campaign would do, simulated with made-up answers about the real rows."""
-    body: ForecastBody = ctx.body
     upload = _find(ctx, ctx.path_param("u"))
     async with ctx.services.heavy_slots:
         return await to_thread(_forecast, upload, body)
@@ -139,9 +130,8 @@ def _forecast(upload: Upload | None, body: ForecastBody) -> dict[str, Any]:
     return found.to_json()
 
 
-async def create(ctx: RequestContext) -> CampaignNameResponse:
+async def create(ctx: RequestContext, body: NewCampaign) -> CampaignNameResponse:
     """Makes a campaign; whoever makes it manages it."""
-    body: NewCampaign = ctx.body
     settings = Settings.from_json(body.settings)
     upload = _find(ctx, body.upload or NONE)
     taken = {record.name for record in await to_thread(ctx.store.campaigns)}
@@ -162,9 +152,8 @@ def _create(ctx: RequestContext, name: str, settings: Settings, upload: Upload |
         _remove(ctx, upload)
 
 
-async def add_rows(ctx: RequestContext) -> AddedRowsResponse:
+async def add_rows(ctx: RequestContext, body: MoreRows) -> AddedRowsResponse:
     """Adds the rows of an upload to a campaign, which goes on meanwhile."""
-    body: MoreRows = ctx.body
     upload = ctx.services.uploads.find(body.upload, ctx.user.id)
     async with ctx.services.heavy_slots:
         return AddedRowsResponse(added=await to_thread(_add, ctx, upload))
