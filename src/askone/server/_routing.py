@@ -15,8 +15,9 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from askone.server._context import JsonResponse, RequestContext, Services
+from askone.server._context import RequestContext, Services
 from askone.server._errors import ApiError, invalid, not_found
+from askone.server._json import JsonResponse
 from askone.server._requests import EmptyBody
 from askone.server.security.access import Access
 from askone.server.security.rate_limits import client_address, read_body

@@ -11,8 +11,9 @@ import segno
 from askone.campaign.engine.commands import Exclude, Include, SetBudget, SetStatus
 from askone.errors import InvalidArgument
 from askone.server._campaign_service import CampaignService
-from askone.server._context import JsonResponse, RequestContext
+from askone.server._context import RequestContext
 from askone.server._errors import conflict, not_found
+from askone.server._json import JsonResponse
 from askone.server._requests import CampaignChange, DashboardQuery, NewInvitation, NewWebhook, PredictionsQuery
 from askone.server._responses import (
     ExclusionResponse,
