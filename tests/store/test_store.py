@@ -513,7 +513,7 @@ def test_one_of_many_threads_with_the_same_event_wins(any_store):
 
 
 def test_processes_are_killed_and_nothing_acknowledged_is_lost(tmp_path, postgres_url):
-    script = str(Path(__file__).with_name("crashing.py"))
+    script = str(Path(__file__).parents[1] / "helpers" / "crashing.py")
     done = subprocess.run(
         [sys.executable, script, str(tmp_path / "s.db"), postgres_url], capture_output=True, text=True
     )
