@@ -9,7 +9,14 @@ API = "/api/v1"
 
 
 def path_of(row, campaign="drinks", **parts):
-    given = {"c": campaign, "id": "nobody", "u": "unknown-upload", "position": "0", "path:path": "style.css", **parts}
+    given = {
+        "c": campaign,
+        "id": "nobody",
+        "u": "unknown-upload",
+        "position": "0",
+        "path:path": "shared/style.css",
+        **parts,
+    }
     return re.sub(r"{([\w:]+)}", lambda found: given[found[1]], row.path)
 
 

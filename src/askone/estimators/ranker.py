@@ -21,7 +21,7 @@ from askone.labels.losses import Loss
 from askone.labels.ranking import Ranking
 from askone.learners import step_rules
 from askone.learners.base import Learner
-from askone.learners.gradients.pair import RANK_FAMILIES, RANK_LOSSES, RANK_PAIRS, rank_strategy
+from askone.learners.gradients.ranking import RANK_FAMILIES, RANK_LOSSES, RANK_PAIRS, rank_strategy
 from askone.learners.models.base import Model
 from askone.learners.models.linear import FeatureModel
 from askone.learners.rls.pseudo_labels import PseudoLabels

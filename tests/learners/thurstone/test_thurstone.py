@@ -19,7 +19,7 @@ from askone.estimators import OneBitRanker
 from askone.features.maps import Intercept, Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.labels.ranking import Ranking
-from askone.learners.gradients.pair import rank_strategy
+from askone.learners.gradients.ranking import rank_strategy
 from askone.learners.models.linear import FeatureModel
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.thurstone import _compiled
