@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from askone.campaign.campaign import Campaign
-from askone.campaign.engine._trainer import Learning
+from askone.campaign.engine._trainer import Trainer
 from askone.campaign.engine.commands import (
     Answer,
     Exclude,
@@ -384,8 +384,8 @@ def test_after_an_undo_the_state_that_was_kept_before_is_used(store, monkeypatch
         campaign.keep()
     one(campaign, Undo("ann", "u1"), 200.0)
     adopted = []
-    adopt = Learning.adopt
-    monkeypatch.setattr(Learning, "adopt", lambda one, state, count: adopted.append(count) or adopt(one, state, count))
+    adopt = Trainer.adopt
+    monkeypatch.setattr(Trainer, "adopt", lambda one, state, count: adopted.append(count) or adopt(one, state, count))
     assert state_of(Campaign.open(store, "c")) == state_of(campaign)
     assert adopted == [20]
     campaign.keep()

@@ -106,7 +106,7 @@ class Campaign:
         self._tray.count = book.rows
         if not self._fresh:
             self._adopt(book)
-        book.learning.settle()
+        book.trainer.settle()
         self.book, self._spoilt = book, False
         self._judged = 0  # what was seen in a turn that failed is to be seen again
         self._asker = Asker(book, self._tray, self.settings.ask, self._begun.seed, self._gold)
@@ -122,7 +122,7 @@ class Campaign:
             if count > len(book.lessons.all) or mark != self._mark(book, count):
                 continue
             with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
-                book.learning.adopt(book.learner.from_arrays({name: arrays[name] for name in arrays.files}), count)
+                book.trainer.adopt(book.learner.from_arrays({name: arrays[name] for name in arrays.files}), count)
             self._kept = count
 
     def _mark(self, book: Book, count: int) -> str:
@@ -133,12 +133,12 @@ class Campaign:
     def keep(self) -> None:
         """Keep the model's state: a cache, which may be deleted at any time."""
         with self._lock:
-            self.book.learning.settle()
+            self.book.trainer.settle()
             self._keep()
 
     def _keep(self) -> None:
         """The state after as many lessons as it has."""
-        book, count = self.book, self.book.learning.learnt
+        book, count = self.book, self.book.trainer.learnt
         if count == self._kept:
             return
         buffer = io.BytesIO()
@@ -180,11 +180,11 @@ class Campaign:
     def learn(self, go_on: Callable[[], bool] | None = None) -> None:
         """Bring the model up to date, as long as ``go_on`` says so before each lesson; keep it now and then."""
         with self._lock:
-            learning = self.book.learning
-            learning.settle(go_on)
-            far = abs(learning.learnt - self._kept) >= KEEP
+            trainer = self.book.trainer
+            trainer.settle(go_on)
+            far = abs(trainer.learnt - self._kept) >= KEEP
             # Among many people some answers always wait: what was learnt before them is kept.
-            if far and learning.valid and not self._spoilt and self._now >= self._kept_at + PAUSE:
+            if far and trainer.valid and not self._spoilt and self._now >= self._kept_at + PAUSE:
                 self._kept_at = self._now
                 self._try_to_keep()
 
@@ -210,9 +210,9 @@ class Campaign:
             if self._spoilt:
                 self._reload()
             # Before the turn, in which others could not write.
-            learning = self.book.learning
-            if learning.pending > LATE:
-                learning.settle(lambda: learning.pending > LATE)
+            trainer = self.book.trainer
+            if trainer.pending > LATE:
+                trainer.settle(lambda: trainer.pending > LATE)
             with self.store.turn(self.name) as turn:
                 self._check(turn.campaign)
                 if turn.head[0] < self.book.seq:  # the store was put back to an earlier time
@@ -237,7 +237,7 @@ class Campaign:
             self._keep()
         except (AskoneError, OSError) as error:
             log.warning("the state of campaign %s could not be kept: %s", self.name, error)
-            self._kept = self.book.learning.learnt  # not again before as many answers more
+            self._kept = self.book.trainer.learnt  # not again before as many answers more
 
     def _stop_at_target(self, sitting: Sitting, now: float) -> None:
         """Pause, once, when the measured error is below the target; whoever goes on after that wants to."""

@@ -126,8 +126,8 @@ class Sitting:
 
     def _learn(self) -> None:
         """Before a question is made, where few are at work; among many, what was just said is one bit of dozens."""
-        if self._quiet and self.book.learning.pending <= _AT_ONCE:
-            self.book.learning.settle()
+        if self._quiet and self.book.trainer.pending <= _AT_ONCE:
+            self.book.trainer.settle()
 
     def _fresh(self, person: str, ahead: bool) -> Seat | None:
         """A question that was not asked before."""

@@ -1,6 +1,6 @@
 """The fold: all that is known of a campaign, from its log alone.
 
-``note`` does the book-keeping of one entry, ``learning`` brings the model up to date.  No clock, no randomness:
+``note`` does the book-keeping of one entry, ``trainer`` brings the model up to date.  No clock, no randomness:
 whoever reads the same log has the same book, and after as many lessons the same state bit for bit.
 """
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from askone._common.types import Array
 from askone.campaign.engine._annotators import Done, Person
-from askone.campaign.engine._trainer import Features, Learning
-from askone.campaign.engine.training_set import Asking, Given, Lessons, decided
+from askone.campaign.engine._trainer import Features, Trainer
+from askone.campaign.engine.training_set import Asking, Given, TrainingSet, decided
 from askone.errors import InvalidFile
 from askone.learners.base import Learner
 from askone.session.log import Answered, Asked, Choice, Retracted, Skipped
@@ -56,8 +56,8 @@ class Book:
         self.people: dict[str, Person] = {}
         self.excluded: set[str] = set()
         self.flags: list[Entry] = []
-        self.lessons = Lessons()
-        self.learning = Learning(learner, features, self.asked, self.lessons)
+        self.lessons = TrainingSet()
+        self.trainer = Trainer(learner, features, self.asked, self.lessons)
         self.answers = self.skips = self.retractions = 0
         self.stale_count = self.stale_sum = self.stale_most = 0
         self.per_minute: Counter[int] = Counter()
@@ -108,7 +108,7 @@ class Book:
         """Note entries and learn what they teach."""
         for entry in entries:
             self.note(entry)
-        self.learning.settle()
+        self.trainer.settle()
 
     def note(self, entry: Entry) -> None:
         """Everything but learning."""
@@ -287,12 +287,12 @@ class Book:
     @property
     def learner(self) -> Learner[Any]:
         """Who asks and learns."""
-        return self.learning.learner
+        return self.trainer.fold.learner
 
     @property
     def state(self) -> Any:
         """What was learnt so far."""
-        return self.learning.state
+        return self.trainer.fold.state
 
     @property
     def learnt(self) -> int:
