@@ -17,6 +17,7 @@ from typing import Any, ClassVar, TypeVar, final, get_args
 
 import numpy as np
 
+from askone._common.atomic_write import write_text
 from askone._common.types import Array, Key, Record
 from askone.errors import InvalidFile
 from askone.questions.base import Answer, Question
@@ -183,7 +184,7 @@ def event_from_json(record: Record) -> Event:
 def write_log(path: str | os.PathLike[str], events: Iterable[Event]) -> None:
     """A log as JSON lines, one event in each; ``read_log`` reads it back."""
     lines = [json.dumps(event.to_json(), allow_nan=False) + "\n" for event in events]
-    Path(path).write_text("".join(lines), encoding="utf-8")
+    write_text(path, "".join(lines))
 
 
 def read_log(path: str | os.PathLike[str]) -> list[Event]:
