@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import askone
@@ -45,3 +46,13 @@ def test_classes_are_abstract_or_final():
         extended = node.name in bases or node.name == "InputScaleWarning"
         extended = extended or "Protocol" in {ast.unparse(base) for base in node.bases}
         assert extended != ("final" in decorators), f"{path.name}: {node.name}"
+
+
+TWICE = {"Ahead", "Exam", "File", "Recipe", "Row", "Served", "Serving", "Stream", "Task", "User", "_Asked"}
+"""Names that two classes still have; none may be added."""
+
+
+def test_a_class_has_a_name_of_its_own():
+    trees = [ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")]
+    names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    assert {name for name, count in names.items() if count > 1} <= TWICE

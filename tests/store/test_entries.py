@@ -17,7 +17,7 @@ from askone.store.notices import (
     Included,
     Limited,
     Reopened,
-    Turned,
+    StatusChanged,
     logged_from_json,
 )
 
@@ -46,7 +46,7 @@ TEXTS = [
         '"fingerprint":"f0"',
     ),
     (Grown("g", 2, "f1"), '"grown","id":"g","rows":2,"fingerprint":"f1"'),
-    (Turned("t", "paused"), '"turned","id":"t","status":"paused"'),
+    (StatusChanged("t", "paused"), '"turned","id":"t","status":"paused"'),
     (Limited("l", None), '"limited","id":"l","budget":null'),
     (Limited("m", 30), '"limited","id":"m","budget":30'),
     (Flagged("f", "ask-2", "blurred"), '"flagged","id":"f","asked":"ask-2","reason":"blurred"'),
@@ -72,7 +72,7 @@ def test_there_is_a_text_of_every_kind():
 
 def test_a_hash_that_was_once_made():
     text = '{"seq":10,"who":"ann","at":1.5,"event":{"format":1,"kind":"turned","id":"t","status":"paused"}}'
-    assert body(Entry(Turned("t", "paused"), "ann", 1.5, seq=10)) == text
+    assert body(Entry(StatusChanged("t", "paused"), "ann", 1.5, seq=10)) == text
     assert chain("0" * 64, text).startswith("efb1c399afdb6c11")
 
 
@@ -90,4 +90,4 @@ def test_a_notice_that_cannot_be_read_is_refused(record):
 def test_notices_are_no_events():
     """A file of answers holds no records of a campaign."""
     with pytest.raises(InvalidFile, match="'turned', format 1 cannot be read"):
-        event_from_json(Turned("t", "paused").to_json())
+        event_from_json(StatusChanged("t", "paused").to_json())

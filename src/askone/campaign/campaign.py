@@ -42,7 +42,7 @@ from askone.campaign.output.views import picture_of, shown_row
 from askone.campaign.settings.settings import Items, Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
 from askone.store.entries import Entry
-from askone.store.notices import Began, Turned
+from askone.store.notices import Began, StatusChanged
 from askone.store.store import Store
 from askone.version import __version__
 
@@ -108,7 +108,7 @@ class Campaign:
             self._adopt(book)
         book.trainer.settle()
         self.book, self._spoilt = book, False
-        self._judged = 0  # what was seen in a turn that failed is to be seen again
+        self._judged = 0  # what was seen in a transaction that failed is to be seen again
         self._asker = Asker(book, self._tray, self.settings.ask, self._begun.seed, self._gold)
 
     def _check(self, number: int) -> None:
@@ -201,7 +201,7 @@ class Campaign:
     # -- serving ----------------------------------------------------------------------------------
 
     def serve(self, requests: Sequence[Request], now: float, learn: bool = True) -> list[Result | AskoneError]:
-        """Decide a batch of requests in one turn; it is durable when this returns.
+        """Decide a batch of requests in one transaction; it is durable when this returns.
 
         A refused request has its error as its result.  If the store fails, nothing has happened.  Without ``learn``
         what the answers teach is left for later, up to a bound: call ``learn`` when those who wait have their results.
@@ -209,23 +209,23 @@ class Campaign:
         with self._lock:
             if self._spoilt:
                 self._reload()
-            # Before the turn, in which others could not write.
+            # Before the transaction, in which others could not write.
             trainer = self.book.trainer
             if trainer.pending > LATE:
                 trainer.settle(lambda: trainer.pending > LATE)
-            with self.store.turn(self.name) as turn:
-                self._check(turn.campaign)
-                if turn.head[0] < self.book.seq:  # the store was put back to an earlier time
+            with self.store.transaction(self.name) as transaction:
+                self._check(transaction.campaign)
+                if transaction.head[0] < self.book.seq:  # the store was put back to an earlier time
                     self._reload()
                 self._spoilt = True  # until it is written the book may be ahead of the log
-                looked = looked_up(turn, self.book.seq, requests, now)
+                looked = looked_up(transaction, self.book.seq, requests, now)
                 self._catch_up(looked.tail)
-                sitting = Sitting(self._asker, turn, looked, requests, now)
+                sitting = Sitting(self._asker, transaction, looked, requests, now)
                 results = [decide(sitting, request) for request in requests]
                 self._stop_at_target(sitting, now)
                 seats = sitting.seats
                 if sitting.entries or seats.changed or seats.dropped:
-                    turn.write(sitting.entries, list(seats.changed.values()), sorted(seats.dropped))
+                    transaction.write(sitting.entries, list(seats.changed.values()), sorted(seats.dropped))
             self._spoilt, self._now = False, now
             if learn:
                 self.learn()
@@ -249,7 +249,7 @@ class Campaign:
             return
         self._judged, space = lessons, book.learner.space
         if reached(dashboard.errors(book, space), target):
-            sitting.note(Entry(Turned(f"{STOPPED}{book.seq + 1}", "paused"), at=now))
+            sitting.note(Entry(StatusChanged(f"{STOPPED}{book.seq + 1}", "paused"), at=now))
 
     # -- looking ----------------------------------------------------------------------------------
 

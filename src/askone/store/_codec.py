@@ -17,7 +17,7 @@ from askone._common.types import Array
 from askone.errors import InvalidArgument, InvalidFile
 from askone.session.log import Asked
 from askone.store._connections import Record
-from askone.store.entries import Block, Entry, Row, Seat, as_json, body, chain, entry_from_json
+from askone.store.entries import Entry, Row, RowBlock, Seat, as_json, body, chain, entry_from_json
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 ROW_COLUMNS = "position, key, content, features, gold"
@@ -142,11 +142,11 @@ class Packer:
         """Rows from here on were added later."""
         self._before, self._digest = self.fingerprint, hashlib.sha256()
 
-    def pack(self, campaign: int, rows: Block | Sequence[Row]) -> list[Record]:
+    def pack(self, campaign: int, rows: RowBlock | Sequence[Row]) -> list[Record]:
         """Records of rows, which get the next positions."""
         if not rows:
             return []
-        block = rows if isinstance(rows, Block) else _block(rows)
+        block = rows if isinstance(rows, RowBlock) else _block(rows)
         as_texts("key", block.keys)
         data = self._checked(block.features).tobytes()
         size = len(data) // len(block)
@@ -177,13 +177,13 @@ class Packer:
         return table.astype(self.dtype, copy=False)
 
 
-def _block(rows: Sequence[Row]) -> Block:
+def _block(rows: Sequence[Row]) -> RowBlock:
     """Rows in columns."""
     try:
         features = np.stack([np.asarray(row.features) for row in rows])
     except ValueError as error:
         raise InvalidArgument("features", "of one shape in all rows", str(error)) from error
-    return Block([row.key for row in rows], [row.content for row in rows], features, [row.gold for row in rows])
+    return RowBlock([row.key for row in rows], [row.content for row in rows], features, [row.gold for row in rows])
 
 
 def row_of(record: Record, dtype: str) -> Row:

@@ -77,7 +77,7 @@ class Row:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Block:
+class RowBlock:
     """Many rows on their way into a store, in columns: ``features`` is one table, n x columns."""
 
     keys: Sequence[str]

@@ -1,6 +1,6 @@
 """What else happens in a campaign, beside questions and answers: records of the same log.
 
->>> notice = Turned("t1", "paused")
+>>> notice = StatusChanged("t1", "paused")
 >>> logged_from_json(notice.to_json()) == notice
 True
 """
@@ -38,7 +38,7 @@ class Grown(LogRecord, kind="grown"):
 
 @final
 @dataclass(frozen=True)
-class Turned(LogRecord, kind="turned"):
+class StatusChanged(LogRecord, kind="turned"):
     """The campaign runs, pauses or is closed from here on."""
 
     status: Status
@@ -85,7 +85,7 @@ class Included(LogRecord, kind="included"):
     person: str
 
 
-Notice = Began | Grown | Turned | Limited | Flagged | Reopened | Excluded | Included
+Notice = Began | Grown | StatusChanged | Limited | Flagged | Reopened | Excluded | Included
 Logged = Event | Notice
 KINDS: dict[str, type[Logged]] = {cls.kind: cls for cls in get_args(Logged)}
 

@@ -213,7 +213,12 @@ def _surveyed(archive: Archive, manifest: Record, learner: bytes) -> tuple[Entry
         if first is None:
             if not isinstance(event, Began):
                 refuse("its log does not begin with the campaign's settings")
-            book, first = _empty_book(event, learner), entry
+            settings = Settings.from_json(event.settings)
+            rowless = isinstance(settings.labels, Items) and event.rows <= 1
+            book, first = (
+                Book(model_builder.unpack(learner).estimator.stream_.learner, _none, settings.ask.overlap, rowless),
+                entry,
+            )
         elif isinstance(event, Grown):
             parts.append(count)
         count += event.rows if isinstance(event, Began | Grown) else 0
