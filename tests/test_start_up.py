@@ -219,14 +219,14 @@ def test_a_packed_learner_is_the_estimator_s(tmp_path):
 def test_a_server_is_ready_when_what_asks_is_loaded(tmp_path):
     site = Site(tmp_path)
     try:
-        site.run(site.services.able.wait())
-        site.run(_set(site.services.able, False))
+        site.run(site.services.ready.wait())
+        site.run(_set(site.services.ready, False))
         got = []
         waiting = threading.Thread(target=lambda: got.append(site.client().get("/health/ready").status_code))
         waiting.start()
         assert site.client().get("/health/live").status_code == 200
         assert not got
-        site.run(_set(site.services.able, True))
+        site.run(_set(site.services.ready, True))
         waiting.join(20)
         assert got == [200]
     finally:
@@ -244,6 +244,6 @@ def test_a_server_that_starts_with_campaigns_gets_ready(tmp_path):
     site = Site(tmp_path)
     try:
         assert site.client().get("/health/ready").json() == {"status": "ready"}
-        assert site.services.able.is_set()
+        assert site.services.ready.is_set()
     finally:
         site.close()

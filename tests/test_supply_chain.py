@@ -172,7 +172,7 @@ def test_the_container_is_nobody_and_holds_nothing():
     assert "chmod 777" not in " ".join(of("RUN"))
     [pulse] = of("HEALTHCHECK")
     assert "/health/live" in pulse
-    assert "/health/live" in {row.path for row in ROUTES if row.access.anybody}
+    assert "/health/live" in {row.path for row in ROUTES if row.access.public}
     assert parser().parse_args(ast.literal_eval(of("CMD")[0])).host == "0.0.0.0"
 
 

@@ -176,12 +176,12 @@ def test_garbage_is_looked_for_when_nobody_waits():
     before, garbage = gc.get_threshold(), memory.Garbage()
     with garbage.seldom():
         assert gc.get_threshold()[2] > 10_000
-        garbage.spare()
+        garbage.freeze()
         assert gc.get_freeze_count() > 0
-        assert not garbage.look(busy=True)
-        assert garbage.look(busy=False)
+        assert not garbage.collect(busy=True)
+        assert garbage.collect(busy=False)
         garbage._looked -= 3600
-        assert garbage.look(busy=True)
+        assert garbage.collect(busy=True)
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0
 

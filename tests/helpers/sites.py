@@ -8,7 +8,7 @@ import time
 from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import httpx
 from argon2 import PasswordHasher
@@ -19,7 +19,7 @@ from askone.campaign.tables.open import open_table
 from askone.server.app import create_app
 from askone.server.config import Rates, ServerConfig
 from askone.server.security.passwords import Passwords
-from askone.server.security.tokens import TOKEN, csrf_of, digest, fresh
+from askone.server.security.tokens import TOKEN, csrf_token, digest, new_secret
 from askone.store.open import open_store
 
 HANGS = 300
@@ -48,6 +48,16 @@ def table(folder: Path, rows: int = 30) -> Path:
     path = folder / "prices.csv"
     path.write_text("\n".join(["id,size,colour,known", *lines]) + "\n")
     return path
+
+
+def ok(response: httpx.Response, status: int = 200) -> Any:
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+def code(response: httpx.Response, status: int) -> str:
+    assert response.status_code == status, response.text
+    return response.json()["error"]["code"]
 
 
 class Client:
@@ -118,6 +128,12 @@ class Site:
                 for campaign, within in campaigns.items():
                     self.accounts.add_member(campaign, name, within)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         self.run(self._life.__aexit__(None, None, None))
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -133,15 +149,15 @@ class Site:
 
     def session(self, person: str) -> Client:
         """Signed in by a cookie, with the second secret at hand, as the page sends it."""
-        secret = fresh()
-        self.accounts.add_session(digest(secret), person, digest(csrf_of(secret)), time.time() + 3600)
-        client = self.client(**{"X-CSRF-Token": csrf_of(secret), "Origin": "http://localhost"})
+        secret = new_secret()
+        self.accounts.add_session(digest(secret), person, digest(csrf_token(secret)), time.time() + 3600)
+        client = self.client(**{"X-CSRF-Token": csrf_token(secret), "Origin": "http://localhost"})
         client.cookies.set("askone_session", secret)
         return client
 
     def token(self, person: str, *scopes: str) -> Client:
-        secret = fresh(TOKEN)
-        name = fresh("t")[:20]
+        secret = new_secret(TOKEN)
+        name = new_secret("t")[:20]
         chosen = scopes or ("read", "answer", "manage")
         self.accounts.add_token(name, digest(secret), secret[:9], person, chosen, time.time() + 3600, "")
         client = self.client(Authorization=f"Bearer {secret}")

@@ -215,7 +215,7 @@ def test_what_a_turn_did_is_told_and_measured():
         await worker.put(2)
         await worker.run(lambda _: None)
 
-    run(Fake(), scenario, after=lambda c, r: told.append((c, r)), watch=lambda n, s: watched.append(n))
+    run(Fake(), scenario, on_results=lambda c, r: told.append((c, r)), on_batch=lambda n, s: watched.append(n))
     assert told == [([2], [0.5])]
     assert watched == [1]
 

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from askone._common.lazy_import import lazy_import
+from askone.campaign.lazy import campaign as campaigns
 from askone.cli.console import say, show
 from askone.cli.files import known_store
-
-if TYPE_CHECKING:
-    from askone.campaign import campaign as campaigns
-    from askone.campaign.output import model_file as models
-else:
-    campaigns = lazy_import("askone.campaign.campaign")
-    models = lazy_import("askone.campaign.output.model_file")
-
 
 GOOD, BAD = 0, 1
 

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from askone._common.atomic_write import atomic_write
 from askone._common.validate import as_choice, as_number
-from askone.client.question import Posed
+from askone.client.question import Posed, Record
 from askone.errors import AskoneError, InvalidArgument, MissingExtra, RequestRefused, ServerUnavailable
 from askone.questions.base import yes_or_no
 
@@ -32,7 +32,6 @@ try:
 except ImportError as missing:
     raise MissingExtra("askone.Client needs httpx: pip install 'askone[client]'") from missing
 
-Record = dict[str, Any]
 _AWAY = (502, 503, 504)
 _LONGEST_WAIT = 10.0
 _WAITING = 0.5

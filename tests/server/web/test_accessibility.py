@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pages import Site, chromium, opened
+from pages import Site, opened
 from tour import PARTS
 
 axe = pytest.importorskip("axe_playwright_python", reason="pages: axe-playwright-python is not installed")
@@ -27,12 +26,6 @@ RUN = """([tags, rules]) => axe.run(document, {
 
 # A box that scrolls at this width becomes a stop for the Tab key with the frame that shows it so.
 DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.mark.parametrize("part", list(PARTS))

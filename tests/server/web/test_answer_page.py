@@ -10,15 +10,9 @@ import pytest
 
 from answering import API, Campaign, members, number, pair, row
 from askone.server.routes.pages import PAGE
-from pages import CORPUS, Reply, Site, barriers, chromium, faults, opened, refused
+from pages import CORPUS, Reply, Site, barriers, faults, opened, refused
 
 SHOWN = "#ask:not([hidden])"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from answering import png
 from managing import Managed
-from pages import CORPUS, Reply, Site, chromium, faults, opened, refused
+from pages import CORPUS, Reply, Site, faults, opened, refused
 
 CSV = {"name": "flats März.csv", "mimeType": "text/csv", "buffer": b"flat,size\nflat-1,31\n"}
 TABS = ["overview", "people", "invitations", "flags", "export", "settings"]
@@ -25,12 +25,6 @@ NAMELESS = """() => {
     ...ids.filter((id, i) => ids.indexOf(id) !== i).map((id) => `twice: ${id}`),
   ];
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

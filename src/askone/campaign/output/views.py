@@ -1,65 +1,31 @@
-"""A question and its row as a page shows them: plain JSON values, and nothing that a person should not see."""
+"""Rows as people see them: plain JSON values, and nothing that a person should not see."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from askone.labels.number import YES_NO, number_text
-from askone.questions.base import Question
-from askone.questions.comparison import Prefer
-from askone.questions.half_space import HalfSpace
-from askone.questions.subset import Subset
+from askone.labels.number import number_text
 from askone.store.entries import Row
 
 IMAGE = "image"
-_LONGEST = 20_000  # characters of a cell that are sent to a page
-
-
-def shown_question(question: Question) -> dict[str, Any]:
-    """What is asked, in words and in parts.
-
-    >>> from askone.labels.number import Wording
-    >>> shown = shown_question(HalfSpace((1.0,), 37.0, wording=Wording(("price",), "EUR")))
-    >>> shown["sentence"], shown["threshold"]["shown"]
-    ('Is the price above 37 EUR?', '37')
-    """
-    parts: dict[str, Any] = {"threshold": None, "set": None, "pair": None}
-    words: Sequence[Any] = ("Yes", "No")
-    if isinstance(question, HalfSpace):
-        kind, words = "threshold", words if question.answers == YES_NO else question.answers
-        parts["threshold"] = _threshold(question)
-    elif isinstance(question, Subset):
-        kind, parts["set"] = "set", None if question.title else [str(name) for name in question.members]
-    elif isinstance(question, Prefer):
-        kind, words = "pair", [str(question.first), str(question.second)]
-        parts["pair"] = {"left": words[0], "right": words[1]}
-    else:
-        kind = question.kind
-    return {"kind": kind, "sentence": str(question), "answers": list(words), **parts}
-
-
-def _threshold(question: HalfSpace) -> dict[str, str]:
-    words, below = question.wording, str(question).find(" below ") >= 0 and all(w <= 0 for w in question.weights)
-    shown = -question.shown if below else question.shown
-    name = words.amount(tuple(-w for w in question.weights) if below else question.weights)
-    return {"shown": number_text(shown), "unit": words.unit, "name": name, "side": "below" if below else "above"}
+_MAX_CHARACTERS = 20_000  # of a cell that are sent to a page
 
 
 def picture_of(campaign: str, row: Row) -> str | None:
-    """Where the picture of a row can be had, if it has one: rows of images go by the name of theirs."""
+    """Return where the picture of a row can be had, if it has one: rows of images go by the name of theirs."""
     return f"/api/v1/campaigns/{campaign}/rows/{row.position}/image" if row.content.get(IMAGE) == row.key else None
 
 
 def shown_row(row: Row, show: Sequence[str] | None, image: str | None) -> dict[str, Any]:
-    """The cells that people see, in order; ``image`` is where its picture can be had."""
+    """Return the cells that people see, in order; ``image`` is where its picture can be had."""
     names = list(row.content) if show is None else [name for name in show if name in row.content]
     fields = [field(name, row.content[name]) for name in names if not (image and name == IMAGE)]
     return {"key": row.key, "position": row.position, "fields": fields, "image": image}
 
 
 def field(name: str, value: Any) -> dict[str, Any]:
-    """One cell: its text, and what kind of thing it is.
+    """Return a cell: its text, and what kind of thing it is.
 
     >>> field("size", 37.0), field("page", "https://example.org")["kind"]
     ({'name': 'size', 'value': '37', 'kind': 'number'}, 'url')
@@ -68,7 +34,7 @@ def field(name: str, value: Any) -> dict[str, Any]:
         return {"name": name, "value": number_text(value), "kind": "number"}
     text = "" if value is None else value if isinstance(value, str) else _text(value)
     kind = "url" if text.startswith(("http://", "https://")) and " " not in text else "text"
-    return {"name": name, "value": text[:_LONGEST], "kind": kind}
+    return {"name": name, "value": text[:_MAX_CHARACTERS], "kind": kind}
 
 
 def _text(value: Any) -> str:

@@ -53,8 +53,8 @@ class Garbage:
 
     @staticmethod
     @contextlib.contextmanager
-    def seldom() -> Iterator[None]:
-        """While this lasts, all that there is is only looked through by ``look``."""
+    def rarely() -> Iterator[None]:
+        """While this lasts, all that there is is only looked through by ``collect``."""
         before = gc.get_threshold()
         gc.set_threshold(before[0], before[1], _NEVER)
         try:
@@ -63,11 +63,11 @@ class Garbage:
             gc.unfreeze()
             gc.set_threshold(*before)
 
-    def spare(self) -> None:
+    def freeze(self) -> None:
         """What is there now, such as modules, stays and need not be looked through."""
         gc.freeze()
 
-    def look(self, busy: bool) -> bool:
+    def collect(self, busy: bool) -> bool:
         """Look through everything, unless people wait and it was done lately; whether it was done."""
         if busy and time.monotonic() < self._looked + _LONGEST:
             return False

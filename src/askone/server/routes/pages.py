@@ -12,8 +12,9 @@ from typing import final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from askone.server._errors import missing, respond
-from askone.server._services import Call
+from askone.server._context import RequestContext
+from askone.server._errors import error_response, not_found
+from askone.server._routing import ROUTE
 
 PAGE = Path(__file__).parent.parent / "web"
 TYPES = {
@@ -49,7 +50,7 @@ MISSING = "shared/missing.html"
 
 @final
 @dataclass(frozen=True)
-class File:
+class StaticFile:
     """A file as it is sent."""
 
     content: bytes
@@ -57,11 +58,11 @@ class File:
     tag: str
 
 
-def _file(content: bytes, kind: str) -> File:
-    return File(content, kind, f'"{hashlib.sha256(content).hexdigest()[:24]}"')
+def _file(content: bytes, kind: str) -> StaticFile:
+    return StaticFile(content, kind, f'"{hashlib.sha256(content).hexdigest()[:24]}"')
 
 
-def files(folder: Path = PAGE) -> Mapping[str, File]:
+def load_files(folder: Path = PAGE) -> Mapping[str, StaticFile]:
     """Return the files of a folder by their path within it; links are passed over."""
     return {
         path.relative_to(folder).as_posix(): _file(path.read_bytes(), TYPES[path.suffix])
@@ -70,7 +71,7 @@ def files(folder: Path = PAGE) -> Mapping[str, File]:
     }
 
 
-_FILES = files()
+_FILES = load_files()
 _SHELL = Template(_FILES[SHELL].content.decode())
 _PAGES = {route: _FILES[name] for route, name in HTML.items()} | {
     route: _file(_SHELL.substitute(title=title, script=script).encode(), TYPES[".html"])
@@ -78,34 +79,34 @@ _PAGES = {route: _FILES[name] for route, name in HTML.items()} | {
 }
 
 
-def file_of(route: str, path: str = "") -> File | None:
+def file_of(route: str, path: str = "") -> StaticFile | None:
     """Return what is sent for a route of the table: a page, or the static file at a path."""
     return _PAGES.get(route) or _FILES.get(path)
 
 
-def _send(call: Call, file: File | None) -> Response:
+def _send(ctx: RequestContext, file: StaticFile | None) -> Response:
     if file is None:
-        raise missing()
+        raise not_found()
     headers = {"ETag": file.tag, "Cache-Control": "no-cache"}
-    if call.request.headers.get("if-none-match") == file.tag:
+    if ctx.request.headers.get("if-none-match") == file.tag:
         return Response(status_code=304, headers=headers)
     return Response(file.content, 200, {**headers, "Content-Type": file.kind})
 
 
-async def page(call: Call) -> Response:
+async def page(ctx: RequestContext) -> Response:
     """A page."""
-    return _send(call, file_of(call.request.scope["askone.route"]))
+    return _send(ctx, file_of(ctx.request.scope[ROUTE]))
 
 
-async def lost(request: Request, error: Exception) -> Response:
+async def error_page(request: Request, error: Exception) -> Response:
     """For the framework: an error; to a browser that looks for a page which is not there, a page that says so."""
     wanted = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
-    response = respond(error)
+    response = error_response(error)
     if response.status_code != 404 or not wanted or request.url.path.startswith(("/api/", "/static/")):
         return response
     return Response(_FILES[MISSING].content, 404, {"Content-Type": TYPES[".html"], "Cache-Control": "no-store"})
 
 
-async def static(call: Call) -> Response:
+async def static(ctx: RequestContext) -> Response:
     """A style, a script, a picture."""
-    return _send(call, file_of("", call.part("path")))
+    return _send(ctx, file_of("", ctx.path_param("path")))

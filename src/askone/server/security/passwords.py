@@ -13,10 +13,10 @@ from askone.errors import InvalidArgument
 SHORTEST, LONGEST = 10, 200
 
 
-def checked(password: str, name: str = "") -> str:
+def valid_password(password: str, name: str = "") -> str:
     """A password that is allowed.
 
-    >>> checked("short")
+    >>> valid_password("short")
     Traceback (most recent call last):
     ...
     askone.errors.InvalidArgument: password must be of 10 to 200 characters; got 5 characters

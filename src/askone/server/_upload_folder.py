@@ -15,9 +15,9 @@ from urllib.parse import unquote
 
 from starlette.concurrency import run_in_threadpool
 
-from askone.server._errors import Refused, invalid, missing
+from askone.server._errors import ApiError, invalid, not_found
 from askone.server.config import ServerConfig
-from askone.server.security.tokens import fresh_id
+from askone.server.security.tokens import new_id
 
 KINDS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".zip")
 """How names may end.  Nothing else of a sender's name is used for a path."""
@@ -77,7 +77,7 @@ class Uploads:
     async def receive(self, pieces: AsyncIterator[bytes], owner: str, title: str) -> Upload:
         """Takes in a file as it comes; what does not arrive whole is removed."""
         title = plain_title(title)
-        upload = fresh_id("u")
+        upload = new_id("u")
         path = self.folder / f"{upload}{suffix_of(title)}"
         self._make_room(owner)
         try:
@@ -97,7 +97,7 @@ class Uploads:
         """The upload of this name, if it is this person's."""
         note = self._note(upload) if _NAME.fullmatch(upload) else None
         if note is None or note["owner"] != owner:
-            raise missing("upload")
+            raise not_found("upload")
         return Upload(upload, owner, note["title"], self.folder / note["file"])
 
     def remove(self, upload: Upload) -> None:
@@ -124,4 +124,4 @@ class Uploads:
     def _make_room(self, owner: str) -> None:
         notes = [note for path in self.folder.glob("*.note") if (note := self._note(path.stem)) is not None]
         if sum(note["owner"] == owner for note in notes) >= self._config.uploads_per_person:
-            raise Refused(409, "too_many_uploads", "Too many files wait: make campaigns of them, or wait a day.")
+            raise ApiError(409, "too_many_uploads", "Too many files wait: make campaigns of them, or wait a day.")
