@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import askone
@@ -71,3 +72,13 @@ def test_private_modules_are_imported_inside_their_folder_alone():
                 folder, _, name = module.rpartition(".")
                 if name.startswith("_") and (SOURCE.parent / Path(*folder.split("."), f"{name}.py")).exists():
                     assert f"{own}.".startswith(f"{folder}."), f"{path}: {module}"
+
+
+TWICE = {"Ahead", "Exam", "File", "Recipe", "Row", "Served", "Serving", "Stream", "Task", "User", "_Asked"}
+"""Names that two classes still have; none may be added."""
+
+
+def test_a_class_has_a_name_of_its_own():
+    trees = [ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")]
+    names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    assert {name for name, count in names.items() if count > 1} <= TWICE

@@ -25,7 +25,7 @@ from askone.server.app import create_app
 from askone.server.ops import memory
 from askone.store import _campaigns
 from askone.store._codec import Packer
-from askone.store.entries import Block, Entry, Row
+from askone.store.entries import Entry, Row, RowBlock
 from askone.store.notices import Began
 from askone.store.open import open_store
 
@@ -46,7 +46,7 @@ def rows(n, first=0):
 
 def block(some):
     features = np.array([row.features for row in some])
-    return Block([row.key for row in some], [row.content for row in some], features, [row.gold for row in some])
+    return RowBlock([row.key for row in some], [row.content for row in some], features, [row.gold for row in some])
 
 
 def began(count, mark):

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Any, Self, final
 from urllib.parse import quote
 
+from askone._common.atomic_write import atomic_write
 from askone._common.validate import as_choice, as_number
 from askone.client.question import Posed, Record
 from askone.errors import AskoneError, InvalidArgument, MissingExtra, RequestRefused, ServerUnavailable
@@ -174,13 +175,8 @@ class Client:
         target = Path(path)
         chosen = (form or target.suffix.removeprefix(".")) if FORMATS[what] != ("",) else ""
         as_choice(chosen, "form", FORMATS[what])
-        partial = target.with_name(target.name + ".partial")
-        try:
-            with partial.open("wb") as out:
-                out.writelines(self._streamed(self._path(f"export/{what}"), {"format": chosen} if chosen else {}))
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
+        with atomic_write(target) as out:
+            out.writelines(self._streamed(self._path(f"export/{what}"), {"format": chosen} if chosen else {}))
         return target
 
     # -- managing ---------------------------------------------------------------------------------

@@ -18,8 +18,9 @@ from askone._common.types import Array
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
 from askone.learners.base import Learner
+from askone.session.checkpoints import Example, Fold
 from askone.session.log import Event
-from askone.session.replay import Again, Rows, as_table, learnt, lessons, stacked, teach
+from askone.session.replay import Rows, as_table, lessons, stacked, teach
 from askone.session.stream import Stream
 
 _SUREST = 2.0**-30  # a forecast that was sure and wrong costs 30 bits, and not infinitely many
@@ -130,7 +131,7 @@ def compare(log: Iterable[Event], rows: Rows, candidates: Mapping[str, Any]) -> 
     table, events = as_table(rows), list(log)
     learners = {name: _learner(name, candidate, table) for name, candidate in candidates.items()}
     steps = list(lessons(table, events))
-    if all(isinstance(step, Again) for step in steps):
+    if not any(isinstance(step, Example) for step in steps):
         raise InvalidArgument("log", "one with at least one answer", f"{len(events)} events")
     judged = {name: _forecast(learner, steps) for name, learner in learners.items()}
     return Comparison({name: one[0] for name, one in judged.items()}, {name: one[1] for name, one in judged.items()})
@@ -152,16 +153,16 @@ def _learner(name: str, candidate: Any, rows: Any) -> Learner[Any]:
 
 
 def _forecast(learner: Learner[Any], steps: list[Any]) -> tuple[Array, Array]:
-    state, losses, hits = learner.init(), [], []
+    fold, losses, hits = Fold(learner, keep=False), [], []
     for step in steps:
-        if not isinstance(step, Again):
+        if isinstance(step, Example):
             if not isinstance(step.answer, bool):
                 raise InvalidArgument("log", "one whose answers are yes or no", f"{step.answer!r}")
-            yes = learner.chance(state, step.x, step.question)
+            yes = learner.chance(fold.state, step.x, step.question)
             said = yes if step.answer else 1.0 - yes
             losses.append(-np.log2(max(said, _SUREST)))
             hits.append(0.5 if said == 0.5 else float(said > 0.5))
-        state = learnt(learner, state, step)
+        fold.learn(step)
     return np.array(losses), np.array(hits)
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from askone._common.atomic_write import atomic_write
 from askone._common.types import Array
 from askone.errors import InvalidArgument, InvalidFile
 from askone.features import kernels, maps, scaling
@@ -93,13 +94,11 @@ def save(path: Place, document: dict[str, Any], arrays: dict[str, Array]) -> Non
         return
     if not isinstance(path, str | os.PathLike) or Path(path).is_dir():
         raise InvalidArgument("path", "the name of a file", path)
-    target = Path(path)
-    partial = target.with_name(target.name + ".partial")
-    _write(partial, document, arrays)
-    partial.replace(target)
+    with atomic_write(path) as out:
+        _write(out, document, arrays)
 
 
-def _write(place: Path | io.BufferedIOBase, document: dict[str, Any], arrays: dict[str, Array]) -> None:
+def _write(place: io.BufferedIOBase, document: dict[str, Any], arrays: dict[str, Array]) -> None:
     with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
         # Without the time of writing: the same model is the same bytes.
         _member(archive, _DOCUMENT, json.dumps({"format": FORMAT, **document}, allow_nan=False).encode())

@@ -19,6 +19,7 @@ from sklearn.datasets import load_digits
 
 from askone import datasets
 from askone._common import random_table
+from askone._common.atomic_write import write_text
 from askone._common.types import Array
 from askone._common.validate import as_choice, as_count
 from askone.estimators.classifier import OneBitClassifier
@@ -169,10 +170,8 @@ def write(outcomes: list[Outcome], title: str, directory: Path) -> list[Path]:
     makers: dict[str, Callable[[], str]] = {"md": lambda: as_markdown(outcomes, title), "csv": lambda: as_csv(outcomes)}
     paths = []
     for ending, make in makers.items():
-        target = directory / f"strategies.{ending}"
-        partial = target.with_name(target.name + ".partial")
-        partial.write_text(make(), encoding="utf-8")
-        paths.append(partial.replace(target))
+        paths.append(directory / f"strategies.{ending}")
+        write_text(paths[-1], make())
     return paths
 
 

@@ -15,7 +15,7 @@ from askone.errors import AlreadyAnswered, AlreadyAsked, AskoneError, BudgetSpen
 from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.comparison import BestOf, Prefer
-from askone.session.history import History, Told, Visit
+from askone.session.checkpoints import Example, Fold, Visit
 from askone.session.log import AUTOMATIC, Answered, Asked, Choice, Event, Retracted, Revisited, Skipped, given_key
 
 
@@ -75,6 +75,16 @@ class _Open(NamedTuple):
 
 
 @final
+class _Told(NamedTuple):
+    """The answer of event ``id`` to question ``number``, as a lesson about what was ``asked`` or a part of it."""
+
+    id: str
+    number: int
+    asked: Question
+    lesson: Example
+
+
+@final
 class Stream:
     """Ask and tell with memory: which rows were asked, which questions are open, what is left.
 
@@ -119,14 +129,24 @@ class Stream:
             raise InvalidArgument("log", "a function of one event, such as a list's append", type(log).__name__)
         self.learner, self.budget, self.resample = learner, as_budget(budget), as_flag(resample, "resample")
         self.seed, self.asked = as_seed(seed), as_count(asked, "asked")
-        self.state = learner.init() if state is None else state
+        self._fold = Fold(learner, state, as_flag(history, "history"))
+        self._history: list[_Told | Visit] | None = [] if history else None
         self._log, self._rows = log, rows
         self.keys: set[Key] = set()
         self.visits = 0
         self._skipped: set[Key | bytes] = set()
         self._open: dict[int, _Open] = {}
-        self._history = History(learner) if as_flag(history, "history") else None
         self.retractions: dict[int, int] = {}
+
+    @property
+    def state(self) -> Any:
+        """What was learnt so far; to set it begins a new history."""
+        return self._fold.state
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        self._fold = Fold(self.learner, state, self._history is not None)
+        self._history = None if self._history is None else []
 
     @property
     def open(self) -> list[int]:
@@ -192,8 +212,8 @@ class Stream:
         self._check_keys([key])
         state = self.learner.revisit(self.state, row[0], key)
         self._note(Revisited(f"visit-{self.visits}", key))
-        self._remember(Visit(row[0].copy(), key))
-        self.state, self.visits = state, self.visits + 1
+        self._learnt(Visit(key, row[0].copy()), state)
+        self.visits += 1
 
     def put(self, x: ArrayLike, question: Question, key: Key | None = None) -> Question:
         """A question of the caller's own about one row, numbered, counted and logged like any other."""
@@ -214,8 +234,7 @@ class Stream:
         state = self.learner.tell_row(self.state, row, asked, accepted, given_key(name))
         event = Answered(f"answer-{self._time(number)}", f"ask-{number}", accepted)
         self._note(event)
-        self._remember(Told(event.id, number, row, name, asked, asked, accepted))
-        self.state = state
+        self._learnt(_Told(event.id, number, asked, Example(name, row, asked, accepted)), state)
         del self._open[number]
 
     def _time(self, number: int) -> str:
@@ -235,8 +254,7 @@ class Stream:
         for i, (pair, answer) in enumerate(told, start=1):
             self._note(Asked(f"ask-{time}.{i}", name, pair, self.answered))
             self._note(Answered(f"answer-{time}.{i}", f"ask-{time}.{i}", answer))
-            self._remember(Told(f"answer-{time}.{i}", number, row, name, asked, pair, answer))
-            self.state = states[i]
+            self._learnt(_Told(f"answer-{time}.{i}", number, asked, Example(name, row, pair, answer)), states[i])
             self._open.pop(number, None)
 
     def retract(self, question: Question | int) -> None:
@@ -246,26 +264,37 @@ class Stream:
         are.  Only answers told to this very stream can be taken back, not those of before saving.
         """
         number = self._number(question)
-        told = [] if self._history is None else self._history.told(number)
-        if self._history is None or not told:
+        told = [one for one in self._history or () if isinstance(one, _Told) and one.number == number]
+        if not told:
             why = "is open" if number in self._open else "was skipped, or answered where this stream has no history"
             raise InvalidArgument("question", "one whose answer was told to this stream", f"{number}, which {why}")
         self._same_words(question, told[0].asked)
         try:  # whatever is refused is refused here, before anything is logged
-            states = [self._history.without(told[i:]) for i in reversed(range(len(told)))]
+            without = [self._without(told[i:]) for i in reversed(range(len(told)))]
         except AskoneError as error:
             allowed = "one without which all later answers can be learnt"
             raise InvalidArgument("question", allowed, f"{number} ({error})") from error
-        for one, state in zip(reversed(told), states, strict=True):  # the last first: what the log took has happened
+        for one, (history, fold) in zip(reversed(told), without, strict=True):
+            # The last first: what the log took has happened.
             self._note(Retracted(one.id.replace("answer", "retract"), one.id))
-            self._history.drop(one)
-            self.state = state
-        self._open[number] = _Open(told[0].row, told[0].asked, told[0].name)
+            self._history, self._fold = history, fold
+        self._open[number] = _Open(told[0].lesson.x, told[0].asked, told[0].lesson.name)
         self.retractions[number] = self.retractions.get(number, 0) + 1
 
-    def _remember(self, entry: Told | Visit) -> None:
+    def _without(self, gone: list[_Told]) -> tuple[list[_Told | Visit], Fold]:
+        """Return the history and its fold without these answers: what came before the first is not learnt again."""
+        past = self._history or []
+        names = {one.id for one in gone}
+        left = [one for one in past if isinstance(one, Visit) or one.id not in names]
+        fold = self._fold.back_to(next(place for place, one in enumerate(past) if one is gone[0]))
+        for one in left[fold.count :]:
+            fold.learn(one if isinstance(one, Visit) else one.lesson)
+        return left, fold
+
+    def _learnt(self, entry: _Told | Visit, state: Any) -> None:
         if self._history is not None:
-            self._history.add(self.state, entry)
+            self._history.append(entry)
+        self._fold.advance(state)
 
     def skip(self, question: Question | int) -> None:
         """Close an open question without an answer; it stays counted."""

@@ -1,8 +1,8 @@
 """Connections to a database, and what its errors mean: the same few verbs for SQLite and PostgreSQL.
 
-Statements are plain SQL with ? for their values and go straight to the driver: a turn is a handful of them, and each
-would cost ten times as much through the layers above it.  SQLAlchemy keeps the pool, reads addresses and writes the
-tables' definitions.
+Statements are plain SQL with ? for their values and go straight to the driver: a transaction is a handful of them, and
+each would cost ten times as much through the layers above it.  SQLAlchemy keeps the pool, reads addresses and writes
+the tables' definitions.
 """
 
 from __future__ import annotations
@@ -262,30 +262,15 @@ class Database(ABC):
 
 
 @final
-class Gate:
-    """So many threads at once; the others wait so long and no longer."""
+class TimedLock:
+    """A lock between threads, or a semaphore, that is waited for so long and no longer."""
 
-    def __init__(self, most: int) -> None:
-        self._places = threading.Semaphore(most)
-
-    def __enter__(self) -> None:
-        if not self._places.acquire(timeout=WAIT):
-            raise StoreUnavailable(f"other threads have been writing for {WAIT:g} s")
-
-    def __exit__(self, *_: object) -> None:
-        self._places.release()
-
-
-@final
-class Turnstile:
-    """A lock between threads that is waited for so long and no longer."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
+    def __init__(self, lock: threading.RLock | threading.Semaphore) -> None:
+        self._lock = lock
 
     def __enter__(self) -> None:
         if not self._lock.acquire(timeout=WAIT):
-            raise StoreUnavailable(f"another thread has been writing for {WAIT:g} s")
+            raise StoreUnavailable(f"other threads have been writing for {WAIT:g} s")
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()

@@ -1,4 +1,4 @@
-"""A turn: one writer at a time reads the end of a campaign's log and appends to it."""
+"""A transaction: one writer at a time reads the end of a campaign's log and appends to it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ Query = tuple[str, Values]
 
 
 @final
-class Looked(NamedTuple):
-    """What a turn begins with (see ``Turn.look``)."""
+class Prefetched(NamedTuple):
+    """What a transaction begins with (see ``Transaction.look``)."""
 
     tail: list[Entry]
     known: dict[str, Entry]
@@ -40,8 +40,8 @@ class Looked(NamedTuple):
 
 
 @final
-class Turn:
-    """What the holder of a turn can do: each method is one round trip, for as many things as are handed in."""
+class Transaction:
+    """What the holder of a transaction can do: each method is one round trip, for as many things as are handed in."""
 
     def __init__(self, session: Session, database: Database, name: str) -> None:
         found = session.fetch(HEAD, (name,))
@@ -81,13 +81,13 @@ class Turn:
 
     def look(
         self, after: int, ids: Sequence[str], people: Sequence[str], leases: Sequence[str], now: float, limit: int
-    ) -> Looked:
+    ) -> Prefetched:
         """``tail``, ``known``, ``seats`` and the first page of ``free`` at once."""
         queries = (self._tail(after), self._known(ids), self._seats(people, leases, ()), self._free(now, limit))
         answers = iter(self._session.several([query for query in queries if query is not None]))
         tail, known, seats, free = ([] if query is None else next(answers) for query in queries)
         entries = {entry.id: entry for entry in self._entries(known)}
-        return Looked(self._entries(tail), entries, [seat_of(one) for one in seats], [seat_of(one) for one in free])
+        return Prefetched(self._entries(tail), entries, [seat_of(one) for one in seats], [seat_of(one) for one in free])
 
     def _fetch(self, query: Query | None) -> list[Record]:
         return [] if query is None else self._session.fetch(*query)

@@ -168,9 +168,9 @@ def test_a_lease_that_ran_out_takes_no_answer(site_of, monkeypatch):
     site = site_of()
     client = site.token("stranger")
     lease = site.question(client, "prices")["lease"]
-    with site.store.turn("prices") as turn:
-        [seat] = turn.seats(people=["stranger"])
-        turn.write([], put=[replace(seat, person="other", lease="another-lease", expires=time.time() + 99)])
+    with site.store.transaction("prices") as transaction:
+        [seat] = transaction.seats(people=["stranger"])
+        transaction.write([], put=[replace(seat, person="other", lease="another-lease", expires=time.time() + 99)])
     body = {"lease": lease, "answer": True, "id": "late"}
     assert assert_error(client.post(f"{API}/campaigns/prices/answers", json=body), 409) == "lease_lost"
     assert [entry for entry in site.store.entries("prices") if isinstance(entry.event, Answered)] == []

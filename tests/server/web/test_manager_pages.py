@@ -229,7 +229,7 @@ def test_errors_speak_of_fields_as_the_page_calls_them(page: Any, site: Site) ->
         ("There is a campaign of that name.", None): "There is a campaign of that name.",
     }
     say = """async (pairs) => {
-      const { inWords } = await import("/static/shared/names.js");
+      const { inWords } = await import("/static/shared/setting-names.js");
       return pairs.map(([message, argument]) => inWords(message, argument));
     }"""
     assert page.evaluate(say, [list(pair) for pair in told]) == list(told.values())
@@ -508,7 +508,7 @@ def test_predictions_that_make_no_line_are_points(page: Any, site: Site) -> None
     page.goto(f"{site.url}/manage/rents")
     page.locator(".chart .marks.prediction").first.wait_for(state="attached")
     assert not page.locator(".chart .plot-line.prediction").count()
-    smooth = "async (p) => (await import('/static/charts/cloud.js')).isCurve(p)"
+    smooth = "async (p) => (await import('/static/charts/question-cloud.js')).isCurve(p)"
     assert page.evaluate(smooth, [[x, x * x] for x in range(40)])
     assert not page.evaluate(smooth, rough)
 

@@ -31,7 +31,7 @@ QUIET = 3
 
 
 @final
-class Plan(NamedTuple):
+class PlannedQuestion(NamedTuple):
     """A question to come: its number, its row, what it is for, and how the row was chosen."""
 
     number: int
@@ -48,7 +48,7 @@ class Plan(NamedTuple):
 class Drafted(NamedTuple):
     """A question made at some state, that was not put yet."""
 
-    plan: Plan
+    plan: PlannedQuestion
     question: Question
     learnt: int
     aside: dict[str, Any]
@@ -62,10 +62,10 @@ class Drafted(NamedTuple):
     def from_json(cls, record: Mapping[str, Any]) -> Drafted:
         """The inverse of ``to_json``."""
         number, position, role, choice = record["plan"]
-        plan = Plan(number, position, role, None if choice is None else Choice(**choice))
+        plan = PlannedQuestion(number, position, role, None if choice is None else Choice(**choice))
         return cls(plan, question_from_json(record["question"]), record["learnt"], dict(record["aside"]))
 
-    def entry(self, key: str, who: str, at: float, following: Plan | None) -> Entry:
+    def entry(self, key: str, who: str, at: float, following: PlannedQuestion | None) -> Entry:
         """It was asked; ``following`` is what is set aside to come after it."""
         event = Asked(f"ask-{self.plan.number}", key, self.question, self.learnt, self.plan.choice)
         ahead = {} if following is None else {"ahead": following.to_json()}
@@ -103,16 +103,16 @@ class Asker:
         """Who asks."""
         return self.book.learner
 
-    def plan(self, person: str, number: int, besides: int | None = None) -> Plan | None:
+    def plan(self, person: str, number: int, besides: int | None = None) -> PlannedQuestion | None:
         """Which row this question is to be about, other than the row ``besides``; None: there is none left."""
         u = random_table.uniforms(self.seed, number, 1, 3, random_table.ROLE)[0]
         seen = self.book.person(person).gold_seen
         unseen = [p for p in self.gold if p not in seen and p != besides] if u[0] < self.settings.gold_share else []
         if unseen:
-            return Plan(number, unseen[int(u[2] * len(unseen))], "gold")
+            return PlannedQuestion(number, unseen[int(u[2] * len(unseen))], "gold")
         role = "exam" if u[1] < self.settings.exam_share else ""
         position, choice = self._row(number, besides, float(u[2]) if role else None)
-        return None if position is None else Plan(number, position, role, choice)
+        return None if position is None else PlannedQuestion(number, position, role, choice)
 
     def _row(self, number: int, besides: int | None, lot: float | None) -> tuple[int | None, Choice | None]:
         """The row that should tell most, or the next; ``lot`` draws one instead, for rows that were chosen as the
@@ -143,7 +143,7 @@ class Asker:
         best = int(np.argmax(worth))
         return int(looked[best]), Choice("uncertain", len(free), len(looked), float(worth[best]))
 
-    def draft(self, plan: Plan, state: Any) -> Drafted:
+    def draft(self, plan: PlannedQuestion, state: Any) -> Drafted:
         """The question of a plan at a state."""
         row = self.tray.row(plan.position)
         x = self.tray.features([plan.position])[0]
@@ -186,7 +186,7 @@ class Asker:
         usual = measurement.USUAL * (space.highs[0] - space.lows[0])
         return (_PRIOR * usual + sum(scores)) / (_PRIOR + len(scores))
 
-    def drafts(self, number: int, following: Plan, quiet: bool) -> tuple[Drafted, Drafted]:
+    def drafts(self, number: int, following: PlannedQuestion, quiet: bool) -> tuple[Drafted, Drafted]:
         """What would be asked after a no and after a yes to question ``number``.
 
         With few people at work the state after either answer is computed; among many the bit is one of dozens

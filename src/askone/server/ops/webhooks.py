@@ -31,9 +31,9 @@ from askone.server.ops.metrics import Metrics
 from askone.server.security.webhook_addresses import Resolver, Target, look_up, resolve
 from askone.session.log import Answered
 from askone.store.accounts.accounts import Accounts
-from askone.store.accounts.webhooks import Delivery, Place
+from askone.store.accounts.webhooks import Delivery, WebhookCursor
 from askone.store.entries import Entry
-from askone.store.notices import Limited, Turned
+from askone.store.notices import Limited, StatusChanged
 
 if TYPE_CHECKING:
     import httpx
@@ -71,7 +71,7 @@ def _events(news: Sequence[Entry]) -> Iterator[tuple[str, dict[str, Any]]]:
     if answers:
         yield "answer", {"answers": answers}
     for entry in news:
-        if isinstance(entry.event, Turned) and entry.event.status == "closed":
+        if isinstance(entry.event, StatusChanged) and entry.event.status == "closed":
             yield "closed", {"id": entry.id}
 
 
@@ -100,7 +100,7 @@ class Webhooks:
         """Queues what logs have and webhooks were not told of; how many deliveries."""
         return sum(self._catch_up(place) for place in self._accounts.places()) if self._config.webhooks else 0
 
-    def _catch_up(self, place: Place) -> int:
+    def _catch_up(self, place: WebhookCursor) -> int:
         if place.seq is None:
             self._accounts.tell(place, place.head, False, [], 0.0)
             return 0
@@ -121,7 +121,7 @@ class Webhooks:
                 told = self._delivery(place, place.head, "spent", {})
                 self._accounts.tell(place, place.seq, True, [told], self._clock())
 
-    def _delivery(self, place: Place, seq: int, event: str, what: dict[str, Any]) -> tuple[str, str]:
+    def _delivery(self, place: WebhookCursor, seq: int, event: str, what: dict[str, Any]) -> tuple[str, str]:
         """The id, which is the same whoever makes it, and the body."""
         mark = hashlib.sha256(f"{place.webhook}/{seq}/{event}/{what.get('id', '')}".encode()).hexdigest()[:24]
         body = {"campaign": place.campaign, "event": event, "at": self._clock(), **what}

@@ -32,7 +32,7 @@ TYPES = {
 }
 """What may be served, and as what; files of other kinds are not."""
 HTML = {
-    "/": "answer/index.html",
+    "/": "answer/campaigns.html",
     "/setup": "account/setup.html",
     "/login": "account/login.html",
     "/join": "account/join.html",
@@ -41,8 +41,8 @@ HTML = {
 SHELL = "shared/shell.html"
 SCRIPTED = {
     "/account": ("Account", "account/account.js"),
-    "/manage": ("Campaigns", "manage/manage.js"),
-    "/manage/new": ("New campaign", "new/new.js"),
+    "/manage": ("Campaigns", "manage/list.js"),
+    "/manage/new": ("New campaign", "new/wizard.js"),
     "/manage/{c}": ("Campaign", "manage/campaign.js"),
 }
 """Pages that their script fills: the shell with this title and this script."""

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import final
 
-from askone.store.accounts._credentials import Invitation, Passes, SignedIn, Token
-from askone.store.accounts.users import Member, MemberRole, People, Role, User
-from askone.store.accounts.webhooks import Delivery, Hooks, Webhook
+from askone.store.accounts._credentials import CredentialRepository, Invitation, SignedIn, Token
+from askone.store.accounts.users import Member, MemberRole, Role, User, UserRepository
+from askone.store.accounts.webhooks import Delivery, Webhook, WebhookRepository
 
 __all__ = [
     "Accounts",
@@ -39,7 +39,7 @@ _GUESTS = """SELECT u.id FROM users u WHERE u.role = 'annotator' AND u.password 
 
 
 @final
-class Accounts(People, Passes, Hooks):
+class Accounts(UserRepository, CredentialRepository, WebhookRepository):
     """Everything about people that is no part of a log."""
 
     def prune(self, now: float, before: float) -> tuple[int, int]:

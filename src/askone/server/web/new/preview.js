@@ -3,7 +3,7 @@
 import { post } from "../shared/api.js";
 import { el } from "../shared/dom.js";
 import { words } from "../shared/fields.js";
-import { scrolls, show } from "../shared/make.js";
+import { scrolls, show } from "../shared/elements.js";
 
 /** A question with its row, as it will look; nothing of it can be pressed. */
 export function questionCard(question) {

@@ -1,4 +1,4 @@
-// What dom.js leaves out: drawings, exchanging what is shown, waiting for a pause. Texts go in as text only.
+// Elements beside dom.js, for pages that draw: SVG, content that is exchanged, waiting for a pause. Texts go in as text only.
 
 const SVG = "http://www.w3.org/2000/svg";
 const kept = (children) => children.flat().filter((child) => child !== null && child !== undefined && child !== false);

@@ -1,8 +1,8 @@
 // What a manager should know before believing the numbers, each in a sentence.
 
 import { el } from "../shared/dom.js";
-import { show } from "../shared/make.js";
-import { count, number, withUnit } from "../shared/words.js";
+import { show } from "../shared/elements.js";
+import { count, number, withUnit } from "../shared/format.js";
 
 const FEW = 30; // answers: fewer may be alike by chance
 

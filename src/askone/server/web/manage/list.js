@@ -4,9 +4,9 @@ import { get, upload } from "../shared/api.js";
 import { el } from "../shared/dom.js";
 import { open } from "../shared/dialogs.js";
 import { bad, field, text, words } from "../shared/fields.js";
-import { show } from "../shared/make.js";
-import { bar, start, statusBadge } from "./start.js";
-import { count, day, plural } from "../shared/words.js";
+import { show } from "../shared/elements.js";
+import { bar, start, statusBadge } from "./page.js";
+import { count, day, plural } from "../shared/format.js";
 
 const ORDER = { running: 0, paused: 1, finished: 2, closed: 3 };
 const rank = ({ status, finished }) => ORDER[finished ? "finished" : status] ?? 4;

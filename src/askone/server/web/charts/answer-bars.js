@@ -1,8 +1,8 @@
 // Answers per minute.
 
-import { frame } from "./charts.js";
-import { s } from "../shared/make.js";
-import { clock, count, plural } from "../shared/words.js";
+import { frame } from "./marks.js";
+import { s } from "../shared/elements.js";
+import { clock, count, plural } from "../shared/format.js";
 
 const MOST = 60;
 

@@ -1,7 +1,7 @@
 import { me, post } from "../shared/api.js";
 import { byId, el, icon } from "../shared/dom.js";
-import { insist } from "../shared/retry.js";
-import { top } from "../shared/top.js";
+import { insist } from "../shared/backoff.js";
+import { top } from "../shared/header.js";
 
 function card({ name, title, role }) {
   const path = encodeURIComponent(name);

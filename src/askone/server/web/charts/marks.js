@@ -1,8 +1,8 @@
 // What all charts are made of: a frame with axes, lines, bands and marks. Nothing here knows what is drawn.
 
-import { s } from "../shared/make.js";
+import { s } from "../shared/elements.js";
 import { linear, logarithmic } from "./scales.js";
-import { number } from "../shared/words.js";
+import { number } from "../shared/format.js";
 
 const CHARACTER = 6.8; // pixels that a digit of a tick takes, about
 

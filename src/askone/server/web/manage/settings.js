@@ -5,9 +5,9 @@ import { confirm, copy } from "../shared/dialogs.js";
 import { el, toast } from "../shared/dom.js";
 import { saveAs } from "../shared/download.js";
 import { action, bad, clearErrors, field, numeral, showError, words } from "../shared/fields.js";
-import { show } from "../shared/make.js";
+import { show } from "../shared/elements.js";
 import { webhooks } from "./webhooks.js";
-import { plural } from "../shared/words.js";
+import { plural } from "../shared/format.js";
 
 const END_WORDS = {
   target: "The target is reached: nobody is asked. Resume to go on all the same.",

@@ -1,9 +1,9 @@
 // The cloud of questions: which ones were asked, and what was answered. One picture for each kind of question.
 
-import { canvas, crosses, discs, frame, legend, line } from "./charts.js";
-import { s } from "../shared/make.js";
+import { canvas, crosses, discs, frame, legend, line } from "./marks.js";
+import { s } from "../shared/elements.js";
 import { extent } from "./scales.js";
-import { count, number, plural, withUnit } from "../shared/words.js";
+import { count, number, plural, withUnit } from "../shared/format.js";
 
 const yesMark = (point) => discs([point], 4, "yes");
 const noMark = (point) => crosses([point], 3.4, "no");

@@ -2,7 +2,7 @@
 
 import { saveAs, savePng, saveSvg } from "../shared/download.js";
 import { el } from "../shared/dom.js";
-import { freshId, s, scroller, show } from "../shared/make.js";
+import { freshId, s, scroller, show } from "../shared/elements.js";
 
 /**
  * `draw(data, width, options)` gives {svg, stops, box, rest}: stops are {x, y, text} in reading order, at which the values can

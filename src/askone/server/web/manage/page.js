@@ -3,9 +3,9 @@
 import { me, toLogin } from "../shared/api.js";
 import { byId, el } from "../shared/dom.js";
 import { bad, words } from "../shared/fields.js";
-import { show } from "../shared/make.js";
-import { top } from "../shared/top.js";
-import { END } from "../shared/words.js";
+import { show } from "../shared/elements.js";
+import { top } from "../shared/header.js";
+import { END } from "../shared/format.js";
 
 /** Runs `begin(person, place)` for a person who is signed in; others go to the sign-in page. */
 export async function start(begin) {
