@@ -181,7 +181,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
 
     def worker(name: str) -> Worker:
         return Worker(
-            name, open_campaign, config.store_patience, config.batch, _report_spent(webhooks, name), metrics.turn
+            name, open_campaign, config.store_patience, config.batch, _report_spent(webhooks, name), metrics.batch
         )
 
     rates = {"answers": config.answers, "calls": config.calls, "heavy": config.heavy, "logins": config.logins}

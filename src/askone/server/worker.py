@@ -1,4 +1,4 @@
-"""A thread for each campaign in use: what people do at the same time becomes one durable turn.
+"""A thread for each campaign in use: what people do at the same time becomes one durable batch.
 
 Routes are asynchronous and put commands into a queue.  The thread takes all that wait, serves them as one
 batch (one transaction, one flush to disk), and hands the results back; meanwhile the next batch gathers.
@@ -89,11 +89,11 @@ class Worker:
         self._thread.start()
 
     def put(self, command: Any) -> asyncio.Future[Any]:
-        """A command for the next turn; its result, or the error it ends in."""
+        """Put a command into the next batch; return its result, or the error it ends in."""
         return self._enqueue(_Job(*_future(), command=command))
 
     def run(self, call: Callable[[Any], T]) -> asyncio.Future[T]:
-        """A function of the campaign, called between turns: reading belongs to the thread as well."""
+        """Call a function of the campaign's service between batches: reading belongs to the thread as well."""
         return self._enqueue(_Job(*_future(), call=call))
 
     def _enqueue(self, job: _Job) -> asyncio.Future[Any]:
@@ -102,16 +102,16 @@ class Worker:
         return job.waiting
 
     def stop(self) -> None:
-        """No more after what waits; returns at once."""
+        """End after what waits; returns at once."""
         self._queue.put(None)
 
     def join(self, seconds: float | None = None) -> bool:
-        """Waits for the end, after ``stop``; whether it came."""
+        """Wait for the end, after ``stop``; return whether it came."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
     def stop_retrying(self) -> None:
-        """No retries from here on: the server is about to end."""
+        """Stop retrying: the server is about to end."""
         self._stopping.set()
 
     def _run(self) -> None:
@@ -129,7 +129,7 @@ class Worker:
         self._refuse_late()
 
     def _refuse_late(self) -> None:
-        """Who came in after the end was announced is told to come again."""
+        """Tell who came after the end was announced to come again."""
         late: list[_Job] = []
         while not self._queue.empty():
             job = self._queue.get()
@@ -157,7 +157,7 @@ class Worker:
         if first is None:
             return None
         if time.monotonic() < self._ended + _BUSY:
-            # There is a rush, and a turn for several costs hardly more than a turn for one.
+            # There is a rush, and a batch of several costs hardly more than one of one.
             time.sleep(min(max(self._took / 2, _GATHER[0]), _GATHER[1]))
         jobs = [first]
         while len(jobs) < self._batch:
@@ -185,7 +185,7 @@ class Worker:
         self._ended = time.monotonic()
 
     def _learn(self, took: float) -> None:
-        """Everybody has their next question: now the model learns, for as long as the turn took if others wait."""
+        """Everybody has their next question: now the model learns, for as long as the batch took if others wait."""
         until = time.perf_counter() + took
         campaign = self._campaign_service()
         try:

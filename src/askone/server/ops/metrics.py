@@ -43,8 +43,8 @@ class Metrics:
         if status == 503:
             self.unavailable.inc()
 
-    def turn(self, commands: int, seconds: float) -> None:
-        """Counts a turn."""
+    def batch(self, commands: int, seconds: float) -> None:
+        """Count a batch of commands."""
         self._turns.observe(seconds)
         self._commands.inc(commands)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from asyncio import to_thread
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -64,17 +64,12 @@ async def _store(ctx: RequestContext, body: AsyncIterator[bytes], title: str) ->
         raise
 
 
-async def _form(ctx: RequestContext, body: AsyncIterator[bytes]) -> FormData:
-    parser = MultiPartParser(ctx.request.headers, _plain(body), max_files=1, max_fields=4)
+async def _form(ctx: RequestContext, body: AsyncGenerator[bytes, None]) -> FormData:
+    parser = MultiPartParser(ctx.request.headers, body, max_files=1, max_fields=4)
     try:
         return await parser.parse()
     except MultiPartException as error:
         raise invalid("file", "The form cannot be read.") from error
-
-
-async def _plain(body: AsyncIterator[bytes]) -> Any:
-    async for piece in body:
-        yield piece
 
 
 async def _read(file: UploadFile) -> AsyncIterator[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncGenerator, Callable, Hashable
 from typing import final
 
 from starlette.requests import ClientDisconnect, Request
@@ -76,7 +76,7 @@ def check_length(request: Request, limit: int) -> None:
         raise too_large(limit)
 
 
-async def stream_body(request: Request, limit: int, seconds: float) -> AsyncIterator[bytes]:
+async def stream_body(request: Request, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
     """The body piece by piece, up to a size and a time."""
     check_length(request, limit)
     size = 0
