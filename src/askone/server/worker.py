@@ -142,7 +142,7 @@ class Worker:
         return self._campaign
 
     def _with(self, step: Callable[[Any], T]) -> T:
-        """The step at the campaign; if that is gone, at the one that was made under its name since."""
+        """Run a step at the campaign; if that is gone, at the one that was made under its name since."""
         try:
             return self._retried(lambda: step(self._campaign_service()))
         except UnknownCampaign:
@@ -185,7 +185,7 @@ class Worker:
         self._ended = time.monotonic()
 
     def _learn(self, took: float) -> None:
-        """Everybody has their next question: now the model learns, for as long as the batch took if others wait."""
+        """Let the model learn, now that everybody has a next question: for as long as the batch took if others wait."""
         until = time.perf_counter() + took
         campaign = self._campaign_service()
         try:
@@ -194,7 +194,7 @@ class Worker:
             log.warning("learning is put off: the store is away")
 
     def _retried(self, step: Callable[[], T]) -> T:
-        """The step, tried again while the store is away: events have their own ids, so that twice is once."""
+        """Run a step, again and again while the store is away: events have their own ids, so that twice is once."""
         until, pause = time.monotonic() + self._patience, 0.05
         while True:
             try:
@@ -212,7 +212,7 @@ def _future() -> tuple[asyncio.Future[Any], asyncio.AbstractEventLoop]:
 
 
 def _settle(jobs: Sequence[_Job], results: Sequence[Any]) -> None:
-    """Results to those who wait: one call into each event loop, which wakes it once."""
+    """Hand results to those who wait: one call into each event loop, which wakes it once."""
     if jobs:
         pairs = list(zip((job.waiting for job in jobs), results, strict=True))
         if not jobs[0].loop.is_closed():
@@ -253,19 +253,19 @@ class Workers:
         return any(worker.used > lately for worker in self._workers.values())
 
     def release(self, campaign: str) -> None:
-        """The campaign is gone, or to be opened anew."""
+        """Let go of a campaign that is gone, or to be opened anew."""
         worker = self._workers.pop(campaign, None)
         if worker is not None:
             worker.stop()
 
     def sweep(self) -> None:
-        """Lets go of campaigns that nobody used for a while."""
+        """Let go of campaigns that nobody used for a while."""
         old = time.monotonic() - self._idle
         for name in [name for name, worker in self._workers.items() if worker.used < old]:
             self.release(name)
 
     async def close(self, seconds: float = 10.0) -> None:
-        """Serves what waits, then ends the threads."""
+        """Serve what waits, then end the threads."""
         workers, self._workers = list(self._workers.values()), {}
         for worker in workers:
             worker.stop_retrying()

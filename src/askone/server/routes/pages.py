@@ -95,7 +95,7 @@ def _send(ctx: RequestContext, file: StaticFile | None) -> Response:
 
 
 async def page(ctx: RequestContext) -> Response:
-    """A page."""
+    """Return a page."""
     return _send(ctx, file_of(ctx.request.scope[ROUTE]))
 
 
@@ -109,5 +109,5 @@ async def error_page(request: Request, error: Exception) -> Response:
 
 
 async def static(ctx: RequestContext) -> Response:
-    """A style, a script, a picture."""
+    """Return a style, a script, a picture."""
     return _send(ctx, file_of("", ctx.path_param("path")))

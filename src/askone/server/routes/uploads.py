@@ -40,7 +40,7 @@ _PIECE = 1 << 20
 
 
 async def receive(ctx: RequestContext) -> UploadResponse:
-    """Takes in a table: the body is the file, or a form with one."""
+    """Take in a table: the body is the file, or a form with one."""
     config, headers = ctx.services.config, ctx.request.headers
     body = stream_body(ctx.request, config.upload_bytes, config.upload_seconds)
     if not headers.get("content-type", "").startswith("multipart/form-data"):
@@ -99,7 +99,7 @@ def _opened(path: Path, title: str) -> Table:
 
 
 async def preview(ctx: RequestContext, body: SettingsBody) -> PreviewResponse:
-    """The first questions that a campaign with these settings would ask, and the settings as they are understood."""
+    """Return the first questions that a campaign would ask, and its settings as they are understood."""
     upload = _find(ctx, ctx.path_param("u"))
     async with ctx.services.heavy_slots:
         return await to_thread(_previewed, upload, body.settings)
@@ -113,7 +113,7 @@ def _previewed(upload: Upload | None, given: dict[str, Any]) -> PreviewResponse:
 
 
 async def forecast(ctx: RequestContext, body: ForecastBody) -> dict[str, Any]:
-    """How well a campaign would do, simulated with made-up answers about the real rows."""
+    """Return how well a campaign would do, simulated with made-up answers about the real rows."""
     upload = _find(ctx, ctx.path_param("u"))
     async with ctx.services.heavy_slots:
         return await to_thread(_forecast, upload, body)
@@ -126,7 +126,7 @@ def _forecast(upload: Upload | None, body: ForecastBody) -> dict[str, Any]:
 
 
 async def create(ctx: RequestContext, body: NewCampaign) -> CampaignNameResponse:
-    """Makes a campaign; whoever makes it manages it."""
+    """Make a campaign; whoever makes it manages it."""
     settings = Settings.from_json(body.settings)
     upload = _find(ctx, body.upload or NONE)
     taken = {record.name for record in await to_thread(ctx.store.campaigns)}
@@ -148,7 +148,7 @@ def _create(ctx: RequestContext, name: str, settings: Settings, upload: Upload |
 
 
 async def add_rows(ctx: RequestContext, body: MoreRows) -> AddedRowsResponse:
-    """Adds the rows of an upload to a campaign, which goes on meanwhile."""
+    """Add the rows of an upload to a campaign, which goes on meanwhile."""
     upload = ctx.services.uploads.find(body.upload, ctx.user.id)
     async with ctx.services.heavy_slots:
         return AddedRowsResponse(added=await to_thread(_add, ctx, upload))
@@ -161,7 +161,7 @@ def _add(ctx: RequestContext, upload: Upload) -> int:
 
 
 def _remove(ctx: RequestContext, upload: Upload) -> None:
-    """Its file is of no use any more, and no table keeps it open."""
+    """Remove an upload: its file is of no use any more, and no table keeps it open."""
     _opened.cache_clear()
     ctx.services.uploads.remove(upload)
 
@@ -171,7 +171,7 @@ def _find(ctx: RequestContext, upload: str) -> Upload | None:
 
 
 def _free_name(title: str, taken: set[str]) -> str:
-    """A name for an address, made of the title.
+    """Return a name for an address, made of the title.
 
     >>> _free_name("Häuser & Preise!", {"h-user-preise"})
     'h-user-preise-2'
