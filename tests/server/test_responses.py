@@ -21,8 +21,8 @@ from askone.server._responses import (
     ServingResponse,
     ThresholdResponse,
 )
-from askone.server._serializers import QuestionSerializer
 from askone.server.app import ROUTES
+from askone.server.serializers import QuestionSerializer
 from askone.store.entries import Row
 
 UNREAD = {"expires_in", "row.position", "row.image", "row.fields.kind", "threshold.name"}

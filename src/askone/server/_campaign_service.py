@@ -12,7 +12,7 @@ from askone.campaign.lazy import campaign as campaigns
 from askone.campaign.lazy import label_studio
 from askone.errors import AskoneError
 from askone.server._responses import BriefResponse, ImportResponse, ServingResponse
-from askone.server._serializers import QuestionSerializer
+from askone.server.serializers import QuestionSerializer
 
 _COUNTS = ("status", "finished", "answers", "rows", "budget")
 

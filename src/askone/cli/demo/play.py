@@ -13,7 +13,7 @@ from askone.campaign.tables.open import open_table
 from askone.cli.demo.base import DemoTask, Knowledge
 from askone.client.question import Posed
 from askone.errors import AskoneError
-from askone.server._serializers import QuestionSerializer
+from askone.server.serializers import QuestionSerializer
 from askone.store.store import Store
 
 _SECONDS = 4.0  # that an answer takes, on the clock of the simulation
