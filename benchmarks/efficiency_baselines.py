@@ -34,7 +34,7 @@ from askone.features.maps import FeatureMap
 from askone.labels.losses import Squared
 from askone.learners.base import Learner
 from askone.learners.gradients import MedianSphere, RandomThreshold
-from askone.learners.gradients import pair as rankings
+from askone.learners.gradients import ranking as rankings
 from askone.learners.gradients.subset import Passive
 from askone.learners.models.linear import FeatureModel
 from askone.learners.sgd.sgd import SGD

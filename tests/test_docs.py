@@ -12,7 +12,7 @@ import pytest
 from askone import checks
 from askone.estimators._recipe import MODELS, QUESTIONS
 from askone.labels.losses import LOSSES
-from askone.learners.gradients.pair import RANK_FAMILIES
+from askone.learners.gradients.ranking import RANK_FAMILIES
 from askone.learners.step_rules import AVERAGES, STEP_RULES
 
 ROOT = Path(__file__).resolve().parents[1]

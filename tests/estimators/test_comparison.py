@@ -14,7 +14,7 @@ import askone
 from askone.errors import AlreadyStarted, IncompatibleParts, InvalidArgument, InvalidFile, UnknownQuestion
 from askone.labels.losses import Median
 from askone.learners.gradients import pair
-from askone.learners.gradients.pair import rank_strategy
+from askone.learners.gradients.ranking import rank_strategy
 from askone.learners.sgd.sgd import SGD
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import DoG

@@ -20,6 +20,7 @@ from askone._common.validate import as_flag, dimensions
 from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType
 from askone.estimators import files
 from askone.labels.base import Space
+from askone.learners.abilities import AsksAgain, is_patient
 from askone.learners.base import Learner
 from askone.learners.models.base import Model
 from askone.questions.base import Question
@@ -205,10 +206,10 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         if left == 0:
             raise BudgetSpent("the budget holds no question for fit")
         # A learner that is patient stays with a row until it is known, at no matter how many questions.
-        most = left if stream.learner.patient else left or len(rows)
+        most = left if is_patient(stream.learner) else left or len(rows)
         rule = row_selection.as_rule(self.select)
         if rule is not None:
-            row_selection.require_forecasts(stream.learner)
+            row_selection.as_forecasting(stream.learner)
             logged_simulation.from_pool(stream, rows, oracle, rule, most or len(rows))
             return
         order = resampled(len(rows), self._draws(most), stream.seed) if self.resample and most else None
@@ -272,7 +273,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             learner,
             **self._notes(),
             seed=document["seed"],
-            resample=learner.several or bool(self.resample),
+            resample=isinstance(learner, AsksAgain) or bool(self.resample),
             budget=None if document["budget"] is None else Budget(*document["budget"]),
             state=learner.from_arrays(state),
             asked=document["asked"],
@@ -342,9 +343,9 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             allowed = "None, a whole number or a RandomState"
             raise InvalidArgument("random_state", allowed, repr(self.random_state)) from error
         learner = self._learner(rows, space, horizon, seed)
-        if self.resample != "memory" or not learner.several:
-            as_flag(self.resample, "resample")
-        again = learner.several or bool(self.resample)
+        again = isinstance(learner, AsksAgain)
+        if self.resample != "memory" or not again:
+            again = as_flag(self.resample, "resample") or again
         self._keep(self.keep_log is not False if keep is None else keep)
         self.stream_ = Stream(learner, seed=seed, budget=budget, resample=again, **self._notes())
         return self.stream_

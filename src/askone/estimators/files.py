@@ -28,7 +28,7 @@ from askone.labels.number import Real
 from askone.labels.ranking import Ranking
 from askone.learners import gradients, step_rules
 from askone.learners.contest import Contest
-from askone.learners.gradients.pair import RANK_PAIRS
+from askone.learners.gradients.ranking import RANK_PAIRS
 from askone.learners.gradients.subset import SET_PAIRS
 from askone.learners.kalman.filters import Filters
 from askone.learners.kalman.intervals import Intervals

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from askone._common.types import Array, Key
+from askone.learners.abilities import revisit, tell_row
 from askone.learners.base import Learner
 from askone.questions.base import Answer, Question
 from askone.session.log import given_key
@@ -67,8 +68,8 @@ class History:
         state = self._start
         for entry in self._past:
             if isinstance(entry, Visit):
-                state = self._learner.revisit(state, entry.row, entry.key)
+                state = revisit(self._learner, state, entry.row, entry.key)
             elif not any(entry is other for other in gone):
                 key = given_key(entry.name)
-                state = self._learner.tell_row(state, entry.row, entry.question, entry.answer, key)
+                state = tell_row(self._learner, state, entry.row, entry.question, entry.answer, key)
         return state

@@ -57,7 +57,7 @@ def given_key(name: Key) -> Key | None:
 class Choice:
     """How a row came to be asked: by which rule, from how many free rows, of which so many were looked at.
 
-    ``worth`` is what its answer was expected to tell, in nats (see ``Learner.worth``).
+    ``worth`` is what its answer was expected to tell, in nats (see ``Forecasts.worth``).
     """
 
     rule: str

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from askone._common.types import Array, Key
 from askone._common.validate import as_flag, as_rows
 from askone.errors import IncompatibleParts, InvalidArgument, InvalidFile
+from askone.learners.abilities import is_local, revisit, tell_row
 from askone.learners.base import Learner
 from askone.questions.base import Answer, Question
 from askone.session.log import AUTOMATIC, Answered, Asked, Event, Retracted, Revisited, given_key
@@ -59,7 +60,7 @@ def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False
     ``own`` says that its learner is the one who asked.
     """
     log, table = list(events), as_table(rows)
-    if stream.learner.local and not as_flag(own, "own"):
+    if is_local(stream.learner) and not as_flag(own, "own"):
         warnings.warn(
             f"{type(stream.learner).__name__} takes slopes at its own predictions, or needs questions of its own, so "
             "those that another model asked mislead it: refit with a default learner, or say own=True if the "
@@ -74,9 +75,9 @@ def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False
 def learnt(learner: Learner[Any], state: Any, step: Told | Again) -> Any:
     """The state after one lesson."""
     if isinstance(step, Again):
-        return learner.revisit(state, step.x, step.name)
+        return revisit(learner, state, step.x, step.name)
     try:
-        return learner.tell_row(state, step.x, step.question, step.answer, given_key(step.name))
+        return tell_row(learner, state, step.x, step.question, step.answer, given_key(step.name))
     except InvalidArgument as error:
         if error.argument != "question":
             raise

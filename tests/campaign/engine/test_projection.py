@@ -14,8 +14,6 @@ from staged import PRICES
 class Counting:
     """A learner whose state is how much it was told."""
 
-    forecasts = True
-
     def __init__(self):
         self.told = 0
 
@@ -25,7 +23,7 @@ class Counting:
     def count(self, state):
         return state
 
-    def tell_row(self, state, x, question, answer, draw):
+    def tell(self, state, x, question, answer):
         self.told += 1
         return state + 1
 

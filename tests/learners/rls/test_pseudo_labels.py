@@ -17,7 +17,7 @@ from askone.labels.losses import Logistic, Median, Squared
 from askone.labels.number import Real
 from askone.labels.ranking import Ranking
 from askone.learners.gradients import HalfCauchy
-from askone.learners.gradients.pair import rank_strategy
+from askone.learners.gradients.ranking import rank_strategy
 from askone.learners.gradients.subset import set_strategy
 from askone.learners.rls import _compiled
 from askone.learners.rls._recursive import RecursiveState

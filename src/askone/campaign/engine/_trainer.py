@@ -12,6 +12,7 @@ from typing import Any, final
 
 from askone._common.types import Array
 from askone.campaign.engine.training_set import Asking, Lessons
+from askone.learners.abilities import Forecasts, able
 from askone.learners.base import Learner
 
 Features = Callable[[Sequence[int]], Array]
@@ -72,8 +73,8 @@ class Learning:
         for place, (lesson, asking, x) in enumerate(zip(chunk, asked, rows, strict=True)):
             if place and go_on is not None and not go_on():
                 return False
-            if asking.role != "exam" or self.learner.forecasts:  # a slope must be asked for at the prediction
-                self.state = self.learner.tell_row(self.state, x, asking.question, lesson.answer, None)
+            if asking.role != "exam" or able(self.learner, Forecasts):  # a slope must be asked for at the prediction
+                self.state = self.learner.tell(self.state, x, asking.question, lesson.answer)
             self._learnt += 1
             self.lessons.changed = self._learnt
             self._keep()
