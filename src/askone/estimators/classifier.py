@@ -19,8 +19,8 @@ from askone.estimators.base import OneBitEstimator
 from askone.labels.base import Name, Space, as_names
 from askone.labels.classes import Classes, Finite, FiniteSpace, Sets
 from askone.labels.losses import SURROGATES, Loss
-from askone.learners import step_rules
-from askone.learners.abilities import Forecasts, able, probabilities
+from askone.learners import registry, step_rules
+from askone.learners.abilities import Forecasts, HasProbabilities, able, probabilities
 from askone.learners.base import Learner
 from askone.learners.contest import Contest
 from askone.learners.gradients.subset import SET_FAMILIES, set_strategy
@@ -50,6 +50,8 @@ _CONTEST = (0.4, 0.8, 0.15)  # bandwidths that the answers choose from, as parts
 def _has_probabilities(estimator: Any) -> bool:
     if estimator._likelihood():
         return True
+    if registry.registered(estimator.learner) is not None:
+        return estimator._stream() is None or able(estimator.stream_.learner, HasProbabilities)
     return bool(estimator._loss().name != "median" and estimator.cost is None and estimator.questions != "game")
 
 
@@ -240,8 +242,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
 
     def _likelihood(self) -> bool:
         """Whether the likelihood learns: "auto" leaves it where an argument of stochastic gradients is given."""
-        name = as_choice(self.learner, "learner", LEARNERS)
-        if name in ("sgd", "rls"):
+        name = as_choice(self.learner, "learner", (*LEARNERS, *registry.names()))
+        if name not in ("auto", "likelihood"):
             return False
         given = self._gradient_argument()
         if name == "likelihood" and given is not None:

@@ -18,7 +18,7 @@ from askone.estimators.base import OneBitEstimator
 from askone.labels.base import Space
 from askone.labels.losses import Loss
 from askone.labels.number import Real
-from askone.learners import abilities, step_rules
+from askone.learners import abilities, registry, step_rules
 from askone.learners.base import Learner
 from askone.learners.models.base import Model
 from askone.session.oracle import Oracle
@@ -228,6 +228,13 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
 
     def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
         return self._recipe().make_learner(rows, int(self.n_features_in_), space.m, horizon, seed)
+
+    def _own(
+        self, make: registry.Make, rows: Array | None, space: Space, horizon: int | None, seed: int
+    ) -> Learner[Any]:
+        if self.low is None:
+            raise InvalidArgument("low", f"given: learner={self.learner!r} needs a range", None)
+        return super()._own(make, rows, space, horizon, seed)
 
     def _hidden(self, X: ArrayLike, y: Any) -> tuple[Array, Oracle, Space]:
         if isinstance(y, Oracle):

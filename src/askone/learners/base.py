@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common.types import Array
+from askone._common.validate import as_row as as_row  # for learners of one's own, too
+from askone._common.validate import as_rows as as_rows
 from askone.errors import InvalidArgument
 from askone.labels.base import Space
 from askone.questions.base import Answer, Question
