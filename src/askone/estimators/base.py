@@ -7,6 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,8 @@ from askone._common.validate import as_flag, dimensions
 from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType
 from askone.estimators import files
 from askone.labels.base import Space
+from askone.learners import registry
+from askone.learners.abilities import AsksAgain, is_patient
 from askone.learners.base import Learner
 from askone.learners.models.base import Model
 from askone.questions.base import Question
@@ -31,6 +34,7 @@ from askone.session.simulation import resampled, simulate
 from askone.session.stream import Budget, Stream, as_budget
 
 _PASSES = 8
+_NOT_OWN = ("flip", "loss", "quantile", "questions", "interval", "model", "step", "gamma", "average", "ridge")
 
 
 class InputScaleWarning(UserWarning):
@@ -41,6 +45,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     """A learner with memory and scikit-learn's manners; subclasses say what labels are."""
 
     budget: int | Budget | None
+    learner: Any
     model: str | Model[Any]
     resample: bool | str
     select: str | None
@@ -205,10 +210,10 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         if left == 0:
             raise BudgetSpent("the budget holds no question for fit")
         # A learner that is patient stays with a row until it is known, at no matter how many questions.
-        most = left if stream.learner.patient else left or len(rows)
+        most = left if is_patient(stream.learner) else left or len(rows)
         rule = row_selection.as_rule(self.select)
         if rule is not None:
-            row_selection.require_forecasts(stream.learner)
+            row_selection.as_forecasting(stream.learner)
             logged_simulation.from_pool(stream, rows, oracle, rule, most or len(rows))
             return
         order = resampled(len(rows), self._draws(most), stream.seed) if self.resample and most else None
@@ -272,7 +277,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             learner,
             **self._notes(),
             seed=document["seed"],
-            resample=learner.several or bool(self.resample),
+            resample=isinstance(learner, AsksAgain) or bool(self.resample),
             budget=None if document["budget"] is None else Budget(*document["budget"]),
             state=learner.from_arrays(state),
             asked=document["asked"],
@@ -341,13 +346,32 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         except ValueError as error:
             allowed = "None, a whole number or a RandomState"
             raise InvalidArgument("random_state", allowed, repr(self.random_state)) from error
-        learner = self._learner(rows, space, horizon, seed)
-        if self.resample != "memory" or not learner.several:
-            as_flag(self.resample, "resample")
-        again = learner.several or bool(self.resample)
+        own = registry.registered(self.learner)
+        learner = (
+            self._learner(rows, space, horizon, seed)
+            if own is None
+            else self._own(own.make, rows, space, horizon, seed)
+        )
+        again = isinstance(learner, AsksAgain)
+        if self.resample != "memory" or not again:
+            again = as_flag(self.resample, "resample") or again
         self._keep(self.keep_log is not False if keep is None else keep)
         self.stream_ = Stream(learner, seed=seed, budget=budget, resample=again, **self._notes())
         return self.stream_
+
+    def _own(
+        self, make: registry.Make, rows: Array | None, space: Space, horizon: int | None, seed: int
+    ) -> Learner[Any]:
+        """A learner that was registered; arguments that only askone's own learners read are refused."""
+        for name, parameter in signature(type(self)).parameters.items():
+            value = self.get_params(deep=False)[name]
+            if name in _NOT_OWN and value is not parameter.default and value != parameter.default:
+                raise InvalidArgument(name, f"left alone with learner={self.learner!r}", repr(value))
+        learner = make(space, rows, int(self.n_features_in_), seed)
+        fits = isinstance(learner, Learner) and type(learner.space) is type(space)
+        if not fits or learner.columns != self.n_features_in_:
+            raise InvalidArgument("learner", "a Learner of these labels and rows", repr(learner))
+        return learner
 
     def _keep(self, keep: bool) -> None:
         if self.keep_log is not None:

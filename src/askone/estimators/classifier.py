@@ -19,7 +19,8 @@ from askone.estimators.base import OneBitEstimator
 from askone.labels.base import Name, Space, as_names
 from askone.labels.classes import Classes, Finite, FiniteSpace, Sets
 from askone.labels.losses import SURROGATES, Loss
-from askone.learners import step_rules
+from askone.learners import registry, step_rules
+from askone.learners.abilities import Forecasts, HasProbabilities, able, probabilities
 from askone.learners.base import Learner
 from askone.learners.contest import Contest
 from askone.learners.gradients.subset import SET_FAMILIES, set_strategy
@@ -49,6 +50,8 @@ _CONTEST = (0.4, 0.8, 0.15)  # bandwidths that the answers choose from, as parts
 def _has_probabilities(estimator: Any) -> bool:
     if estimator._likelihood():
         return True
+    if registry.registered(estimator.learner) is not None:
+        return estimator._stream() is None or able(estimator.stream_.learner, HasProbabilities)
     return bool(estimator._loss().name != "median" and estimator.cost is None and estimator.questions != "game")
 
 
@@ -181,51 +184,34 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
 
     def predict(self, X: ArrayLike) -> Array:
         """The class of each row; ties are broken at random, alike for equal rows."""
-        rows, space, scores = self._scored(X)
-        plain = self._likelihood() and isinstance(space, Classes)  # the scores are p(y|x)
-        places = space.best(scores if plain else space.merits(scores), rows)
-        return np.asarray(self._class_array(space)[places])
+        rows, space, merits = self._scored(X)
+        return np.asarray(self._class_array(space)[space.best(merits, rows)])
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Scores of the classes, n x K; for two classes how far the second is ahead."""
-        _, space, scores = self._scored(X)
-        plain = self._likelihood() and isinstance(space, Classes)
-        merits = scores if plain else space.merits(scores)
+        _, space, merits = self._scored(X)
         return np.asarray(merits[:, 1] - merits[:, 0]) if space.size == 2 else np.asarray(merits)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: ArrayLike) -> Array:
         """Estimates of p(y|x), n x K: by the likelihood, or for the losses "squared" and "logistic"."""
-        if self._likelihood():
-            return self._class_probabilities(X)[2]
-        _, space, scores = self._scored(X)
-        probabilities = set_strategy(space, self._loss(), "full").probabilities(scores)
-        if probabilities is None:
-            raise InvalidArgument("attributes", "sets that span, for p(y|x) to follow from them", "fewer")
-        return probabilities
-
-    def _class_probabilities(self, X: ArrayLike) -> tuple[Array, FiniteSpace, Array]:
         stream = self._stream()
-        if stream is None:
-            rows, space = as_rows(X), self._space()
-            return rows, space, np.full((len(rows), space.size), 1 / space.size)
-        rows, learner, state = self._validated(X, reset=False), stream.learner, stream.state
-        parts = learner.weighted(state) if isinstance(learner, Contest) else [(1.0, learner, state)]
-        p = sum(weight * cast(SetLikelihood, one).probabilities(part, rows) for weight, one, part in parts)
-        return rows, cast(FiniteSpace, learner.space), np.asarray(p)
+        if stream is None:  # nothing is known
+            return np.full((len(as_rows(X)), self._space().size), 1 / self._space().size)
+        found = probabilities(stream.learner, stream.state, self._validated(X, reset=False))
+        if found is None:
+            raise InvalidArgument("attributes", "sets that span, for p(y|x) to follow from them", "fewer")
+        return found
 
     def _scored(self, X: ArrayLike) -> tuple[Array, FiniteSpace, Array]:
-        """Rows, space, and scores to decode (for plain classes and the likelihood p(y|x) itself)."""
-        if self._likelihood():
-            rows, space, p = self._class_probabilities(X)
-            return rows, space, p if isinstance(space, Classes) else np.asarray(p @ space.embedding)
-        if self._stream() is not None:
-            space = cast(FiniteSpace, self._started().learner.space)
-            rows = self._validated(X, reset=False)
-            return rows, space, self._started().predict(rows)
-        rows, space = as_rows(X), self._space()
-        strategy = set_strategy(space, self._loss(), "full")
-        return rows, space, np.tile(strategy.origin, (len(rows), 1))
+        """Rows, space, and the merit of each class (of plain classes p(y|x) itself, where there is a likelihood)."""
+        stream = self._stream()
+        if stream is None:  # nothing is known
+            return as_rows(X), self._space(), np.full((len(as_rows(X)), self._space().size), 1 / self._space().size)
+        space, rows = cast(FiniteSpace, stream.learner.space), self._validated(X, reset=False)
+        likely = isinstance(space, Classes) and able(stream.learner, Forecasts)
+        merits = probabilities(stream.learner, stream.state, rows) if likely else None
+        return rows, space, space.merits(stream.predict(rows)) if merits is None else merits
 
     # -- parts ------------------------------------------------------------------------------------
 
@@ -256,8 +242,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
 
     def _likelihood(self) -> bool:
         """Whether the likelihood learns: "auto" leaves it where an argument of stochastic gradients is given."""
-        name = as_choice(self.learner, "learner", LEARNERS)
-        if name in ("sgd", "rls"):
+        name = as_choice(self.learner, "learner", (*LEARNERS, *registry.names()))
+        if name not in ("auto", "likelihood"):
             return False
         given = self._gradient_argument()
         if name == "likelihood" and given is not None:

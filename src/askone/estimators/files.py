@@ -27,7 +27,7 @@ from askone.features import kernels, maps, scaling
 from askone.labels import classes, losses
 from askone.labels.number import Real
 from askone.labels.ranking import Ranking
-from askone.learners import gradients, step_rules
+from askone.learners import gradients, registry, step_rules
 from askone.learners.contest import Contest
 from askone.learners.gradients.ranking import RANK_PAIRS
 from askone.learners.gradients.subset import SET_PAIRS
@@ -163,6 +163,9 @@ def encode(value: Any, arrays: dict[str, Array]) -> Any:
         names = [f.name for f in fields(value)]  # type: ignore[arg-type]  # SAVEABLE holds dataclasses
         parts = {name: encode(getattr(value, name), arrays) for name in names}
         return {"type": type(value).__name__, **parts}
+    own = registry.name_of(type(value))
+    if own is not None:
+        return {"own": own, "fields": {f.name: encode(getattr(value, f.name), arrays) for f in fields(value)}}
     if isinstance(value, Model):
         return {"type": "given"}
     raise InvalidArgument("model", "made of askone's own parts, to be saved", type(value).__name__)
@@ -178,6 +181,11 @@ def decode(value: Any, arrays: dict[str, Array], given: Model[Any] | None) -> An
         return arrays[value["array"]]
     if "mapping" in value:
         return {key: decode(item, arrays, given) for key, item in value["mapping"]}
+    if "own" in value:
+        found = registry.registered(value["own"])
+        if found is None:
+            raise InvalidArgument("learner", f"registered: askone.learners.register({value['own']!r}, ...)", None)
+        return found.kind(**{name: decode(part, arrays, given) for name, part in value["fields"].items()})
     if value.get("type") == "given":
         if given is None:
             raise InvalidArgument("model", "the network this model was saved with, as Neural(net, columns)", None)

@@ -20,6 +20,7 @@ from askone.labels.base import Name, Space
 from askone.labels.losses import Loss
 from askone.labels.ranking import Ranking
 from askone.learners import step_rules
+from askone.learners.abilities import deviation
 from askone.learners.base import Learner
 from askone.learners.gradients.ranking import RANK_FAMILIES, RANK_LOSSES, RANK_PAIRS, rank_strategy
 from askone.learners.models.base import Model
@@ -27,7 +28,7 @@ from askone.learners.models.linear import FeatureModel
 from askone.learners.rls.pseudo_labels import PseudoLabels
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.thurstone.thurstone import Thurstone, default_bank
-from askone.questions.comparison import BestOf
+from askone.questions.comparison import BestOf, Prefer
 from askone.session.oracle import Oracle
 from askone.session.stream import Budget, Stream
 
@@ -158,19 +159,23 @@ class OneBitRanker(OneBitEstimator):
             given = self._given(x, live=True)
             stream = self._running(given)
             space = self._space()
-            self._require_comparing(stream.learner)
+            self._require_comparing(stream, self._row(given))
             lots = random_table.uniforms(stream.seed, stream.asked, 1, space.size, random_table.CHOICE)[0]
             listed = np.argsort(lots)[: as_count(k, "k", 2, space.size)]
             chosen = tuple(space.items[i] for i in listed)
             question = BestOf(chosen, 1.0 / space.P, learnt=stream.answered)
             return stream.put(self._row(given), question, key)  # type: ignore[return-value]  # numbered, the same
 
-    def _require_comparing(self, learner: Learner[Any]) -> None:
-        """Raise unless comparisons that were not drawn for it can be learnt from."""
-        strategy: Any = learner.strategy if isinstance(learner, Surrogate | PseudoLabels) else None
-        if strategy is not None and not strategy.compares:
+    def _require_comparing(self, stream: Stream, x: Any) -> None:
+        """Raise unless comparisons that the learner did not draw teach it: telling is pure, so one is tried."""
+        first, second, *_ = self._space().items
+        try:
+            stream.learner.tell(stream.state, x, Prefer(first, second, 1.0 / self._space().P), True)
+        except InvalidArgument as error:
+            if error.argument != "question":
+                raise
             fits = [family for (_, family), one in RANK_PAIRS.items() if one.compares]
-            raise incompatible("questions", strategy.family, "the best of several", dict.fromkeys(fits))
+            raise incompatible("questions", self.questions, "the best of several", dict.fromkeys(fits)) from error
 
     # -- predictions ------------------------------------------------------------------------------
 
@@ -191,10 +196,11 @@ class OneBitRanker(OneBitEstimator):
 
     def predict_std(self, X: ArrayLike | None = None) -> Array:
         """Standard deviations of ``decision_function`` (each item against the mean of all), n x items: "thurstone"."""
-        learner = self._started().learner
-        if not isinstance(learner, Thurstone):
-            raise incompatible("learner", "sgd", "standard deviations", ["thurstone"])
-        return learner.std(self._started().state, self._predictable(X))
+        stream = self._started()
+        spread = deviation(stream.learner, stream.state, self._predictable(X))
+        if spread is None:
+            raise incompatible("learner", self.learner, "standard deviations", ["thurstone"])
+        return spread
 
     def score(self, X: ArrayLike | None, y: ArrayLike) -> float:
         """Kendall's tau between predicted and true orders, mean over the rows of y: from -1 to 1."""

@@ -18,12 +18,9 @@ from askone.estimators.base import OneBitEstimator
 from askone.labels.base import Space
 from askone.labels.losses import Loss
 from askone.labels.number import Real
-from askone.learners import step_rules
+from askone.learners import abilities, registry, step_rules
 from askone.learners.base import Learner
-from askone.learners.kalman.filters import Filters
-from askone.learners.kalman.intervals import Intervals
 from askone.learners.models.base import Model
-from askone.learners.range_search import Calibrated
 from askone.session.oracle import Oracle
 from askone.session.stream import Budget
 
@@ -187,38 +184,32 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
         """Predictions in the labels' units: n numbers, or n x m for several outputs.
 
-        ``return_std`` adds, for filters, their standard deviation: of what is predicted, not of labels.
+        ``return_std`` adds their standard deviation, for learners that have one: of what is predicted, not of labels.
         """
         before = self._stream() is None
         predictions = np.tile(self._space().center, (len(as_rows(X)), 1)) if before else self._scores(X)
         if not as_flag(return_std, "return_std"):
             return self._flat(predictions)
-        learner, state = self._inner()
-        if not isinstance(learner, Filters | Intervals):
+        stream = self._started()
+        spread = abilities.deviation(stream.learner, stream.state, self._validated(X, reset=False))
+        if spread is None:
             raise InvalidArgument("return_std", "False: this learner keeps no deviation, or not yet", True)
-        return self._flat(predictions), self._flat(learner.deviation(state, self._validated(X, reset=False)))
+        return self._flat(predictions), self._flat(spread)
 
     def predict_interval(self, X: ArrayLike, level: float | None = None) -> tuple[Array, Array]:
         """Lower and upper ends that hold ``interval`` of the labels at each row.
 
         Another ``level`` stretches them as it would for normal labels.
         """
-        if self.interval is None:
-            reason = "a level such as 0.9 from the start: questions at the median do not tell how far labels spread"
-            raise InvalidArgument("interval", reason, None)
-        learner, state = self._inner()
-        rows = self._validated(X, reset=False)
-        if not isinstance(learner, Intervals):
-            raise InvalidArgument("X", "asked about after the range is found; range_ tells", f"{len(rows)} row(s)")
-        low, high = learner.interval(state, rows, level)
-        return self._flat(low), self._flat(high)
-
-    def _inner(self) -> tuple[Learner[Any], Any]:
-        """The learner within its range, and its state."""
         stream = self._started()
-        if isinstance(stream.learner, Calibrated) and stream.state.space is not None:
-            return stream.learner.template.within(stream.state.space), stream.state.inner
-        return stream.learner, stream.state
+        if not abilities.able(stream.learner, abilities.HasInterval):
+            reason = "a level such as 0.9 from the start: questions at the median do not tell how far labels spread"
+            raise InvalidArgument("interval", reason, self.interval)
+        rows = self._validated(X, reset=False)
+        ends = stream.learner.interval(stream.state, rows, level)
+        if ends is None:
+            raise InvalidArgument("X", "asked about after the range is found; range_ tells", f"{len(rows)} row(s)")
+        return self._flat(ends[0]), self._flat(ends[1])
 
     def _flat(self, values: Array) -> Array:
         return values[:, 0] if values.shape[1] == 1 and self.__dict__.get("flat_", True) else values
@@ -227,7 +218,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     def range_(self) -> tuple[list[float], list[float]] | None:
         """Lower and upper ends of the range in use, one per output; None while it is sought."""
         stream = self._started()
-        space = stream.state.space if isinstance(stream.learner, Calibrated) else stream.learner.space
+        space = abilities.space_at(stream.learner, stream.state)
         assert space is None or isinstance(space, Real)
         return None if space is None else (list(space.lows), list(space.highs))
 
@@ -237,6 +228,13 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
 
     def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
         return self._recipe().make_learner(rows, int(self.n_features_in_), space.m, horizon, seed)
+
+    def _own(
+        self, make: registry.Make, rows: Array | None, space: Space, horizon: int | None, seed: int
+    ) -> Learner[Any]:
+        if self.low is None:
+            raise InvalidArgument("low", f"given: learner={self.learner!r} needs a range", None)
+        return super()._own(make, rows, space, horizon, seed)
 
     def _hidden(self, X: ArrayLike, y: Any) -> tuple[Array, Oracle, Space]:
         if isinstance(y, Oracle):

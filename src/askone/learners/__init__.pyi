@@ -1,4 +1,13 @@
+from .abilities import AsksAgain as AsksAgain
+from .abilities import Forecasts as Forecasts
+from .abilities import HasDeviation as HasDeviation
+from .abilities import HasInterval as HasInterval
+from .abilities import HasProbabilities as HasProbabilities
+from .abilities import able as able
 from .base import Learner as Learner
+from .base import as_row as as_row
+from .base import as_rows as as_rows
+from .base import wrong_family as wrong_family
 from .contest import Contest as Contest
 from .kalman.filters import Filters as Filters
 from .kalman.intervals import Intervals as Intervals
@@ -6,6 +15,7 @@ from .paper.ellipsoid import Ellipsoid as Ellipsoid
 from .paper.game import Game as Game
 from .paper.generic import GenericSGD as GenericSGD
 from .range_search import Calibrated as Calibrated
+from .registry import register as register
 from .repeated.bisection import BisectedClasses as BisectedClasses
 from .repeated.bisection import BisectedReal as BisectedReal
 from .repeated.memory import RememberedClasses as RememberedClasses

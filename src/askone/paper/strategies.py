@@ -24,6 +24,7 @@ from askone._common.types import Array
 from askone._common.validate import as_choice, as_count
 from askone.estimators.classifier import OneBitClassifier
 from askone.labels.classes import FiniteSpace
+from askone.learners.abilities import AsksAgain
 from askone.session.oracle import Oracle
 from askone.session.simulation import resampled, simulate
 
@@ -123,7 +124,7 @@ def measured(contender: Contender, rows: Rows, stops: tuple[int, ...], repeat: i
     def error(scores: Array) -> float:
         return float(np.mean(space.decode(scores, rows.X_test)[:, 0] != rows.y_test))
 
-    oracle = Oracle(y, resample=learner.several)
+    oracle = Oracle(y, resample=isinstance(learner, AsksAgain))
     look: dict[str, Any] = {"evaluate": error, "test": rows.X_test, "at": stops}
     curve = dict(simulate(learner, X, oracle, seed=repeat, order=again, questions=stops[-1], **look).curve)
     last = list(curve.values())[-1]  # who knows all rows early has no more to ask

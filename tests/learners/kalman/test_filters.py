@@ -418,11 +418,11 @@ def test_a_rows_worth_is_how_far_an_answer_narrows_all_predictions():
     learner = Filters(askone.Real(-2, 2), (CURVE,), (0.3,), (1.0,))
     state, rows = learner.init(), small_rows()
     for turn in range(20):  # beyond what is kept pending
-        worth, before = learner.worth(state, rows), learner.deviation(state, rows)[:, 0]
+        worth, before = learner.worth(state, rows), learner.std(state, rows)[:, 0]
         for i in (0, 3, 7):
             question = learner.ask(state, rows[i], np.empty(0))
             for answer in (True, False):
-                after = learner.deviation(learner.tell(state, rows[i], question, answer), rows)[:, 0]
+                after = learner.std(learner.tell(state, rows[i], question, answer), rows)[:, 0]
                 assert worth[i] == pytest.approx(np.log(before / after).mean(), rel=1e-6, abs=1e-12)
         x = rows[turn % len(rows)]
         state = learner.tell(state, x, learner.ask(state, x, np.empty(0)), turn % 2 == 0)

@@ -265,8 +265,8 @@ def test_rounded_thresholds_never_turn_a_step_round():
         if not learner.wants(state, X[i], i):
             continue
         z = float(learner.inner.iterate(state.inner, X[i : i + 1])[0, 0])
-        question = learner.ask_row(state, X[i], np.empty(0), i)
-        state = learner.tell_row(state, X[i], question, question.answer(y[i]), i)
+        question = learner.ask(state, X[i], np.empty(0), i)
+        state = learner.tell(state, X[i], question, question.answer(y[i]), i)
         moved = float(learner.inner.iterate(state.inner, X[i : i + 1])[0, 0]) - z
         residual = learner.space.to_unit(y[i])[0] - z
         assert moved * residual > 0 or abs(residual) <= 2 * grain

@@ -11,6 +11,7 @@ from askone.checks import check_learner
 from askone.errors import InvalidArgument
 from askone.features.maps import Linear, Nystroem
 from askone.features.scaling import Scaler
+from askone.learners.abilities import Forecasts, able
 from askone.learners.contest import Contest
 from askone.learners.softmax import _compiled, set_likelihood
 from askone.learners.softmax._compiled import Prior
@@ -208,7 +209,7 @@ def test_chances_are_those_of_one_distribution(name):
     assert p.sum() == pytest.approx(1.0)
     assert (p > 0).all()
     assert learner.chance(state, x, Subset(NAMES[:2])) == pytest.approx(flip + (1 - 2 * flip) * p[:2].sum())
-    assert learner.forecasts
+    assert able(learner, Forecasts)
     worth = learner.worth(state, small_rows(20))
     assert worth.shape == (20,)
     assert (worth > 0).all()

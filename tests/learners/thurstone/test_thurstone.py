@@ -19,6 +19,7 @@ from askone.estimators import OneBitRanker
 from askone.features.maps import Intercept, Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.labels.ranking import Ranking
+from askone.learners.abilities import ask_many
 from askone.learners.gradients.ranking import rank_strategy
 from askone.learners.models.linear import FeatureModel
 from askone.learners.sgd.surrogate import Surrogate
@@ -343,7 +344,7 @@ def test_pairs_are_drawn_as_they_say():
     one = learner("none")
     state, _ = told(one, small_rows(60), [["ant", "bee", "cow", "doe"]] * 60)
     n = 4000
-    asked = one.ask_many(state, np.zeros((n, 2)), random_table.uniforms(0, 0, n, 2))
+    asked = ask_many(one, state, np.zeros((n, 2)), random_table.uniforms(0, 0, n, 2))
     chances = {frozenset((q.first, q.second)): q.probability for q in asked}
     counts = Counter(frozenset((q.first, q.second)) for q in asked)
     for pair, chance in chances.items():
@@ -355,14 +356,14 @@ def test_pairs_are_drawn_as_they_say():
 def test_a_batch_varies():
     """At the start all pairs are alike; later those that are settled are rare, and no pair is all of a batch."""
     one = learner("none")
-    fresh = one.ask_many(one.init(), np.zeros((60, 2)), random_table.uniforms(0, 0, 60, 2))
+    fresh = ask_many(one, one.init(), np.zeros((60, 2)), random_table.uniforms(0, 0, 60, 2))
     assert all(math.isclose(q.probability, 1 / 6) for q in fresh)
     rng, state = np.random.default_rng(0), one.init()
     for _ in range(200):  # ant is far above the others, which are alike
         i, j = rng.choice(4, 2, replace=False)
         yes = bool(i == 0 or (j != 0 and rng.uniform() < 0.5))
         state = one.tell(state, np.zeros(2), Prefer(ITEMS[i], ITEMS[j]), yes)
-    batch = one.ask_many(state, np.zeros((100, 2)), random_table.uniforms(0, 0, 100, 2))
+    batch = ask_many(one, state, np.zeros((100, 2)), random_table.uniforms(0, 0, 100, 2))
     counts = Counter(frozenset((q.first, q.second)) for q in batch)
     assert sum(count for pair, count in counts.items() if "ant" in pair) < 20
     assert max(counts.values()) < 70
@@ -373,7 +374,7 @@ def test_answers_may_come_late_in_any_order_and_from_others():
     X, y = small_rows(400), orders(400)
     one = learner("linear")
     borda = Surrogate(rank_strategy(Ranking(ITEMS), None, "borda"), FeatureModel(LINEAR))
-    asked = borda.ask_many(borda.init(), X, random_table.uniforms(0, 0, len(X), borda.width))
+    asked = ask_many(borda, borda.init(), X, random_table.uniforms(0, 0, len(X), borda.width))
     states = []
     for turn in (1, -1):
         state = one.init()

@@ -61,7 +61,7 @@ def make_estimator(settings: Settings, sample: Array | None, features: int | Non
         else:
             estimator.start(np.asarray(sample, dtype=np.float64))
         if settings.ask.order == "uncertain":
-            row_selection.require_forecasts(estimator.stream_.learner)
+            row_selection.as_forecasting(estimator.stream_.learner)
     except InvalidArgument as error:
         raise InvalidArgument(_PLACES.get(error.argument, error.argument), error.allowed, error.got) from error
     estimator.budget = estimator.stream_.budget = None

@@ -124,10 +124,6 @@ class Ellipsoid(Learner[EllipsoidState]):
         price = middle - half - self._below if known else middle
         return half_space(self.space, _UP, price, 1.0, state.count)
 
-    def ask_many(self, state: EllipsoidState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
-        return [self.ask(state, x, row) for x, row in zip(as_rows(X, self.columns), uniform, strict=True)]
-
     def tell(self, state: EllipsoidState, x: ArrayLike, question: Question, answer: Answer) -> EllipsoidState:
         """A cut at the question's own price, however old it is; what contradicts the others is only counted."""
         row = as_row(x, self.columns)

@@ -19,12 +19,12 @@ from numpy.typing import ArrayLike
 from scipy.special import softmax
 
 from askone._common.types import Array
-from askone._common.validate import as_number, as_row, as_rows
+from askone._common.validate import as_number, as_row
 from askone.errors import InvalidArgument, incompatible
 from askone.labels.classes import Allowed, Classes
 from askone.labels.losses import Loss, Median
 from askone.labels.number import Real
-from askone.learners.base import Learner, wrong_family
+from askone.learners.base import Learner, as_uniform, wrong_family
 from askone.learners.gradients.base import Gradient
 from askone.learners.models.base import Model
 from askone.learners.sgd.sgd import SGD, SGDState
@@ -130,16 +130,10 @@ class Game(Learner[GameState]):
         """A set drawn by the query player."""
         _, mu = self.players(state, as_row(x, self.columns))
         q = (1 - self.explore) * mu + self.explore / len(mu)
-        if np.shape(uniform) != (1,):
-            raise InvalidArgument("uniform", "of shape (1,)", f"shape {np.shape(uniform)}")
-        which = min(int(np.searchsorted(np.cumsum(q), np.asarray(uniform)[0])), len(q) - 1)
+        which = min(int(np.searchsorted(np.cumsum(q), as_uniform(uniform, 1)[0])), len(q) - 1)
         members = tuple(self.space.names[i] for i in np.flatnonzero(self.sets.inside[which]))
         drawn = {"probability": float(q[which]), "learnt": self.count(state), "wording": self.space.wording}
         return Subset(members, self.sets.titles[which], **drawn)  # type: ignore[arg-type]  # named fields
-
-    def ask_many(self, state: GameState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
-        return [self.ask(state, x, u) for x, u in zip(as_rows(X, self.columns), uniform, strict=True)]
 
     def tell(self, state: GameState, x: ArrayLike, question: Question, answer: Answer) -> GameState:
         """Both players move; see the module."""

@@ -13,12 +13,14 @@ from functools import cached_property
 from typing import ClassVar, cast, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from askone._common.types import Array
 from askone._common.validate import as_number
 from askone.errors import InvalidArgument, incompatible
 from askone.labels.classes import FiniteSpace
 from askone.labels.number import Real
+from askone.learners.abilities import HasProbabilities
 from askone.learners.base import wrong_family
 from askone.learners.gradients.half_space import FullGradient
 from askone.learners.gradients.subset import FullLabel
@@ -121,7 +123,7 @@ class BisectedReal(RowLearner):
 
 @final
 @dataclass(frozen=True, eq=False)
-class BisectedClasses(RowLearner):
+class BisectedClasses(RowLearner, HasProbabilities[RowsState]):
     """Twenty questions by a Huffman code of the present prediction; only allowed sets, if some are.
 
     >>> from askone.features.maps import Linear, Scaler
@@ -158,6 +160,10 @@ class BisectedClasses(RowLearner):
     def open(self, known: Known) -> bool:
         """Whether more than one class is left."""
         return sum(known) > 1
+
+    def probabilities(self, state: RowsState, X: ArrayLike) -> Array | None:
+        """See ``HasProbabilities.probabilities``: the model's."""
+        return self.inner.probabilities(state.inner, X)
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Subset:
         """The next split of the code."""

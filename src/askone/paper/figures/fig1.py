@@ -9,8 +9,8 @@ import numpy as np
 
 from askone._common.types import Array
 from askone.learners.sgd.sgd import SGD
-from askone.learners.simulating import Block
 from askone.learners.step_rules import Constant, InverseSqrt, NoAverage
+from askone.learners.streaming import StreamBlock
 from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Axes, Figure, panels
 from askone.paper._synthetic import kernel_learner, sine, uniform_rows
@@ -42,7 +42,7 @@ def picture(seed: int, family: str, gamma: float) -> dict[str, Any]:
     """One reconstruction: its questions (x, u), answers and estimate."""
     learner, X = sine_learner(family, gamma), uniform_rows(seed, _T)
     outcome = simulate(learner, X, Oracle(sine(X)), seed=seed, keep=True)
-    blocks = [block for block in outcome.blocks if isinstance(block, Block)]
+    blocks = [block for block in outcome.blocks if isinstance(block, StreamBlock)]
     thresholds, answers = (np.concatenate([getattr(b, name) for b in blocks]) for name in ("thresholds", "answers"))
     estimate = np.round(learner.predict(outcome.state, GRID)[:, 0], 6).tolist()
     return {"x": X[:, 0].tolist(), "u": thresholds.tolist(), "above": answers.tolist(), "estimate": estimate}
