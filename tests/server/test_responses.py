@@ -12,7 +12,7 @@ from askone.labels.number import Wording
 from askone.questions.comparison import BestOf, Prefer
 from askone.questions.half_space import HalfSpace
 from askone.questions.subset import Subset
-from askone.server._context import JsonResponse
+from askone.server._json import JsonResponse
 from askone.server._responses import (
     CellResponse,
     PairResponse,

@@ -1,17 +1,13 @@
-"""What handlers work with: the services of a process, the context of a request, JSON responses."""
+"""What handlers work with: the services of a process, and the context of a request."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import time
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast, final
+from typing import cast, final
 
-from pydantic import BaseModel
 from starlette.requests import Request
-from starlette.responses import Response
 
 from askone.server._errors import unauthorized
 from askone.server._upload_folder import Uploads
@@ -25,15 +21,6 @@ from askone.server.security.rate_limits import RateLimiter
 from askone.server.worker import Worker, Workers
 from askone.store.accounts.accounts import Accounts
 from askone.store.store import Store
-
-T = TypeVar("T", covariant=True)
-
-
-def _fields(model: BaseModel) -> dict[str, Any]:
-    return model.model_dump()
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_fields)
 
 
 @final
@@ -102,19 +89,3 @@ class RequestContext:
     def path_param(self, name: str) -> str:
         """Return a part of the path."""
         return cast(str, self.request.path_params[name])
-
-
-@final
-class JsonResponse(Response, Generic[T]):
-    """A response whose body is a model, or plain JSON values; handlers that need no header return the body itself."""
-
-    media_type = "application/json"
-
-    def __init__(self, body: T, status: int = 200, known_tag: str | None = None) -> None:
-        """``known_tag`` is the tag of what a page that polls has already: the same content is not sent again."""
-        content, headers = _ENCODER.encode(body).encode("utf-8", "replace"), {}
-        if known_tag is not None:
-            headers["ETag"] = tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
-            if known_tag.removeprefix("W/") == tag:  # a proxy that compresses makes the tag a weak one
-                content, status = b"", 304
-        super().__init__(content, status, headers)

@@ -15,8 +15,9 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from askone.server._context import JsonResponse, RequestContext, Services
+from askone.server._context import RequestContext, Services
 from askone.server._errors import ApiError, invalid, not_found
+from askone.server._json import JsonResponse
 from askone.server._requests import EmptyBody
 from askone.server.security.access import Access
 from askone.server.security.rate_limits import client_address, read_body
@@ -79,7 +80,7 @@ class Route:
 
 
 def endpoint(route: Route, services: Services) -> Callable[[Request], Awaitable[Response]]:
-    """The function that serves a route."""
+    """Return the function that serves a route."""
     names = [name for name in re.findall(r"{(\w+)}", route.path) if name in _COMPILED]
     body, query = route.body, route.query
     wanted = route.handler.__annotations__
@@ -135,7 +136,7 @@ def _query(request: Request, model: type[BaseModel]) -> BaseModel:
 
 
 def _first_error(error: ValidationError) -> ApiError:
-    """The first thing that is wrong; what came is not repeated, for it may be a secret."""
+    """Return the first thing that is wrong; what came is not repeated, for it may be a secret."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"])[:200] or None
     return invalid(where, f"{where or 'The body'}: {first['msg']}")

@@ -36,7 +36,7 @@ class Upload:
 
 
 def suffix_of(title: str) -> str:
-    """The ending that says what a file is.
+    """Return the ending that says what a file is.
 
     >>> suffix_of("../../etc/My table.CSV")
     '.csv'
@@ -48,7 +48,7 @@ def suffix_of(title: str) -> str:
 
 
 def plain_title(given: str) -> str:
-    """A sender's file name as a short text without control characters, to be shown and never opened.
+    """Return a sender's file name as a short text without control characters, to be shown and never opened.
 
     >>> plain_title("%2e%2e%2fa%0d%0ab.csv")
     'ab.csv'
@@ -75,7 +75,7 @@ class Uploads:
         return self._folder
 
     async def receive(self, pieces: AsyncIterator[bytes], owner: str, title: str) -> Upload:
-        """Takes in a file as it comes; what does not arrive whole is removed."""
+        """Take in a file as it comes; what does not arrive whole is removed."""
         title = plain_title(title)
         upload = new_id("u")
         path = self.folder / f"{upload}{suffix_of(title)}"
@@ -94,19 +94,19 @@ class Uploads:
         return Upload(upload, owner, title, path)
 
     def find(self, upload: str, owner: str) -> Upload:
-        """The upload of this name, if it is this person's."""
+        """Return the upload of this name, if it is this person's."""
         note = self._note(upload) if _NAME.fullmatch(upload) else None
         if note is None or note["owner"] != owner:
             raise not_found("upload")
         return Upload(upload, owner, note["title"], self.folder / note["file"])
 
     def remove(self, upload: Upload) -> None:
-        """It has become a campaign, or will not."""
+        """Remove an upload that has become a campaign, or will not."""
         (self.folder / f"{upload.id}.note").unlink(missing_ok=True)
         upload.path.unlink(missing_ok=True)
 
     def sweep(self) -> None:
-        """Removes what waited for too long, and what was never whole."""
+        """Remove what waited for too long, and what was never whole."""
         if self._folder is None or not self._folder.is_dir():
             return
         old = time.time() - 3600 * self._config.upload_hours

@@ -20,7 +20,7 @@ from askone.campaign.lazy import campaign
 from askone.errors import AskoneError
 from askone.server._campaign_service import CampaignService
 from askone.server._context import Services
-from askone.server._errors import handle_error
+from askone.server._json import handle_error
 from askone.server._responses import ServingResponse
 from askone.server._routing import Route, endpoint
 from askone.server._upload_folder import Uploads
@@ -143,7 +143,7 @@ class Application(Starlette):
         return describe(ROUTES)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Headers, the log and metrics see errors of the innermost kind as well."""
+        """Put headers, the log and metrics outside, where they see errors of the innermost kind as well."""
         services: Services = self.state.services
         inner = super().build_middleware_stack()
         return SecurityHeadersMiddleware(AccessLogMiddleware(inner, services.config, services.metrics), services.config)
@@ -153,7 +153,7 @@ _MAX_DELIVERY_DAYS = 30  # days after which deliveries that wait are given up, s
 
 
 def create_app(store: Store, config: ServerConfig | None = None, owned: bool = False) -> Application:
-    """The server of a store, for ``runner.serve`` or any ASGI server; it closes the store in the end if it owns it."""
+    """Return the server of a store, for any ASGI server; it closes the store in the end if it owns it."""
     services = _services(store, config or ServerConfig())
     app = Application(
         lifespan=_lifespan,
@@ -181,7 +181,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
 
     def worker(name: str) -> Worker:
         return Worker(
-            name, open_campaign, config.store_patience, config.batch, _report_spent(webhooks, name), metrics.turn
+            name, open_campaign, config.store_patience, config.batch, _report_spent(webhooks, name), metrics.batch
         )
 
     rates = {"answers": config.answers, "calls": config.calls, "heavy": config.heavy, "logins": config.logins}
@@ -220,7 +220,7 @@ class _ProcessSettings:
         self._lock, self._servers, self._limits = threading.Lock(), 0, contextlib.ExitStack()
 
     def begin(self) -> contextlib.ExitStack:
-        """A server begins; what more it sets goes onto the stack."""
+        """Note that a server begins; what more it sets goes onto the stack."""
         with self._lock:
             self._servers += 1
             if self._servers == 1:
@@ -232,7 +232,7 @@ class _ProcessSettings:
             return self._limits
 
     def end(self) -> None:
-        """A server ends."""
+        """Note that a server ends."""
         with self._lock:
             self._servers -= 1
             if not self._servers:

@@ -28,7 +28,7 @@ _WORDS = {
 
 
 def describe(routes: Sequence[Route]) -> dict[str, Any]:
-    """An OpenAPI 3.1 document of all routes under /api/ and of health."""
+    """Return an OpenAPI 3.1 document of all routes under /api/ and of health."""
     schemas: dict[str, Any] = {}
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:

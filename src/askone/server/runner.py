@@ -46,7 +46,7 @@ def serve(
     say: Callable[[str], None] = print,
     on_listening: Callable[[str], None] | None = None,
 ) -> int:
-    """Serves the store at an address until it is stopped; ``on_listening`` is told where it listens."""
+    """Serve the store at an address until it is stopped; ``on_listening`` is told where it listens."""
     config = _with_directory(url, config or ServerConfig())
     require_free(config)
     with open_store(url) as store:
@@ -83,7 +83,7 @@ def require_free(config: ServerConfig) -> None:
 
 
 def require_admin(store: Store, config: ServerConfig) -> None:
-    """Nothing but this machine may reach a server that nobody administers yet."""
+    """Refuse a server that others can reach before somebody administers it."""
     if not config.loopback and not has_admin(store.accounts):
         raise InvalidArgument(
             "host",
@@ -94,7 +94,7 @@ def require_admin(store: Store, config: ServerConfig) -> None:
 
 
 def setup_link(store: Store) -> str | None:
-    """Where the first administrator is made, with a new token each time; None once there is one."""
+    """Return where the first administrator is made, with a new token each time; None once there is one."""
     if has_admin(store.accounts):
         return None
     token = new_secret()
@@ -136,7 +136,7 @@ def _address(config: ServerConfig, port: int) -> str:
 
 
 def _with_directory(url: str, config: ServerConfig) -> ServerConfig:
-    """Uploads wait beside the database, where all processes find them."""
+    """Let uploads wait beside the database, where all processes find them."""
     if url == "memory:" and config.processes > 1:
         raise InvalidArgument("processes", "1 where the store is in memory", config.processes)
     if config.directory is not None:
@@ -148,7 +148,7 @@ def _with_directory(url: str, config: ServerConfig) -> ServerConfig:
 
 
 def _configure_access_log() -> None:
-    """Access lines go to standard error as they are: each is a JSON object."""
+    """Send access lines to standard error as they are: each is a JSON object."""
     lines = logging.getLogger("askone.access")
     if not lines.handlers:
         handler = logging.StreamHandler()

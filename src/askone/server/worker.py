@@ -1,4 +1,4 @@
-"""A thread for each campaign in use: what people do at the same time becomes one durable turn.
+"""A thread for each campaign in use: what people do at the same time becomes one durable batch.
 
 Routes are asynchronous and put commands into a queue.  The thread takes all that wait, serves them as one
 batch (one transaction, one flush to disk), and hands the results back; meanwhile the next batch gathers.
@@ -89,11 +89,11 @@ class Worker:
         self._thread.start()
 
     def put(self, command: Any) -> asyncio.Future[Any]:
-        """A command for the next turn; its result, or the error it ends in."""
+        """Put a command into the next batch; return its result, or the error it ends in."""
         return self._enqueue(_Job(*_future(), command=command))
 
     def run(self, call: Callable[[Any], T]) -> asyncio.Future[T]:
-        """A function of the campaign, called between turns: reading belongs to the thread as well."""
+        """Call a function of the campaign's service between batches: reading belongs to the thread as well."""
         return self._enqueue(_Job(*_future(), call=call))
 
     def _enqueue(self, job: _Job) -> asyncio.Future[Any]:
@@ -102,16 +102,16 @@ class Worker:
         return job.waiting
 
     def stop(self) -> None:
-        """No more after what waits; returns at once."""
+        """End after what waits; returns at once."""
         self._queue.put(None)
 
     def join(self, seconds: float | None = None) -> bool:
-        """Waits for the end, after ``stop``; whether it came."""
+        """Wait for the end, after ``stop``; return whether it came."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
     def stop_retrying(self) -> None:
-        """No retries from here on: the server is about to end."""
+        """Stop retrying: the server is about to end."""
         self._stopping.set()
 
     def _run(self) -> None:
@@ -129,7 +129,7 @@ class Worker:
         self._refuse_late()
 
     def _refuse_late(self) -> None:
-        """Who came in after the end was announced is told to come again."""
+        """Tell who came after the end was announced to come again."""
         late: list[_Job] = []
         while not self._queue.empty():
             job = self._queue.get()
@@ -142,7 +142,7 @@ class Worker:
         return self._campaign
 
     def _with(self, step: Callable[[Any], T]) -> T:
-        """The step at the campaign; if that is gone, at the one that was made under its name since."""
+        """Run a step at the campaign; if that is gone, at the one that was made under its name since."""
         try:
             return self._retried(lambda: step(self._campaign_service()))
         except UnknownCampaign:
@@ -157,7 +157,7 @@ class Worker:
         if first is None:
             return None
         if time.monotonic() < self._ended + _BUSY:
-            # There is a rush, and a turn for several costs hardly more than a turn for one.
+            # There is a rush, and a batch of several costs hardly more than one of one.
             time.sleep(min(max(self._took / 2, _GATHER[0]), _GATHER[1]))
         jobs = [first]
         while len(jobs) < self._batch:
@@ -185,7 +185,7 @@ class Worker:
         self._ended = time.monotonic()
 
     def _learn(self, took: float) -> None:
-        """Everybody has their next question: now the model learns, for as long as the turn took if others wait."""
+        """Let the model learn, now that everybody has a next question: for as long as the batch took if others wait."""
         until = time.perf_counter() + took
         campaign = self._campaign_service()
         try:
@@ -194,7 +194,7 @@ class Worker:
             log.warning("learning is put off: the store is away")
 
     def _retried(self, step: Callable[[], T]) -> T:
-        """The step, tried again while the store is away: events have their own ids, so that twice is once."""
+        """Run a step, again and again while the store is away: events have their own ids, so that twice is once."""
         until, pause = time.monotonic() + self._patience, 0.05
         while True:
             try:
@@ -212,7 +212,7 @@ def _future() -> tuple[asyncio.Future[Any], asyncio.AbstractEventLoop]:
 
 
 def _settle(jobs: Sequence[_Job], results: Sequence[Any]) -> None:
-    """Results to those who wait: one call into each event loop, which wakes it once."""
+    """Hand results to those who wait: one call into each event loop, which wakes it once."""
     if jobs:
         pairs = list(zip((job.waiting for job in jobs), results, strict=True))
         if not jobs[0].loop.is_closed():
@@ -253,19 +253,19 @@ class Workers:
         return any(worker.used > lately for worker in self._workers.values())
 
     def release(self, campaign: str) -> None:
-        """The campaign is gone, or to be opened anew."""
+        """Let go of a campaign that is gone, or to be opened anew."""
         worker = self._workers.pop(campaign, None)
         if worker is not None:
             worker.stop()
 
     def sweep(self) -> None:
-        """Lets go of campaigns that nobody used for a while."""
+        """Let go of campaigns that nobody used for a while."""
         old = time.monotonic() - self._idle
         for name in [name for name, worker in self._workers.items() if worker.used < old]:
             self.release(name)
 
     async def close(self, seconds: float = 10.0) -> None:
-        """Serves what waits, then ends the threads."""
+        """Serve what waits, then end the threads."""
         workers, self._workers = list(self._workers.values()), {}
         for worker in workers:
             worker.stop_retrying()

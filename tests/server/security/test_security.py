@@ -295,7 +295,7 @@ def test_a_new_password_ends_other_sessions(site):
 
 def test_there_is_no_key_to_leak(site):
     """Sessions and tokens are random and looked up; nothing is signed, so that no key can be known or short."""
-    source = "".join(path.read_text() for path in Path(application.__file__).parent.glob("*.py"))
+    source = "".join(path.read_text() for path in Path(application.__file__).parent.rglob("*.py"))
     assert not re.search(r"(?i)secret_key\s*=|signing_key|jwt", source)
     assert len({new_secret() for _ in range(100)}) == 100
 
@@ -740,7 +740,7 @@ def test_statements_in_texts_stay_texts(site_of):
 
 def test_statements_are_not_built_from_texts():
     """The server writes no SQL at all."""
-    for path in Path(application.__file__).parent.glob("*.py"):
+    for path in Path(application.__file__).parent.rglob("*.py"):
         assert not re.search(r"\b(SELECT|INSERT INTO|UPDATE .* SET|DELETE FROM)\b", path.read_text()), path
 
 

@@ -12,7 +12,8 @@ from typing import final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from askone.server._errors import ApiError, error_response
+from askone.server._errors import ApiError
+from askone.server._json import error_response
 from askone.server._routing import ROUTE
 from askone.server.config import ServerConfig
 from askone.server.ops.metrics import Metrics

@@ -36,7 +36,7 @@ _REST = (
 
 
 async def warm_up(services: Services, limits: contextlib.ExitStack, garbage: Garbage) -> None:
-    """All of it, in the background.  ``limits`` keeps BLAS to one thread, in libraries that come later as well."""
+    """Load and open all of it, in the background.  ``limits`` keeps BLAS to one thread, also in later libraries."""
     try:
         latest = await asyncio.to_thread(_latest, services.store)
         if latest:

@@ -7,8 +7,9 @@ from asyncio import to_thread
 from collections.abc import Iterable
 
 from askone.errors import InvalidArgument
-from askone.server._context import JsonResponse, RequestContext
+from askone.server._context import RequestContext
 from askone.server._errors import ApiError, conflict, forbidden, not_found, unauthorized
+from askone.server._json import JsonResponse
 from askone.server._requests import Join, Login, NewPassword, NewToken, NewUser, SetUp, UserChange
 from askone.server._responses import (
     CampaignMembership,
@@ -33,12 +34,12 @@ FIRST_ADMIN = "first"
 
 
 def has_admin(accounts: Accounts) -> bool:
-    """Whether somebody administers this server."""
+    """Return whether somebody administers this server."""
     return any(user.role == "admin" and not user.disabled for user in accounts.users())
 
 
 async def set_up(ctx: RequestContext, body: SetUp) -> JsonResponse[MeResponse]:
-    """Makes the first administrator, once, for whoever has the token that the server printed."""
+    """Make the first administrator, once, for whoever has the token that the server printed."""
     kept = await to_thread(ctx.accounts.get, SETUP_TOKEN)
     if await to_thread(has_admin, ctx.accounts):
         raise conflict("This server is set up already: sign in.")
@@ -53,7 +54,7 @@ async def set_up(ctx: RequestContext, body: SetUp) -> JsonResponse[MeResponse]:
 
 
 async def log_in(ctx: RequestContext, body: Login) -> JsonResponse[MeResponse]:
-    """Signs in by name and password; wrong names and wrong passwords look and last alike."""
+    """Sign in by name and password; wrong names and wrong passwords look and last alike."""
     ctx.services.login_limiter.spend(body.name.casefold())
     user = await to_thread(ctx.accounts.user_by_name, body.name)
     usable = None if user is None or user.disabled else user.password_hash
@@ -64,7 +65,7 @@ async def log_in(ctx: RequestContext, body: Login) -> JsonResponse[MeResponse]:
 
 
 async def join(ctx: RequestContext, body: Join) -> JsonResponse[JoinResponse]:
-    """Takes up an invitation: as who is signed in, or as a new annotator."""
+    """Take up an invitation: as who is signed in, or as a new annotator."""
     campaign = await to_thread(ctx.accounts.use_invitation, digest(body.invitation), ctx.now)
     if campaign is None:
         raise ApiError(401, "wrong_invitation", "This invitation is not valid, or no longer.")
@@ -107,7 +108,7 @@ async def _begin_session(ctx: RequestContext, user: str) -> tuple[MeResponse, st
 
 
 async def me(ctx: RequestContext) -> MeResponse:
-    """Who is signed in, and where."""
+    """Return who is signed in, and where."""
     user = ctx.optional_user
     csrf = ctx.services.auth.csrf(ctx.request) if user is not None and user.session else None
     return await to_thread(_describe, ctx, None if user is None else user.id, csrf)
@@ -127,7 +128,7 @@ def _describe(ctx: RequestContext, user: str | None, csrf: str | None) -> MeResp
 
 
 def memberships(accounts: Accounts, user: str, role: str, names: Iterable[str]) -> dict[str, str]:
-    """A person's campaigns with their role in each."""
+    """Return a person's campaigns with their role in each."""
     if role == "admin":
         return dict.fromkeys(names, "manager")
     own = {member.campaign: member.role for member in accounts.campaigns_of(user)}
@@ -135,14 +136,14 @@ def memberships(accounts: Accounts, user: str, role: str, names: Iterable[str]) 
 
 
 async def log_out(ctx: RequestContext) -> JsonResponse[OkResponse]:
-    """Ends the session."""
+    """End the session."""
     response = JsonResponse(OkResponse())
     await ctx.services.auth.end_session(ctx.request, response)
     return response
 
 
 async def change_password(ctx: RequestContext, body: NewPassword) -> JsonResponse[MeResponse]:
-    """Another password; all other sessions end."""
+    """Set another password; all other sessions end."""
     ctx.services.login_limiter.spend(ctx.user.id)
     user = await to_thread(ctx.accounts.user, ctx.user.id)
     if user is None or not await ctx.services.passwords.verify(user.password_hash, body.old):
@@ -154,7 +155,7 @@ async def change_password(ctx: RequestContext, body: NewPassword) -> JsonRespons
 
 
 async def forget_me(ctx: RequestContext) -> JsonResponse[OkResponse]:
-    """Deletes what is known of the person who asks; the log keeps an id that leads nowhere."""
+    """Delete what is known of the person who asks; the log keeps an id that leads nowhere."""
     await _require_other_admin(ctx, ctx.user.id)
     await to_thread(ctx.accounts.forget_user, ctx.user.id)
     response = JsonResponse(OkResponse())
@@ -164,7 +165,7 @@ async def forget_me(ctx: RequestContext) -> JsonResponse[OkResponse]:
 
 
 async def list_tokens(ctx: RequestContext) -> list[TokenResponse]:
-    """One's own tokens, without their secrets."""
+    """Return one's own tokens, without their secrets."""
     return [
         TokenResponse(id=one.id, title=one.title, prefix=one.prefix, scopes=list(one.scopes), expires=one.expires)
         for one in await to_thread(ctx.accounts.tokens, ctx.user.id)
@@ -172,7 +173,7 @@ async def list_tokens(ctx: RequestContext) -> list[TokenResponse]:
 
 
 async def add_token(ctx: RequestContext, body: NewToken) -> NewTokenResponse:
-    """A new token, shown this once; it allows no more than the credentials it is made with."""
+    """Make a token, shown this once; it allows no more than the credentials it is made with."""
     if not ctx.user.scopes.issuperset(body.scopes):
         raise forbidden("A token cannot allow more than what it is made with.")
     if len(await to_thread(ctx.accounts.tokens, ctx.user.id)) >= 50:
@@ -185,7 +186,7 @@ async def add_token(ctx: RequestContext, body: NewToken) -> NewTokenResponse:
 
 
 async def revoke_token(ctx: RequestContext) -> OkResponse:
-    """Revokes a token, at once."""
+    """Revoke a token, at once."""
     if not await to_thread(ctx.accounts.revoke_token, ctx.path_param("id"), ctx.user.id):
         raise not_found("token")
     ctx.services.auth.clear_cache()
@@ -193,12 +194,12 @@ async def revoke_token(ctx: RequestContext) -> OkResponse:
 
 
 async def list_users(ctx: RequestContext) -> list[UserResponse]:
-    """All accounts."""
+    """Return all accounts."""
     return [_user_response(user) for user in await to_thread(ctx.accounts.users)]
 
 
 async def add_user(ctx: RequestContext, body: NewUser) -> UserSummary:
-    """A new account; without a password nobody can sign in to it yet."""
+    """Make an account; without a password nobody can sign in to it yet."""
     password = None
     if body.password is not None:
         password = await ctx.services.passwords.hash(valid_password(body.password, body.name))
@@ -210,7 +211,7 @@ async def add_user(ctx: RequestContext, body: NewUser) -> UserSummary:
 
 
 async def change_user(ctx: RequestContext, body: UserChange) -> UserResponse:
-    """Another role or password; the account's sessions end."""
+    """Set another role or password; the account's sessions end."""
     user = await _user(ctx)
     if body.role is None and body.password is None:
         raise InvalidArgument("body", "a role or a password", "neither")
@@ -227,7 +228,7 @@ async def change_user(ctx: RequestContext, body: UserChange) -> UserResponse:
 
 
 async def delete_user(ctx: RequestContext) -> OkResponse:
-    """Deletes what is known of a person, as they could themselves."""
+    """Delete what is known of a person, as they could themselves."""
     user = await _user(ctx)
     await _require_other_admin(ctx, user.id)
     await to_thread(ctx.accounts.forget_user, user.id)

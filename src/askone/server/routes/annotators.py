@@ -15,13 +15,13 @@ from askone.store.store import Store
 
 
 async def brief(ctx: RequestContext) -> BriefResponse:
-    """What one should know before the first question."""
+    """Return what one should know before the first question."""
     person = ctx.user.id
     return await ctx.worker.run(lambda service: service.brief(person))
 
 
 async def next_question(ctx: RequestContext) -> ServingResponse:
-    """A question, or why there is none."""
+    """Return a question, or why there is none."""
     return await _serve(ctx, Next(ctx.user.id))
 
 
@@ -31,41 +31,41 @@ async def _serve(ctx: RequestContext, command: Request) -> ServingResponse:
 
 
 async def answer(ctx: RequestContext, body: AnswerBody) -> ServingResponse:
-    """Takes an answer in for good, and gives the next question."""
+    """Take an answer in for good, and return the next question."""
     result = await _serve(ctx, Answer(ctx.user.id, body.lease, body.answer, body.id, body.took))
     ctx.services.metrics.answers.inc()
     return result
 
 
 async def skip(ctx: RequestContext, body: SkipBody) -> ServingResponse:
-    """Leaves a question, and gives the next one."""
+    """Leave a question, and return the next one."""
     return await _serve(ctx, Skip(ctx.user.id, body.lease, body.id, body.reason))
 
 
 async def flag(ctx: RequestContext, body: FlagBody) -> ServingResponse:
-    """Notes that something is wrong with a question; it stays."""
+    """Note that something is wrong with a question; it stays."""
     return await _serve(ctx, Flag(ctx.user.id, body.lease, body.id, body.reason))
 
 
 async def undo(ctx: RequestContext, body: UndoBody) -> ServingResponse:
-    """Takes the last answer or skip back; its question is open again."""
+    """Take the last answer or skip back; its question is open again."""
     return await _serve(ctx, Undo(ctx.user.id, body.id))
 
 
 async def renew(ctx: RequestContext, body: LeasesBody) -> RenewResponse:
-    """Questions that are still being looked at."""
+    """Renew the leases of questions that are still being looked at."""
     done = await ctx.worker.put(Renew(ctx.user.id, tuple(body.leases)))
     return RenewResponse(renewed=done.count)
 
 
 async def release(ctx: RequestContext, body: LeasesBody) -> ReleaseResponse:
-    """Questions that somebody else may have."""
+    """Release questions, so that somebody else may have them."""
     done = await ctx.worker.put(Release(ctx.user.id, tuple(body.leases)))
     return ReleaseResponse(released=done.count)
 
 
 async def image(ctx: RequestContext) -> Response:
-    """The picture of a row, as it was encoded when it was taken in."""
+    """Return the picture of a row, as it was encoded when it was taken in."""
     media = await to_thread(_picture, ctx.store, ctx.campaign_name, int(ctx.path_param("position")))
     if media is None or media[0] not in ("image/png", "image/jpeg"):
         raise not_found("picture")

@@ -30,7 +30,7 @@ _CHUNK = 1 << 16
 
 
 async def answers(ctx: RequestContext, query: AnswersFormat) -> Response:
-    """All answers."""
+    """Return all answers."""
     if query.format == "label-studio":
         chunks = label_studio.task_chunks(ctx.store, ctx.campaign_name)
     else:
@@ -40,7 +40,7 @@ async def answers(ctx: RequestContext, query: AnswersFormat) -> Response:
 
 
 async def predictions(ctx: RequestContext, query: PredictionsFormat) -> Response:
-    """A prediction for each row, by a fold of its own: people who answer do not wait for it."""
+    """Return a prediction for each row, by a fold of its own: people who answer do not wait for it."""
     async with ctx.services.heavy_slots:
         opened = await to_thread(_opened, ctx.store, ctx.campaign_name)
     chunks = export.prediction_chunks(opened, query.format)
@@ -48,7 +48,7 @@ async def predictions(ctx: RequestContext, query: PredictionsFormat) -> Response
 
 
 async def model(ctx: RequestContext) -> Response:
-    """The model, in the format that ``askone.load`` reads."""
+    """Return the model, in the format that ``askone.load`` reads."""
     async with ctx.services.heavy_slots:
         path = await to_thread(_saved, ctx.store, ctx.campaign_name)
     return await stream(_file(path), "application/zip", f"{ctx.campaign_name}.askone")
@@ -80,20 +80,20 @@ def _file(path: Path) -> Iterator[bytes]:
 
 
 async def log(ctx: RequestContext) -> Response:
-    """The log as it is, a JSON object in each line."""
+    """Return the log as it is, a JSON object in each line."""
     return await stream(
         export.log_chunks(ctx.store, ctx.campaign_name), KINDS["jsonl"], f"{ctx.campaign_name}-log.jsonl"
     )
 
 
 async def whole(ctx: RequestContext) -> Response:
-    """A backup of the whole campaign."""
+    """Return a backup of the whole campaign."""
     chunks = backup.backup_chunks(ctx.store, ctx.campaign_name)
     return await stream(chunks, "application/zip", f"{ctx.campaign_name}-backup.zip")
 
 
 async def restore(ctx: RequestContext, query: Restoring) -> CampaignNameResponse:
-    """A campaign out of its backup."""
+    """Make a campaign out of its backup."""
     async with _received(ctx, "backup.zip") as path:
         name = await to_thread(_restore, ctx, path, query.name)
     await to_thread(ctx.accounts.add_member, name, ctx.user.id, "manager")
@@ -109,7 +109,7 @@ def _restore(ctx: RequestContext, path: Path, name: str | None) -> str:
 
 
 async def import_tasks(ctx: RequestContext) -> ImportResponse:
-    """Answers that were given in Label Studio."""
+    """Import answers that were given in Label Studio."""
     now = ctx.now
     async with _received(ctx, "tasks.json") as path:
         return await ctx.worker.run(lambda service: service.import_tasks(path, now))
@@ -117,7 +117,7 @@ async def import_tasks(ctx: RequestContext) -> ImportResponse:
 
 @asynccontextmanager
 async def _received(ctx: RequestContext, title: str) -> AsyncIterator[Path]:
-    """The body as a file, for as long as it is needed."""
+    """Keep the body as a file, for as long as it is needed."""
     config, uploads = ctx.services.config, ctx.services.uploads
     body = stream_body(ctx.request, config.upload_bytes, config.upload_seconds)
     upload = await uploads.receive(body, ctx.user.id, title)

@@ -13,19 +13,19 @@ from askone.server.ops.metrics import CONTENT_TYPE
 
 
 async def live(_: RequestContext) -> HealthResponse:
-    """The process answers."""
+    """Say that the process answers."""
     return HealthResponse(status="live")
 
 
 async def ready(ctx: RequestContext) -> HealthResponse:
-    """The store answers as well, and what asks is loaded."""
+    """Say that the store answers as well, and that what asks is loaded."""
     await to_thread(ctx.store.ping)
     await ctx.services.ready.wait()
     return HealthResponse(status="ready")
 
 
 async def metrics(ctx: RequestContext) -> Response:
-    """Numbers of this process, for Prometheus."""
+    """Return numbers of this process, for Prometheus."""
     numbers = ctx.services.metrics
     numbers.campaigns.set(len(ctx.services.workers))
     return Response(numbers.text(), 200, {"Content-Type": CONTENT_TYPE})

@@ -11,8 +11,9 @@ import segno
 from askone.campaign.engine.commands import Exclude, Include, SetBudget, SetStatus
 from askone.errors import InvalidArgument
 from askone.server._campaign_service import CampaignService
-from askone.server._context import JsonResponse, RequestContext
+from askone.server._context import RequestContext
 from askone.server._errors import conflict, not_found
+from askone.server._json import JsonResponse
 from askone.server._requests import CampaignChange, DashboardQuery, NewInvitation, NewWebhook, PredictionsQuery
 from askone.server._responses import (
     ExclusionResponse,
@@ -29,7 +30,7 @@ MOST_KEYS = 100
 
 
 async def list_campaigns(ctx: RequestContext) -> list[dict[str, Any]]:
-    """The campaigns of whoever asks; an annotator's without numbers."""
+    """Return the campaigns of whoever asks; an annotator's without numbers."""
     records = {record.name: record for record in await to_thread(ctx.store.campaigns)}
     roles = await to_thread(memberships, ctx.accounts, ctx.user.id, ctx.user.role, records)
     listed = []
@@ -44,7 +45,7 @@ async def list_campaigns(ctx: RequestContext) -> list[dict[str, Any]]:
 
 
 async def show(ctx: RequestContext) -> dict[str, Any]:
-    """A campaign: how far it is, and its settings."""
+    """Return a campaign: how far it is, and its settings."""
     return await ctx.worker.run(CampaignService.describe)
 
 
@@ -61,7 +62,7 @@ async def change(ctx: RequestContext, body: CampaignChange) -> dict[str, Any]:
 
 
 async def delete(ctx: RequestContext) -> OkResponse:
-    """Deletes a campaign, its rows and its log."""
+    """Delete a campaign, its rows and its log."""
     ctx.services.workers.release(ctx.campaign_name)
     await to_thread(ctx.store.delete, ctx.campaign_name)
     ctx.services.workers.release(ctx.campaign_name)
@@ -70,14 +71,14 @@ async def delete(ctx: RequestContext) -> OkResponse:
 
 
 async def dashboard(ctx: RequestContext, query: DashboardQuery) -> JsonResponse[dict[str, Any]]:
-    """All that a manager watches."""
+    """Return all that a manager watches."""
     keys = _keys(query.keys)
     found = await ctx.worker.run(lambda service: service.dashboard(query.column, keys))
     return JsonResponse(found, known_tag=ctx.request.headers.get("if-none-match", ""))
 
 
 async def predictions(ctx: RequestContext, query: PredictionsQuery) -> list[dict[str, Any]]:
-    """What the model says about some rows."""
+    """Return what the model says about some rows."""
     keys = _keys(query.keys)
     if keys is not None:
         return await ctx.worker.run(lambda service: service.predict(keys))
@@ -94,7 +95,7 @@ def _keys(text: str | None) -> list[str] | None:
 
 
 async def people(ctx: RequestContext) -> list[dict[str, Any]]:
-    """Everybody who answered, with what their answers say of them."""
+    """Return everybody who answered, with what their answers say of them."""
     found, names = await ctx.worker.run(CampaignService.people), await _user_names(ctx)
     return [{**person, "name": names.get(person["id"], "")} for person in found]
 
@@ -104,12 +105,12 @@ async def _user_names(ctx: RequestContext) -> dict[str, str]:
 
 
 async def exclude(ctx: RequestContext) -> ExclusionResponse:
-    """Nothing that a person answered counts any more."""
+    """Let nothing that a person answered count any more."""
     return await _set_excluded(ctx, excluded=True)
 
 
 async def include(ctx: RequestContext) -> ExclusionResponse:
-    """What a person answered counts again."""
+    """Let what a person answered count again."""
     return await _set_excluded(ctx, excluded=False)
 
 
@@ -124,13 +125,13 @@ async def _set_excluded(ctx: RequestContext, excluded: bool) -> ExclusionRespons
 
 
 async def flags(ctx: RequestContext) -> list[dict[str, Any]]:
-    """What people found wrong."""
+    """Return what people found wrong."""
     found, names = await ctx.worker.run(CampaignService.flags), await _user_names(ctx)
     return [{**flag, "who": names.get(flag["who"], flag["who"])} for flag in found]
 
 
 async def list_invitations(ctx: RequestContext) -> list[InvitationResponse]:
-    """The invitations to a campaign, without their secrets."""
+    """Return the invitations to a campaign, without their secrets."""
     return [
         InvitationResponse(id=one.id, title=one.title, expires=one.expires, most_uses=one.most_uses, uses=one.uses)
         for one in await to_thread(ctx.accounts.invitations, ctx.campaign_name)
@@ -138,7 +139,7 @@ async def list_invitations(ctx: RequestContext) -> list[InvitationResponse]:
 
 
 async def invite(ctx: RequestContext, body: NewInvitation) -> NewInvitationResponse:
-    """A link that makes annotators of this campaign; its secret is shown this once."""
+    """Make a link that makes annotators of this campaign; its secret is shown this once."""
     if len(await to_thread(ctx.accounts.invitations, ctx.campaign_name)) >= 500:
         raise conflict("There are 500 invitations: revoke some first.")
     secret, name = new_secret(), new_id("i")
@@ -153,21 +154,21 @@ async def invite(ctx: RequestContext, body: NewInvitation) -> NewInvitationRespo
 
 
 def _qr_code(text: str) -> str:
-    """A text as a QR code in SVG, with its name space: without it browsers do not show it as a picture."""
+    """Draw a text as a QR code in SVG, with its name space: without it browsers do not show it as a picture."""
     out = io.BytesIO()
     segno.make(text, error="m").save(out, kind="svg", scale=4, dark="#000", light="#fff", xmldecl=False, nl=False)
     return out.getvalue().decode()
 
 
 async def uninvite(ctx: RequestContext) -> OkResponse:
-    """Revokes an invitation; who took it up stays."""
+    """Revoke an invitation; who took it up stays."""
     if not await to_thread(ctx.accounts.revoke_invitation, ctx.path_param("id"), ctx.campaign_name):
         raise not_found("invitation")
     return OkResponse()
 
 
 async def list_webhooks(ctx: RequestContext) -> list[WebhookResponse]:
-    """Where this campaign's events are sent, without the secrets."""
+    """Return where this campaign's events are sent, without the secrets."""
     found = await to_thread(ctx.accounts.webhooks, ctx.campaign_name)
     return [WebhookResponse(id=one.id, url=one.url, events=list(one.events), status=one.status) for one in found]
 
@@ -184,7 +185,7 @@ async def add_webhook(ctx: RequestContext, body: NewWebhook) -> NewWebhookRespon
 
 
 async def remove_webhook(ctx: RequestContext) -> OkResponse:
-    """Sends nothing there any more."""
+    """Remove a webhook."""
     if not await to_thread(ctx.accounts.remove_webhook, ctx.path_param("id"), ctx.campaign_name):
         raise not_found("webhook")
     return OkResponse()

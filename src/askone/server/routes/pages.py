@@ -13,7 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from askone.server._context import RequestContext
-from askone.server._errors import error_response, not_found
+from askone.server._errors import not_found
+from askone.server._json import error_response
 from askone.server._routing import ROUTE
 
 PAGE = Path(__file__).parent.parent / "web"
@@ -94,7 +95,7 @@ def _send(ctx: RequestContext, file: StaticFile | None) -> Response:
 
 
 async def page(ctx: RequestContext) -> Response:
-    """A page."""
+    """Return a page."""
     return _send(ctx, file_of(ctx.request.scope[ROUTE]))
 
 
@@ -108,5 +109,5 @@ async def error_page(request: Request, error: Exception) -> Response:
 
 
 async def static(ctx: RequestContext) -> Response:
-    """A style, a script, a picture."""
+    """Return a style, a script, a picture."""
     return _send(ctx, file_of("", ctx.path_param("path")))

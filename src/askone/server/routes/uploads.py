@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from asyncio import to_thread
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ _PIECE = 1 << 20
 
 
 async def receive(ctx: RequestContext) -> UploadResponse:
-    """Takes in a table: the body is the file, or a form with one."""
+    """Take in a table: the body is the file, or a form with one."""
     config, headers = ctx.services.config, ctx.request.headers
     body = stream_body(ctx.request, config.upload_bytes, config.upload_seconds)
     if not headers.get("content-type", "").startswith("multipart/form-data"):
@@ -64,17 +64,12 @@ async def _store(ctx: RequestContext, body: AsyncIterator[bytes], title: str) ->
         raise
 
 
-async def _form(ctx: RequestContext, body: AsyncIterator[bytes]) -> FormData:
-    parser = MultiPartParser(ctx.request.headers, _plain(body), max_files=1, max_fields=4)
+async def _form(ctx: RequestContext, body: AsyncGenerator[bytes, None]) -> FormData:
+    parser = MultiPartParser(ctx.request.headers, body, max_files=1, max_fields=4)
     try:
         return await parser.parse()
     except MultiPartException as error:
         raise invalid("file", "The form cannot be read.") from error
-
-
-async def _plain(body: AsyncIterator[bytes]) -> Any:
-    async for piece in body:
-        yield piece
 
 
 async def _read(file: UploadFile) -> AsyncIterator[bytes]:
@@ -104,7 +99,7 @@ def _opened(path: Path, title: str) -> Table:
 
 
 async def preview(ctx: RequestContext, body: SettingsBody) -> PreviewResponse:
-    """The first questions that a campaign with these settings would ask, and the settings as they are understood."""
+    """Return the first questions that a campaign would ask, and its settings as they are understood."""
     upload = _find(ctx, ctx.path_param("u"))
     async with ctx.services.heavy_slots:
         return await to_thread(_previewed, upload, body.settings)
@@ -118,7 +113,7 @@ def _previewed(upload: Upload | None, given: dict[str, Any]) -> PreviewResponse:
 
 
 async def forecast(ctx: RequestContext, body: ForecastBody) -> dict[str, Any]:
-    """How well a campaign would do, simulated with made-up answers about the real rows."""
+    """Return how well a campaign would do, simulated with made-up answers about the real rows."""
     upload = _find(ctx, ctx.path_param("u"))
     async with ctx.services.heavy_slots:
         return await to_thread(_forecast, upload, body)
@@ -131,7 +126,7 @@ def _forecast(upload: Upload | None, body: ForecastBody) -> dict[str, Any]:
 
 
 async def create(ctx: RequestContext, body: NewCampaign) -> CampaignNameResponse:
-    """Makes a campaign; whoever makes it manages it."""
+    """Make a campaign; whoever makes it manages it."""
     settings = Settings.from_json(body.settings)
     upload = _find(ctx, body.upload or NONE)
     taken = {record.name for record in await to_thread(ctx.store.campaigns)}
@@ -153,7 +148,7 @@ def _create(ctx: RequestContext, name: str, settings: Settings, upload: Upload |
 
 
 async def add_rows(ctx: RequestContext, body: MoreRows) -> AddedRowsResponse:
-    """Adds the rows of an upload to a campaign, which goes on meanwhile."""
+    """Add the rows of an upload to a campaign, which goes on meanwhile."""
     upload = ctx.services.uploads.find(body.upload, ctx.user.id)
     async with ctx.services.heavy_slots:
         return AddedRowsResponse(added=await to_thread(_add, ctx, upload))
@@ -166,7 +161,7 @@ def _add(ctx: RequestContext, upload: Upload) -> int:
 
 
 def _remove(ctx: RequestContext, upload: Upload) -> None:
-    """Its file is of no use any more, and no table keeps it open."""
+    """Remove an upload: its file is of no use any more, and no table keeps it open."""
     _opened.cache_clear()
     ctx.services.uploads.remove(upload)
 
@@ -176,7 +171,7 @@ def _find(ctx: RequestContext, upload: str) -> Upload | None:
 
 
 def _free_name(title: str, taken: set[str]) -> str:
-    """A name for an address, made of the title.
+    """Return a name for an address, made of the title.
 
     >>> _free_name("Häuser & Preise!", {"h-user-preise"})
     'h-user-preise-2'

@@ -47,7 +47,7 @@ class Access:
     session: bool = False
 
     def check(self, person: CurrentUser | None) -> None:
-        """Raises unless the person may come this far; the campaign is checked by ``check_campaign``."""
+        """Raise unless the person may come this far; the campaign is checked by ``check_campaign``."""
         if self.public:
             return
         if person is None:
@@ -60,7 +60,7 @@ class Access:
             raise forbidden()
 
     def check_campaign(self, role: str | None) -> None:
-        """Raises unless this role in the campaign is enough (None: the person has none there)."""
+        """Raise unless this role in the campaign is enough (None: the person has none there)."""
         if role is None:
             raise not_found("campaign")
         if self.campaign_role == "manager" and role == "annotator":

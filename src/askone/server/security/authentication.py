@@ -43,7 +43,7 @@ class Auth:
         self._failures = RateLimiter(config.failures)
 
     async def identify(self, request: Request) -> CurrentUser | None:
-        """Who sends this; None if nobody is signed in.  A token that is not valid is an error."""
+        """Return who sends this; None if nobody is signed in.  A token that is not valid is an error."""
         given = request.headers.get("authorization")
         if given is not None:
             kind, _, token = given.partition(" ")
@@ -94,7 +94,7 @@ class Auth:
         return CurrentUser(found.id, found.name, found.role, scopes & _EVERYTHING, session)
 
     async def role(self, campaign: str, person: CurrentUser) -> str | None:
-        """The person's role in a campaign; administrators manage all of them."""
+        """Return the person's role in a campaign; administrators manage all of them."""
         kept = self._roles.get((campaign, person.id))
         if kept is not None and kept[0] > time.monotonic():
             return kept[1]
@@ -117,7 +117,7 @@ class Auth:
         self._roles.clear()
 
     def check_origin(self, request: Request, person: CurrentUser | None) -> None:
-        """Refuses what another site made a browser send.
+        """Refuse what another site made a browser send.
 
         A browser says where a request comes from (Origin): that must be here.  Who is signed in by a cookie,
         which browsers send by themselves, must also show the session's second secret.
@@ -152,7 +152,7 @@ class Auth:
         response.set_cookie(COOKIE, session, max_age=int(self._session_seconds), path="/", **self._cookie)
 
     async def end_session(self, request: Request, response: Response | None = None) -> None:
-        """Ends the session of a request, here and in the store."""
+        """End the session of a request, here and in the store."""
         session = request.cookies.get(COOKIE)
         if session:
             await asyncio.to_thread(self._accounts.end_session, digest(session))
@@ -161,5 +161,5 @@ class Auth:
             response.delete_cookie(COOKIE, path="/", **self._cookie)
 
     def csrf(self, request: Request) -> str:
-        """The second secret of the session that a request came with."""
+        """Return the second secret of the session that a request came with."""
         return csrf_token(request.cookies.get(COOKIE, ""))

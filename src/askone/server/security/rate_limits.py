@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncGenerator, Callable, Hashable
 from typing import final
 
 from starlette.requests import ClientDisconnect, Request
@@ -31,7 +31,7 @@ class RateLimiter:
         self._full: dict[Hashable, float] = {}
 
     def wait(self, key: Hashable) -> float:
-        """Takes one; 0, or the seconds to wait if there is none left."""
+        """Take one and return 0, or the seconds to wait if there is none left."""
         now = self._clock()
         full = max(self._full.get(key, now), now) + self._cost
         over = full - now - self._room
@@ -43,13 +43,13 @@ class RateLimiter:
         return 0.0
 
     def spend(self, key: Hashable) -> None:
-        """Takes one or raises the refusal that says how long to wait."""
+        """Take one, or raise the refusal that says how long to wait."""
         over = self.wait(key)
         if over:
             raise too_many_requests(over)
 
     def check(self, key: Hashable) -> None:
-        """Raises if nothing is left, without taking any."""
+        """Raise if nothing is left, without taking any."""
         now = self._clock()
         over = max(self._full.get(key, now), now) + self._cost - now - self._room
         if over > 1e-9:
@@ -64,20 +64,20 @@ class RateLimiter:
 
 
 def client_address(request: Request) -> str:
-    """Who sends, as far as limits are concerned: an IPv4 address, or the /64 of an IPv6 one."""
+    """Return who sends, as far as limits are concerned: an IPv4 address, or the /64 of an IPv6 one."""
     host = request.client.host if request.client else "unknown"
     return ":".join(host.split(":")[:4]) if ":" in host else host
 
 
 def check_length(request: Request, limit: int) -> None:
-    """Refuses a body that is announced as too large, before any of it is read."""
+    """Refuse a body that is announced as too large, before any of it is read."""
     length = request.headers.get("content-length")
     if length is not None and (not length.isdigit() or len(length) > 15 or int(length) > limit):
         raise too_large(limit)
 
 
-async def stream_body(request: Request, limit: int, seconds: float) -> AsyncIterator[bytes]:
-    """The body piece by piece, up to a size and a time."""
+async def stream_body(request: Request, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
+    """Yield the body piece by piece, up to a size and a time."""
     check_length(request, limit)
     size = 0
     try:
@@ -92,7 +92,7 @@ async def stream_body(request: Request, limit: int, seconds: float) -> AsyncIter
 
 
 async def read_body(request: Request, limit: int, seconds: float) -> bytes:
-    """The body; ``stream_body`` without its generators, since this is done for every answer."""
+    """Return the body; ``stream_body`` without its generators, since this is done for every answer."""
     check_length(request, limit)
     body = bytearray()
     async with asyncio.timeout(seconds):

@@ -11,7 +11,7 @@ TOKEN = "ask1_"
 
 
 def new_secret(prefix: str = "") -> str:
-    """A new secret of 256 random bits.
+    """Return a new secret of 256 random bits.
 
     >>> len(new_secret("ask1_"))
     48
@@ -20,20 +20,20 @@ def new_secret(prefix: str = "") -> str:
 
 
 def new_id(prefix: str = "") -> str:
-    """A new name for a thing: not secret, but not to be guessed either."""
+    """Return a new name for a thing: not secret, but not to be guessed either."""
     return prefix + secrets.token_urlsafe(12)
 
 
 def digest(secret: str) -> str:
-    """What is kept of a secret."""
+    """Return what is kept of a secret."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def csrf_token(session: str) -> str:
-    """The session's second secret, which pages read and send back in a header: it follows from the first."""
+    """Return the session's second secret, which pages read and send back in a header: it follows from the first."""
     return hmac.new(session.encode("utf-8", "surrogatepass"), b"csrf", hashlib.sha256).hexdigest()
 
 
 def equal_secrets(one: str, other: str) -> bool:
-    """Whether two secrets are the same, in a time that says nothing of where they differ."""
+    """Return whether two secrets are the same, in a time that says nothing of where they differ."""
     return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))
