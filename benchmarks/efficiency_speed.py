@@ -11,7 +11,7 @@ import numpy as np
 
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, Oracle, Ranking, Real, simulate
 from askone.features.maps import Nystroem
-from askone.learners.kalman.filters import Filters
+from askone.learners.kalman.filters import FilterLearner
 
 FILTERS = 7  # of a bank that is timed
 
@@ -90,10 +90,10 @@ def _of(model: Any, X: Any) -> Any:
     return model.start(X).stream_.learner
 
 
-def _bank(X: Any, p: int) -> Filters:
+def _bank(X: Any, p: int) -> FilterLearner:
     """Noise scales so close that none is dropped; a bank begins with every second one."""
     noises = tuple(np.geomspace(0.08, 0.12, 2 * FILTERS - 1).tolist())
-    return Filters(Real(-2, 2), (Nystroem.from_rows(X, p, "gaussian", 2.0),), noises, (1.0,))
+    return FilterLearner(Real(-2, 2), (Nystroem.from_rows(X, p, "gaussian", 2.0),), noises, (1.0,))
 
 
 def _streamed(one: Timed, rows: int) -> float:

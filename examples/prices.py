@@ -9,7 +9,7 @@ import numpy as np
 import askone
 from askone.features.maps import Linear
 from askone.features.scaling import Scaler
-from askone.learners.paper.ellipsoid import Ellipsoid
+from askone.learners.paper.ellipsoid import EllipsoidLearner
 
 rng = np.random.default_rng(0)
 
@@ -56,7 +56,7 @@ def without_noise() -> None:
     rooms = rng.normal(size=(1000, 3))
     values = 60 + rooms @ [12.0, -5.0, 3.0]
     space = askone.Real(0, 120, unit="€", decimals=1, wording="Would you take the room for {threshold}?")
-    seller = askone.Stream(Ellipsoid(space, Linear(Scaler.from_rows(rooms)), margin=2.0))
+    seller = askone.Stream(EllipsoidLearner(space, Linear(Scaler.from_rows(rooms)), margin=2.0))
     sold, earned = 0, 0.0
     for room, value in zip(rooms, values, strict=True):
         offer = seller.ask(room)

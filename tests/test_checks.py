@@ -8,10 +8,10 @@ import pytest
 from askone import checks
 from askone.labels.number import Real
 from askone.learners.base import Learner
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from samples import models, small_labels, small_rows
 
-GOOD = SGD(Real(-2, 2), models()["linear"])
+GOOD = SGDLearner(Real(-2, 2), models()["linear"])
 X, Y = small_rows(), small_labels(1)
 
 
@@ -19,7 +19,7 @@ X, Y = small_rows(), small_labels(1)
 class Broken(Learner):
     """A good learner with one method replaced."""
 
-    inner: SGD
+    inner: SGDLearner
     tricks: dict
 
     space = property(lambda self: self.inner.space)

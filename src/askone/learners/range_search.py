@@ -25,9 +25,9 @@ from askone._common.validate import as_choice, as_count, as_row, as_rows
 from askone.errors import IncompatibleParts, InvalidArgument
 from askone.labels.number import Real, sensible_decimals
 from askone.learners.base import Learner, wrong_family
-from askone.learners.kalman.filters import BankState, Filters
+from askone.learners.kalman.filters import BankState, FilterLearner
 from askone.learners.kalman.intervals import Intervals, IntervalState
-from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.simulating import Task
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace
@@ -62,7 +62,7 @@ class Calibrated(Learner[CalibratedState]):
     learns from the answers about the range, too.
     """
 
-    template: SGD | Filters | Intervals
+    template: SGDLearner | FilterLearner | Intervals
     questions: int = 60
     decimals: int | str | None = "auto"
     at_most: int | None = None

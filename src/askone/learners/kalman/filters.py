@@ -72,13 +72,13 @@ class BankState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Filters(Learner[BankState]):
+class FilterLearner(Learner[BankState]):
     """Regression to the median, or a quantile, by a bank of one-bit Kalman filters.
 
     ``diagonal`` keeps only the diagonals of their covariances, for very many features.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> learner = Filters(Real(0, 100), (Linear(Scaler.identity(1)),))
+    >>> learner = FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),))
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.empty(0))
     >>> str(question), round(learner.chance(state, [0.0], question), 9)
@@ -161,7 +161,7 @@ class Filters(Learner[BankState]):
         """See ``Learner.local``: another quantile than the median trusts its noise further from where it asks."""
         return self.quantile != 0.5
 
-    def within(self, space: Real) -> Filters:
+    def within(self, space: Real) -> FilterLearner:
         """The same for labels of another range."""
         return replace(self, space=space)
 

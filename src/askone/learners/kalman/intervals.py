@@ -3,7 +3,7 @@
 Questions at the median say nothing of how far labels spread.  So half of the questions are at the
 median, and a quarter each at the quantiles tau = (1 - level)/2 and 1 - tau; each answer is learnt by the
 bank that asked.  An end of the interval is where the filters' forecast of a label has that quantile
-(``Filters.forecast``): for one filter, with mu the mean of the quantile and q its variance under noise s,
+(``FilterLearner.forecast``): for one filter, with mu the mean of the quantile and q its variance under noise s,
 
     mu + Phi^-1(tau) (sqrt(2 q + s^2) - s),
 
@@ -25,7 +25,7 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts
 from askone.labels.number import Real
 from askone.learners.base import Learner, wrong_family
-from askone.learners.kalman.filters import BankState, Filters
+from askone.learners.kalman.filters import BankState, FilterLearner
 from askone.learners.simulating import Task
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace
@@ -48,7 +48,7 @@ class Intervals(Learner[IntervalState]):
     """A bank for the median and one for each end of an interval that holds ``level`` of the labels.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> learner = Intervals(Filters(Real(0, 100), (Linear(Scaler.identity(1)),)), level=0.8)
+    >>> learner = Intervals(FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),)), level=0.8)
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.array([0.6]))
     >>> str(question), question.purpose
@@ -58,7 +58,7 @@ class Intervals(Learner[IntervalState]):
     True
     """
 
-    median: Filters
+    median: FilterLearner
     level: float = 0.9
     forecasts: ClassVar[bool] = True
 
@@ -83,7 +83,7 @@ class Intervals(Learner[IntervalState]):
         return 1 + self.median.width
 
     @cached_property
-    def banks(self) -> tuple[Filters, Filters, Filters]:
+    def banks(self) -> tuple[FilterLearner, FilterLearner, FilterLearner]:
         """The three banks."""
         tail = (1 - self.level) / 2
         return self.median, replace(self.median, quantile=tail), replace(self.median, quantile=1 - tail)
@@ -125,7 +125,7 @@ class Intervals(Learner[IntervalState]):
         return self.median.predict(state.parts[0], X)
 
     def deviation(self, state: IntervalState, X: ArrayLike) -> Array:
-        """The standard deviation of the predicted median (see ``Filters.deviation``)."""
+        """The standard deviation of the predicted median (see ``FilterLearner.deviation``)."""
         return self.median.deviation(state.parts[0], X)
 
     def interval(self, state: IntervalState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array]:

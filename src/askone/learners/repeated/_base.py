@@ -19,7 +19,7 @@ from askone._common.validate import as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.labels.classes import FiniteSpace
 from askone.learners.base import Learner, wrong_family
-from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.sgd.surrogate import Surrogate
 from askone.questions.base import Answer, Question
 from askone.questions.subset import Subset
@@ -41,7 +41,7 @@ class RowLearner(Learner[RowsState]):
     """A learner around another, which learns from rows as they become known."""
 
     several: ClassVar[bool] = True
-    inner: SGD | Surrogate
+    inner: SGDLearner | Surrogate
 
     @property
     @abstractmethod

@@ -68,11 +68,11 @@ class _Asked(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False)
-class SGD(Learner[SGDState]):
+class SGDLearner(Learner[SGDState]):
     """Algorithm 1: one question per row, one stochastic gradient step per answer.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> learner = SGD(Real(0, 100), FeatureModel(Linear(Scaler.identity(1))))
+    >>> learner = SGDLearner(Real(0, 100), FeatureModel(Linear(Scaler.identity(1))))
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.empty(0))
     >>> str(question)
@@ -179,7 +179,7 @@ class SGD(Learner[SGDState]):
         params = self.model.init(self.space.m, self.average.copies, self.step.diagonal)
         return SGDState(params, step_rules.start(self.step))
 
-    def within(self, space: Real) -> SGD:
+    def within(self, space: Real) -> SGDLearner:
         """The same for labels of another range."""
         return replace(self, space=space)
 

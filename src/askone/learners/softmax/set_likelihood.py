@@ -82,14 +82,14 @@ class LikelihoodState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class SetLikelihood(Learner[LikelihoodState]):
+class SetLikelihoodLearner(Learner[LikelihoodState]):
     """Softmax regression from one bit per row, with nothing to tune.
 
     ``flip`` is the known probability that an answer is wrong.
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.labels.classes import Classes
-    >>> learner = SetLikelihood(Classes(("cat", "lion", "caracal", "owl")), Linear(Scaler.identity(1)))
+    >>> learner = SetLikelihoodLearner(Classes(("cat", "lion", "caracal", "owl")), Linear(Scaler.identity(1)))
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.full(4, 0.5))
     >>> str(question), round(learner.chance(state, [0.0], question), 9)
