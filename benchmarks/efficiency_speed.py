@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, Oracle, Ranking, Real, simulate
+from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, Oracle, Ranking, Real, SetLikelihood, simulate
 from askone.features.maps import Nystroem
 from askone.learners.kalman.filters import FilterLearner
 
@@ -69,10 +69,10 @@ def learners_to_time(quick: bool = False) -> list[Timed]:
     classes = np.argmax(digits @ rng.normal(size=(16, 10)) + 0.1 * rng.normal(size=(n, 10)), axis=1)
     space = Ranking(tuple(f"item {i}" for i in range(10)))
     orders = space.from_scores(X @ rng.normal(size=(6, 10)))
-    regressor = OneBitRegressor(-2, 2, n_components=100, random_state=0)
-    classifier = OneBitClassifier(range(10), n_components=500, random_state=0)
-    lone = OneBitClassifier(range(10), n_components=500, bandwidth=3.0, random_state=0)
-    ranker = OneBitRanker(space.items, n_components=100, random_state=0)
+    regressor = OneBitRegressor(-2, 2, random_state=0)
+    classifier = OneBitClassifier(range(10), random_state=0)
+    lone = OneBitClassifier(range(10), learner=SetLikelihood(bandwidth=3.0), random_state=0)
+    ranker = OneBitRanker(space.items, random_state=0)
     few = min(n, 1000)  # as long as a bank has every second of its noise scales
     return [
         *(

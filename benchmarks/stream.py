@@ -241,7 +241,7 @@ def interactive(quick: bool) -> list[dict[str, Any]]:
         SGDLearner(Real(-1, 1, decimals=None), FeatureModel(Nystroem.from_rows(X, 100, whiten=whiten)))
         for whiten in (False, True)
     )
-    model = OneBitRegressor(-1, 1, learner="sgd", n_components=100, random_state=0)
+    model = OneBitRegressor(-1, 1, learner="sgd", random_state=0)
     ways: list[tuple[str, int | None, Callable[[], float]]] = [
         ("learner.ask + learner.tell, plain features", ASK_TELL_LIMIT, lambda: pure_pairs(plain, X, bits)),
         ("learner.ask + learner.tell, whitened features", ASK_TELL_LIMIT, lambda: pure_pairs(white, X, bits)),

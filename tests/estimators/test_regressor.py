@@ -163,8 +163,9 @@ def test_a_learners_arguments_are_parameters():
     assert copy.learner == Bisection(SGD(step="coin"), 0.5)
     assert model.learner == Bisection(SGD(step="dog"))
     assert Bisection() == Bisection(SGD())
+    assert repr(model) == "OneBitRegressor(high=3, learner=Bisection(learner=SGD(step='dog')), low=-3)"
     assert copy.set_params(learner="sgd", learner__gamma=2.0).learner == SGD(gamma=2.0)
-    with pytest.raises(InvalidArgument, match="stride must be one of: average, bandwidth"):
+    with pytest.raises(InvalidArgument, match="stride must be one of: model, kernel"):
         model.set_params(learner__learner__stride=3)
     with pytest.raises(AttributeError):
         model.learner.precision = 3.0

@@ -49,7 +49,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     keep_log: bool | None
     random_state: Any
     _memory: Kept | None
-    _learners: ClassVar[dict[str, type[LearnerChoice]]]
+    _learners: ClassVar[dict[str, type[LearnerChoice]]] = {}  # by name; none: it makes its one learner itself
 
     @abstractmethod
     def _space(self) -> Space:
@@ -161,7 +161,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def _character(self) -> dict[str, str]:
         """What decides where a model asks."""
         apart = ("budget", "select", "keep_log", "random_state")
-        params = self.get_params(deep=False) | {"learner": self._choice()}
+        params = self.get_params(deep=False) | ({"learner": self._choice()} if self._learners else {})
         return {name: repr(value) for name, value in params.items() if name not in apart}
 
     def learn_from(self, log: Sequence[Event], rows: replay.Rows, own: bool = False) -> Self:
@@ -215,7 +215,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             row_selection.require_forecasts(stream.learner)
             logged_simulation.from_pool(stream, rows, oracle, rule, most or len(rows))
             return
-        again = self.resample or self._choice().revisits
+        again = self.resample or self._revisits()
         order = resampled(len(rows), self._draws(most), stream.seed) if again and most else None
         if self.keep_log:  # question by question: compiled blocks keep less of a question than a log must
             logged_simulation.in_order(
@@ -229,7 +229,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     def _draws(self, questions: int) -> int:
         # Rows that are known already are passed over: draw more of them than there are questions.
-        return _PASSES * questions if self._choice().revisits else questions
+        return _PASSES * questions if self._revisits() else questions
 
     # -- on disk ----------------------------------------------------------------------------------
 
@@ -328,7 +328,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         shown = _as_frame(x) if _is_series(x) else np.asarray(x)[None] if dimensions(x, "x") == 1 else x
         rows = self._validated(shown)
         alone = len(rows) < 3
-        if alone and not self._choice().own_model:
+        if alone and not (self._learners and self._choice().own_model):
             warnings.warn(
                 "no unlabelled rows were shown, so inputs are taken as they come, at scale 1: "
                 "call start(X) first, or ask about several rows at once",
@@ -340,7 +340,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def _begin(self, rows: Array | None, space: Space, horizon: int | None, keep: bool | None = None) -> Stream:
         budget = as_budget(self.budget)
         if budget is not None:
-            again = self.resample or self._choice().revisits
+            again = self.resample or self._revisits()
             horizon = budget.left if horizon is None or again else min(horizon, budget.left)
         try:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -376,6 +376,9 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
                 raise incompatible("learner", type(self.learner).__name__, type(self).__name__, fits)
             return self.learner
         return kinds[as_choice(self.learner, "learner", kinds)]()
+
+    def _revisits(self) -> bool:
+        return bool(self._learners) and self._choice().revisits
 
     def _setup(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Setup:
         columns, again = int(self.n_features_in_), bool(self.resample)

@@ -304,7 +304,7 @@ def test_the_estimator_asks_about_bundles(tmp_path):
     model.save(tmp_path / "m.askone")
     loaded = load(tmp_path / "m.askone")
     assert loaded.ask(X[1]) == model.ask(X[1])
-    assert loaded.answers == ("pays", "does not")
+    assert loaded.wording.answers == ("pays", "does not")
     fitted = OneBitRegressor(**model.get_params()).fit(X, y)
     assert np.abs(fitted.predict(X) - y).mean(axis=0)[0] < 0.5
     live = OneBitRegressor(0, 40, bundles=np.array([[1, 0], [1, 1]]), random_state=0)

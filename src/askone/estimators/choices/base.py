@@ -8,11 +8,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from askone._common.types import Array
 from askone._common.validate import as_choice, as_count, as_number
@@ -57,8 +56,12 @@ class Setup:
     context: bool = True
 
 
-class LearnerChoice(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
-    """A learner as a user chooses it; subclasses are frozen dataclasses, checked when the learner is made."""
+@dataclass(frozen=True, repr=False)
+class LearnerChoice(ABC):
+    """A learner as a user chooses it, checked when the learner is made.
+
+    It has scikit-learn's parameters without scikit-learn, which whoever reads a saved learner does not need.
+    """
 
     forecasts: ClassVar[bool] = False  # by a likelihood, which reads flip and interval
     several: ClassVar[bool] = False  # questions about one row
@@ -90,20 +93,35 @@ class LearnerChoice(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn h
         """Return the surrogate whose minimiser is decoded into classes."""
         return Squared()
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the arguments; ``deep`` adds those of a choice inside, as ``learner__step``."""
+        params = {field.name: getattr(self, field.name) for field in fields(self)}
+        inner = {name: value for name, value in params.items() if deep and isinstance(value, LearnerChoice)}
+        return params | {
+            f"{name}__{key}": one for name, value in inner.items() for key, one in value.get_params().items()
+        }
+
     def set_params(self, **params: Any) -> Self:
         """Set arguments in place: scikit-learn's way to change one of a clone."""
         for name, value in params.items():
-            if name.partition("__")[0] not in self.get_params(deep=False):
-                raise InvalidArgument(name, f"one of: {', '.join(self.get_params(deep=False))}", repr(value))
-            if "__" in name:
-                part, _, rest = name.partition("__")
-                getattr(self, part).set_params(**{rest: value})
+            part, _, rest = name.partition("__")
+            own = self.get_params(deep=False)
+            if part not in own:
+                raise InvalidArgument(name, f"one of: {', '.join(own)}", repr(value))
+            if rest:
+                own[part].set_params(**{rest: value})
             else:
                 object.__setattr__(self, name, value)
         return self
 
+    def __repr__(self) -> str:
+        """Return the call that makes it, without defaults."""
+        usual = type(self)().get_params(deep=False)
+        given = [f"{name}={value!r}" for name, value in self.get_params(deep=False).items() if value != usual[name]]
+        return f"{type(self).__name__}({', '.join(given)})"
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class FeatureChoice(LearnerChoice):
     """A choice with a model of the rows: see ``SGD`` for its arguments."""
 

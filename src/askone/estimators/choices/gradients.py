@@ -26,7 +26,7 @@ from askone.learners.sgd.surrogate import Surrogate
 _MEDIAN_ONLY = ("sphere", "coordinates", "passive")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class GradientChoice(FeatureChoice):
     """A choice that takes steps against gradients: see ``SGD`` for its arguments."""
 
@@ -42,7 +42,7 @@ class GradientChoice(FeatureChoice):
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SGD(GradientChoice):
     """Learn by stochastic gradients (Algorithm 1): any loss, model, step rule and average that fit together.
 

@@ -27,7 +27,7 @@ _ORDERS = (0.35, 0.7, 1.4)
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Filters(FeatureChoice):
     """Learn the median, or a quantile, of numbers by a bank of one-bit Kalman filters: nothing to tune.
 
@@ -69,7 +69,7 @@ class Filters(FeatureChoice):
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SetLikelihood(FeatureChoice):
     """Learn classes by softmax regression that makes the answers most likely: nothing to tune.
 
@@ -101,7 +101,7 @@ class SetLikelihood(FeatureChoice):
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Thurstone(FeatureChoice):
     """Learn orders by Gaussian utilities of the items, asking the pair that should tell most: nothing to tune.
 

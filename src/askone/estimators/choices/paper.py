@@ -19,7 +19,7 @@ from askone.learners.paper.generic import GenericSGD
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Game(GradientChoice):
     """Learn classes by the min-max game of proposition 3.
 
@@ -36,7 +36,7 @@ class Game(GradientChoice):
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Generic(FeatureChoice):
     """Learn numbers by slopes of the loss in parameter space (appendix B), for any loss with a bounded gradient.
 
@@ -59,7 +59,7 @@ class Generic(FeatureChoice):
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Ellipsoid(FeatureChoice):
     """Learn prices by halving what earlier answers leave possible: for answers without noise.
 

@@ -18,7 +18,7 @@ from askone.learners.repeated.bisection import BisectedClasses, BisectedReal
 from askone.learners.repeated.memory import RememberedClasses, RememberedReal
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RepeatedChoice(LearnerChoice):
     """A choice around ``SGD`` that asks about a row until its label is known."""
 
@@ -59,7 +59,7 @@ class RepeatedChoice(LearnerChoice):
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bisection(RepeatedChoice):
     """Ask several questions about a row until its label is known: halves of the range, or a Huffman code.
 
@@ -86,7 +86,7 @@ class Bisection(RepeatedChoice):
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Remembering(RepeatedChoice):
     """Ask about rows that come again, but never what earlier answers imply (Algorithm 1 with memory).
 

@@ -16,7 +16,7 @@ from askone.learners.rls.pseudo_labels import PseudoLabels, PseudoMeans
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RecursiveLeastSquares(FeatureChoice):
     """Learn the mean of numbers, p(y|x) or scores of items by least squares on pseudo-labels: nothing to tune.
 
