@@ -20,16 +20,14 @@ from askone.learners.abilities import (
     is_patient,
 )
 from askone.learners.gradients import FullGradient
-from askone.learners.kalman.filters import Filters
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.range_search import Calibrated
 from askone.learners.repeated.bisection import BisectedReal
-from askone.learners.sgd.sgd import SGD
-from askone.learners.softmax.set_likelihood import SetLikelihood
+from askone.learners.sgd.sgd import SGDLearner
 from learner_samples import NAMES, five
 from samples import models, small_labels, small_rows
 
-GOOD = SGD(Real(-2, 2), models()["linear"])
+GOOD = SGDLearner(Real(-2, 2), models()["linear"])
 X, Y = small_rows(), small_labels(1)
 
 
@@ -37,7 +35,7 @@ X, Y = small_rows(), small_labels(1)
 class Broken(AsksMany):
     """A good learner with one method replaced."""
 
-    inner: SGD
+    inner: SGDLearner
     tricks: dict
 
     space = property(lambda self: self.inner.space)
@@ -111,11 +109,11 @@ def test_a_broken_learner_is_found(tricks, message):
 # -- abilities --------------------------------------------------------------------------------------------
 
 
-SURE = Filters(Real(-2, 2), (models()["linear"].features,), noises=(0.1, 0.3), priors=(1.0,))
+SURE = FilterLearner(Real(-2, 2), (models()["linear"].features,), noises=(0.1, 0.3), priors=(1.0,))
 ENDS = Intervals(SURE, 0.8)
-LIKELY = SetLikelihood(Classes(NAMES), models()["linear"].features, scales=(1.0,), temperatures=(1.0,))
-AGAIN = BisectedReal(SGD(Real(-2, 2), models()["linear"], FullGradient(Squared())), 0.2)
-RANGED = Calibrated(SGD(Real(-1, 1), models()["linear"]), 5, at_most=5)
+LIKELY = SetLikelihoodLearner(Classes(NAMES), models()["linear"].features, scales=(1.0,), temperatures=(1.0,))
+AGAIN = BisectedReal(SGDLearner(Real(-2, 2), models()["linear"], FullGradient(Squared())), 0.2)
+RANGED = Calibrated(SGDLearner(Real(-1, 1), models()["linear"]), 5, at_most=5)
 CLASSES = five(40)[1]
 
 

@@ -227,7 +227,8 @@ def test_nothing_is_written_but_in_the_volume(tmp_path):
     volume.mkdir()
     spare.mkdir()
     environment = {
-        "PATH": "/usr/bin:/bin", "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests' / 'helpers'}", "PYTHONDONTWRITEBYTECODE": "1",
+        "PATH": "/usr/bin:/bin", "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests' / 'helpers'}",
+        "PYTHONDONTWRITEBYTECODE": "1",
         "HOME": str(volume), "TMPDIR": str(spare), "NUMBA_DISABLE_JIT": "1",
     }  # fmt: skip
     done = subprocess.run(

@@ -120,7 +120,6 @@ class GridRegressor(OneBitEstimator):
         self.select = select
         self.keep_log = keep_log
         self.random_state = random_state
-        self.model = "auto"
 
     def predict(self, X):
         return self._scores(X)[:, 0]

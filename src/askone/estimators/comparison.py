@@ -42,14 +42,14 @@ def refit(log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0, own:
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.gradients import pair
-    >>> from askone.learners.sgd.sgd import SGD
+    >>> from askone.learners.sgd.sgd import SGDLearner
     >>> from askone.labels.losses import Median
     >>> from askone.learners.models.linear import FeatureModel
     >>> from askone.labels.number import Real
     >>> model, log = FeatureModel(Linear(Scaler.identity(1))), []
-    >>> stream = Stream(SGD(Real(0, 100), model), log=log.append)
+    >>> stream = Stream(SGDLearner(Real(0, 100), model), log=log.append)
     >>> stream.tell(stream.ask([0.0], key="ann"), True)
-    >>> again = refit(log, {"ann": [0.0]}, SGD(Real(0, 100), model, pair(Median(), "passive")))
+    >>> again = refit(log, {"ann": [0.0]}, SGDLearner(Real(0, 100), model, pair(Median(), "passive")))
     >>> again.answered, again.asked
     (1, 1)
     """

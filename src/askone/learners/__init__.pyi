@@ -9,10 +9,10 @@ from .base import as_row as as_row
 from .base import as_rows as as_rows
 from .base import wrong_family as wrong_family
 from .contest import Contest as Contest
-from .kalman.filters import Filters as Filters
+from .kalman.filters import FilterLearner as FilterLearner
 from .kalman.intervals import Intervals as Intervals
-from .paper.ellipsoid import Ellipsoid as Ellipsoid
-from .paper.game import Game as Game
+from .paper.ellipsoid import EllipsoidLearner as EllipsoidLearner
+from .paper.game import GameLearner as GameLearner
 from .paper.generic import GenericSGD as GenericSGD
 from .range_search import Calibrated as Calibrated
 from .registry import register as register
@@ -22,7 +22,7 @@ from .repeated.memory import RememberedClasses as RememberedClasses
 from .repeated.memory import RememberedReal as RememberedReal
 from .rls.pseudo_labels import PseudoLabels as PseudoLabels
 from .rls.pseudo_labels import PseudoMeans as PseudoMeans
-from .sgd.sgd import SGD as SGD
+from .sgd.sgd import SGDLearner as SGDLearner
 from .sgd.surrogate import Surrogate as Surrogate
-from .softmax.set_likelihood import SetLikelihood as SetLikelihood
-from .thurstone.thurstone import Thurstone as Thurstone
+from .softmax.set_likelihood import SetLikelihoodLearner as SetLikelihoodLearner
+from .thurstone.thurstone import ThurstoneLearner as ThurstoneLearner

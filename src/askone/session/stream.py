@@ -96,10 +96,10 @@ class Stream:
     ``history`` is False.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> from askone.learners.sgd.sgd import SGD
+    >>> from askone.learners.sgd.sgd import SGDLearner
     >>> from askone.learners.models.linear import FeatureModel
     >>> from askone.labels.number import Real
-    >>> stream = Stream(SGD(Real(0, 100), FeatureModel(Linear(Scaler.identity(1)))))
+    >>> stream = Stream(SGDLearner(Real(0, 100), FeatureModel(Linear(Scaler.identity(1)))))
     >>> first, second = stream.ask_many([[0.0], [1.0]], keys=["ann", "bob"])
     >>> stream.tell(second, True)
     >>> stream.open

@@ -81,7 +81,7 @@ class BankState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Filters(
+class FilterLearner(
     HasDeviation[BankState],
     Forecasts[BankState],
     AsksMany[BankState],
@@ -94,7 +94,7 @@ class Filters(
     ``diagonal`` keeps only the diagonals of their covariances, for very many features.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> learner = Filters(Real(0, 100), (Linear(Scaler.identity(1)),))
+    >>> learner = FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),))
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.empty(0))
     >>> str(question), round(learner.chance(state, [0.0], question), 9)
@@ -176,7 +176,7 @@ class Filters(
         """See ``TakesSlopes.local``: another quantile than the median trusts its noise further from where it asks."""
         return self.quantile != 0.5
 
-    def within(self, space: Real) -> Filters:
+    def within(self, space: Real) -> FilterLearner:
         """See ``HasRange.within``."""
         return replace(self, space=space)
 

@@ -3,7 +3,7 @@
 Questions at the median say nothing of how far labels spread.  So half of the questions are at the
 median, and a quarter each at the quantiles tau = (1 - level)/2 and 1 - tau; each answer is learnt by the
 bank that asked.  An end of the interval is where the filters' forecast of a label has that quantile
-(``Filters.forecast``): for one filter, with mu the mean of the quantile and q its variance under noise s,
+(``FilterLearner.forecast``): for one filter, with mu the mean of the quantile and q its variance under noise s,
 
     mu + Phi^-1(tau) (sqrt(2 q + s^2) - s),
 
@@ -26,7 +26,7 @@ from askone.errors import IncompatibleParts
 from askone.labels.number import Real
 from askone.learners.abilities import Forecasts, HasDeviation, HasInterval, HasRange, Streams, TakesSlopes
 from askone.learners.base import wrong_family
-from askone.learners.kalman.filters import BankState, Filters
+from askone.learners.kalman.filters import BankState, FilterLearner
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace
@@ -56,7 +56,7 @@ class Intervals(
     """A bank for the median and one for each end of an interval that holds ``level`` of the labels.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> learner = Intervals(Filters(Real(0, 100), (Linear(Scaler.identity(1)),)), level=0.8)
+    >>> learner = Intervals(FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),)), level=0.8)
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.array([0.6]))
     >>> str(question), question.purpose
@@ -66,7 +66,7 @@ class Intervals(
     True
     """
 
-    median: Filters
+    median: FilterLearner
     level: float = 0.9
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class Intervals(
         return 1 + self.median.width
 
     @cached_property
-    def banks(self) -> tuple[Filters, Filters, Filters]:
+    def banks(self) -> tuple[FilterLearner, FilterLearner, FilterLearner]:
         """The three banks."""
         tail = (1 - self.level) / 2
         return self.median, replace(self.median, quantile=tail), replace(self.median, quantile=1 - tail)

@@ -54,7 +54,7 @@ class EllipsoidState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Ellipsoid(Learner[EllipsoidState]):
+class EllipsoidLearner(Learner[EllipsoidState]):
     """Prices that halve what is possible.  Not for noisy answers: each is taken at its word.
 
     A wrong answer is noticed only if it says what was no longer possible; the price in the middle
@@ -66,7 +66,7 @@ class Ellipsoid(Learner[EllipsoidState]):
     the labels' units), the lower end of what is possible is asked: a price that sells for sure.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> learner = Ellipsoid(Real(0, 100, unit="€"), Linear(Scaler.identity(1)))
+    >>> learner = EllipsoidLearner(Real(0, 100, unit="€"), Linear(Scaler.identity(1)))
     >>> state, x = learner.init(), np.array([1.0])
     >>> for _ in range(40):
     ...     question = learner.ask(state, x, np.empty(0))

@@ -20,7 +20,7 @@ from askone.errors import InvalidArgument
 from askone.labels.classes import FiniteSpace
 from askone.learners.abilities import AsksAgain
 from askone.learners.base import wrong_family
-from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.sgd.surrogate import Surrogate
 from askone.questions.base import Answer, Question
 from askone.questions.subset import Subset
@@ -41,7 +41,7 @@ class RowsState:
 class RowLearner(AsksAgain[RowsState]):
     """A learner around another, which learns from rows as they become known."""
 
-    inner: SGD | Surrogate
+    inner: SGDLearner | Surrogate
 
     @property
     @abstractmethod

@@ -25,7 +25,7 @@ from askone.learners.base import wrong_family
 from askone.learners.gradients.half_space import FullGradient
 from askone.learners.gradients.subset import FullLabel
 from askone.learners.repeated._base import Known, RowLearner, RowsState, left_by
-from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.sgd.surrogate import Surrogate
 from askone.questions.base import Question
 from askone.questions.half_space import HalfSpace, half_space, in_unit_labels
@@ -42,7 +42,8 @@ class BisectedReal(RowLearner):
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.models.linear import FeatureModel
-    >>> learner = BisectedReal(SGD(Real(0, 64), FeatureModel(Linear(Scaler.identity(1))), FullGradient()), 1 / 64)
+    >>> model = FeatureModel(Linear(Scaler.identity(1)))
+    >>> learner = BisectedReal(SGDLearner(Real(0, 64), model, FullGradient()), 1 / 64)
     >>> state, asked = learner.init(), []
     >>> while learner.wants(state, [0.0]):
     ...     asked.append(learner.ask(state, [0.0], np.empty(0)))
@@ -51,7 +52,7 @@ class BisectedReal(RowLearner):
     ([32.0, 48.0, 40.0, 44.0, 42.0, 41.0], 1)
     """
 
-    inner: SGD
+    inner: SGDLearner
     precision: float = 0.05
     patient: ClassVar[bool] = True
 

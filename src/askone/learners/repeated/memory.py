@@ -26,7 +26,7 @@ from askone.learners.base import wrong_family
 from askone.learners.gradients.half_space import WeakGradient
 from askone.learners.gradients.subset import Sphere
 from askone.learners.repeated._base import Known, RowLearner, RowsState, left_by
-from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.sgd.surrogate import Surrogate
 from askone.questions.base import Question
 from askone.questions.half_space import HalfSpace, half_space, in_unit_labels
@@ -42,7 +42,7 @@ class RememberedReal(RowLearner):
     the interval is asked, to know more the next time.
     """
 
-    inner: SGD
+    inner: SGDLearner
     precision: float = 0.01
 
     def __post_init__(self) -> None:

@@ -69,11 +69,11 @@ class _Asked(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False)
-class SGD(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], HasRange[SGDState]):
+class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], HasRange[SGDState]):
     """Algorithm 1: one question per row, one stochastic gradient step per answer.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> learner = SGD(Real(0, 100), FeatureModel(Linear(Scaler.identity(1))))
+    >>> learner = SGDLearner(Real(0, 100), FeatureModel(Linear(Scaler.identity(1))))
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.empty(0))
     >>> str(question)
@@ -180,7 +180,7 @@ class SGD(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], HasRange
         params = self.model.init(self.space.m, self.average.copies, self.step.diagonal)
         return SGDState(params, step_rules.start(self.step))
 
-    def within(self, space: Real) -> SGD:
+    def within(self, space: Real) -> SGDLearner:
         """See ``HasRange.within``."""
         return replace(self, space=space)
 

@@ -3,7 +3,7 @@
     theta <- theta - eta_t G,     E[G | Y = y] = gradient of the surrogate at y
 
 with a model of m scores; the strategy (``gradients``) makes the question and the gradient, and all
-that steps, averages and predicts is that of ``SGD``.
+that steps, averages and predicts is that of ``SGDLearner``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from askone.learners.abilities import AsksMany, HasProbabilities, TakesSlopes
 from askone.learners.base import as_uniform
 from askone.learners.gradients.base import Strategy
 from askone.learners.models.base import Model
-from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.step_rules import Average, InverseSqrt, StepRule, Uniform
 from askone.questions.base import Answer, Question
 
@@ -73,9 +73,9 @@ class Surrogate(AsksMany[SGDState], HasProbabilities[SGDState], TakesSlopes[SGDS
         return self.strategy.late
 
     @cached_property
-    def _core(self) -> SGD:
+    def _core(self) -> SGDLearner:
         m = self.space.m
-        return SGD(Real((-1.0,) * m, (1.0,) * m), self.model, self.strategy, self.step, self.average, self.ridge)
+        return SGDLearner(Real((-1.0,) * m, (1.0,) * m), self.model, self.strategy, self.step, self.average, self.ridge)
 
     @property
     def columns(self) -> int:

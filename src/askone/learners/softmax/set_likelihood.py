@@ -83,7 +83,7 @@ class LikelihoodState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class SetLikelihood(
+class SetLikelihoodLearner(
     HasProbabilities[LikelihoodState], Forecasts[LikelihoodState], AsksMany[LikelihoodState], Streams[LikelihoodState]
 ):
     """Softmax regression from one bit per row, with nothing to tune.
@@ -92,7 +92,7 @@ class SetLikelihood(
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.labels.classes import Classes
-    >>> learner = SetLikelihood(Classes(("cat", "lion", "caracal", "owl")), Linear(Scaler.identity(1)))
+    >>> learner = SetLikelihoodLearner(Classes(("cat", "lion", "caracal", "owl")), Linear(Scaler.identity(1)))
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.full(4, 0.5))
     >>> str(question), round(learner.chance(state, [0.0], question), 9)

@@ -89,7 +89,7 @@ class ThurstoneState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Thurstone(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], Streams[ThurstoneState]):
+class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], Streams[ThurstoneState]):
     """A bank of probit filters that chooses its pairs.  Nothing to tune.
 
     Where m p is at most 200, or p is 1, a filter has the covariance of all of W: an answer costs
@@ -101,7 +101,7 @@ class Thurstone(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], Streams
 
     >>> from askone.features.maps import Intercept
     >>> drinks = Ranking(("tea", "coffee", "milk"), embedding="items")
-    >>> learner = Thurstone(drinks, (PairBank(Intercept(1), (1.0, 3.0), (0.0, 0.0)),))
+    >>> learner = ThurstoneLearner(drinks, (PairBank(Intercept(1), (1.0, 3.0), (0.0, 0.0)),))
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.array([0.1, 0.9]))
     >>> str(question), learner.chance(state, [0.0], question)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from askone._common.types import Array
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_rules import Constant, InverseSqrt, NoAverage
 from askone.learners.streaming import StreamBlock
 from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
@@ -26,13 +26,13 @@ _CODE = "passive, γ = 0.7 (reference code)"
 _VARIANTS = {_PAPER[1]: ("passive", 0.3), _PAPER[0]: ("active", 0.3), _CODE: ("passive", 0.7)}
 
 
-def sine_learner(family: str, gamma: float, decreasing: bool = False) -> SGD:
+def sine_learner(family: str, gamma: float, decreasing: bool = False) -> SGDLearner:
     """The last iterate, as these figures show it."""
     rule = InverseSqrt(gamma) if decreasing else Constant(gamma)
     return kernel_learner(1, family, rule, _SIGMA, average=NoAverage())
 
 
-def estimate(learner: SGD, X: Array, seed: int) -> list[float]:
+def estimate(learner: SGDLearner, X: Array, seed: int) -> list[float]:
     """The estimate on the grid after a question about each row."""
     state = simulate(learner, X, Oracle(sine(X)), seed=seed).state if len(X) else learner.init()
     return [round(float(value), 6) for value in learner.predict(state, GRID)[:, 0]]
