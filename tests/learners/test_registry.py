@@ -15,10 +15,10 @@ from askone.errors import InvalidArgument
 from askone.learners import HasDeviation, HasInterval, HasProbabilities, registry
 from askone.learners.abilities import able
 from askone.learners.contest import Contest
-from askone.learners.kalman.filters import Filters
+from askone.learners.kalman.filters import FilterLearner
 from askone.learners.range_search import Calibrated
-from askone.learners.sgd.sgd import SGD
-from askone.learners.softmax.set_likelihood import SetLikelihood
+from askone.learners.sgd.sgd import SGDLearner
+from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
 from askone.questions.half_space import half_space
 from askone.questions.subset import Subset
 from askone.store.open import open_store
@@ -216,12 +216,12 @@ def test_what_register_refuses(arguments, message):
 
 def test_wrappers_can_what_they_stand_for():
     space = askone.Real(-1, 1)
-    bank, steps = Filters(space, (LINE,)), SGD(space, models()["linear"])
+    bank, steps = FilterLearner(space, (LINE,)), SGDLearner(space, models()["linear"])
     assert able(Calibrated(bank), HasDeviation)
     assert not able(Calibrated(steps), HasDeviation)
     assert not able(Calibrated(bank), HasInterval)
     assert Calibrated(bank).std(Calibrated(bank).init(), [[0.0, 0.0]]) is None
-    other = Filters(space, (LINE,), noises=(1.0,))
+    other = FilterLearner(space, (LINE,), noises=(1.0,))
     both = Contest((bank, other))
     state, X = both.init(), [[1.0, 0.5]]
     assert able(both, HasDeviation)
@@ -229,5 +229,5 @@ def test_wrappers_can_what_they_stand_for():
     parts = [one.std(one.init(), X) for one in (bank, other)]
     assert both.std(state, X) == pytest.approx(np.sqrt((parts[0] ** 2 + parts[1] ** 2) / 2))
     assert not able(Contest((Grid(space), Grid(space, noise=0.1))), HasDeviation)
-    classes = SetLikelihood(askone.Classes(("cat", "owl")), LINE)
+    classes = SetLikelihoodLearner(askone.Classes(("cat", "owl")), LINE)
     assert Contest((classes, classes)).probabilities(Contest((classes, classes)).init(), X).tolist() == [[0.5, 0.5]]

@@ -6,8 +6,8 @@ part everywhere.  The functions below do what an ability does for any learner, i
 
 >>> from askone.features.maps import Linear, Scaler
 >>> from askone.labels.number import Real
->>> from askone.learners.kalman.filters import Filters
->>> learner = Filters(Real(0, 100), (Linear(Scaler.identity(1)),))
+>>> from askone.learners.kalman.filters import FilterLearner
+>>> learner = FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),))
 >>> able(learner, HasDeviation), able(learner, AsksAgain)
 (True, False)
 >>> deviation(learner, learner.init(), [[0.0]]).shape
