@@ -41,7 +41,7 @@ from askone.features.scaling import Scaler
 from askone.learners.gradients import MedianSphere
 from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.models.linear import FeatureModel
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_rules import InverseSqrt
 
 SOURCE = Path(__file__).resolve().parent / "stream.c"
@@ -99,7 +99,7 @@ class Problem:
         identity = Scaler.identity(d)
         plain = FeatureModel(Nystroem(self.kernel, identity, self.Z, None))
         model = plain if p else KernelExpansion(self.kernel, identity)
-        self.learner = SGD(Real([-1.0] * m, [1.0] * m, decimals=None), model, step=InverseSqrt(self.gamma))
+        self.learner = SGDLearner(Real([-1.0] * m, [1.0] * m, decimals=None), model, step=InverseSqrt(self.gamma))
 
     @property
     def factor(self) -> float:
@@ -241,10 +241,10 @@ def interactive(quick: bool) -> list[dict[str, Any]]:
     rng = np.random.default_rng(21)
     X, bits = rng.normal(size=(1000, 6)), (rng.random(1000) < 0.5).tolist()
     plain, white = (
-        SGD(Real(-1, 1, decimals=None), FeatureModel(Nystroem.from_rows(X, 100, whiten=whiten)))
+        SGDLearner(Real(-1, 1, decimals=None), FeatureModel(Nystroem.from_rows(X, 100, whiten=whiten)))
         for whiten in (False, True)
     )
-    model = OneBitRegressor(-1, 1, learner="sgd", n_components=100, random_state=0)
+    model = OneBitRegressor(-1, 1, learner="sgd", random_state=0)
     ways: list[tuple[str, int | None, Callable[[], float]]] = [
         ("learner.ask + learner.tell, plain features", ASK_TELL_LIMIT, lambda: pure_pairs(plain, X, bits)),
         ("learner.ask + learner.tell, whitened features", ASK_TELL_LIMIT, lambda: pure_pairs(white, X, bits)),
@@ -259,7 +259,7 @@ def interactive(quick: bool) -> list[dict[str, Any]]:
     ]
 
 
-def pure_pairs(learner: SGD, X: Any, bits: list[bool]) -> float:
+def pure_pairs(learner: SGDLearner, X: Any, bits: list[bool]) -> float:
     """Median microseconds of an ask and a tell through the pure functions."""
     state, uniform, times = learner.init(), np.empty(learner.width), []
     for x, bit in zip(X, bits, strict=True):
@@ -286,7 +286,7 @@ def whitened(quick: bool) -> list[dict[str, Any]]:
     for p, rows in ((100, 100_000), (1000, 10_000)):
         problem = Problem(Size(f"whitened p={p}", p, 6, 1, rows, 0.0), rows // 5 if quick else rows)
         features = Nystroem.from_rows(problem.X, p, scaler=Scaler.identity(6), bandwidth=problem.kernel.bandwidth)
-        problem.learner = SGD(Real(-1, 1, decimals=None), FeatureModel(features))
+        problem.learner = SGDLearner(Real(-1, 1, decimals=None), FeatureModel(features))
         us = min(run_askone(problem)[0] for _ in range(3 if quick else 7)) / problem.rows * 1e6
         found.append({"p": p, "kept": features.size, "us": us})
     return found

@@ -32,7 +32,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from askone import OneBitClassifier, OneBitRegressor
+from askone import SGD, OneBitClassifier, OneBitRegressor
 
 Array = NDArray[Any]
 Rows = tuple[Array, Array]
@@ -126,7 +126,7 @@ def numbers_row(data: Rows, seed: int) -> dict[str, float]:
     middle = y[few].mean()
     kernel = GridSearchCV(make_pipeline(inner, KernelRidge(kernel="rbf")), grid, cv=3).fit(X[few], y[few] - middle)
     smooth = float(np.abs(kernel.predict(X_test) + middle - y_test).mean()) / scale
-    sgd = [OneBitRegressor(*ends, learner="sgd", gamma=g, random_state=seed).fit(X, y) for g in _STEPS]
+    sgd = [OneBitRegressor(*ends, learner=SGD(gamma=g), random_state=seed).fit(X, y) for g in _STEPS]
     return {
         "default": error(OneBitRegressor(*ends, random_state=seed).fit(X, y)),
         "algorithm 1": min(error(model) for model in sgd),
@@ -143,7 +143,8 @@ def classes_row(data: Rows, seed: int) -> dict[str, float]:
     linear = make_pipeline(StandardScaler(), LogisticRegressionCV(Cs=5, cv=3, max_iter=500))
     lifted = Nystroem(gamma=0.5 / X.shape[1], n_components=min(300, len(X) // 2), random_state=seed)
     curved = make_pipeline(StandardScaler(), lifted, LogisticRegressionCV(Cs=5, cv=3, max_iter=500))
-    sphere = [OneBitClassifier(questions="sphere", step="sqrt", gamma=g, random_state=seed).fit(X, y) for g in _STEPS]
+    steps = [SGD(questions="sphere", step="sqrt", gamma=g) for g in _STEPS]
+    sphere = [OneBitClassifier(learner=learner, random_state=seed).fit(X, y) for learner in steps]
     return {
         "default": error(OneBitClassifier(random_state=seed).fit(X, y)),
         "algorithm 1": min(error(model) for model in sphere),

@@ -16,7 +16,7 @@ from askone.errors import (
 )
 from askone.labels.number import Real
 from askone.learners.range_search import Calibrated
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.questions.half_space import HalfSpace
 from askone.session.checkpoints import learnt
 from askone.session.log import Asked, Retracted, event_from_json
@@ -24,7 +24,7 @@ from askone.session.replay import fold
 from askone.session.stream import Budget, Stream
 from samples import models, small_rows
 
-LEARNER = SGD(Real([-2, -2], 2), models()["nystroem"])
+LEARNER = SGDLearner(Real([-2, -2], 2), models()["nystroem"])
 X = small_rows()
 
 
@@ -235,7 +235,7 @@ def test_history_begins_with_the_state_that_was_given():
 
 
 def test_a_range_that_later_answers_need_is_not_taken_back():
-    learner = Calibrated(SGD(Real(), models()["nystroem"]), questions=4, at_most=4)
+    learner = Calibrated(SGDLearner(Real(), models()["nystroem"]), questions=4, at_most=4)
     stream = Stream(learner, seed=1)
     for x in X[:6]:
         question = stream.ask(x)

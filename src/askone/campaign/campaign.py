@@ -159,7 +159,7 @@ class Campaign:
             drafts = self._asker.draft(exam, book.state), self._asker.draft(plan._replace(role=""), book.state)
             state, x = book.state, self._tray.features([plan.position])[0]
             for i in range(_WARM):
-                state = book.learner.tell_row(state, x, drafts[i % 2].question, i % 3 == 0, None)
+                state = book.learner.tell(state, x, drafts[i % 2].question, i % 3 == 0)
             book.learner.predict(state, self._tray.features([plan.position]))
 
     def refresh(self) -> None:

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from askone._common.types import Array
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
+from askone.learners.abilities import AsksAgain, Forecasts, able
 from askone.learners.base import Learner
 from askone.session.checkpoints import Example, Fold
 from askone.session.log import Event
@@ -41,14 +42,14 @@ def refit(log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0, own:
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.gradients import pair
-    >>> from askone.learners.sgd.sgd import SGD
+    >>> from askone.learners.sgd.sgd import SGDLearner
     >>> from askone.labels.losses import Median
     >>> from askone.learners.models.linear import FeatureModel
     >>> from askone.labels.number import Real
     >>> model, log = FeatureModel(Linear(Scaler.identity(1))), []
-    >>> stream = Stream(SGD(Real(0, 100), model), log=log.append)
+    >>> stream = Stream(SGDLearner(Real(0, 100), model), log=log.append)
     >>> stream.tell(stream.ask([0.0], key="ann"), True)
-    >>> again = refit(log, {"ann": [0.0]}, SGD(Real(0, 100), model, pair(Median(), "passive")))
+    >>> again = refit(log, {"ann": [0.0]}, SGDLearner(Real(0, 100), model, pair(Median(), "passive")))
     >>> again.answered, again.asked
     (1, 1)
     """
@@ -56,7 +57,7 @@ def refit(log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0, own:
         return learner.learn_from(list(log), rows, own)
     if not isinstance(learner, Learner):
         raise InvalidArgument("learner", "a Learner or an estimator", type(learner).__name__)
-    return teach(Stream(learner, seed=seed, resample=learner.several), rows, log, own)
+    return teach(Stream(learner, seed=seed, resample=isinstance(learner, AsksAgain)), rows, log, own)
 
 
 @final
@@ -123,7 +124,7 @@ def compare(log: Iterable[Event], rows: Rows, candidates: Mapping[str, Any]) -> 
     For every answer in the log's order: the mean of -log2 chance(what was answered) before it is
     learnt.  No label is needed, nothing is asked, and no candidate is changed: each begins anew (an
     estimator that has not begun is copied and shown ``rows``).  Candidates must forecast
-    (``Learner.chance``).  The questions were asked where one model was unsure, so all losses are
+    (``Forecasts.chance``).  The questions were asked where one model was unsure, so all losses are
     near 1 bit; it is their differences that count.
     """
     if not isinstance(candidates, Mapping) or not candidates:
@@ -137,7 +138,7 @@ def compare(log: Iterable[Event], rows: Rows, candidates: Mapping[str, Any]) -> 
     return Comparison({name: one[0] for name, one in judged.items()}, {name: one[1] for name, one in judged.items()})
 
 
-def _learner(name: str, candidate: Any, rows: Any) -> Learner[Any]:
+def _learner(name: str, candidate: Any, rows: Any) -> Forecasts[Any]:
     learner = candidate
     if isinstance(candidate, OneBitEstimator):
         begun = candidate
@@ -147,12 +148,12 @@ def _learner(name: str, candidate: Any, rows: Any) -> Learner[Any]:
         learner = begun.stream_.learner
     if not isinstance(learner, Learner):
         raise InvalidArgument(f"candidates[{name!r}]", "a Learner or an estimator", type(learner).__name__)
-    if not learner.forecasts:
+    if not able(learner, Forecasts):
         raise InvalidArgument(f"candidates[{name!r}]", "a learner that forecasts answers", type(learner).__name__)
     return learner
 
 
-def _forecast(learner: Learner[Any], steps: list[Any]) -> tuple[Array, Array]:
+def _forecast(learner: Forecasts[Any], steps: list[Any]) -> tuple[Array, Array]:
     fold, losses, hits = Fold(learner, keep=False), [], []
     for step in steps:
         if isinstance(step, Example):

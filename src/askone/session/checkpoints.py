@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, final
 
 from askone._common.types import Key
 from askone.errors import IncompatibleParts, InvalidArgument
+from askone.learners.abilities import revisit, tell_row
 from askone.learners.base import Learner
 from askone.questions.base import Answer, Question
 from askone.session.log import given_key
@@ -39,9 +40,9 @@ class Visit(NamedTuple):
 def learnt(learner: Learner[Any], state: Any, lesson: Example | Visit) -> Any:
     """Return the state after one lesson."""
     if isinstance(lesson, Visit):
-        return learner.revisit(state, lesson.x, lesson.name)
+        return revisit(learner, state, lesson.x, lesson.name)
     try:
-        return learner.tell_row(state, lesson.x, lesson.question, lesson.answer, given_key(lesson.name))
+        return tell_row(learner, state, lesson.x, lesson.question, lesson.answer, given_key(lesson.name))
     except InvalidArgument as error:
         if error.argument != "question":
             raise

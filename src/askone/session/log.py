@@ -111,7 +111,7 @@ def record_from_json(record: Record, kinds: Mapping[str, type[_R]]) -> _R:
 class Choice:
     """How a row came to be asked: by which rule, from how many free rows, of which so many were looked at.
 
-    ``worth`` is what its answer was expected to tell, in nats (see ``Learner.worth``).
+    ``worth`` is what its answer was expected to tell, in nats (see ``Forecasts.worth``).
     """
 
     rule: str

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from askone._common.types import Array, Key
 from askone._common.validate import as_flag, as_rows
 from askone.errors import InvalidArgument, InvalidFile
+from askone.learners.abilities import is_local
 from askone.learners.base import Learner
 from askone.session.checkpoints import Example, Fold, Visit
 from askone.session.log import AUTOMATIC, Answered, Asked, Event, Retracted, Revisited, given_key
@@ -41,7 +42,7 @@ def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False
     ``own`` says that its learner is the one who asked.
     """
     log, table = list(events), as_table(rows)
-    if stream.learner.local and not as_flag(own, "own"):
+    if is_local(stream.learner) and not as_flag(own, "own"):
         warnings.warn(
             f"{type(stream.learner).__name__} takes slopes at its own predictions, or needs questions of its own, so "
             "those that another model asked mislead it: refit with a default learner, or say own=True if the "

@@ -12,6 +12,7 @@ from askone._common import random_table
 from askone._common.types import Array, Key
 from askone._common.validate import as_count, as_flag, as_row, as_rows, as_seed
 from askone.errors import AlreadyAnswered, AlreadyAsked, AskoneError, BudgetSpent, InvalidArgument, UnknownQuestion
+from askone.learners import abilities
 from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.comparison import BestOf, Prefer
@@ -95,10 +96,10 @@ class Stream:
     ``history`` is False.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> from askone.learners.sgd.sgd import SGD
+    >>> from askone.learners.sgd.sgd import SGDLearner
     >>> from askone.learners.models.linear import FeatureModel
     >>> from askone.labels.number import Real
-    >>> stream = Stream(SGD(Real(0, 100), FeatureModel(Linear(Scaler.identity(1)))))
+    >>> stream = Stream(SGDLearner(Real(0, 100), FeatureModel(Linear(Scaler.identity(1)))))
     >>> first, second = stream.ask_many([[0.0], [1.0]], keys=["ann", "bob"])
     >>> stream.tell(second, True)
     >>> stream.open
@@ -128,6 +129,7 @@ class Stream:
         if log is not None and not callable(log):
             raise InvalidArgument("log", "a function of one event, such as a list's append", type(log).__name__)
         self.learner, self.budget, self.resample = learner, as_budget(budget), as_flag(resample, "resample")
+        self._again = isinstance(learner, abilities.AsksAgain)
         self.seed, self.asked = as_seed(seed), as_count(asked, "asked")
         self._fold = Fold(learner, state, as_flag(history, "history"))
         self._history: list[_Told | Visit] | None = [] if history else None
@@ -164,7 +166,7 @@ class Stream:
         self._check(1, [key])
         self._check_open(row, [key])
         uniform = random_table.uniforms(self.seed, self.asked, 1, self.learner.width)
-        return self._put(row[0], key, self.learner.ask_row(self.state, row[0], uniform[0], key), choice)
+        return self._put(row[0], key, abilities.ask_row(self.learner, self.state, row[0], uniform[0], key), choice)
 
     def ask_many(self, X: ArrayLike, keys: Sequence[Key] | None = None) -> list[Question]:
         """A question for each row, all from the present state."""
@@ -182,23 +184,24 @@ class Stream:
         return [self._put(row, key, q) for row, key, q in zip(rows, names, questions, strict=True)]
 
     def _questions(self, rows: Array, uniform: Array, keys: list[Key | None]) -> list[Question]:
-        if not self.learner.several:
-            return self.learner.ask_many(self.state, rows, uniform)
+        if not self._again:
+            return abilities.ask_many(self.learner, self.state, rows, uniform)
         each = zip(rows, uniform, keys, strict=True)
-        return [self.learner.ask_row(self.state, row, u, key) for row, u, key in each]
+        return [abilities.ask_row(self.learner, self.state, row, u, key) for row, u, key in each]
 
     def wants(self, x: ArrayLike, key: Key | None = None) -> bool:
         """Whether there is another question about a row: there is none after a skip, nor when the budget is spent."""
         row, key = as_row(x, self.learner.columns)[0], plain_key(key)
         spent = self.budget is not None and self.budget.left == 0
-        return not spent and self._place(row, key) not in self._skipped and self.learner.wants(self.state, x, key)
+        left = not spent and self._place(row, key) not in self._skipped
+        return left and abilities.wants(self.learner, self.state, x, key)
 
     def _place(self, row: Array, key: Key | None) -> Key | bytes:
         return (row + 0.0).tobytes() if key is None else key
 
     def _check_open(self, rows: Array, keys: Sequence[Key | None]) -> None:
         """A learner that asks several questions about a row asks them one after the other."""
-        if not self.learner.several:
+        if not self._again:
             return
         waiting = {self._place(found.row, given_key(found.name)) for found in self._open.values()}
         for row, key in zip(rows, keys, strict=True):
@@ -210,7 +213,7 @@ class Stream:
         """A row that has no question left came again: a step that costs none."""
         row, key = as_row(x, self.learner.columns), plain_key(key)
         self._check_keys([key])
-        state = self.learner.revisit(self.state, row[0], key)
+        state = abilities.revisit(self.learner, self.state, row[0], key)
         self._note(Revisited(f"visit-{self.visits}", key))
         self._learnt(Visit(key, row[0].copy()), state)
         self.visits += 1
@@ -231,7 +234,7 @@ class Stream:
             self._tell_comparisons(number, found, asked.comparisons(answer))
             return
         accepted = asked.accept(answer)
-        state = self.learner.tell_row(self.state, row, asked, accepted, given_key(name))
+        state = abilities.tell_row(self.learner, self.state, row, asked, accepted, given_key(name))
         event = Answered(f"answer-{self._time(number)}", f"ask-{number}", accepted)
         self._note(event)
         self._learnt(_Told(event.id, number, asked, Example(name, row, asked, accepted)), state)
@@ -250,7 +253,7 @@ class Stream:
         row, asked, name = found
         states, time = [self.state], self._time(number)
         for pair, answer in told:  # whatever is refused is refused here, before anything is logged
-            states.append(self.learner.tell_row(states[-1], row, pair, answer, given_key(name)))
+            states.append(abilities.tell_row(self.learner, states[-1], row, pair, answer, given_key(name)))
         for i, (pair, answer) in enumerate(told, start=1):
             self._note(Asked(f"ask-{time}.{i}", name, pair, self.answered))
             self._note(Answered(f"answer-{time}.{i}", f"ask-{time}.{i}", answer))
@@ -300,7 +303,7 @@ class Stream:
         """Close an open question without an answer; it stays counted."""
         number, found = self._find(question)
         self._note(Skipped(f"skip-{number}", f"ask-{number}"))
-        if self.learner.several:
+        if self._again:
             self._skipped.add(self._place(found.row, given_key(found.name)))
         del self._open[number]
 
@@ -347,7 +350,7 @@ class Stream:
                 self.reopen(number, rows[one.row], one.question, one.row)
                 done.add(number)
         passed = [asked[event.asked].row for event in ends if isinstance(event, Skipped) and event.asked in asked]
-        for name in passed if self.learner.several else ():
+        for name in passed if self._again else ():
             if name in rows:
                 self._skipped.add(self._place(as_row(rows[name], self.learner.columns)[0], given_key(name)))
 

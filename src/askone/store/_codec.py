@@ -82,26 +82,10 @@ def _chained(entry: Entry, before: str) -> tuple[str, str]:
 
 def as_texts(argument: str, texts: Sequence[str]) -> None:
     """Refuse what a database cannot keep as text."""
-    try:
-        whole = "".join(texts)
-        whole.encode()
-        if "\0" not in whole:
-            return
-    except (TypeError, UnicodeEncodeError):
-        pass  # which one it is, is looked for only then
     for text in texts:
-        if not isinstance(text, str) or "\0" in text or not _is_unicode(text):
+        good = isinstance(text, str) and "\0" not in text
+        if not good or not (text.isascii() or text.encode(errors="ignore").decode() == text):
             raise InvalidArgument(argument, "text without NUL and without half characters", text)
-
-
-def _is_unicode(text: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def packed_seat(seat: Seat) -> Record:

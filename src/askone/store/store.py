@@ -33,7 +33,7 @@ from askone.store._codec import ROW_COLUMNS, Line, as_texts, is_name, row_of
 from askone.store._connections import ENTRY_COLUMNS, Database, Record
 from askone.store.accounts.accounts import Accounts
 from askone.store.entries import BEGINNING, Entry, Row, Seat
-from askone.store.transactions import HEAD, Transaction
+from askone.store.transactions import HEAD, Transaction, known_query
 
 __all__ = ["CampaignRecord", "Line", "Store", "Transaction"]
 
@@ -154,9 +154,7 @@ class Store:
     def known(self, name: str, ids: Sequence[str]) -> dict[str, Entry]:
         """The entries of these events, as far as the log has them."""
         as_texts("ids", ids)
-        by, among = self._database.by.format("entries_by_id"), self._database.among_texts
-        query = f"SELECT {ENTRY_COLUMNS} FROM entries{by} WHERE campaign = ? AND id {among}"
-        number = self._one(HEAD, name)[0]
+        number, query = self._one(HEAD, name)[0], known_query(self._database)
         found = self._database.read(query, (number, self._database.listed(ids))) if ids else []
         return {record[1]: Line(*record).entry() for record in found}
 

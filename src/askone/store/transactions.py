@@ -18,7 +18,6 @@ LEFT JOIN entries e ON e.campaign = c.id AND e.seq = (SELECT max(seq) FROM entri
 WHERE c.name = ?
 """
 _TAIL = f"SELECT {ENTRY_COLUMNS} FROM entries WHERE campaign = ? AND seq > ? ORDER BY seq"
-_KNOWN = f"SELECT {ENTRY_COLUMNS} FROM entries{{by}} WHERE campaign = ? AND id {{texts}}"
 _SEATS = f"SELECT {SEAT_COLUMNS} FROM seats{{by}} WHERE campaign = ? AND "
 _FREE = (
     f"SELECT {SEAT_COLUMNS} FROM seats WHERE campaign = ? AND (number, seat) > (?, ?) AND expires <= ? "
@@ -27,6 +26,12 @@ _FREE = (
 
 
 Query = tuple[str, Values]
+
+
+def known_query(database: Database) -> str:
+    """Return the query for a campaign's entries by their ids."""
+    by = database.by.format("entries_by_id")
+    return f"SELECT {ENTRY_COLUMNS} FROM entries{by} WHERE campaign = ? AND id {database.among_texts}"
 
 
 @final
@@ -100,7 +105,7 @@ class Transaction:
 
     def _known(self, ids: Sequence[str]) -> Query | None:
         as_texts("ids", ids)
-        return (self._knowing(), (self._campaign, self._database.listed(ids))) if ids else None
+        return (known_query(self._database), (self._campaign, self._database.listed(ids))) if ids else None
 
     def _seats(self, people: Sequence[str], leases: Sequence[str], numbers: Sequence[int]) -> Query | None:
         as_texts("people", people)
@@ -150,10 +155,6 @@ class Transaction:
 
     def _twice(self, ids: list[str]) -> DuplicateEvent:
         # Asked outside the transaction: after an error PostgreSQL's answers no question.
-        found = self._database.read(self._knowing(), (self._campaign, self._database.listed(ids)))
+        found = self._database.read(known_query(self._database), (self._campaign, self._database.listed(ids)))
         known = {record[1] for record in found if record[0] <= self._seq}
         return DuplicateEvent(next((one for one in ids if one in known), ids[0]))
-
-    def _knowing(self) -> str:
-        database = self._database
-        return _KNOWN.format(by=database.by.format("entries_by_id"), texts=database.among_texts)

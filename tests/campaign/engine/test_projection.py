@@ -15,8 +15,6 @@ from staged import PRICES
 class Counting:
     """A learner whose state is how much it was told."""
 
-    forecasts = True
-
     def __init__(self):
         self.told = 0
 
@@ -29,7 +27,7 @@ class Counting:
     def to_arrays(self, state):
         return {"told": np.array(state)}
 
-    def tell_row(self, state, x, question, answer, draw):
+    def tell(self, state, x, question, answer):
         self.told += 1
         return state + 1
 

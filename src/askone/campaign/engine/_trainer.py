@@ -12,6 +12,7 @@ from typing import Any, final
 
 from askone._common.types import Array
 from askone.campaign.engine.training_set import Asking, TrainingSet
+from askone.learners.abilities import Forecasts, able
 from askone.learners.base import Learner
 from askone.session.checkpoints import Example, Fold
 from askone.session.log import AUTOMATIC
@@ -66,7 +67,8 @@ class Trainer:
         for place, (lesson, asking, x) in enumerate(zip(chunk, asked, rows, strict=True)):
             if place and go_on is not None and not go_on():
                 return False
-            teaches = asking.role != "exam" or self.fold.learner.forecasts  # a slope must be asked at the prediction
+            # An exam is not asked at the prediction, where a slope must be.
+            teaches = asking.role != "exam" or able(self.fold.learner, Forecasts)
             self.fold.learn(Example(AUTOMATIC, x, asking.question, lesson.answer) if teaches else None)
             self.lessons.changed = self.learnt
         return True

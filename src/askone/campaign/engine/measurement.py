@@ -28,8 +28,8 @@ from askone.labels.base import Space
 from askone.labels.classes import FiniteSpace
 from askone.labels.number import Real
 from askone.labels.ranking import Ranking
+from askone.learners.abilities import space_at
 from askone.learners.base import Learner
-from askone.learners.range_search import Calibrated
 from askone.questions.base import Question
 from askone.questions.comparison import Prefer
 from askone.questions.half_space import HalfSpace
@@ -73,7 +73,7 @@ def exam(learner: Learner[Any], state: Any, x: Array, uniform: Array, error: flo
     Laplace's distribution of twice that scale (for errors that fall off exponentially that has the least variance),
     half uniformly.
     """
-    space = state.space if isinstance(learner, Calibrated) else learner.space
+    space = space_at(learner, state)
     learnt = learner.count(state)
     if isinstance(space, Real):
         if space.m > 1:

@@ -18,14 +18,19 @@ import numpy as np
 
 from askone._common.types import Array
 from askone.campaign.engine.packed_model import ENCODER, MODEL, parts
-from askone.campaign.settings.settings import ClassNames, Items, Settings
+from askone.campaign.settings.settings import ClassNames, Items, Numbers, Settings
 from askone.campaign.tables.encoder import Encoder
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
+from askone.estimators.choices.base import LearnerChoice
+from askone.estimators.choices.gradients import SGD
+from askone.estimators.choices.likelihoods import Filters, SetLikelihood, Thurstone
+from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.estimators.classifier import OneBitClassifier
 from askone.estimators.loading import load
 from askone.estimators.ranker import OneBitRanker
 from askone.estimators.regressor import OneBitRegressor
+from askone.labels.number import Wording
 from askone.session import row_selection
 
 _PLACES: Final = {
@@ -54,48 +59,56 @@ def make_estimator(settings: Settings, sample: Array | None, features: int | Non
     """
     if sample is None and not isinstance(settings.labels, Items):
         raise InvalidArgument("rows", "a table, to ask about its rows", None)
-    estimator = _estimator(settings, {} if features is None else {"n_components": features})
+    estimator = _estimator(settings, features)
     try:
         if isinstance(estimator, OneBitRanker):
             estimator.start(sample)
         else:
             estimator.start(np.asarray(sample, dtype=np.float64))
         if settings.ask.order == "uncertain":
-            row_selection.require_forecasts(estimator.stream_.learner)
+            row_selection.as_forecasting(estimator.stream_.learner)
     except InvalidArgument as error:
         raise InvalidArgument(_PLACES.get(error.argument, error.argument), error.allowed, error.got) from error
     estimator.budget = estimator.stream_.budget = None
     return estimator
 
 
-def _estimator(settings: Settings, options: dict[str, Any]) -> OneBitEstimator:
+def _estimator(settings: Settings, features: int | None) -> OneBitEstimator:
     labels, question, learner = settings.labels, settings.question, settings.learner
     budget = settings.ask.budget
     shared: dict[str, Any] = {
-        "wording": question.wording,
-        "learner": learner.learner,
+        "learner": _choice(settings, features),
         "flip": learner.flip,
         "budget": None if budget is None else max(1, budget // settings.ask.overlap),
         "keep_log": False,
         "random_state": learner.seed,
-        **options,
     }
     if isinstance(labels, Items):
-        return OneBitRanker(labels.items, **shared)
+        return OneBitRanker(labels.items, wording=question.wording, **shared)
     if isinstance(labels, ClassNames):
         attributes = None if labels.attributes is None else {title: list(one) for title, one in labels.attributes}
-        return OneBitClassifier(labels.classes, attributes=attributes, max_set_size=labels.max_set_size, **shared)
+        sets: dict[str, Any] = {"attributes": attributes, "max_set_size": labels.max_set_size}
+        return OneBitClassifier(labels.classes, **sets, wording=question.wording, **shared)
     return OneBitRegressor(
         labels.low,
         labels.high,
-        unit=labels.unit,
-        names=[labels.noun] if labels.noun else None,
-        answers=question.answers,
+        wording=Wording((labels.noun,) if labels.noun else (), labels.unit, question.wording, question.answers),
         decimals="auto" if labels.decimals is None else labels.decimals,
-        loss=learner.loss,
         interval=learner.interval,
         **shared,
     )
+
+
+def _choice(settings: Settings, features: int | None) -> LearnerChoice:
+    """The learner of the settings, with so many features."""
+    labels, learner = settings.labels, settings.learner
+    if learner.learner == "rls":
+        return RecursiveLeastSquares(n_components=features)
+    if learner.learner == "sgd" or learner.loss != "median":
+        return SGD(loss=learner.loss if isinstance(labels, Numbers) else "auto", n_components=features)
+    if isinstance(labels, Numbers):
+        return Filters(n_components=features)
+    return (SetLikelihood if isinstance(labels, ClassNames) else Thurstone)(n_components=features)
 
 
 def pack(estimator: OneBitEstimator, encoder: Encoder | None) -> bytes:

@@ -14,6 +14,7 @@ from askone.campaign.engine.projection import Book
 from askone.campaign.engine.row_cache import Tray
 from askone.campaign.settings.settings import AskSettings
 from askone.labels.number import Real
+from askone.learners.abilities import Forecasts, able
 from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.half_space import HalfSpace
@@ -118,8 +119,9 @@ class Asker:
         """The row that should tell most, or the next; ``lot`` draws one instead, for rows that were chosen as the
         least certain say nothing of the error in all.
         """
-        if self.settings.order == "uncertain" and self.learner.forecasts and not self.book.rowless:
-            return self._uncertain(number, besides) if lot is None else (self._drawn(lot, besides), None)
+        learner = self.learner
+        if self.settings.order == "uncertain" and able(learner, Forecasts) and not self.book.rowless:
+            return self._uncertain(learner, number, besides) if lot is None else (self._drawn(lot, besides), None)
         found = [p for p in self.book.next_rows(2) if self.book.rowless or p != besides]
         return (found[0] if found else None), None
 
@@ -128,7 +130,7 @@ class Asker:
         free = free if besides is None else free[free != besides]
         return int(free[int(lot * len(free))]) if len(free) else None
 
-    def _uncertain(self, number: int, besides: int | None) -> tuple[int | None, Choice | None]:
+    def _uncertain(self, learner: Forecasts[Any], number: int, besides: int | None) -> tuple[int | None, Choice | None]:
         """The row whose answer should tell most, of some that are drawn (see ``pools``)."""
         free = self.book.free_rows()
         free = free if besides is None else free[free != besides]
@@ -139,7 +141,7 @@ class Asker:
             looked = free[
                 sampled(random_table.uniforms(self.seed, number, 1, CANDIDATES, random_table.POOL)[0], len(free))
             ]
-        worth = self.learner.worth(self.book.state, self.tray.features(looked.tolist()))
+        worth = learner.worth(self.book.state, self.tray.features(looked.tolist()))
         best = int(np.argmax(worth))
         return int(looked[best]), Choice("uncertain", len(free), len(looked), float(worth[best]))
 
@@ -156,7 +158,7 @@ class Asker:
                 question, aside = found.question, {**aside, "role": "exam", "score": [*found.score, found.most]}
         if question is None:
             uniform = random_table.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
-            question = self._plausible(self.learner.ask_row(state, x, uniform, None))
+            question = self._plausible(self.learner.ask(state, x, uniform))
         if plan.role == "gold":
             aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
         return Drafted(plan, question.numbered(plan.number), self.learner.count(state), aside)
@@ -169,7 +171,7 @@ class Asker:
         space = self.learner.space
         if not isinstance(question, HalfSpace) or not isinstance(space, Real) or len(question.direction) > 1:
             return question
-        if not self.learner.forecasts or question.quantities or question.purpose:
+        if not able(self.learner, Forecasts) or question.quantities or question.purpose:
             return question
         sign, low, high = question.direction[0], space.lows[0], space.highs[0]
         inside = sign * min(max(sign * question.threshold, low + _EDGE * (high - low)), high - _EDGE * (high - low))
@@ -194,10 +196,10 @@ class Asker:
         it did: two questions alike would tell it from the others.
         """
         asking = self.book.asked[number]
-        teaches = asking.role == "" or self.learner.forecasts
+        teaches = asking.role == "" or able(self.learner, Forecasts)
         if not quiet or not teaches or self.book.overlap > 1:
             draft = self.draft(following, self.book.state)
             return draft, draft
         x = self.tray.features([asking.position])[0]
-        states = [self.learner.tell_row(self.book.state, x, asking.question, bit, None) for bit in (False, True)]
+        states = [self.learner.tell(self.book.state, x, asking.question, bit) for bit in (False, True)]
         return self.draft(following, states[0]), self.draft(following, states[1])

@@ -11,7 +11,7 @@ from askone.errors import InvalidArgument
 from askone.estimators import OneBitClassifier, OneBitRanker, OneBitRegressor
 from askone.estimators.base import OneBitEstimator
 from askone.labels.classes import FiniteSpace
-from askone.learners.base import Learner
+from askone.learners.abilities import deviation, interval, probabilities
 
 
 def predicted(estimator: OneBitEstimator, X: Array, rowless: bool = False) -> list[dict[str, Any]]:
@@ -35,14 +35,20 @@ def predicted_columns(estimator: OneBitEstimator, X: Array, rowless: bool = Fals
 
 
 def _numbers(estimator: OneBitRegressor, X: Array) -> dict[str, list[Any]]:
-    try:
-        values, deviations = estimator.predict(X, return_std=True)
-    except InvalidArgument:  # stochastic gradients, or before the range is found
-        unknown, values = [None] * len(X), _within(estimator, estimator.predict(X))
-        return {"prediction": values.tolist(), "std": unknown, "low": unknown, "high": unknown}
-    ends = [_within(estimator, end) for end in _ends(estimator, X, values, deviations)]
-    columns = {"prediction": _within(estimator, values), "std": deviations, "low": ends[0], "high": ends[1]}
-    return {name: column.tolist() for name, column in columns.items()}
+    """The ends are those of the labels where they were asked about, else two deviations from the predicted median."""
+    learner, state, values = estimator.stream_.learner, estimator.stream_.state, estimator.predict(X)
+    spread, ends = deviation(learner, state, X), interval(learner, state, X)
+    if ends is None and spread is not None:
+        ends = values[:, None] - 2 * spread, values[:, None] + 2 * spread
+    low, high = (None, None) if ends is None else (_within(estimator, end) for end in ends)
+    return {
+        "prediction": _within(estimator, values).tolist(),
+        **{name: _listed(column, len(X)) for name, column in {"std": spread, "low": low, "high": high}.items()},
+    }
+
+
+def _listed(column: Array | None, rows: int) -> list[Any]:
+    return [None] * rows if column is None else column[:, 0].tolist()
 
 
 def _within(estimator: OneBitRegressor, values: Array) -> Array:
@@ -52,21 +58,13 @@ def _within(estimator: OneBitRegressor, values: Array) -> Array:
     return np.clip(values, float(low), float(high))
 
 
-def _ends(estimator: OneBitRegressor, X: Array, values: Array, deviations: Array) -> tuple[Array, Array]:
-    """The interval of the labels where it was asked about, else two deviations of the predicted median."""
-    if estimator.interval is not None:
-        return estimator.predict_interval(X)
-    return values - 2 * deviations, values + 2 * deviations
-
-
 def _classes(estimator: OneBitClassifier, X: Array) -> dict[str, list[Any]]:
-    best = estimator.predict(X).tolist()
-    learner: Learner[Any] = estimator.stream_.learner
-    if not learner.forecasts or not isinstance(learner.space, FiniteSpace):
+    stream, best = estimator.stream_, estimator.predict(X).tolist()
+    chances = probabilities(stream.learner, stream.state, X)
+    if chances is None or not isinstance(stream.learner.space, FiniteSpace):
         return {"prediction": best, "probabilities": [None] * len(best)}
-    names = [str(name) for name in learner.space.names]
-    chances = estimator.predict_proba(X).tolist()
-    return {"prediction": best, "probabilities": [dict(zip(names, row, strict=True)) for row in chances]}
+    names = [str(name) for name in stream.learner.space.names]
+    return {"prediction": best, "probabilities": [dict(zip(names, row, strict=True)) for row in chances.tolist()]}
 
 
 def _orders(estimator: OneBitRanker, X: Array | None) -> dict[str, list[Any]]:

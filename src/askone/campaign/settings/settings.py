@@ -35,6 +35,7 @@ from askone.errors import InvalidArgument
 from askone.labels.classes import Classes
 from askone.labels.number import YES_NO, Real
 from askone.labels.ranking import Ranking
+from askone.learners import registry
 
 __all__ = [
     "KINDS",
@@ -194,7 +195,7 @@ class Settings:
         self.space()  # checks names and wording
         if self.ask.gold_share and self.rows.gold is None:
             raise InvalidArgument("ask.gold_share", "0 without rows.gold", self.ask.gold_share)
-        as_choice(self.learner.learner, "learner.learner", LEARNERS[self.labels.kind])
+        as_choice(self.learner.learner, "learner.learner", (*LEARNERS[self.labels.kind], *registry.names()))
         _check_learner(self.labels, self.learner)
 
     def space(self) -> Real | Classes | Ranking:

@@ -11,7 +11,7 @@ from askone.paper.figures.real_stream import (
     FAMILIES,
     PAPER,
     TUNED,
-    Streams,
+    RealStreamRun,
     Variant,
     count_text,
     ends_below,
@@ -23,7 +23,7 @@ from askone.paper.figures.real_stream import (
 
 
 @final
-class Calcofi(Streams):
+class Calcofi(RealStreamRun):
     """Sea water."""
 
     name: ClassVar[str] = "calcofi"

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from askone._common.types import Array
-from askone.learners.sgd.sgd import SGD
-from askone.learners.simulating import Block
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_rules import Constant, InverseSqrt, NoAverage
+from askone.learners.streaming import StreamBlock
 from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Axes, Figure, panels
 from askone.paper._synthetic import kernel_learner, sine, uniform_rows
@@ -26,13 +26,13 @@ _CODE = "passive, γ = 0.7 (reference code)"
 _VARIANTS = {_PAPER[1]: ("passive", 0.3), _PAPER[0]: ("active", 0.3), _CODE: ("passive", 0.7)}
 
 
-def sine_learner(family: str, gamma: float, decreasing: bool = False) -> SGD:
+def sine_learner(family: str, gamma: float, decreasing: bool = False) -> SGDLearner:
     """The last iterate, as these figures show it."""
     rule = InverseSqrt(gamma) if decreasing else Constant(gamma)
     return kernel_learner(1, family, rule, _SIGMA, average=NoAverage())
 
 
-def estimate(learner: SGD, X: Array, seed: int) -> list[float]:
+def estimate(learner: SGDLearner, X: Array, seed: int) -> list[float]:
     """The estimate on the grid after a question about each row."""
     state = simulate(learner, X, Oracle(sine(X)), seed=seed).state if len(X) else learner.init()
     return [round(float(value), 6) for value in learner.predict(state, GRID)[:, 0]]
@@ -42,7 +42,7 @@ def picture(seed: int, family: str, gamma: float) -> dict[str, Any]:
     """One reconstruction: its questions (x, u), answers and estimate."""
     learner, X = sine_learner(family, gamma), uniform_rows(seed, _T)
     outcome = simulate(learner, X, Oracle(sine(X)), seed=seed, keep=True)
-    blocks = [block for block in outcome.blocks if isinstance(block, Block)]
+    blocks = [block for block in outcome.blocks if isinstance(block, StreamBlock)]
     thresholds, answers = (np.concatenate([getattr(b, name) for b in blocks]) for name in ("thresholds", "answers"))
     estimate = np.round(learner.predict(outcome.state, GRID)[:, 0], 6).tolist()
     return {"x": X[:, 0].tolist(), "u": thresholds.tolist(), "above": answers.tolist(), "estimate": estimate}

@@ -16,7 +16,7 @@ from askone.learners.base import Learner
 from askone.learners.gradients import BundleSign
 from askone.learners.gradients.subset import Passive
 from askone.learners.models.kernel_expansion import KernelExpansion
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import InverseSqrt
 from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
@@ -62,7 +62,7 @@ def _learner(strategy: str, m: int, gamma: float) -> Learner[Any]:
         return kernel_learner(m, "active", gamma, _SIGMA)
     model = KernelExpansion(Gaussian(_SIGMA), Scaler.identity(1))
     if strategy == "coordinates":
-        return SGD(Real((-1.0,) * m, (1.0,) * m), model, BundleSign(), InverseSqrt(gamma))
+        return SGDLearner(Real((-1.0,) * m, (1.0,) * m), model, BundleSign(), InverseSqrt(gamma))
     return Surrogate(Passive(Classes(names(m))), model, InverseSqrt(gamma))
 
 

@@ -41,7 +41,7 @@ class Variant:
         return f"{'whitened features' if self.whiten else 'sections k(x, xᵢ), as in the paper'}, σ = {self.bandwidth:g}"
 
 
-class Streams(Run):
+class RealStreamRun(Run):
     """A panel of the paper's figure on real streams, for each parametrisation."""
 
     rows: ClassVar[tuple[int, int]]

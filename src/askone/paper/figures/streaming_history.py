@@ -7,7 +7,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from askone.learners.simulating import Block
+from askone.learners.streaming import StreamBlock
 from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Figure, panels
 from askone.paper._synthetic import kernel_learner, sine, uniform_rows
@@ -25,7 +25,7 @@ def frames(seed: int, gamma: float, decreasing: bool) -> list[dict[str, Any]]:
     shown = []
     for t in _FRAMES:
         outcome = simulate(learner, X[:t], Oracle(sine(X[:t])), seed=seed, keep=True)
-        blocks = [block for block in outcome.blocks if isinstance(block, Block)]
+        blocks = [block for block in outcome.blocks if isinstance(block, StreamBlock)]
         u, above = (np.concatenate([getattr(b, name) for b in blocks]).tolist() for name in ("thresholds", "answers"))
         before, after = (estimate(learner, X[:k], seed) for k in (t - 1, t))
         shown.append({"t": t, "x": X[:t, 0].tolist(), "u": u, "above": above, "before": before, "after": after})

@@ -9,7 +9,7 @@ from askone.paper._stream_trial import LEAK, SHRUNK
 from askone.paper.figures.real_stream import (
     PAPER,
     TUNED,
-    Streams,
+    RealStreamRun,
     Variant,
     ends_below,
     mean_curve,
@@ -20,7 +20,7 @@ from askone.paper.figures.real_stream import (
 
 
 @final
-class Weather(Streams):
+class Weather(RealStreamRun):
     """Weather in Szeged."""
 
     name: ClassVar[str] = "weather"

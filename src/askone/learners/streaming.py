@@ -1,4 +1,4 @@
-"""What a learner sees of a simulation: rows in blocks, who answers, and who listens."""
+"""What a learner sees of a simulation: rows in a stream, who answers about them, and who listens."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Respondent(ABC):
 
     @abstractmethod
     def respond(self, row: int, question: Question) -> Answer | None:
-        """The answer about a row, or None for a skip."""
+        """Return the answer about a row, or None for a skip."""
 
     @abstractmethod
     def seal(self, rows: Array, directions: Array) -> Sealed:
@@ -44,12 +44,12 @@ class Respondent(ABC):
 
     @abstractmethod
     def reveal(self, rows: Array) -> tuple[Array, Array]:
-        """Labels and skips of some rows: for the fully supervised baseline."""
+        """Return labels and skips of some rows: for the fully supervised baseline."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Block:
+class StreamBlock:
     """Some consecutive questions of a stream and their answers (2: skipped), in the user's units."""
 
     rows: Array
@@ -68,12 +68,12 @@ class Exchange:
     answer: Answer | None
 
 
-Listener = Callable[[Block | Exchange], None]
+Listener = Callable[[StreamBlock | Exchange], None]
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Task:
+class StreamTask:
     """What a stream of rows needs beside the rows: their numbers at the respondent, the draws."""
 
     rows: Array
@@ -82,14 +82,28 @@ class Task:
     first: int = 0
     listen: Listener | None = None
 
-    def part(self, start: int, stop: int | None = None) -> Task:
-        """The task for some of the rows."""
+    def part(self, start: int, stop: int | None = None) -> StreamTask:
+        """Return the task for some of the rows."""
         return replace(self, rows=self.rows[start:stop], first=self.first + start)
 
+    def narrowed(self, width: int) -> StreamTask:
+        """Return the task for a learner that takes only so many of the uniforms."""
+        return replace(self, draw=lambda first, count: self.draw(first, count)[:, :width])
 
-def heard(row: int, question: Question, answer: Answer | None) -> Block | Exchange:
-    """One question and its answer, as a listener gets them."""
+    def answer(self, place: int, question: Question) -> Answer | None:
+        """Ask about the row at a place; whoever listens hears it."""
+        row = int(self.rows[place])
+        answer = self.respondent.respond(row, question)
+        if self.listen is not None:
+            self.listen(heard(row, question, answer))
+        return answer
+
+
+def heard(row: int, question: Question, answer: Answer | None) -> StreamBlock | Exchange:
+    """Return one question and its answer, as a listener gets them."""
     if not isinstance(question, HalfSpace):
         return Exchange(row, question, answer)
     code = 2 if answer is None else int(bool(answer))
-    return Block(np.array([row]), np.array([question.direction]), np.array([question.threshold]), np.array([code]))
+    return StreamBlock(
+        np.array([row]), np.array([question.direction]), np.array([question.threshold]), np.array([code])
+    )
