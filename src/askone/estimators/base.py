@@ -45,7 +45,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     """A learner with memory and scikit-learn's manners; subclasses say what labels are."""
 
     budget: int | Budget | None
-    learner: Any
+    learner: Any = "auto"
     model: str | Model[Any]
     resample: bool | str
     select: str | None
