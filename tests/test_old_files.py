@@ -7,6 +7,7 @@ Numbers are compared to nine digits, since processors add in different orders; t
 anew.
 """
 
+import ast
 import asyncio
 import csv
 import io
@@ -27,17 +28,27 @@ from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, question_fro
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Next
 from askone.cli.main import main
+from askone.estimators._old_params import modern
 from askone.server.security.passwords import Passwords
 from askone.server.security.tokens import digest
-from askone.store.notices import record_from_json
+from askone.store.notices import logged_from_json
 from askone.store.open import open_store
 
 OLD = Path(__file__).parent / "data" / "v0.1"
 CAMPAIGNS = ("flats", "animals", "drinks", "shades")
 PUBLIC = {"OneBitRegressor": OneBitRegressor, "OneBitClassifier": OneBitClassifier, "OneBitRanker": OneBitRanker}
+POSITIONAL = {"OneBitRegressor": ("low", "high"), "OneBitClassifier": ("classes",), "OneBitRanker": ("items",)}
 
 
 # -- all that is not public ---------------------------------------------------------------------------------------
+
+
+def made(call, learner):
+    """The estimator of a call as it was written then, when estimators had their learners' arguments."""
+    node = ast.parse(call, mode="eval").body
+    given = dict(zip(POSITIONAL[node.func.id], map(ast.literal_eval, node.args), strict=False))
+    given |= {one.arg: ast.literal_eval(one.value) for one in node.keywords}
+    return PUBLIC[node.func.id](**modern(given, learner))
 
 
 def stored(url):
@@ -77,7 +88,7 @@ def asked_of(model):
 
 def notice(record):
     """A notice or an event, from its JSON."""
-    return record_from_json(record)
+    return logged_from_json(record)
 
 
 def is_password(kept, password):
@@ -208,9 +219,16 @@ def test_models(name, tmp_path):
 
 @pytest.mark.parametrize("name", [name for name, one in MODELS["models"].items() if not one["parts"]])
 def test_models_have_the_arguments_they_were_made_with(name):
-    made = eval(MODELS["models"][name]["call"], PUBLIC)
-    model = askone.load(OLD / "models" / f"{name}.askone")
-    ours, theirs = (dict(one.get_params(deep=False)) for one in (made, model))
+    path = OLD / "models" / f"{name}.askone"
+    with zipfile.ZipFile(path) as archive:
+        learner = json.loads(archive.read("askone.json"))["learner"]
+    fresh, model = made(MODELS["models"][name]["call"], learner), askone.load(path)
+    ours, theirs = (dict(one.get_params(deep=False)) for one in (fresh, model))
+    chosen, kept = ours.pop("learner"), theirs.pop("learner")
+    assert type(chosen) is type(kept)
+    usual = type(chosen)().get_params()
+    given = {name: one for name, one in chosen.get_params().items() if repr(one) != repr(usual.get(name))}
+    assert all(kept.get_params()[name] == one for name, one in given.items() if name != "learner")
     assert (ours.pop("budget") is None) == (theirs.pop("budget") is None)
     assert plain(ours) == {argument: one for argument, one in plain(theirs).items() if argument in ours}
 
@@ -250,7 +268,7 @@ def test_logs_teach_as_they_did(name):
     rows = {key: np.array(row) for key, row in record["rows"]}
     shown = np.array(LOGS["rows"]) if record["context"] else None
     for call, expected in record["refits"].items():
-        model = askone.refit(log, rows, eval(call, PUBLIC), own=expected["own"])
+        model = askone.refit(log, rows, made(call, {"type": expected["learner"]}), own=expected["own"])
         within = FITTED if expected["learner"] in LIKELIHOODS else EXACT
         assert asked_of(model)[1] == expected["answered"]
         assert alike(plain(of_rows(model.predict, shown)), expected["predict"], within)

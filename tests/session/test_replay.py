@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from askone import Ranking, Real, Stream
+from askone.learners.abilities import wants
 from askone.learners.gradients.ranking import RANK_LOSSES, RANK_PAIRS, rank_strategy
 from askone.learners.sgd.surrogate import Surrogate
 from askone.session.log import event_from_json
@@ -38,7 +39,7 @@ def test_the_log_is_the_only_truth(learner):
     stream = Stream(learner, seed=4, resample=True, log=log.append)
     waiting = []
     for i in (*range(24), *range(0, 24, 2)):  # half of the rows come again; answers come late and out of order
-        if not learner.wants(stream.state, X[i]):
+        if not wants(learner, stream.state, X[i], None):
             continue
         waiting.append((i, stream.ask(X[i], key=i)))
         if len(waiting) == 3:

@@ -44,7 +44,7 @@ class InputScaleWarning(UserWarning):
 class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """A learner with memory and scikit-learn's manners; subclasses say what labels are."""
 
-    learner: str | LearnerChoice
+    learner: str | LearnerChoice = "auto"
     flip: float
     budget: int | Budget | None
     resample: bool
