@@ -10,7 +10,7 @@ from .estimators.choices.likelihoods import SetLikelihood as SetLikelihood
 from .estimators.choices.likelihoods import Thurstone as Thurstone
 from .estimators.choices.paper import Ellipsoid as Ellipsoid
 from .estimators.choices.paper import Game as Game
-from .estimators.choices.paper import Generic as Generic
+from .estimators.choices.paper import GenericScheme as GenericScheme
 from .estimators.choices.repeated import Bisection as Bisection
 from .estimators.choices.repeated import Remembering as Remembering
 from .estimators.choices.squares import RecursiveLeastSquares as RecursiveLeastSquares

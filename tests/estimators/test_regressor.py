@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import askone
-from askone import SGD, Bisection, Filters, Generic, Remembering, Wording
+from askone import SGD, Bisection, Filters, GenericScheme, Remembering, Wording
 from askone.errors import AlreadyAsked, BudgetSpent, IncompatibleParts, InvalidArgument, InvalidFile, UnknownQuestion
 from askone.estimators import InputScaleWarning
 from askone.estimators.choices.base import MODELS
@@ -319,7 +319,7 @@ def test_every_loss_and_family_by_name(loss, questions):
     if questions == "bisection":
         learner = Bisection(learner)
     if questions == "generic":
-        learner = Generic(loss=loss)
+        learner = GenericScheme(loss=loss)
     model = askone.OneBitRegressor(-3, 3, learner=learner, random_state=0)
     fits = (loss, questions) in PAIRS or (questions == "generic" and loss != "squared")
     if not fits and questions != "bisection":
@@ -373,7 +373,7 @@ def test_ones_own_model_and_loss():
     askone.checks.check_loss_gradient(Softer())
     full = askone.OneBitRegressor(-3, 3, learner=SGD(loss=Softer(), questions="full"), random_state=0).fit(X, Y)
     assert full.score(X, Y) > 0.3
-    mine = askone.OneBitRegressor(-3, 3, learner=Generic(loss=Softer(), model=models()["linear"]))
+    mine = askone.OneBitRegressor(-3, 3, learner=GenericScheme(loss=Softer(), model=models()["linear"]))
     assert np.isfinite(mine.fit(X, Y).predict(X)).all()
     with pytest.raises(InvalidArgument, match="to be saved"):
         mine.save("nowhere")
@@ -437,7 +437,7 @@ def test_bad_parameters_name_themselves(options, argument):
         (Filters(n_components=0), "n_components"),
         (Filters(calibration=0), "calibration"),
         (Filters(covariance="round"), "covariance"),
-        (Generic(step="dog"), "step"),
+        (GenericScheme(step="dog"), "step"),
         (askone.Game(), "learner"),
         ("game", "learner"),
         (None, "learner"),

@@ -9,7 +9,7 @@ from typing import Any
 from askone.estimators.choices.base import LearnerChoice
 from askone.estimators.choices.gradients import SGD
 from askone.estimators.choices.likelihoods import Filters, SetLikelihood, Thurstone
-from askone.estimators.choices.paper import Ellipsoid, Game, Generic
+from askone.estimators.choices.paper import Ellipsoid, Game, GenericScheme
 from askone.estimators.choices.repeated import Bisection, Remembering
 from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.labels.losses import Huber, LogCosh, Quantile
@@ -17,7 +17,7 @@ from askone.labels.number import YES_NO, Wording
 
 # Who was chosen, by the saved name of who learns.
 _CHOSEN: dict[str, type[LearnerChoice]] = {
-    "Filters": Filters, "Intervals": Filters, "SGD": SGD, "Surrogate": SGD, "GenericSGD": Generic,
+    "Filters": Filters, "Intervals": Filters, "SGD": SGD, "Surrogate": SGD, "GenericSGD": GenericScheme,
     "Ellipsoid": Ellipsoid, "Game": Game, "SetLikelihood": SetLikelihood, "Contest": SetLikelihood,
     "Thurstone": Thurstone, "PseudoMeans": RecursiveLeastSquares, "PseudoLabels": RecursiveLeastSquares,
     "BisectedReal": Bisection, "BisectedClasses": Bisection,
@@ -64,7 +64,7 @@ def _choice(kind: type[Any], old: Mapping[str, Any]) -> LearnerChoice:
         given["loss"] = _loss(loss, old)
     if kind is Filters:
         given["quantile"] = loss.tau if isinstance(loss, Quantile) else old.get("quantile", 0.5)
-    if kind is Generic and given.get("step") == "auto":
+    if kind is GenericScheme and given.get("step") == "auto":
         given["step"] = "sqrt"
     made: LearnerChoice = kind(**given)
     return made

@@ -88,7 +88,7 @@ _NAMED: dict[str, type] = {
     "SetLikelihood": SetLikelihoodLearner, "Thurstone": ThurstoneLearner,
 }  # fmt: skip
 _CHOICES = (
-    choices.Bisection, choices.Ellipsoid, choices.Filters, choices.Game, choices.Generic,
+    choices.Bisection, choices.Ellipsoid, choices.Filters, choices.Game, choices.GenericScheme,
     choices.RecursiveLeastSquares, choices.Remembering, choices.SGD, choices.SetLikelihood, choices.Thurstone,
 )  # fmt: skip
 SAVEABLE: dict[str, type] = {

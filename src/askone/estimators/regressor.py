@@ -17,7 +17,7 @@ from askone.estimators.base import OneBitEstimator
 from askone.estimators.choices.base import LearnerChoice
 from askone.estimators.choices.gradients import SGD
 from askone.estimators.choices.likelihoods import Filters
-from askone.estimators.choices.paper import Ellipsoid, Generic
+from askone.estimators.choices.paper import Ellipsoid, GenericScheme
 from askone.estimators.choices.repeated import Bisection, Remembering
 from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.labels.base import Space
@@ -53,7 +53,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         "filters", ``Filters()``: a bank of one-bit Kalman filters for the median or a quantile, with nothing to tune.
         "sgd", ``SGD()``: stochastic gradients (Algorithm 1), for any loss and model.
         "rls", ``RecursiveLeastSquares()``: the mean by unbiased pseudo-labels, within a declared range.
-        "generic", "ellipsoid", ``Generic()``, ``Ellipsoid()``: slopes in parameter space; prices without noise.
+        "generic", "ellipsoid", ``GenericScheme()``, ``Ellipsoid()``: slopes in parameter space; prices without noise.
         "bisection", "memory", ``Bisection()``, ``Remembering()``: several questions about a row.
         "auto" is "filters", unless bundles tell outputs only together, which takes gradients.
     flip : float
@@ -86,7 +86,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     """
 
     _learners: ClassVar[dict[str, type[LearnerChoice]]] = {
-        "auto": Filters, "filters": Filters, "sgd": SGD, "rls": RecursiveLeastSquares, "generic": Generic,
+        "auto": Filters, "filters": Filters, "sgd": SGD, "rls": RecursiveLeastSquares, "generic": GenericScheme,
         "ellipsoid": Ellipsoid, "bisection": Bisection, "memory": Remembering,
     }  # fmt: skip
 

@@ -7,7 +7,7 @@ from .likelihoods import Thurstone as Thurstone
 from .own import OwnLearner as OwnLearner
 from .paper import Ellipsoid as Ellipsoid
 from .paper import Game as Game
-from .paper import Generic as Generic
+from .paper import GenericScheme as GenericScheme
 from .repeated import Bisection as Bisection
 from .repeated import Remembering as Remembering
 from .squares import RecursiveLeastSquares as RecursiveLeastSquares

@@ -37,7 +37,7 @@ class Game(GradientChoice):
 
 @final
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Generic(FeatureChoice):
+class GenericScheme(FeatureChoice):
     """Learn numbers by slopes of the loss in parameter space (appendix B), for any loss with a bounded gradient.
 
     Parameters
