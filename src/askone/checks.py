@@ -53,7 +53,7 @@ _R = TypeVar("_R")
 
 
 def check_loss_gradient(loss: Loss, outputs: int = 2, seed: int = 0) -> None:
-    """The gradient equals finite differences of the value, and keeps its Lipschitz bound.
+    """Check that the gradient equals finite differences of the value, and keeps its Lipschitz bound.
 
     Points within 1e-3 of a kink are moved off it: there a subgradient need not match.
     """
@@ -102,7 +102,7 @@ def check_gradient_unbiased(gradient: WeakGradient, outputs: int = 1, draws_: in
 
 
 def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int = 0) -> None:
-    """The contract of ``Learner`` on some rows with labels (hidden behind an oracle).
+    """Check the contract of ``Learner`` on some rows with labels (hidden behind an oracle).
 
     Predict before any answer; ask gives the same for the same draw; every question survives JSON
     and says the same of every label; tell is pure; a wrong answer or row is refused; the state
@@ -166,7 +166,7 @@ class _Case:
     seed: int
 
     def drawn(self, learner: Learner[Any], number: int) -> Array:
-        """The uniforms of a question."""
+        """Return the uniforms of a question."""
         return np.asarray(random_table.uniforms(self.seed, number, 1, learner.width)[0])
 
 
@@ -285,7 +285,7 @@ _ABILITIES: dict[type[Learner[Any]], Callable[[Any, Any, _Case], None]] = {
 
 
 def _pure(learner: Learner[Any], state: Any, call: Callable[[], _R], name: str) -> _R:
-    """What a call returns, twice the same, with the state as it was."""
+    """Return what a call returns, twice the same, with the state as it was."""
     before, found = _copied(learner, state), call()
     _require(_same(before, learner.to_arrays(state)), f"{name} changed the state it was given")
     return found
@@ -315,7 +315,7 @@ def _refuses(learner: Learner[Any], state: Any, x: Array, question: Question) ->
 
 
 def _integrated(gradient: WeakGradient, z: Array, y: Array, atoms: Array) -> Array:
-    """E[G]: every discrete draw in turn, and V by quadrature on each side of the bit's jump."""
+    """Return E[G]: every discrete draw in turn, and V by quadrature on each side of the bit's jump."""
     if atoms.shape[1] == gradient.width(len(z)):
         return np.asarray(draws_of(gradient, z, y, atoms).mean(axis=0))
     return np.asarray(np.mean([_over_v(gradient, z, y, lead) for lead in atoms], axis=0))
@@ -337,7 +337,7 @@ def _quadrature() -> tuple[Array, Array]:
 
 
 def _jump(gradient: WeakGradient, z: Array, y: Array, lead: Array) -> float:
-    """The v in (0, 1) where the answer changes, by bisection (an end where it does not)."""
+    """Return the v in (0, 1) where the answer changes, by bisection (an end where it does not)."""
 
     def bit(v: float) -> bool:
         plan = gradient.plan(len(z), np.array([[*lead, v]]))

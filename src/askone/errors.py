@@ -65,7 +65,7 @@ class IncompatibleParts(InvalidArgument):
 
 
 def incompatible(argument: str, got: object, reason: str, fits: Iterable[object]) -> IncompatibleParts:
-    """The error for a part that does not fit, with the parts that would.
+    """Return the error for a part that does not fit, with the parts that would.
 
     >>> str(incompatible("loss", "quantile", "2 outputs", ["median", "squared"]))
     "loss must be one of: 'median', 'squared' (2 outputs); got quantile"

@@ -8,7 +8,7 @@ from askone._common.validate import as_count, as_number
 
 
 def c2(m: int) -> float:
-    """E|<e_1, U>| for U uniform on the sphere of R^m: sign(<z, U>) U averages to c2 z/|z|.
+    """Return e|<e_1, U>| for U uniform on the sphere of R^m: sign(<z, U>) U averages to c2 z/|z|.
 
     c2(m) = Gamma(m/2) / (sqrt(pi) Gamma((m+1)/2)), between sqrt(2/(pi m)) and sqrt(2/(pi (m-1/2))).
 
@@ -24,7 +24,7 @@ def c2(m: int) -> float:
 
 
 def c1(m: int, M: float) -> float:
-    """1{<z, U> >= V} U averages to c1 z, for |z| <= 2M, U on the sphere, V uniform on [0, 2M].
+    """Return 1{<z, U> >= V} U averages to c1 z, for |z| <= 2M, U on the sphere, V uniform on [0, 2M].
 
     c1 = 1 / (4 M m), so 4 M m 1{<f - Y, U> >= V} U is an unbiased gradient of |f - Y|^2 / 2.
 
@@ -35,7 +35,7 @@ def c1(m: int, M: float) -> float:
 
 
 def generic_factor(dimension: int, bound: float) -> float:
-    """2 B d: the factor of the generic scheme, U on the sphere of R^d, V uniform on [0, B].
+    """Return 2 B d: the factor of the generic scheme, U on the sphere of R^d, V uniform on [0, B].
 
     >>> generic_factor(10, 0.5)
     10.0
@@ -44,7 +44,7 @@ def generic_factor(dimension: int, bound: float) -> float:
 
 
 def bound(kappa: float, M: float, m: int, T: int) -> float:
-    """Theorem 1: the mean excess risk after T questions is at most kappa M / (c2(m) sqrt(T)).
+    """Return Theorem 1: the mean excess risk after T questions is at most kappa M / (c2(m) sqrt(T)).
 
     For E|phi(X)|^2 <= kappa^2, |theta*| <= M, the step of ``step`` and the average of
     theta_0 .. theta_{T-1}.  It grows as sqrt(m), not as m^{3/2}.
@@ -57,7 +57,7 @@ def bound(kappa: float, M: float, m: int, T: int) -> float:
 
 
 def step(kappa: float, M: float, T: int) -> float:
-    """Theorem 1's constant step M / (kappa sqrt(T)), in Algorithm 1's units.
+    """Return Theorem 1's constant step M / (kappa sqrt(T)), in Algorithm 1's units.
 
     >>> step(1.0, 2.0, 400)
     0.1

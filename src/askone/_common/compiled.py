@@ -19,7 +19,7 @@ jit_sum = numba.njit(cache=True, error_model="numpy", fastmath={"contract", "rea
 
 @jit
 def exp(x: float) -> float:
-    """exp(x) for x <= 0 within 1 ulp or so; unlike libm's, LLVM can vectorise it."""
+    """Return exp(x) for x <= 0 within 1 ulp or so; unlike libm's, LLVM can vectorise it."""
     x = max(x, -708.0)
     shifted = x * 1.4426950408889634 + _MAGIC
     k = shifted - _MAGIC
@@ -43,7 +43,7 @@ def exp(x: float) -> float:
 
 @jit
 def rounded(value: float, decimals: int) -> float:
-    """The value to so many decimals, as the nearest double to what a person reads.
+    """Return the value to so many decimals, as the nearest double to what a person reads.
 
     >>> rounded(21.38, 1), rounded(1234.0, -2)
     (21.4, 1200.0)
@@ -60,7 +60,7 @@ _ROOT_2, _LOG_ROOT_2PI = math.sqrt(2.0), 0.5 * math.log(2.0 * math.pi)
 
 @jit
 def hazard(z: float) -> tuple[float, float, float]:
-    """log Phi(z), h = N(z) / Phi(z) and h + z, as far out as one likes."""
+    """Return log Phi(z), h = N(z) / Phi(z) and h + z, as far out as one likes."""
     if z > _FAR:
         p = 0.5 * math.erfc(-z / _ROOT_2)
         h = math.exp(-0.5 * z * z - _LOG_ROOT_2PI) / p
@@ -74,7 +74,7 @@ def hazard(z: float) -> tuple[float, float, float]:
 
 @jit_sum
 def dot(a: Array, b: Array) -> float:
-    """<a, b>."""
+    """Return <a, b>."""
     total = 0.0
     for c in range(a.shape[0]):
         total += a[c] * b[c]

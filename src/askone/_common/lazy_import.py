@@ -36,7 +36,7 @@ _HELD = "module that this one stands for"
 
 
 def lazy_import(module: str) -> Any:
-    """The module of this name, loaded when it is first looked into.
+    """Return the module of this name, loaded when it is first looked into.
 
     >>> colours = lazy_import("colorsys")
     >>> colours.rgb_to_hsv(0.0, 0.0, 1.0)
@@ -49,7 +49,7 @@ def lazy_import(module: str) -> Any:
 
 
 def import_now(module: str) -> ModuleType:
-    """The module of this name, now.
+    """Return the module of this name, now.
 
     >>> import_now("colorsys").__name__
     'colorsys'

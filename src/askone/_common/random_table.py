@@ -28,7 +28,7 @@ _CHUNK = 1 << 14
 
 
 def uniforms(seed: int, first: int, count: int, width: int, purpose: int = ASK) -> Array:
-    """Rows first .. first + count - 1 of the table: independent uniforms in (0, 1).
+    """Return rows first .. first + count - 1 of the table: independent uniforms in (0, 1).
 
     >>> table = uniforms(0, 0, 100, 3)
     >>> bool((table[40:42] == uniforms(0, 40, 2, 3)).all())
@@ -58,7 +58,7 @@ def _table(seed: int, first: int, count: int, width: int, purpose: int) -> Array
 
 
 def by_content(rows: Array, width: int, seed: int = 0) -> Array:
-    """Uniforms that depend on the content of each row alone, n x width: to break ties of predictions.
+    """Return uniforms that depend on the content of each row alone, n x width: to break ties of predictions.
 
     A prediction must not depend on the company a row is in, nor may ties always fall to one side.
 
@@ -72,7 +72,7 @@ def by_content(rows: Array, width: int, seed: int = 0) -> Array:
 
 
 def sphere(uniform: Array) -> Array:
-    """Rows of uniforms turned into directions uniform on the sphere (normals, normalised).
+    """Return rows of uniforms turned into directions uniform on the sphere (normals, normalised).
 
     >>> float(np.linalg.norm(sphere(uniforms(0, 0, 5, 3)), axis=1).round(12).max())
     1.0

@@ -1,4 +1,4 @@
-"""What callers hand in, checked once and turned into arrays: rows, labels, numbers, seeds."""
+"""Validate what callers hand in, once, and turn it into arrays: rows, labels, numbers, seeds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from askone.errors import InvalidArgument
 
 
 def as_rows(X: ArrayLike, columns: int | None = None, argument: str = "X") -> Array:
-    """A finite float array of rows (n x columns).
+    """Return a finite float array of rows (n x columns).
 
     >>> as_rows([[1, 2]]).shape
     (1, 2)
@@ -31,7 +31,7 @@ def as_rows(X: ArrayLike, columns: int | None = None, argument: str = "X") -> Ar
 
 
 def as_row(x: ArrayLike, columns: int | None = None, argument: str = "x") -> Array:
-    """One row as a (1 x columns) array."""
+    """Return one row as a (1 x columns) array."""
     if type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (columns,) and math.isfinite(x.dot(x)):
         return x.reshape(1, -1)  # the usual case, in a microsecond
     row = _floats(x, argument)
@@ -43,7 +43,7 @@ def as_row(x: ArrayLike, columns: int | None = None, argument: str = "x") -> Arr
 
 
 def as_labels(y: ArrayLike, outputs: int | None = None, argument: str = "y") -> Array:
-    """Labels as a finite (n x m) array; one output may come as a flat list."""
+    """Return labels as a finite (n x m) array; one output may come as a flat list."""
     labels = _floats(y, argument)
     if labels.ndim == 1:
         labels = labels[:, None]
@@ -53,7 +53,7 @@ def as_labels(y: ArrayLike, outputs: int | None = None, argument: str = "y") -> 
 
 
 def as_hidden(y: ArrayLike, argument: str = "y") -> Array:
-    """Labels of any kind, n x entries: finite numbers, or an array of objects for names.
+    """Return labels of any kind, n x entries: finite numbers, or an array of objects for names.
 
     >>> as_hidden(["cat", "lion"]).tolist()
     [['cat'], ['lion']]
@@ -75,7 +75,7 @@ def as_hidden(y: ArrayLike, argument: str = "y") -> Array:
 
 
 def as_label(y: ArrayLike, outputs: int, argument: str = "label") -> Array:
-    """One label as a finite vector of m numbers; one output may come as a number."""
+    """Return one label as a finite vector of m numbers; one output may come as a number."""
     label = _floats(y, argument).reshape(-1)
     if label.size != outputs:
         raise InvalidArgument(argument, f"a label with {outputs} output(s)", f"{label.size} number(s)")
@@ -85,7 +85,7 @@ def as_label(y: ArrayLike, outputs: int, argument: str = "label") -> Array:
 def as_number(
     value: object, argument: str, low: float = -math.inf, high: float = math.inf, strict: bool = False
 ) -> float:
-    """A finite number between two bounds (excluding them where ``strict``)."""
+    """Return a finite number between two bounds (excluding them where ``strict``)."""
     try:
         number = math.nan if isinstance(value, bool) or not isinstance(value, numbers.Real) else float(value)
     except OverflowError:  # a whole number beyond all floats
@@ -97,7 +97,7 @@ def as_number(
 
 
 def as_count(value: object, argument: str, low: int = 0, high: int | None = None) -> int:
-    """A whole number not below ``low`` (nor above ``high``)."""
+    """Return a whole number not below ``low`` (nor above ``high``)."""
     number = None if isinstance(value, bool) or not isinstance(value, numbers.Integral) else int(value)
     if number is None or number < low or (high is not None and number > high):
         allowed = f"a whole number from {low}" + ("" if high is None else f" to {high}")
@@ -106,26 +106,26 @@ def as_count(value: object, argument: str, low: int = 0, high: int | None = None
 
 
 def as_seed(value: object, argument: str = "seed") -> int:
-    """A seed: a whole number below 2^63."""
+    """Return a seed: a whole number below 2^63."""
     return as_count(value, argument, 0, 2**63 - 1)
 
 
 def as_flag(value: object, argument: str) -> bool:
-    """True or False."""
+    """Return true or False."""
     if not isinstance(value, bool | np.bool_):
         raise InvalidArgument(argument, "True or False", _shown(value))
     return bool(value)
 
 
 def as_text(value: object, argument: str) -> str:
-    """A text."""
+    """Return a text."""
     if not isinstance(value, str):
         raise InvalidArgument(argument, "a text", _shown(value))
     return value
 
 
 def as_choice(value: object, argument: str, choices: Iterable[str]) -> str:
-    """One of some names."""
+    """Return one of some names."""
     names = list(choices)
     if not isinstance(value, str) or value not in names:
         raise InvalidArgument(argument, "one of: " + ", ".join(map(repr, names)), _shown(value))
@@ -133,7 +133,7 @@ def as_choice(value: object, argument: str, choices: Iterable[str]) -> str:
 
 
 def dimensions(values: ArrayLike, argument: str = "X") -> int:
-    """How many dimensions some input has; a ragged list is refused."""
+    """Return how many dimensions some input has; a ragged list is refused."""
     try:
         return int(np.ndim(values))
     except ValueError as error:

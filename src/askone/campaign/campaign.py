@@ -66,7 +66,7 @@ _PATIENCE = 200
 
 @final
 class Campaign:
-    """See the module.  Safe for several threads: one is served at a time."""
+    """A campaign: learner, rows and log joined.  Safe for several threads: one is served at a time."""
 
     def __init__(self, store: Store, name: str, fresh: bool = False) -> None:
         self.store, self.name, self._fresh = store, name, fresh
@@ -89,7 +89,7 @@ class Campaign:
 
     @classmethod
     def open(cls, store: Store, name: str, fresh: bool = False) -> Campaign:
-        """A campaign as its log has it; ``fresh``: folded from the beginning, whatever was kept."""
+        """Return a campaign as its log has it; ``fresh``: folded from the beginning, whatever was kept."""
         return cls(store, name, fresh)
 
     # -- the fold ---------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class Campaign:
             self._kept = count
 
     def _mark(self, book: Book, count: int) -> str:
-        """What a kept state belongs to: this version, this learner, these lessons."""
+        """Return what a kept state belongs to: this version, this learner, these lessons."""
         text = f"{__version__} {hashlib.sha256(self._packed).hexdigest()} {book.lessons.digest(count)}"
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -254,7 +254,7 @@ class Campaign:
     # -- looking ----------------------------------------------------------------------------------
 
     def model(self) -> OneBitEstimator:
-        """The model as it is now: predict with it, save it, go on asking elsewhere."""
+        """Return the model as it is now: predict with it, save it, go on asking elsewhere."""
         estimator: OneBitEstimator = building.unpack(self._packed).estimator
         with self._lock:
             self.learn()
@@ -292,7 +292,7 @@ class Campaign:
         ]
 
     def prediction_pages(self, size: int) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:
-        """The same of all rows, without what people see of them: keys and columns, page by page."""
+        """Yield the same of all rows, without what people see of them: keys and columns, page by page."""
         for keys, X in self.store.feature_pages(self.name, size):
             with self._lock:
                 self.learn()
@@ -300,12 +300,12 @@ class Campaign:
             yield keys, columns
 
     def status(self, now: float) -> dict[str, Any]:
-        """How far it is."""
+        """Return how far it is."""
         with self._lock:
             return {"name": self.name, "title": self.title, **dashboard.counts(self.book, now)}
 
     def dashboard(self, now: float, column: str | None = None) -> dict[str, Any]:
-        """All that a manager sees."""
+        """Return all that a manager sees."""
         with self._lock:
             self.learn()
             book, space = self.book, self._begun.learner.space
@@ -318,7 +318,7 @@ class Campaign:
             return {**found, "cloud": points}
 
     def _line(self, points: dict[str, Any]) -> list[list[float]] | None:
-        """The predictions at the rows of the cloud, by their x."""
+        """Return the predictions at the rows of the cloud, by their x."""
         at = sorted({point["position"]: point["x"] for point in points["points"] if "position" in point}.items())
         if not at:
             return None
@@ -326,7 +326,7 @@ class Campaign:
         return sorted([float(x), float(one["prediction"])] for (_, x), one in zip(at, values, strict=True))
 
     def people(self) -> list[dict[str, Any]]:
-        """Everybody who answered, with what is known of their answers."""
+        """Return everybody who answered, with what is known of their answers."""
         with self._lock:
             agreement = self.book.agreement()
             return [
@@ -341,7 +341,7 @@ class Campaign:
             ]
 
     def flags(self) -> list[dict[str, Any]]:
-        """What people found wrong."""
+        """Return what people found wrong."""
         with self._lock:
             found = []
             for entry in self.book.flags:

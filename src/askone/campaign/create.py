@@ -44,7 +44,7 @@ def create_campaign(
     at: float,
     progress: Progress | None = None,
 ) -> None:
-    """A campaign about the rows of a table, or, for orders, about none: then all are asked about one row.
+    """Create a campaign about the rows of a table, or, for orders, about none: then all are asked about one row.
 
     The settings go into the log with their columns named, so that rows added later are read alike.
     """
@@ -86,7 +86,7 @@ def add_rows(store: Store, name: str, table: Table, at: float, who: str, progres
 
 
 def with_columns(settings: Settings, table: Table) -> Settings:
-    """The settings with all columns named; those that the table lacks are refused."""
+    """Return the settings with all columns named; those that the table lacks are refused."""
     rows = settings.rows
     key = IMAGE if rows.key is None and isinstance(table, Images) else rows.key
     for place, named in (("key", [key]), ("show", rows.show or ()), ("learn", rows.learn or ()), ("gold", [rows.gold])):
@@ -116,7 +116,7 @@ def _require_column(table: Table, name: str, place: str) -> Column:
 
 
 def _require_columns(settings: Settings, table: Table, encoder: Encoder) -> None:
-    """A table that is added has what the first one had."""
+    """Raise unless a table that is added has the columns of the first one."""
     rows, kinds = settings.rows, {part.column: part.kind for part in encoder.parts}
     for name in dict.fromkeys([*filter(None, [rows.key]), *(rows.show or ()), *(rows.learn or ())]):
         column = _require_column(table, name, "table")
@@ -125,7 +125,7 @@ def _require_columns(settings: Settings, table: Table, encoder: Encoder) -> None
 
 
 def encoded_sample(settings: Settings, table: Table) -> tuple[Any, Encoder]:
-    """Encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns."""
+    """Return encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns."""
     learnt = [_require_column(table, name, "rows.learn") for name in settings.rows.learn or ()]
     sample: Sequence[Mapping[str, Any]] = table.sample
     if isinstance(table, Images):
@@ -152,7 +152,7 @@ class _Reading:
     progress: Progress | None
 
     def chunks(self) -> Iterator[RowBlock]:
-        """Rows as a store takes them; images are kept as they come, before the campaign is seen."""
+        """Yield rows as a store takes them; images are kept as they come, before the campaign is seen."""
         done, columns = 0, self.settings.rows
         wanted = {*(columns.show or ()), *(columns.learn or ())}
         kept = [one.name for one in self.table.columns if one.name in wanted]
@@ -180,7 +180,7 @@ class _Reading:
     def _pictures(
         self, folder: Images, chunk: list[Cells], gray: list[Mapping[str, Any]]
     ) -> Iterator[tuple[str, str, bytes]]:
-        """Images made safe, one at a time; what the model sees of them goes to ``gray``."""
+        """Yield images made safe, one at a time; what the model sees of them goes to ``gray``."""
         for cells in chunk:
             safe = _safe(folder, cells[IMAGE])
             gray.append({IMAGE: safe.gray})
@@ -216,7 +216,7 @@ class _Reading:
             raise InvalidFile(f"row {place + 1}, column {column!r}: {error}") from None
 
     def first_double(self) -> str | None:
-        """The first key that comes twice in the table."""
+        """Return the first key that comes twice in the table."""
         seen: set[str] = set()
         place = 0
         for chunk in self.table.chunks():
@@ -249,7 +249,8 @@ def _safe(table: Images, name: str) -> Safe:
 
 
 def as_label(settings: Settings, value: Any) -> Any:
-    """A known label as JSON: a number, the name of a class, or items in order (a JSON list, or "tea > milk > water").
+    """Return a known label as JSON: a number, the name of a class, or items in order (a JSON list, or "tea > milk >
+    water").
 
     >>> as_label(Settings("Drinks", Items(("tea", "milk"))), "milk > tea")
     ['milk', 'tea']
@@ -273,7 +274,7 @@ def _number(value: Any) -> float:
 
 
 def _named(names: Sequence[Any], value: Any) -> Any:
-    """The class or item that reads the same: cells of numbers are told from texts by their file alone."""
+    """Return the class or item that reads the same: cells of numbers are told from texts by their file alone."""
     text = value.strip() if isinstance(value, str) else number_text(value)
     for name in names:
         if text == (name if isinstance(name, str) else number_text(name)):

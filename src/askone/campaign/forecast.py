@@ -1,4 +1,4 @@
-"""What a campaign would cost and how well it would do, rehearsed before anybody answers.
+"""Forecast a campaign's cost and error with made-up answers, before anybody answers.
 
 The answers are synthetic: nothing is known of the true labels yet.  A truth is made up over the real rows, smooth at
 the scale of the distances between them,
@@ -66,7 +66,7 @@ class Forecast:
     """How many there will be: not more than the rows give."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         points = [list(point) for point in self.points]
         return {"points": points, "measure": self.measure, "cost": asdict(self.cost), "answers": self.answers}
 
@@ -104,7 +104,7 @@ def forecast(
 
 
 def _main_directions(rows: Array) -> Array:
-    """Rows in the directions in which they differ most, once their columns are scaled."""
+    """Return rows in the directions in which they differ most, once their columns are scaled."""
     if rows.shape[1] <= _COLUMNS:
         return rows
     scaled = Scaler.from_rows(rows)(rows)
@@ -123,13 +123,13 @@ def _measure(settings: Settings) -> str:
 
 
 def _wrong_together(flip: float, people: int) -> float:
-    """How often the majority of some people is wrong; a tie is broken by lot."""
+    """Return how often the majority of some people is wrong; a tie is broken by lot."""
     terms = [math.comb(people, k) * flip**k * (1 - flip) ** (people - k) for k in range(people + 1)]
     return sum(term * (1.0 if 2 * k > people else 0.5 if 2 * k == people else 0.0) for k, term in enumerate(terms))
 
 
 def _rehearsed(settings: Settings, rows: Array | None, lessons: int, flip: float, seed: int) -> list[tuple[int, float]]:
-    """Errors at some numbers of answers, for one truth."""
+    """Return errors at some numbers of answers, for one truth."""
     random = np.random.default_rng([seed, 7])
     lively = replace(settings, learner=replace(settings.learner, seed=seed))
     estimator = make_estimator(lively, rows, _FEATURES)
@@ -149,7 +149,7 @@ def _rehearsed(settings: Settings, rows: Array | None, lessons: int, flip: float
 def _truth(
     settings: Settings, X: Array, order: Array, test: Array, random: np.random.Generator
 ) -> tuple[Array, Callable[[Any, Array], float]]:
-    """Labels for the rows asked about, and how wrong predictions for the test rows are."""
+    """Return labels for the rows asked about, and how wrong predictions for the test rows are."""
     kind = settings.labels
     if isinstance(kind, Numbers):
         low, high = (-2.5, 2.5) if kind.low is None or kind.high is None else (kind.low, kind.high)
@@ -178,7 +178,7 @@ def _objects(names: Any) -> Array:
 
 
 def smooth(X: Array, outputs: int, random: np.random.Generator) -> Array:
-    """Made-up functions of rows (see the module), each with mean 0 and deviation 1 over them, n x outputs.
+    """Return made-up functions of rows (see the module), each with mean 0 and deviation 1 over them, n x outputs.
 
     >>> f = smooth(np.linspace(0, 1, 50)[:, None], 2, np.random.default_rng(0))
     >>> f.shape, bool(np.allclose(f.std(axis=0), 1)), bool(np.abs(np.diff(f, axis=0)).max() < 0.5)

@@ -1,4 +1,4 @@
-"""What commands say: lines and tables, whole whatever the width of the window."""
+"""Print lines and tables, whole whatever the width of the window."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _WIDEST = 10_000
 
 
 def say(console: Console, text: str) -> None:
-    """A line as it is."""
+    """Print a line as it is."""
     console.print(text, soft_wrap=True, highlight=False, markup=False)
 
 
 def show(console: Console, table: Table) -> None:
-    """A table of which nothing is cut: a narrow window folds long cells, a file or a pipe gets the whole width."""
+    """Print a table and cut nothing: a narrow window folds long cells, a file or a pipe gets the whole width."""
     for column in table.columns:
         column.overflow = "fold"
     if console.is_terminal:
@@ -26,7 +26,7 @@ def show(console: Console, table: Table) -> None:
 
 
 def counted(number: int, one: str, several: str | None = None) -> str:
-    """A number and what it counts.
+    """Return a number and what it counts.
 
     >>> counted(1, "row"), counted(2, "row"), counted(2, "entry", "entries")
     ('1 row', '2 rows', '2 entries')

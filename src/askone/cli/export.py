@@ -60,7 +60,7 @@ def _chunks(store: Store, name: str, what: str, form: str, console: Console | No
 
 
 def _watched(opened: campaign.Campaign, form: str, console: Console) -> Iterator[bytes]:
-    """A prediction takes longer than all that is read and written for it: how far it is, is shown."""
+    """Yield a prediction takes longer than all that is read and written for it: how far it is, is shown."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         bar = progress.add_task("rows", total=None)

@@ -1,4 +1,4 @@
-"""Where commands read and write: stores, and files that appear whole or not at all."""
+"""Stores and files of commands; files appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENVIRONMENT, DEFAULT = "ASKONE_STORE", "askone.db"
 
 
 def store_url(given: str | None) -> str:
-    """The address of the store: as given, or ASKONE_STORE, or a file here."""
+    """Return the address of the store: as given, or ASKONE_STORE, or a file here."""
     return given or os.environ.get(ENVIRONMENT) or DEFAULT
 
 
@@ -64,7 +64,7 @@ def whole_file(path: str | Path) -> Iterator[BufferedWriter]:
 
 
 def read_from(path: str | Path, argument: str, what: str) -> BufferedReader:
-    """A file to read; who cannot have it is told which argument it was."""
+    """Return a file to read; who cannot have it is told which argument it was."""
     try:
         return Path(path).open("rb")
     except OSError as error:

@@ -92,7 +92,7 @@ def run_strategies(
     out: Path,
     console: consoles.Console | None = None,
 ) -> int:
-    """All strategies for classes on one data set; the tables grow with each, so stopping loses nothing."""
+    """Return all strategies for classes on one data set; the tables grow with each, so stopping loses nothing."""
     console = console or consoles.Console()
     console.print(f"{len(rows.X)} rows of {data}; {repeats} repeat(s); tables grow in {out}", soft_wrap=True)
     title = f"Test error in percent on {data} against the number of questions, {repeats} repeat(s)"
@@ -112,7 +112,7 @@ def run_strategies(
 
 
 def run_campaigns(chosen: argparse.Namespace, console: consoles.Console | None = None) -> int:
-    """A command about campaigns, loaded by name: they need the extra ``server``, the others do not."""
+    """Return a command about campaigns, loaded by name: they need the extra ``server``, the others do not."""
     try:
         module = import_now(f"askone.cli.{CAMPAIGNS[chosen.command]}")
     except ModuleNotFoundError as error:
@@ -125,7 +125,7 @@ def run_campaigns(chosen: argparse.Namespace, console: consoles.Console | None =
 
 
 def run_reproduce(chosen: argparse.Namespace) -> int:
-    """The paper's runs; see ``askone.paper.command``.
+    """Return the paper's runs; see ``askone.paper.command``.
 
     Only this command needs matplotlib, an extra, and it is loaded here, by name: an import at the top
     would take the other commands away from those who do not have it.

@@ -59,14 +59,14 @@ def _sum_up(settings: Settings, table: Table | None, sentence: str | None, conso
 
 
 def _shown(given: str | None) -> str:
-    """A store's address without its password."""
+    """Return a store's address without its password."""
     url = store_url(given)
     scheme, separator, rest = url.partition("://")
     return f"{scheme}://{rest.rpartition('@')[2]}" if separator else url
 
 
 def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
-    """The settings and the table that a file and options speak of."""
+    """Return the settings and the table that a file and options speak of."""
     if chosen.file is None:
         settings = from_options(chosen, None)
         if not isinstance(settings.labels, Items):
@@ -83,7 +83,7 @@ def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
 
 
 def toml_settings(path: Path) -> Settings:
-    """The settings of a TOML file."""
+    """Return the settings of a TOML file."""
     what = "a TOML file of settings (askone new TABLE --out FILE.toml writes one)"
     if path.suffix.lower() != ".toml":
         raise InvalidArgument("file", what, str(path))

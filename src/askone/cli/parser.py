@@ -10,7 +10,7 @@ STORE = "where campaigns are kept: a file, sqlite:///file or postgresql://... (d
 
 
 def add_commands(commands: _Parsers) -> None:
-    """All of them."""
+    """Add the parsers of all commands about campaigns."""
     _add_demo(commands.add_parser("demo", help="a server with three campaigns and simulated people who answer"))
     _add_new(commands.add_parser("new", help="make a campaign from a table or a TOML file"))
     _add_serve(commands.add_parser("serve", help="serve campaigns to browsers"))

@@ -43,7 +43,7 @@ def _compare(store: Store, fresh: campaigns.Campaign, console: Console) -> int:
 
 
 def state_bytes(campaign: campaigns.Campaign) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
-    """The state of a campaign's model, to the bit."""
+    """Return the state of a campaign's model, to the bit."""
     arrays = campaign.book.learner.to_arrays(campaign.book.state)
     return {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}
 

@@ -63,7 +63,7 @@ _TABLE, _VALUE = re.compile(r"\[(\w+)\]$"), re.compile(r"(\w+) = ")
 
 
 def commented(settings: Settings) -> str:
-    """The settings as TOML, with a note on each; those without a value are there as examples, commented out."""
+    """Return the settings as TOML, with a note on each; those without a value are there as examples, commented out."""
     record, section, lines = settings.to_json(), "", [_HEADER]
     for line in settings.to_toml().splitlines():
         if found := _TABLE.match(line):
@@ -83,7 +83,7 @@ def _note(path: str, line: str) -> list[str]:
 
 
 def _examples(record: Mapping[str, Any], section: str) -> list[str]:
-    """The settings of a section that have no value."""
+    """Return the settings of a section that have no value."""
     part = record.get(section)
     empty = [name for name, value in part.items() if value is None] if isinstance(part, Mapping) else []
     known = [(name, *NOTES[f"{section}.{name}"]) for name in empty if f"{section}.{name}" in NOTES]
@@ -91,7 +91,7 @@ def _examples(record: Mapping[str, Any], section: str) -> list[str]:
 
 
 def from_options(chosen: argparse.Namespace, suggested: Settings | None, declared: bool = False) -> Settings:
-    """Settings from a command's options, over those that a table suggests or, ``declared``, a TOML file has."""
+    """Return settings from a command's options, over those that a table suggests or, ``declared``, a TOML file has."""
     record: Record = {} if suggested is None else suggested.to_json()
     rows: Record = record.setdefault("rows", {})
     rows.update(_given(key=chosen.key, gold=chosen.gold, show=_names(chosen.show), learn=_names(chosen.learn)))
@@ -164,7 +164,7 @@ def _put(record: Record, pair: str) -> None:
 
 
 def name_of(title: str) -> str:
-    """A campaign's short name, from its title.
+    """Return a campaign's short name, from its title.
 
     >>> name_of("Prices of used bikes (2026)"), name_of("价格")
     ('prices-of-used-bikes-2026', 'campaign')
@@ -173,7 +173,7 @@ def name_of(title: str) -> str:
 
 
 def table_of(settings: Settings, beside: Path | None) -> Path | None:
-    """Where the rows are; a relative path is seen from the TOML file."""
+    """Return where the rows are; a relative path is seen from the TOML file."""
     if settings.rows.file is None:
         return None
     path = Path(settings.rows.file).expanduser()

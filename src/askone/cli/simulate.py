@@ -38,7 +38,7 @@ def run_simulate(chosen: argparse.Namespace, console: Console) -> int:
 
 
 def forecast_table(title: str, found: Forecast) -> ShownTable:
-    """The forecast's points."""
+    """Return the forecast's points."""
     shown = ShownTable(title=Text(f"{title}: {found.measure}"))
     for column in ("answers", "expected", "lowest – highest"):
         shown.add_column(column, justify="right")

@@ -21,7 +21,7 @@ ENDS = {"target": "target reached", "budget": "budget spent", "rows": "all rows 
 
 
 def run_status(chosen: argparse.Namespace, console: Console) -> int:
-    """All campaigns in a table, or one with its numbers."""
+    """Return all campaigns in a table, or one with its numbers."""
     with known_store(chosen.store) as store:
         if chosen.name is not None:
             show(console, _one(campaigns.Campaign.open(store, chosen.name)))

@@ -1,4 +1,4 @@
-"""What askone new made of a table, in a few lines: what was guessed can be wrong."""
+"""Sum up what ``askone new`` made of a table: what was guessed can be wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST = 12
 
 
 def summary(settings: Settings, table: Table | None, question: str | None = None) -> list[str]:
-    """Labels, question and columns; ``question`` is the first one, if there is a campaign already.
+    """Return labels, question and columns; ``question`` is the first one, if there is a campaign already.
 
     >>> from askone.campaign.settings.settings import AskSettings
     >>> for line in summary(Settings("Drinks", Items(("tea", "milk")), ask=AskSettings(budget=50)), None):
@@ -32,7 +32,7 @@ def summary(settings: Settings, table: Table | None, question: str | None = None
 
 
 def first_question(store: Store, name: str) -> str:
-    """The sentence of the question that the campaign begins with; nothing is asked of anybody."""
+    """Return the sentence of the question that the campaign begins with; nothing is asked of anybody."""
     packed = unpack(store.learner(name))
     if isinstance(packed.estimator, OneBitRanker) and packed.encoder is None:
         return str(packed.estimator.ask())
@@ -81,7 +81,10 @@ def _listed(names: object) -> str:
 
 
 def doubts(settings: Settings, table: Table | None) -> list[str]:
-    """What a person should look at: known labels that nobody is measured by, a column that may tell the label."""
+    """Return what a person should look at: known labels that nobody is measured by.
+
+    A column that may tell the label.
+    """
     rows, labels, found = settings.rows, settings.labels, []
     if rows.gold is not None and not settings.ask.gold_share:
         found.append(f"Nobody is measured by the known labels in {rows.gold!r}: ask.gold_share is 0.")

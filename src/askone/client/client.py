@@ -88,7 +88,7 @@ class Client:
         return 0 if self._serving is None else int(self._serving["mine"])
 
     def ask(self, wait: float = 0.0) -> Posed | None:
-        """The next question, or None where there is none now: see ``state``.
+        """Return the next question, or None where there is none now: see ``state``.
 
         The same one until it is told, skipped or refused.  While others hold all open questions (``state`` is
         "waiting") it is asked again for ``wait`` seconds.
@@ -143,27 +143,27 @@ class Client:
     # -- looking ----------------------------------------------------------------------------------
 
     def me(self) -> Record:
-        """Who the token's holder is, and their campaigns."""
+        """Return who the token's holder is, and their campaigns."""
         return dict(self._json("GET", "/api/v1/me"))
 
     def campaigns(self) -> list[Record]:
-        """The campaigns that the holder of the token manages."""
+        """Return the campaigns that the holder of the token manages."""
         return list(self._json("GET", "/api/v1/campaigns"))
 
     def status(self) -> Record:
-        """The campaign: its status, settings and counts."""
+        """Return the campaign: its status, settings and counts."""
         return dict(self._json("GET", self._path()))
 
     def dashboard(self) -> Record:
-        """Counts, the learning curve, the cloud of questions."""
+        """Return counts, the learning curve, the cloud of questions."""
         return dict(self._json("GET", self._path("dashboard")))
 
     def people(self) -> list[Record]:
-        """Who answers, and how."""
+        """Return who answers, and how."""
         return list(self._json("GET", self._path("people")))
 
     def predict(self, keys: Iterable[str | int]) -> list[Record]:
-        """What the model says of these rows, with its uncertainty."""
+        """Return what the model says of these rows, with its uncertainty."""
         return list(self._json("GET", self._path("predictions"), params={"keys": ",".join(map(str, keys))}))
 
     def export(self, what: str, path: str | Path, form: str | None = None) -> Path:
@@ -211,7 +211,7 @@ class Client:
         return int(self._json("POST", self._path(f"people/{quote(person, safe='')}/include"), {})["answers"])
 
     def invite(self, title: str = "", expires_hours: float = 168.0, most_uses: int = 100) -> str:
-        """A link by which people join the campaign as annotators; it cannot be shown again."""
+        """Return a link by which people join the campaign as annotators; it cannot be shown again."""
         body = {"title": title, "expires_hours": expires_hours, "most_uses": most_uses}
         link = str(self._json("POST", self._path("invitations"), body, again=False)["link"])
         return link if "://" in link else f"{str(self._http.base_url).rstrip('/')}{link}"
@@ -273,7 +273,7 @@ class Client:
         patience: float | None = None,
         again: bool = True,
     ) -> Any:
-        """A request and its answer; without ``again`` it is repeated only if it cannot have arrived."""
+        """Return a request and its answer; without ``again`` it is repeated only if it cannot have arrived."""
         content = None if body is None else json.dumps(body, allow_nan=False)
         headers = {} if body is None else {"Content-Type": "application/json"}
         longest = self._patience if patience is None else patience
@@ -306,7 +306,7 @@ class Client:
         return f"{self._http.base_url} cannot be reached ({error or type(error).__name__}){hint}"
 
     def _streamed(self, path: str, params: Mapping[str, str]) -> Iterator[bytes]:
-        """The pieces of a file; the request is repeated until its first piece, not after."""
+        """Yield the pieces of a file; the request is repeated until its first piece, not after."""
         response = self._sent(lambda: self._begun(path, params), self._patience)
         try:
             yield from response.iter_bytes()

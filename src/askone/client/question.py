@@ -83,7 +83,7 @@ class Posed:
         return None if part is None else (str(part["left"]), str(part["right"]))
 
     def holds(self, label: Any) -> bool:
-        """What somebody who knows the label says: a number, a class, or all items in order, the best first.
+        """Return what somebody who knows the label says: a number, a class, or all items in order, the best first.
 
         >>> row = {"key": "a", "fields": []}
         >>> number = Posed.from_json({"lease": "l", "number": 0, "kind": "threshold", "answers": ["Yes", "No"],

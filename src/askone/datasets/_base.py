@@ -1,4 +1,4 @@
-"""What there is to know about a data set, before and after it is read, and the checksum of its numbers."""
+"""Data sets and their cards, and the checksum of their numbers."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class File:
 @final
 @dataclass(frozen=True)
 class Recipe:
-    """What there is to know about a data set: its home, its files, how to read them, how many rows train.
+    """A data set's card: its home, its files, how to read them, how many rows train.
 
     ``by_hand`` says how a person gets the files where no program can; ``complete`` leaves out rows that
     lack a number; ``transform`` makes the inputs out of what the files hold; ``rows`` is None where that
@@ -99,14 +99,14 @@ class Recipe:
 
 
 def as_table(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-    """Finite inputs and outputs without negative zeros; one output is a vector."""
+    """Return finite inputs and outputs without negative zeros; one output is a vector."""
     rows, labels = as_rows(X), as_labels(y)
     # Adding zero turns -0.0 into 0.0, which sparse text cannot tell apart.
     return rows + 0.0, (labels[:, 0] if labels.shape[1] == 1 else labels) + 0.0
 
 
 def content_checksum(X: ArrayLike, y: ArrayLike) -> str:
-    """The sha256 of the numbers in a table, whatever file they came from.
+    """Return the sha256 of the numbers in a table, whatever file they came from.
 
     Over the text "rows columns" and a line feed, then the rows, row after row, then the labels likewise, all
     as little-endian 64-bit floats without negative zeros.

@@ -31,7 +31,7 @@ _UNREADABLE = (ValueError, KeyError, EOFError, OSError, NotImplementedError, zli
 
 
 def checked(data: bytes, file: File, recipe: Recipe, origin: str) -> tuple[Array, Array]:
-    """The inputs and outputs that a file holds, if they are what they should be."""
+    """Return the inputs and outputs that a file holds, if they are what they should be."""
     try:
         rows, labels = _parsed(data, recipe)
     except _UNREADABLE as error:
@@ -72,13 +72,13 @@ def _from_parquet(data: bytes, inputs: Names, outputs: Names) -> tuple[Array, Ar
 
 
 def from_libsvm(text: bytes, inputs: Names, _: Names) -> tuple[Array, Array]:
-    """The text of LIBSVM's page: a label, and index:value for what is not zero."""
+    """Return the text of LIBSVM's page: a label, and index:value for what is not zero."""
     X, y = load_svmlight_file(io.BytesIO(text), n_features=len(inputs), dtype=np.float64, zero_based=False)
     return X.toarray(), y
 
 
 def from_label_first(text: bytes, inputs: Names, _: Names) -> tuple[Array, Array]:
-    """A label and the inputs on every line, with spaces between them."""
+    """Return a label and the inputs on every line, with spaces between them."""
     table = np.loadtxt(io.BytesIO(text), dtype=np.float64, ndmin=2)
     if table.shape[1] != len(inputs) + 1:
         raise ValueError(f"a line must hold a label and {len(inputs)} numbers; got {table.shape[1]} numbers")
@@ -86,7 +86,7 @@ def from_label_first(text: bytes, inputs: Names, _: Names) -> tuple[Array, Array
 
 
 def from_csv(text: bytes, inputs: Names, outputs: Names) -> tuple[Array, Array]:
-    """Columns by the names in the first line, among any others; an empty cell or NA is a missing number.
+    """Return columns by the names in the first line, among any others; an empty cell or NA is a missing number.
 
     >>> from_csv(b'a,text,b,c\\n1,"x, y",2,3\\n4,z,NA,6', ("b", "c"), ("a",))
     (array([[ 2.,  3.], [nan,  6.]]), array([[1.], [4.]]))

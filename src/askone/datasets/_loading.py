@@ -17,7 +17,7 @@ _WIDTH = 100
 
 
 def load(name: str, directory: Pathlike | None = None) -> Dataset:
-    """A data set by name.
+    """Return a data set by name.
 
     Looked for in ``directory`` and nowhere else if it is given; otherwise in the directory that the
     environment variable ASKONE_DATA names, then in the user's cache, and then downloaded into it from
@@ -44,7 +44,7 @@ def load(name: str, directory: Pathlike | None = None) -> Dataset:
 
 
 def card(name: str) -> str:
-    """What a data set is, in words: source, licence, rows, columns, and what to beware of.
+    """Return what a data set is, in words: source, licence, rows, columns, and what to beware of.
 
     Reads no data.
 

@@ -1,4 +1,4 @@
-"""Where the files of a data set are: in a directory, in the user's cache, or at home.
+"""Locate the files of a data set: in a directory, in the user's cache, or at their home.
 
 The one door to pooch.
 """
@@ -20,7 +20,7 @@ ENVIRONMENT = "ASKONE_DATA"
 
 
 def located(recipe: Recipe, directory: Pathlike | None) -> list[Path]:
-    """A path for each file: in the directory, if there is one; else wherever it is, or downloaded."""
+    """Return a path for each file: in the directory, if there is one; else wherever it is, or downloaded."""
     if directory is not None:
         return _in_named(recipe, directory)
     cache = Path(pooch.os_cache("askone"))

@@ -12,7 +12,7 @@ _SIDE = 16
 
 
 def blurred(X: Array) -> Array:
-    """The zip data as LIBSVM's page has them: each 16 x 16 image blurred by a Gaussian of .75 pixels.
+    """Return the zip data as LIBSVM's page has them: each 16 x 16 image blurred by a Gaussian of .75 pixels.
 
     It is cut off at three pixels, and outside the image lies background (-1); the result has six digits.
 

@@ -1,4 +1,4 @@
-"""How likely an answer is, given what a model predicts: one likelihood per family of questions.
+"""Likelihoods of answers given a model's predictions: one per family of questions.
 
 Each question becomes a vector and a number, so that a batch of them is two arrays; the formulas are
 those of ``networks``.  The array library comes as an argument: nothing here imports torch.
@@ -34,11 +34,11 @@ class Likelihood(ABC):
 
     @abstractmethod
     def encode(self, question: Question) -> tuple[list[float], float]:
-        """A question as a vector (outputs) and a number."""
+        """Return a question as a vector (outputs) and a number."""
 
     @abstractmethod
     def logs(self, torch: Any, values: Any, vectors: Any, numbers: Any, noise: Any) -> tuple[Any, Any]:
-        """log P(yes), log P(no): n each."""
+        """Return log P(yes), log P(no): n each."""
 
 
 @final
@@ -54,13 +54,12 @@ class _HalfSpaces(Likelihood):
         return self.space.m
 
     def encode(self, question: Question) -> tuple[list[float], float]:
-        """u and c."""
+        """Return u and c."""
         if not isinstance(question, HalfSpace):
             raise wrong_family(HalfSpace, question)
         return in_unit_labels(self.space, question)
 
     def logs(self, torch: Any, values: Any, vectors: Any, numbers: Any, noise: Any) -> tuple[Any, Any]:
-        """See ``Likelihood.logs``."""
         spread = torch.sqrt(((vectors * noise) ** 2).sum(dim=1))
         ahead = ((values * vectors).sum(dim=1) - numbers) / spread
         return torch.special.log_ndtr(ahead), torch.special.log_ndtr(-ahead)
@@ -79,14 +78,13 @@ class _Sets(Likelihood):
         return self.space.size
 
     def encode(self, question: Question) -> tuple[list[float], float]:
-        """1 for members, else 0."""
+        """Return 1 for members, else 0."""
         if not isinstance(question, Subset):
             raise wrong_family(Subset, question)
         members = {self.space.index(name, "question") for name in question.members}
         return [float(k in members) for k in range(self.space.size)], 0.0
 
     def logs(self, torch: Any, values: Any, vectors: Any, numbers: Any, noise: Any) -> tuple[Any, Any]:
-        """See ``Likelihood.logs``."""
         logs = torch.log_softmax(values, dim=1)
         inside, outside = (torch.where(side, logs, _IMPOSSIBLE) for side in (vectors > 0.5, vectors < 0.5))
         return torch.logsumexp(inside, dim=1), torch.logsumexp(outside, dim=1)
@@ -105,20 +103,19 @@ class _Pairs(Likelihood):
         return self.space.size
 
     def encode(self, question: Question) -> tuple[list[float], float]:
-        """1 for the first item, -1 for the second, else 0."""
+        """Return 1 for the first item, -1 for the second, else 0."""
         if not isinstance(question, Prefer):
             raise wrong_family(Prefer, question)
         first, second = (self.space.index(name, "question") for name in (question.first, question.second))
         return [float(k == first) - float(k == second) for k in range(self.space.size)], 0.0
 
     def logs(self, torch: Any, values: Any, vectors: Any, numbers: Any, noise: Any) -> tuple[Any, Any]:
-        """See ``Likelihood.logs``."""
         ahead = (values * vectors).sum(dim=1)
         return torch.nn.functional.logsigmoid(ahead), torch.nn.functional.logsigmoid(-ahead)
 
 
 def likelihood_of(space: Space) -> Likelihood:
-    """The likelihood of the answers about labels of a space.
+    """Return the likelihood of the answers about labels of a space.
 
     >>> likelihood_of(Real(0, 100)).encode(HalfSpace((1.0,), 75.0))
     ([1.0], 0.5)

@@ -1,4 +1,4 @@
-"""What the estimators share: ask, tell, skip, fit against an oracle, save; all or nothing."""
+"""The base of the estimators: ask, tell, skip, fit against an oracle, save; all or nothing."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     @abstractmethod
     def _space(self) -> Space:
-        """The labels that were declared."""
+        """Return the labels that were declared."""
 
     @abstractmethod
     def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
-        """The learner, for rows of which some may be shown."""
+        """Return the learner, for rows of which some may be shown."""
 
     @abstractmethod
     def _hidden(self, X: ArrayLike, y: Any) -> tuple[Array, Oracle, Space]:
-        """Rows, labels behind an oracle, and what labels they are."""
+        """Return rows, labels behind an oracle, and what labels they are."""
 
     # -- live: ask and tell -----------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         )
 
     def ask(self, x: ArrayLike, key: Any = None) -> Any:
-        """A question about a row (one dimension), or a list of them about rows (two), at one state.
+        """Return a question about a row (one dimension), or a list of them about rows (two), at one state.
 
         ``key``, a text or a whole number, names the row (or lists one for each row): a named row is
         asked only once.
@@ -99,7 +99,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             return stream.ask_many(self._validated(x, reset=False), key)
 
     def ask_from(self, X: ArrayLike, keys: Any = None) -> tuple[Any, int]:
-        """A question about one row of a pool, and the row's place in it.
+        """Return a question about one row of a pool, and the row's place in it.
 
         With ``select="uncertain"`` it is the row whose answer is expected to tell most; without, the
         first that was not asked about.  Rows without ``keys`` go by their place: then the pool must stay
@@ -120,7 +120,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         return self
 
     def wants(self, x: ArrayLike, key: Any = None) -> bool:
-        """Whether another question about a row is of use: with memory or bisection, until its label is known.
+        """Return whether another question about a row is of use: with memory or bisection, until its label is known.
 
         A row is known by its ``key``, or by its content where it was asked without one.
         """
@@ -152,7 +152,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         return dict(self._kept().rows)
 
     def refit(self, other: OneBitEstimator) -> Any:
-        """Another estimator, taught by the same answers without asking again; it can go on asking.
+        """Return another estimator, taught by the same answers without asking again; it can go on asking.
 
         One that has not begun is shown the rows of the log first.
         """
@@ -162,7 +162,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         return other.learn_from(self.log_, self.rows_, own=alike)
 
     def _character(self) -> dict[str, str]:
-        """What decides where a model asks."""
+        """Return what decides where a model asks."""
         apart = ("budget", "select", "keep_log", "random_state")
         params = self.get_params(deep=False) | ({"learner": self._choice()} if self._learners else {})
         return {name: repr(value) for name, value in params.items() if name not in apart}
@@ -268,7 +268,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         files.save(path, document, arrays | {f"state-{name}": array for name, array in state.items()})
 
     def _extras(self) -> dict[str, Any]:
-        """What else a saved model keeps, as JSON values."""
+        """Return what else a saved model keeps, as JSON values."""
         return {}
 
     def _restored(self, document: dict[str, Any], arrays: dict[str, Array], given: Model[Any] | None) -> Self:
@@ -321,7 +321,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         return stream
 
     def _row(self, x: Any) -> Any:
-        """One row; a row of a table is checked for its names."""
+        """Return one row; a row of a table is checked for its names."""
         return self._validated(_as_frame(x), reset=False)[0] if _is_series(x) else x
 
     def _running(self, x: ArrayLike) -> Stream:
@@ -365,13 +365,13 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         return {} if self._memory is None else {"log": self._memory.note, "rows": self._memory.rows}
 
     def _scores(self, X: ArrayLike) -> Array:
-        """Predictions of the learner, or of an unbegun one, n x m."""
+        """Return predictions of the learner, or of an unbegun one, n x m."""
         if self._stream() is None:
             raise UnknownQuestion("no question was asked yet: call start, ask or fit first")
         return self._started().predict(self._validated(X, reset=False))
 
     def _choice(self) -> LearnerChoice:
-        """The learner as an object."""
+        """Return the learner as an object."""
         kinds = self._learners
         if registry.registered(self.learner) is not None:
             return OwnLearner(self.learner)  # type: ignore[arg-type]  # a name, if it is registered
@@ -426,12 +426,12 @@ def _is_series(x: Any) -> bool:
 
 
 def _as_frame(series: Any) -> Any:
-    """One row of a table, with its column names, as a table of one row."""
+    """Return one row of a table, with its column names, as a table of one row."""
     return series.to_frame().T.astype(float)
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as Python's, also within a list, a range or a dictionary."""
+    """Return NumPy's numbers and arrays as Python's, also within a list, a range or a dictionary."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, dict):

@@ -47,7 +47,7 @@ def _has_probabilities(estimator: Any) -> bool:
 
 
 def _given(sets: Any, argument: str, one: str) -> Any:
-    """Sets as given, none where nothing was; an empty list is more likely a mistake than a wish."""
+    """Return sets as given, none where nothing was; an empty list is more likely a mistake than a wish."""
     if sets is None:
         return ()
     plain = sets.tolist() if isinstance(sets, np.ndarray) else sets
@@ -145,18 +145,18 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
     # -- prediction -------------------------------------------------------------------------------
 
     def predict(self, X: ArrayLike) -> Array:
-        """The class of each row; ties are broken at random, alike for equal rows."""
+        """Return the class of each row; ties are broken at random, alike for equal rows."""
         rows, space, merits = self._scored(X)
         return np.asarray(self._class_array(space)[space.best(merits, rows)])
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Scores of the classes, n x K; for two classes how far the second is ahead."""
+        """Return scores of the classes, n x K; for two classes how far the second is ahead."""
         _, space, merits = self._scored(X)
         return np.asarray(merits[:, 1] - merits[:, 0]) if space.size == 2 else np.asarray(merits)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Estimates of p(y|x), n x K: by the likelihood, or for the losses "squared" and "logistic"."""
+        """Return estimates of p(y|x), n x K: by the likelihood, or for the losses "squared" and "logistic"."""
         stream = self._stream()
         if stream is None:  # nothing is known
             return np.full((len(as_rows(X)), self._space().size), 1 / self._space().size)
@@ -166,7 +166,10 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         return found
 
     def _scored(self, X: ArrayLike) -> tuple[Array, FiniteSpace, Array]:
-        """Rows, space, and the merit of each class (of plain classes p(y|x) itself, where there is a likelihood)."""
+        """Return rows, space, and the merit of each class (of plain classes p(y|x) itself.
+
+        Where there is a likelihood).
+        """
         stream = self._stream()
         if stream is None:  # nothing is known
             return as_rows(X), self._space(), np.full((len(as_rows(X)), self._space().size), 1 / self._space().size)
@@ -199,7 +202,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
             raise InvalidArgument("cost", error.allowed.replace("loss[", "cost["), error.got) from None
 
     def _likelihood(self) -> bool:
-        """Whether the likelihood learns."""
+        """Return whether the likelihood learns."""
         return isinstance(self._choice(), SetLikelihood)
 
     def _plays(self) -> bool:

@@ -28,7 +28,7 @@ _SUREST = 2.0**-30  # a forecast that was sure and wrong costs 30 bits, and not 
 
 
 def refit(log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0, own: bool = False) -> Any:
-    """Another model, taught by the answers of a log: nobody is asked again.
+    """Return another model, taught by the answers of a log: nobody is asked again.
 
     ``rows`` are the rows by key: a mapping, a data frame whose index holds the keys, or an array if
     the keys are row numbers; their columns may be others than those that were there when it was asked.
@@ -101,7 +101,7 @@ class Comparison:
         return sorted(judged, key=lambda one: one.bits)
 
     def curve(self, name: str) -> tuple[Array, Array]:
-        """Mean loss in bits, and accuracy of the forecasts, over the first 1, 2, ... answers."""
+        """Return mean loss in bits, and accuracy of the forecasts, over the first 1, 2, ... answers."""
         if name not in self.losses:
             raise InvalidArgument("name", f"one of: {', '.join(self.losses)}", name)
         counts = np.arange(1, len(self.losses[name]) + 1)
@@ -119,7 +119,7 @@ class Comparison:
 
 
 def compare(log: Iterable[Event], rows: Rows, candidates: Mapping[str, Any]) -> Comparison:
-    """Which of several learners (or estimators) forecasts the answers of a log best?
+    """Return which of several learners (or estimators) forecasts the answers of a log best?
 
     For every answer in the log's order: the mean of -log2 chance(what was answered) before it is
     learnt.  No label is needed, nothing is asked, and no candidate is changed: each begins anew (an
@@ -168,6 +168,6 @@ def _forecast(learner: Forecasts[Any], steps: list[Any]) -> tuple[Array, Array]:
 
 
 def _mean(values: Array) -> tuple[float, float]:
-    """Mean and its standard error."""
+    """Return mean and its standard error."""
     error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
     return float(values.mean()), float(error)

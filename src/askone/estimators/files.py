@@ -125,12 +125,12 @@ def _member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 
 def shown(path: Place) -> str:
-    """What a place is called in an error."""
+    """Return what a place is called in an error."""
     return os.fspath(path) if isinstance(path, str | os.PathLike) else "this file"
 
 
 def read(path: Place) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The document and the arrays of a file written by ``save``."""
+    """Return the document and the arrays of a file written by ``save``."""
     with contextlib.ExitStack() as stack:
         file: Any = path
         if isinstance(path, str | os.PathLike):
@@ -148,7 +148,7 @@ def read(path: Place) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def _array(data: bytes) -> Array:
-    """An array of a file; its head may not promise more than there is, since memory is taken by it."""
+    """Return an array of a file; its head may not promise more than there is, since memory is taken by it."""
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError("an array of another format")
@@ -160,7 +160,7 @@ def _array(data: bytes) -> Array:
 
 
 def encode(value: Any, arrays: dict[str, Array]) -> Any:
-    """A configuration as JSON values; arrays go into ``arrays`` and are referred to by name."""
+    """Return a configuration as JSON values; arrays go into ``arrays`` and are referred to by name."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.ndarray):
@@ -184,7 +184,7 @@ def encode(value: Any, arrays: dict[str, Array]) -> Any:
 
 
 def decode(value: Any, arrays: dict[str, Array], given: Model[Any] | None) -> Any:
-    """The inverse of ``encode``; ``given`` stands where a network was."""
+    """Return the inverse of ``encode``; ``given`` stands where a network was."""
     if isinstance(value, list):
         return tuple(decode(item, arrays, given) for item in value)
     if not isinstance(value, dict):

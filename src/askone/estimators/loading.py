@@ -19,7 +19,10 @@ ESTIMATORS: dict[str, type[OneBitEstimator]] = {
 
 
 def load(path: files.Place, model: Model[Any] | None = None) -> Any:
-    """A model saved by ``save``, from a path or an open binary file; a network is handed in again as ``model``."""
+    """Return a model saved by ``save``, from a path or an open binary file.
+
+    A network is handed in again as ``model``.
+    """
     document, arrays = files.read(path)
     estimator = ESTIMATORS.get(str(document.get("estimator")))
     if estimator is None:

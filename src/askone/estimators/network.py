@@ -72,7 +72,7 @@ class FittedNetwork:
     epoch: int
 
     def predict(self, X: ArrayLike) -> Array:
-        """Numbers (n, or n x m), classes (n), or orders (n x items, best first)."""
+        """Return numbers (n, or n x m), classes (n), or orders (n x items, best first)."""
         rows = as_rows(X, self.scaler.columns)
         if isinstance(self.space, Real):
             predictions = self.space.from_unit(self.scores(rows))
@@ -84,7 +84,7 @@ class FittedNetwork:
         return np.array([self._names[place] for place in np.argmax(merits, axis=1)])
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """p(y|x) of the classes, n x K."""
+        """Return p(y|x) of the classes, n x K."""
         if not isinstance(self.space, FiniteSpace):
             raise InvalidArgument("space", "one of classes, for their probabilities", type(self.space).__name__)
         scores = self.scores(X)
@@ -92,12 +92,12 @@ class FittedNetwork:
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def scores(self, X: ArrayLike) -> Array:
-        """What the network gives: unit labels, or scores of the classes or items."""
+        """Return what the network gives: unit labels, or scores of the classes or items."""
         with torch.no_grad():
             return np.asarray(self.module(_inputs(self.module, self.scaler, X)).double().cpu().numpy())
 
     def chance(self, x: ArrayLike, question: Question) -> float:
-        """P(yes) for a question about a row."""
+        """Return p(yes) for a question about a row."""
         likelihood = likelihood_of(self.space)
         vector, number = likelihood.encode(question)
         with torch.no_grad():
@@ -148,7 +148,7 @@ def fit_network(
     device: str | None = None,
     progress: bool | Callable[[int], None] = False,
 ) -> FittedNetwork:
-    """A copy of ``net``, fitted to all answers of a log.
+    """Return a copy of ``net``, fitted to all answers of a log.
 
     The net maps rows (n x columns) to unit labels (``Real``: [-1, 1] is the range), to logits of the
     classes, or to scores of the items.  ``flip`` is the share of wrong answers (None: learnt).  A part
@@ -227,7 +227,7 @@ class _Training:
         self._restore(kept)
 
     def share(self) -> Any:
-        """The share of wrong answers."""
+        """Return the share of wrong answers."""
         if self.flip is not None:
             return torch.full_like(self.odds, self.flip)
         return 0.5 * torch.sigmoid(self.odds)
@@ -251,7 +251,7 @@ class _Training:
             return float(self._bits(torch.as_tensor(rest, device=self.inputs.device)).mean())
 
     def _bits(self, which: Any) -> Any:
-        """-log2 P(what was answered)."""
+        """Return -log2 P(what was answered)."""
         values = self.module(self.inputs[which])
         yes, no = self.likelihood.logs(torch, values, self.vectors[which], self.numbers[which], self.noise.exp())
         bits = self.bits[which]

@@ -107,17 +107,16 @@ class OneBitRanker(OneBitEstimator):
             return super().start(self._given(X))
 
     def ask(self, x: ArrayLike | None = None, key: Any = None) -> Any:
-        """A question about a row, a list of them about rows, or one about no row in particular."""
+        """Return a question about a row, a list of them about rows, or one about no row in particular."""
         with self._all_or_nothing():
             return super().ask(self._given(x, live=True), key)
 
     def ask_from(self, X: ArrayLike, keys: Any = None) -> tuple[Any, int]:
-        """See ``OneBitEstimator.ask_from``."""
         with self._all_or_nothing():
             return super().ask_from(self._given(X), keys)
 
     def ask_best(self, x: ArrayLike | None = None, k: int = 3, key: Any = None) -> BestOf:
-        """Which of k items, drawn and listed by lot, is liked best?  Tell the name of one."""
+        """Return which of k items, drawn and listed by lot, is liked best?  Tell the name of one."""
         with self._all_or_nothing():
             given = self._given(x, live=True)
             stream = self._running(given)
@@ -143,7 +142,7 @@ class OneBitRanker(OneBitEstimator):
     # -- predictions ------------------------------------------------------------------------------
 
     def predict(self, X: ArrayLike | None = None) -> Array:
-        """Orders, best first: n x items, or one of them where there are no rows."""
+        """Return orders, best first: n x items, or one of them where there are no rows."""
         if self._stream() is None:  # nothing is known: any order, alike for equal rows
             rows = np.zeros((1, 1)) if X is None else as_rows(X)
             orders = self._space().from_scores(np.zeros((len(rows), self._space().size)), rows)
@@ -154,11 +153,14 @@ class OneBitRanker(OneBitEstimator):
         return orders[0] if X is None else orders
 
     def decision_function(self, X: ArrayLike | None = None) -> Array:
-        """Scores of the items, or of the pairs (see ``Ranking.pairs``), n x m."""
+        """Return scores of the items, or of the pairs (see ``Ranking.pairs``), n x m."""
         return self._started().predict(self._predictable(X))
 
     def predict_std(self, X: ArrayLike | None = None) -> Array:
-        """Standard deviations of ``decision_function`` (each item against the mean of all), n x items: "thurstone"."""
+        """Return standard deviations of ``decision_function`` (each item against the mean of all), n x items.
+
+        "thurstone".
+        """
         stream = self._started()
         spread = deviation(stream.learner, stream.state, self._predictable(X))
         if spread is None:
@@ -166,7 +168,7 @@ class OneBitRanker(OneBitEstimator):
         return spread
 
     def score(self, X: ArrayLike | None, y: ArrayLike) -> float:
-        """Kendall's tau between predicted and true orders, mean over the rows of y: from -1 to 1."""
+        """Return Kendall's tau between predicted and true orders, mean over the rows of y: from -1 to 1."""
         space = self._space()
         truth = space.embed(space.labels(y))
         predicted = space.embed(np.atleast_2d(self.predict(X)))
@@ -194,7 +196,7 @@ class OneBitRanker(OneBitEstimator):
         return rows, oracle, space
 
     def _given(self, X: ArrayLike | None, live: bool = False) -> Any:
-        """X, or a constant row where there are none; all calls must agree on whether there are."""
+        """Return X, or a constant row where there are none; all calls must agree on whether there are."""
         if self._stream() is not None and self.context_ != (X is not None):
             allowed = "given: this model ranks by rows" if self.context_ else "None: this model has no rows"
             raise InvalidArgument("x" if live else "X", allowed, None if X is None else "rows")
@@ -207,7 +209,6 @@ class OneBitRanker(OneBitEstimator):
         return np.asarray(self._validated(self._given(X), reset=False))
 
     def begin_with(self, rows: Array) -> None:
-        """See ``OneBitEstimator.begin_with``."""
         self.start(None if rows.shape[1] == 1 and not rows.any() else rows)  # nobody's row is 0
 
     def _running(self, x: ArrayLike) -> Stream:

@@ -124,7 +124,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         self.random_state = random_state
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
-        """Predictions in the labels' units: n numbers, or n x m for several outputs.
+        """Return predictions in the labels' units: n numbers, or n x m for several outputs.
 
         ``return_std`` adds their standard deviation, for learners that have one: of what is predicted, not of labels.
         """
@@ -139,7 +139,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         return self._flat(predictions), self._flat(spread)
 
     def predict_interval(self, X: ArrayLike, level: float | None = None) -> tuple[Array, Array]:
-        """Lower and upper ends that hold ``interval`` of the labels at each row.
+        """Return lower and upper ends that hold ``interval`` of the labels at each row.
 
         Another ``level`` stretches them as it would for normal labels.
         """
@@ -169,7 +169,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         return self._space_of(max(1 if part is None else np.size(part) for part in ends))
 
     def _space_of(self, outputs: int) -> Real:
-        """The labels; without a declared range [-1, 1] stands for it."""
+        """Return the labels; without a declared range [-1, 1] stands for it."""
         if (self.low is None) != (self.high is None):
             raise InvalidArgument("low" if self.low is None else "high", "given, as the other end is", None)
         if self._bundles() and not self._ranged():

@@ -1,4 +1,4 @@
-"""What a model sees of a row: scaled inputs, kernels and finite feature maps."""
+"""Features of rows: scaled inputs, kernels and finite feature maps."""
 
 import lazy_loader
 

@@ -45,20 +45,20 @@ class Kernel(ABC):
     bandwidth: float
 
     def matrix(self, X: Array, Z: Array | Points) -> Array:
-        """k(x_i, z_j) for contiguous rows X and Z."""
+        """Return k(x_i, z_j) for contiguous rows X and Z."""
         return self._matrix(X, Z if isinstance(Z, Points) else Points(Z))
 
     def dot(self, X: Array, Z: Array, a: Array) -> Array:
-        """sum_j k(x_i, z_j) a_j, for coefficients a (n x m)."""
+        """Return sum_j k(x_i, z_j) a_j, for coefficients a (n x m)."""
         return np.asarray(self.matrix(X, Z) @ a)
 
     @abstractmethod
     def _matrix(self, X: Array, Z: Points) -> Array:
-        """The same."""
+        """Return the same."""
 
     @abstractmethod
     def frequencies(self, uniform: Array) -> Array:
-        """Frequencies (p x d) whose cosines have this kernel as their mean, from uniforms."""
+        """Return frequencies (p x d) whose cosines have this kernel as their mean, from uniforms."""
 
 
 @final
@@ -95,7 +95,7 @@ class Gaussian(Kernel):
         return out
 
     def frequencies(self, uniform: Array) -> Array:
-        """Normal, over the bandwidth."""
+        """Return normal, over the bandwidth."""
         return np.asarray(ndtri(uniform) / self.bandwidth)
 
 
@@ -121,7 +121,7 @@ class Laplacian(Kernel):
         return out
 
     def frequencies(self, uniform: Array) -> Array:
-        """Cauchy in each coordinate, over the bandwidth."""
+        """Return Cauchy in each coordinate, over the bandwidth."""
         return np.asarray(np.tan(math.pi * (uniform - 0.5)) / self.bandwidth)
 
 
@@ -137,7 +137,7 @@ class Dot(Kernel):
         as_number(self.bandwidth, "bandwidth", 0.0, strict=True)
 
     def _matrix(self, X: Array, Z: Points) -> Array:
-        """A matrix product."""
+        """Return a matrix product."""
         return np.asarray((1.0 + X @ Z.rows.T) / (1.0 + self.bandwidth**2))
 
     def frequencies(self, uniform: Array) -> Array:
@@ -149,7 +149,7 @@ KERNELS: dict[str, type[Kernel]] = {kernel.name: kernel for kernel in (Gaussian,
 
 
 def median_distance(X: Array, kernel: str = "gaussian") -> float:
-    """The bandwidth rule: the median distance between unlabelled rows.
+    """Return the bandwidth rule: the median distance between unlabelled rows.
 
     |x - x'|_2 for the Gaussian kernel, |x - x'|_1 for the Laplacian; for the linear kernel the
     root mean square of |x|.  At most a thousand rows, evenly spaced, are looked at.
@@ -167,7 +167,7 @@ def median_distance(X: Array, kernel: str = "gaussian") -> float:
 
 
 def kernel_named(name: str, bandwidth: float) -> Kernel:
-    """The kernel of this name."""
+    """Return the kernel of this name."""
     if name not in KERNELS:
         raise InvalidArgument("kernel", "one of: " + ", ".join(map(repr, KERNELS)), name)
     return KERNELS[name](bandwidth)  # type: ignore[call-arg]  # every kernel has a bandwidth

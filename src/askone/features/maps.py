@@ -37,7 +37,7 @@ class FeatureMap(ABC):
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
-        """phi(x_i), n x p, contiguous."""
+        """Return phi(x_i), n x p, contiguous."""
 
 
 @final

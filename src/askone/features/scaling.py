@@ -25,7 +25,7 @@ class Scaler:
 
     @classmethod
     def from_rows(cls, X: Array) -> Scaler:
-        """Mean 0 and standard deviation 1 on these rows; a constant column is only shifted."""
+        """Return mean 0 and standard deviation 1 on these rows; a constant column is only shifted."""
         X = as_rows(X)
         deviation = X.std(axis=0)
         tiny = 1e-12 * np.maximum(np.abs(X).max(axis=0), 1e-300)
@@ -33,7 +33,7 @@ class Scaler:
 
     @classmethod
     def identity(cls, columns: int) -> Scaler:
-        """Rows as they come."""
+        """Return rows as they come."""
         return cls(np.zeros(columns), np.ones(columns))
 
     @property

@@ -1,4 +1,4 @@
-"""What a label is: a number, a class or an order; and the losses between labels and predictions.
+"""Label spaces: numbers, classes and orders; and the losses between labels and predictions.
 
 Spaces turn the user's units into the learner's and back.
 """

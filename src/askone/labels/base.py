@@ -18,7 +18,7 @@ Name = str | int | float
 
 
 class Space(ABC):
-    """What a label is."""
+    """A label space: the user's units and the learner's."""
 
     @property
     @abstractmethod
@@ -32,7 +32,7 @@ class Space(ABC):
 
     @abstractmethod
     def labels(self, y: ArrayLike, argument: str = "y") -> Array:
-        """Labels of this space, checked, n x entries."""
+        """Return labels of this space, checked, n x entries."""
 
 
 class Discrete(Space):
@@ -40,11 +40,11 @@ class Discrete(Space):
 
     @abstractmethod
     def decode(self, scores: Array, rows: Array, seed: int = 0) -> Array:
-        """The label (n x entries, objects) for each row of scores; ties at random, alike for equal rows."""
+        """Return the label (n x entries, objects) for each row of scores; ties at random, alike for equal rows."""
 
 
 def as_names(given: Any, argument: str, what: str) -> tuple[Name, ...]:
-    """Names of classes or items: at least two, all different, none blank.
+    """Return names of classes or items: at least two, all different, none blank.
 
     >>> as_names(["cat", "cat"], "items", "items")
     Traceback (most recent call last):
@@ -66,7 +66,7 @@ def as_names(given: Any, argument: str, what: str) -> tuple[Name, ...]:
 
 
 def place_of(name: Any, places: Mapping[Name, int], argument: str) -> int:
-    """Which place a name has among some."""
+    """Return which place a name has among some."""
     try:
         return places[name.item() if isinstance(name, np.generic) else name]
     except (KeyError, TypeError):

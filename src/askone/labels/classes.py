@@ -55,7 +55,7 @@ class Allowed:
         return bool(self.span.shape[1] == self.inside.shape[1])
 
     def apart(self) -> list[list[int]]:
-        """Groups of labels that no set tells apart, if any."""
+        """Return groups of labels that no set tells apart, if any."""
         _, group = np.unique(self.inside, axis=1, return_inverse=True)
         groups = [np.flatnonzero(group.ravel() == g).tolist() for g in range(int(group.max()) + 1)]
         return sorted(members for members in groups if len(members) > 1)
@@ -108,10 +108,10 @@ class FiniteSpace(Discrete):
 
     @abstractmethod
     def merits(self, scores: Array) -> Array:
-        """How good each prediction is at these scores, n x K: the best is decoded."""
+        """Return how good each prediction is at these scores, n x K: the best is decoded."""
 
     def decode(self, scores: Array, rows: Array, seed: int = 0) -> Array:
-        """The label of greatest merit."""
+        """Return the label of greatest merit."""
         return self.named(self.best(self.merits(scores), rows, seed))
 
     @cached_property
@@ -142,24 +142,24 @@ class FiniteSpace(Discrete):
         return range(1, min(self.max_set_size or self.size, self.size // 2) + 1)
 
     def index(self, name: Any, argument: str = "label") -> int:
-        """Which label has this name."""
+        """Return which label has this name."""
         return place_of(name, self._index, argument)
 
     def labels(self, y: ArrayLike, argument: str = "y") -> Array:
-        """Names, n x 1."""
+        """Return names, n x 1."""
         given = as_hidden(y, argument)
         if given.shape[1] != 1:
             raise InvalidArgument(argument, "one name per row", f"{given.shape[1]} per row")
         return self.named([self.index(name, argument) for name in given[:, 0].tolist()])
 
     def named(self, indices: Sequence[int] | Array) -> Array:
-        """The names of labels given by their places, n x 1."""
+        """Return the names of labels given by their places, n x 1."""
         out = np.empty((len(indices), 1), dtype=object)
         out[:, 0] = [self.names[i] for i in indices]
         return out
 
     def best(self, merits: Array, rows: Array, seed: int = 0) -> Array:
-        """The place of the greatest merit in each row; ties at random (see ``draws.by_content``)."""
+        """Return the place of the greatest merit in each row; ties at random (see ``draws.by_content``)."""
         best, spread = merits.max(axis=1, keepdims=True), np.ptp(merits, axis=1, keepdims=True)
         top = merits >= best - _TOLERANCE * spread
         choice = top.argmax(axis=1)
@@ -236,7 +236,7 @@ class Classes(FiniteSpace):
         return np.asarray(self.allowed.span @ self.allowed.span.T)
 
     def merits(self, scores: Array) -> Array:
-        """z_y (nearness to each embedding, <z, phi_y> - |phi_y|^2 / 2, if the allowed sets do not span)."""
+        """Return z_y (nearness to each embedding, <z, phi_y> - |phi_y|^2 / 2, if the allowed sets do not span)."""
         return np.asarray(scores @ self.embedding.T - 0.5 * np.sum(self.embedding**2, axis=1))
 
 
@@ -303,14 +303,14 @@ class Finite(FiniteSpace):
 
 
 def check_wording(template: str) -> None:
-    """A template for a set question has the place {set} and no other."""
+    """Raise unless a template for a set question has the place {set} and no other."""
     rest = as_text(template, "wording").replace("{set}", "", 1)
     if template and ("{set}" not in template or "{" in rest or "}" in rest):
         raise InvalidArgument("wording", "a text with {set}", repr(template))
 
 
 def attribute_sentence(title: str) -> str:
-    """An attribute as a question: a sentence as it stands, "Is it feline?", "Does it have tufted ears?".
+    """Return an attribute as a question: a sentence as it stands, "Is it feline?", "Does it have tufted ears?".
 
     One word that does not end in s is taken for an adjective.
 
@@ -324,7 +324,7 @@ def attribute_sentence(title: str) -> str:
 
 
 def _titled(one: Any) -> tuple[str, Sequence[Name]]:
-    """A set in a list: alone, or with its title as it was stored."""
+    """Return a set in a list: alone, or with its title as it was stored."""
     stored = (
         isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[0], str) and isinstance(one[1], tuple | list)
     )

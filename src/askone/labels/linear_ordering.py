@@ -45,7 +45,7 @@ class Ordered(NamedTuple):
 
 
 def best_order(W: Array) -> Ordered:
-    """The order of greatest value; the bound equals the value where that is certain.
+    """Return the order of greatest value; the bound equals the value where that is certain.
 
     >>> cycle = np.array([[0.0, 1.0, -0.5], [-1.0, 0.0, 2.0], [0.5, -2.0, 0.0]])    # 0 > 1 > 2 > 0
     >>> best_order(cycle)
@@ -63,13 +63,13 @@ def best_order(W: Array) -> Ordered:
 
 
 def value(W: Array, order: list[int] | Array) -> float:
-    """What an order earns."""
+    """Return what an order earns."""
     places = np.asarray(order)
     return float(np.triu(W[np.ix_(places, places)], 1).sum())
 
 
 def blocks(W: Array) -> list[Array]:
-    """Items in blocks, each above the next in some best order; ties of a pair fall to the first item.
+    """Return items in blocks, each above the next in some best order; ties of a pair fall to the first item.
 
     In descending order of wins, the first k items beat all others iff they have k(k-1)/2 + k(m-k) wins.
     """
@@ -93,7 +93,7 @@ def _solved(W: Array) -> Ordered:
 
 
 def by_subsets(W: Array) -> Ordered:
-    """Exactly: best[S] = max_j best[S - j] + sum_{i in S - j} W[i, j], the subset S on top, j its last."""
+    """Return exactly: best[S] = max_j best[S - j] + sum_{i in S - j} W[i, j], the subset S on top, j its last."""
     m = len(W)
     bits, layers = _subsets(m)
     last = bits @ W  # last[S, j]: what j earns below all of S
@@ -114,7 +114,7 @@ def by_subsets(W: Array) -> Ordered:
 
 @lru_cache(maxsize=4)
 def _subsets(m: int) -> tuple[Array, list[tuple[Array, Array, Array]]]:
-    """0 and 1 for each subset, and by size: the subsets, their members, and what is left without each."""
+    """Return 0 and 1 for each subset, and by size: the subsets, their members, and what is left without each."""
     bits = (np.arange(1 << m)[:, None] >> np.arange(m)) & 1
     sizes, layers = bits.sum(axis=1), []
     for size in range(1, m + 1):
@@ -181,7 +181,7 @@ def by_insertion(W: Array) -> Ordered:
 
 
 def _inserted(W: Array, order: Array, item: int) -> Array | None:
-    """The order with one item where it earns most, if that is more than where it stands."""
+    """Return the order with one item where it earns most, if that is more than where it stands."""
     here = int(np.flatnonzero(order == item)[0])
     others = np.delete(order, here)
     below = np.concatenate([[0.0], np.cumsum(W[others, item])])  # earned by those above it

@@ -39,15 +39,15 @@ class Loss(ABC):
 
     @abstractmethod
     def value(self, z: Array, y: Array) -> Array:
-        """l(z_i, y_i), one number per row."""
+        """Return l(z_i, y_i), one number per row."""
 
     @abstractmethod
     def gradient(self, z: Array, y: Array) -> Array:
-        """The gradient in z (a subgradient where there is a kink), n x m."""
+        """Return the gradient in z (a subgradient where there is a kink), n x m."""
 
     @abstractmethod
     def lipschitz(self, m: int) -> float | None:
-        """A bound on the gradient's norm."""
+        """Return a bound on the gradient's norm."""
 
     @property
     def parameter(self) -> float:
@@ -68,17 +68,17 @@ class Median(Loss):
     code: ClassVar[int] = MEDIAN
 
     def value(self, z: Array, y: Array) -> Array:
-        """|z - y|."""
+        """Return |z - y|."""
         return np.asarray(np.linalg.norm(z - y, axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """(z - y) / |z - y|, and 0 at z = y."""
+        """Return (z - y) / |z - y|, and 0 at z = y."""
         residual = z - y
         norm = np.linalg.norm(residual, axis=1, keepdims=True)
         return np.asarray(np.divide(residual, norm, out=np.zeros_like(residual), where=norm > 0))
 
     def lipschitz(self, m: int) -> float:
-        """1."""
+        """Return 1."""
         return 1.0
 
 
@@ -95,11 +95,11 @@ class Squared(Loss):
     code: ClassVar[int] = SQUARED
 
     def value(self, z: Array, y: Array) -> Array:
-        """|z - y|^2 / 2."""
+        """Return |z - y|^2 / 2."""
         return np.asarray(0.5 * np.sum((z - y) ** 2, axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """z - y."""
+        """Return z - y."""
         return np.asarray(z - y)
 
     def lipschitz(self, m: int) -> None:
@@ -126,15 +126,15 @@ class Quantile(Loss):
         as_number(self.tau, "tau", 0.0, 1.0, strict=True)
 
     def value(self, z: Array, y: Array) -> Array:
-        """The pinball."""
+        """Return the pinball."""
         return np.asarray(np.sum(np.maximum(self.tau * (y - z), (self.tau - 1) * (y - z)), axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """1{y <= z} - tau."""
+        """Return 1{y <= z} - tau."""
         return np.asarray((y <= z) - self.tau)
 
     def lipschitz(self, m: int) -> float:
-        """max(tau, 1 - tau) in each output."""
+        """Return max(tau, 1 - tau) in each output."""
         return max(self.tau, 1 - self.tau) * math.sqrt(m)
 
     @property
@@ -160,17 +160,17 @@ class Huber(Loss):
         as_number(self.delta, "delta", 0.0, strict=True)
 
     def value(self, z: Array, y: Array) -> Array:
-        """Quadratic, then linear."""
+        """Return quadratic, then linear."""
         r = np.abs(z - y)
         d = self.delta
         return np.asarray(np.sum(np.where(r <= d, 0.5 * r * r, d * r - 0.5 * d * d), axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """The residual, clipped at delta."""
+        """Return the residual, clipped at delta."""
         return np.asarray(np.clip(z - y, -self.delta, self.delta))
 
     def lipschitz(self, m: int) -> float:
-        """delta in each output."""
+        """Return delta in each output."""
         return self.delta * math.sqrt(m)
 
     @property
@@ -196,16 +196,16 @@ class LogCosh(Loss):
         as_number(self.scale, "scale", 0.0, strict=True)
 
     def value(self, z: Array, y: Array) -> Array:
-        """s log cosh(r / s), without overflow."""
+        """Return s log cosh(r / s), without overflow."""
         r = np.abs(z - y) / self.scale
         return np.asarray(self.scale * np.sum(r + np.log1p(np.exp(-2 * r)) - math.log(2), axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """tanh(r / s)."""
+        """Return tanh(r / s)."""
         return np.asarray(np.tanh((z - y) / self.scale))
 
     def lipschitz(self, m: int) -> float:
-        """1 in each output."""
+        """Return 1 in each output."""
         return math.sqrt(m)
 
     @property
@@ -228,15 +228,15 @@ class Logistic(Loss):
     name: ClassVar[str] = "logistic"
 
     def value(self, z: Array, y: Array) -> Array:
-        """log sum exp(z) - <z, y>."""
+        """Return log sum exp(z) - <z, y>."""
         return np.asarray(special.logsumexp(z, axis=1) - np.sum(z * y, axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """softmax(z) - y."""
+        """Return softmax(z) - y."""
         return np.asarray(special.softmax(z, axis=1) - y)
 
     def lipschitz(self, m: int) -> float:
-        """sqrt(2): the distance of two points of the simplex."""
+        """Return sqrt(2): the distance of two points of the simplex."""
         return math.sqrt(2.0)
 
 
@@ -257,17 +257,17 @@ class Bundled(Loss):
         as_count(self.power, "power", 1, 2)
 
     def value(self, z: Array, y: Array) -> Array:
-        """The mean over bundles."""
+        """Return the mean over bundles."""
         return np.asarray(np.mean(np.abs((z - y) @ np.array(self.bundles).T) ** self.power, axis=1) / self.power)
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """mean_k sign(<z - y, B_k>) B_k, or mean_k <z - y, B_k> B_k."""
+        """Return mean_k sign(<z - y, B_k>) B_k, or mean_k <z - y, B_k> B_k."""
         vectors = np.array(self.bundles)
         r = (z - y) @ vectors.T
         return np.asarray((np.sign(r) if self.power == 1 else r) @ vectors / len(vectors))
 
     def lipschitz(self, m: int) -> float | None:
-        """The mean length of the bundles; the squared one is unbounded."""
+        """Return the mean length of the bundles; the squared one is unbounded."""
         return float(np.mean(np.linalg.norm(self.bundles, axis=1))) if self.power == 1 else None
 
 
@@ -285,15 +285,15 @@ class SignLogistic(Loss):
     name: ClassVar[str] = "logistic"
 
     def value(self, z: Array, y: Array) -> Array:
-        """log(1 + exp(-2 y z)), without overflow."""
+        """Return log(1 + exp(-2 y z)), without overflow."""
         return np.asarray(np.sum(np.logaddexp(0.0, -2 * y * z), axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """-2 y / (1 + exp(2 y z)), which is tanh(z) - y for y = -1, +1."""
+        """Return -2 y / (1 + exp(2 y z)), which is tanh(z) - y for y = -1, +1."""
         return np.asarray(np.tanh(z) - y)
 
     def lipschitz(self, m: int) -> float:
-        """2 in each output."""
+        """Return 2 in each output."""
         return 2.0 * math.sqrt(m)
 
 

@@ -25,7 +25,7 @@ YES_NO = ("yes", "no")
 @final
 @dataclass(frozen=True)
 class Wording:
-    """How a half-space reads: names of the outputs, their unit, and a template for the sentence.
+    """The wording of a half-space: names of the outputs, their unit, and a template for the sentence.
 
     The template may use ``{threshold}`` (rounded number with unit), ``{amount}`` (the output, or
     the weighted sum of them) and ``{side}`` ("above" or "below").  A template without ``{side}`` can
@@ -64,7 +64,7 @@ class Wording:
             )
 
     def sentence(self, weights: tuple[float, ...], threshold: float, exact: bool = False) -> str:
-        """The question <y, weights> > threshold for a person; ``exact`` as in ``amount``."""
+        """Return the question <y, weights> > threshold for a person; ``exact`` as in ``amount``."""
         template, negative = self.template, all(w <= 0 for w in weights)
         below = negative and self.answers == YES_NO and ("{side}" in template or "{amount}" not in template)
         if below:  # "is -0.6 a - 0.8 b above -3?" reads better turned round, where it can be said
@@ -76,7 +76,7 @@ class Wording:
         return (template or "Is {amount} {side} {threshold}?").format(**parts)
 
     def amount(self, weights: tuple[float, ...], exact: bool = False) -> str:
-        """What is compared: "the value", "pears", or "0.6 apples + 0.8 pears".
+        """Return what is compared: "the value", "pears", or "0.6 apples + 0.8 pears".
 
         Weights that were drawn are shown with three digits; quantities that somebody chose
         (``exact``) as they are, "1 pears" included.
@@ -103,7 +103,7 @@ def _two_words(answers: object) -> tuple[str, str]:
 
 
 def number_text(value: float) -> str:
-    """A number as a person writes it: no trailing zeros, no exponent where it can be avoided.
+    """Return a number as a person writes it: no trailing zeros, no exponent where it can be avoided.
 
     >>> number_text(21.4), number_text(37.0), number_text(-0.0), number_text(1e6), number_text(1.5e-9)
     ('21.4', '37', '0', '1000000', '1.5e-09')
@@ -205,7 +205,7 @@ class Real(Space):
         return self.m
 
     def labels(self, y: ArrayLike, argument: str = "y") -> Array:
-        """Finite numbers, n x m."""
+        """Return finite numbers, n x m."""
         return as_labels(y, self.m, argument)
 
     @property
@@ -239,16 +239,16 @@ class Real(Space):
         return [float(v) for v in self.scale]
 
     def to_unit(self, y: ArrayLike) -> Array:
-        """Labels from the user's units."""
+        """Return labels from the user's units."""
         return np.asarray((np.asarray(y, dtype=np.float64) - self.center) / self.scale)
 
     def from_unit(self, z: ArrayLike) -> Array:
-        """Labels or predictions into the user's units."""
+        """Return labels or predictions into the user's units."""
         return np.asarray(np.asarray(z, dtype=np.float64) * self.scale + self.center)
 
 
 def sensible_decimals(low: Numbers, high: Numbers) -> int:
-    """Decimals that cut the (shortest) range into between a hundred and a thousand steps.
+    """Return decimals that cut the (shortest) range into between a hundred and a thousand steps.
 
     >>> sensible_decimals(-30, 45), sensible_decimals(0, 1), sensible_decimals(0, 250_000)
     (1, 3, -3)
@@ -259,7 +259,7 @@ def sensible_decimals(low: Numbers, high: Numbers) -> int:
 
 
 def _quantities(bundles: object, m: int) -> Bundles:
-    """Bundles as given by a user, checked."""
+    """Return bundles as given by a user, checked."""
     if isinstance(bundles, str) or not isinstance(bundles, Iterable):
         raise InvalidArgument("bundles", "a list of bundles, each a quantity per output", bundles)
     checked = []

@@ -84,11 +84,11 @@ class Ranking(Discrete):
         return {name: i for i, name in enumerate(self.items)}
 
     def index(self, name: Any, argument: str = "item") -> int:
-        """Which item has this name."""
+        """Return which item has this name."""
         return place_of(name, self._places, argument)
 
     def pair(self, first: Any, second: Any, argument: str = "question") -> tuple[int, float]:
-        """Which pair two items are, and +1 if the first has the lower place, else -1."""
+        """Return which pair two items are, and +1 if the first has the lower place, else -1."""
         a, b = self.index(first, argument), self.index(second, argument)
         i, j = min(a, b), max(a, b)
         return i * (2 * self.size - i - 1) // 2 + j - i - 1, 1.0 if a < b else -1.0
@@ -96,11 +96,11 @@ class Ranking(Discrete):
     # -- labels and their embeddings --------------------------------------------------------------
 
     def labels(self, y: ArrayLike, argument: str = "y") -> Array:
-        """Orders, n x items, each with every item once."""
+        """Return orders, n x items, each with every item once."""
         return self._named(self._indices(y, argument))
 
     def embed(self, labels: ArrayLike) -> Array:
-        """phi(y), n x P, of -1 and +1.
+        """Return phi(y), n x P, of -1 and +1.
 
         (0 and 1 in their place would not do: sum_{i<j} z_ij 1{i above j} with z >= 0 is greatest for
         the one order in which the items are listed, whatever the scores.)
@@ -109,11 +109,11 @@ class Ranking(Discrete):
         return np.where(ranks[:, i] < ranks[:, j], 1.0, -1.0)
 
     def borda(self, labels: ArrayLike) -> Array:
-        """b(y), n x items, from -1 (last) to 1 (first)."""
+        """Return b(y), n x items, from -1 (last) to 1 (first)."""
         return np.asarray(1.0 - 2.0 * self._ranks(labels) / (self.size - 1))
 
     def points(self, labels: ArrayLike) -> Array:
-        """Labels as what a model scores: ``embed`` or ``borda``, n x m."""
+        """Return labels as what a model scores: ``embed`` or ``borda``, n x m."""
         return self.embed(labels) if self.embedding == "pairs" else self.borda(labels)
 
     @cached_property
@@ -126,7 +126,7 @@ class Ranking(Discrete):
     # -- from scores to orders --------------------------------------------------------------------
 
     def from_scores(self, scores: ArrayLike, rows: Array | None = None, seed: int = 0) -> Array:
-        """Orders by descending scores of items (n x items), ties by lot: for simulations.
+        """Return orders by descending scores of items (n x items), ties by lot: for simulations.
 
         >>> Ranking(("tea", "coffee", "milk")).from_scores([[0.1, 0.7, 0.4]]).tolist()
         [['coffee', 'milk', 'tea']]
@@ -141,7 +141,7 @@ class Ranking(Discrete):
         return self._named(order)
 
     def decode(self, scores: Array, rows: Array, seed: int = 0) -> Array:
-        """The best order for each row of scores, n x items; see the module."""
+        """Return the best order for each row of scores, n x items; see the module."""
         if self.embedding == "items":
             return self.from_scores(scores, rows, seed)
         every = np.arange(len(scores))
@@ -149,7 +149,7 @@ class Ranking(Discrete):
         return self._named(np.array(solved, dtype=np.int64).reshape(len(scores), self.size))
 
     def decode_with_bound(self, scores: ArrayLike) -> tuple[tuple[Name, ...], float, float]:
-        """One order for P scores of pairs, <scores, phi(order)>, and a bound on that of any order.
+        """Return one order for P scores of pairs, <scores, phi(order)>, and a bound on that of any order.
 
         >>> Ranking(("tea", "coffee", "milk")).decode_with_bound([1.0, -0.5, 2.0])
         (('tea', 'coffee', 'milk'), 2.5, 2.5)
@@ -158,7 +158,7 @@ class Ranking(Discrete):
         return tuple(self.items[i] for i in found.order), found.value, found.bound
 
     def _solved(self, z: Array, lot: Array) -> linear_ordering.Ordered:
-        """The linear ordering problem with the items listed by lot, so that ties fall to no one side."""
+        """Return the linear ordering problem with the items listed by lot, so that ties fall to no one side."""
         W = np.zeros((self.size, self.size))
         W[self.pairs] = z
         W -= W.T
@@ -192,7 +192,7 @@ class Ranking(Discrete):
 
 
 def check_pair_wording(template: str) -> None:
-    """A template for a pair has the places {first} and {second}, and no other."""
+    """Raise unless a template for a pair has the places {first} and {second}, and no other."""
     text = as_text(template, "wording")
     rest = text.replace("{first}", "", 1).replace("{second}", "", 1)
     if text and ("{first}" not in text or "{second}" not in text or "{" in rest or "}" in rest):

@@ -1,4 +1,4 @@
-"""Who learns from answers: one small contract (``base``) and a family in each folder.
+"""Learners: one small contract (``base``) and a family in each folder.
 
 ``kalman`` is the default for numbers, ``softmax`` for classes, ``thurstone`` for orders; ``sgd`` is
 Algorithm 1, ``rls`` recursive least squares on unbiased pseudo-labels, ``paper`` the paper's other

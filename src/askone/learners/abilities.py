@@ -244,7 +244,7 @@ def stream(learner: Learner[Any], state: Any, X: Array, task: StreamTask) -> Any
 
 
 def row_by_row(learner: Learner[Any], state: Any, X: Array, task: StreamTask) -> Any:
-    """Ask, hear and tell about each row: what every ``Streams.stream`` must come to."""
+    """Return ask, hear and tell about each row: what every ``Streams.stream`` must come to."""
     for i, x in enumerate(X):
         question = learner.ask(state, x, task.draw(task.first + i, 1)[0])
         answer = task.answer(i, question)

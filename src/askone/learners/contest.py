@@ -139,16 +139,16 @@ class Contest(
         return self.members
 
     def init(self) -> ContestState:
-        """All are in."""
+        """Return all are in."""
         K = len(self.members)
         return ContestState(tuple(one.init() for one in self.members), np.zeros(K), np.zeros((K, K)), (0.0, 0.0))
 
     def alive(self, state: ContestState) -> tuple[int, ...]:
-        """The places of the members that are in."""
+        """Return the places of the members that are in."""
         return tuple(i for i, part in enumerate(state.parts) if part is not None)
 
     def leading(self, state: ContestState) -> tuple[Forecasts[Any], Any]:
-        """The leader and its state."""
+        """Return the leader and its state."""
         place = self._leader(state)
         return self.members[place], state.parts[place]
 
@@ -158,26 +158,26 @@ class Contest(
     # -- what the leader says ---------------------------------------------------------------------
 
     def ask(self, state: ContestState, x: ArrayLike, uniform: Array) -> Question:
-        """The leader's question."""
+        """Return the leader's question."""
         leader, part = self.leading(state)
         return leader.ask(part, x, as_uniform(uniform, self.width)[: leader.width])
 
     def ask_many(self, state: ContestState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """The leader's questions."""
+        """Return the leader's questions."""
         leader, part = self.leading(state)
         return ask_many(leader, part, X, np.asarray(uniform)[:, : leader.width])
 
     def predict(self, state: ContestState, X: ArrayLike) -> Array:
-        """The weighted mean of the predictions."""
+        """Return the weighted mean of the predictions."""
         return np.asarray(sum(weight * one.predict(part, X) for weight, one, part in self.weighted(state)))
 
     def probabilities(self, state: ContestState, X: ArrayLike) -> Array | None:
-        """p(y|x), the weighted mean."""
+        """Return p(y|x), the weighted mean."""
         said = [(weight, probabilities(one, part, X)) for weight, one, part in self.weighted(state)]
         return None if any(p is None for _, p in said) else np.asarray(sum(w * p for w, p in said if p is not None))
 
     def std(self, state: ContestState, X: ArrayLike) -> Array | None:
-        """The deviation of the mixture: sum of w_i (s_i^2 + (f_i - f)^2), with f the weighted mean."""
+        """Return the deviation of the mixture: sum of w_i (s_i^2 + (f_i - f)^2), with f the weighted mean."""
         square, middle = np.zeros(()), self.predict(state, X)
         for weight, one, part in self.weighted(state):
             s = deviation(one, part, X)
@@ -187,23 +187,23 @@ class Contest(
         return np.sqrt(square)
 
     def chance(self, state: ContestState, x: ArrayLike, question: Question) -> float:
-        """P(yes), the weighted mean."""
+        """Return p(yes), the weighted mean."""
         return sum(weight * one.chance(part, x, question) for weight, one, part in self.weighted(state))
 
     def worth(self, state: ContestState, X: ArrayLike) -> Array:
-        """What an answer should tell the leader."""
+        """Return what an answer should tell the leader."""
         leader, part = self.leading(state)
         return leader.worth(part, X)
 
     def count(self, state: ContestState) -> int:
-        """Answers learnt: members that are in have learnt all."""
+        """Return answers learnt: members that are in have learnt all."""
         leader, part = self.leading(state)
         return leader.count(part)
 
     # -- answers ----------------------------------------------------------------------------------
 
     def tell(self, state: ContestState, x: ArrayLike, question: Question, answer: Answer) -> ContestState:
-        """All that are in forecast the answer and learn it; when it is time, those clearly behind are out."""
+        """Return all that are in forecast the answer and learn it; when it is time, those clearly behind are out."""
         alive = self.alive(state)
         if len(alive) == 1:
             parts = list(state.parts)
@@ -217,7 +217,7 @@ class Contest(
         return self._thinned(state) if self._due(self.count(state)) else state
 
     def stream(self, state: ContestState, X: Array, task: StreamTask) -> ContestState:
-        """The same for many rows; once one is left, by its own stream."""
+        """Return the same for many rows; once one is left, by its own stream."""
         for i in range(len(X)):
             alive = self.alive(state)
             if len(alive) == 1:
@@ -256,14 +256,14 @@ class Contest(
         return replace(state, parts=tuple(part if i in left else None for i, part in enumerate(state.parts)))
 
     def behind(self, state: ContestState, rival: int) -> Array:
-        """How far each member's mean loss is above a rival's, in standard errors of the paired difference."""
+        """Return how far each member's mean loss is above a rival's, in standard errors of the paired difference."""
         total, squared = max(state.weights[0], 1.0), state.weights[1]
         gap = (state.losses - state.losses[rival]) / total
         variance = np.maximum(state.squares[:, rival] / total - gap * gap, 0.0)
         return np.asarray(gap / np.maximum(np.sqrt(variance * squared) / total, _TINY))
 
     def weighted(self, state: ContestState) -> list[tuple[float, Forecasts[Any], Any]]:
-        """The members that are in, with their states, and the weights of their predictions."""
+        """Return the members that are in, with their states, and the weights of their predictions."""
         alive, behind = self.alive(state), self.behind(state, self._leader(state))
         weights = np.exp(-np.minimum(behind[list(alive)], _FAR))
         shares = (weights / weights.sum()).tolist()
@@ -272,14 +272,12 @@ class Contest(
     # -- the state as a value ---------------------------------------------------------------------
 
     def to_arrays(self, state: ContestState) -> dict[str, Array]:
-        """See ``Learner.to_arrays``."""
         alive = self.alive(state)
         inner = {f"{i}-{k}": v for i in alive for k, v in self.members[i].to_arrays(state.parts[i]).items()}
         own = {"alive": np.array(alive), "losses": state.losses, "squares": state.squares}
         return {**own, "weights": np.array(state.weights), **inner}
 
     def from_arrays(self, arrays: dict[str, Array]) -> ContestState:
-        """See ``Learner.from_arrays``."""
         alive = set(arrays["alive"].tolist())
         parts = tuple(self._part(i, arrays) if i in alive else None for i in range(len(self.members)))
         total, squared = arrays["weights"].tolist()

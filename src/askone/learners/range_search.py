@@ -100,7 +100,6 @@ class Calibrated(
         return (self.template,)
 
     def range_at(self, state: CalibratedState) -> Real | None:
-        """See ``FindsRange.range_at``."""
         return state.space
 
     def std(self, state: CalibratedState, X: ArrayLike) -> Array | None:
@@ -114,7 +113,7 @@ class Calibrated(
         return None if inner is None else interval(learner, inner, X, level)
 
     def chance(self, state: CalibratedState, x: ArrayLike, question: Question) -> float:
-        """P(yes): of the inner learner; before there is a range, from what is plausible of labels at large."""
+        """Return p(yes): of the inner learner; before there is a range, from what is plausible of labels at large."""
         inner = self._forecaster(state)
         if inner is not None:
             return inner.chance(state.inner, x, question)
@@ -152,11 +151,11 @@ class Calibrated(
         return max(self.template.width, 2)
 
     def init(self) -> CalibratedState:
-        """No bit yet."""
+        """Return the state before any bit."""
         return CalibratedState(np.empty((0, 3)), np.empty((0, self.columns)), None, None)
 
     def ask(self, state: CalibratedState, x: ArrayLike, uniform: Array) -> Question:
-        """A question about the range, or the inner learner's."""
+        """Return a question about the range, or the inner learner's."""
         learner, inner = self._inner(state)
         if inner is not None:
             return learner.ask(inner, x, uniform[: learner.width])
@@ -164,7 +163,6 @@ class Calibrated(
         return self._range_question(state, uniform, 0)
 
     def ask_many(self, state: CalibratedState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``AsksMany.ask_many``."""
         learner, inner = self._inner(state)
         if inner is not None:
             return ask_many(learner, inner, X, uniform[:, : learner.width])
@@ -172,7 +170,7 @@ class Calibrated(
         return [self._range_question(state, uniform[i], i) for i in range(len(rows))]
 
     def tell(self, state: CalibratedState, x: ArrayLike, question: Question, answer: Answer) -> CalibratedState:
-        """One more bit about the range, or one more step; a late bit about the range is a step, or let go."""
+        """Return one more bit about the range, or one more step; a late bit about the range is a step, or let go."""
         learner, inner = self._inner(state)
         if isinstance(question, HalfSpace) and question.purpose == PURPOSE:
             bit, row = question.accept(answer), as_row(x, self.columns)
@@ -193,7 +191,7 @@ class Calibrated(
         return replace(state, inner=learner.tell(inner, x, question, answer))
 
     def predict(self, state: CalibratedState, X: ArrayLike) -> Array:
-        """The inner prediction; before, the best guess at the median."""
+        """Return the inner prediction; before, the best guess at the median."""
         learner, inner = self._inner(state)
         if inner is not None:
             return learner.predict(inner, X)
@@ -202,13 +200,12 @@ class Calibrated(
         return np.tile(centers, (len(rows), 1))
 
     def count(self, state: CalibratedState) -> int:
-        """Bits about the range and answers learnt."""
+        """Return bits about the range and answers learnt."""
         if state.inner is None:
             return len(state.bits)
         return self.template.count(state.inner) + (0 if self._replays else len(state.bits))
 
     def to_arrays(self, state: CalibratedState) -> dict[str, Array]:
-        """See ``Learner.to_arrays``."""
         inner = {} if state.inner is None else self.template.to_arrays(state.inner)
         return {"bits": state.bits, "rows": state.rows, **{f"inner.{name}": array for name, array in inner.items()}}
 
@@ -268,7 +265,7 @@ class Calibrated(
         return state
 
     def _replayed(self, inner: Any, space: Real | None, question: HalfSpace, row: Array, bit: bool) -> Any:
-        """The inner state after a bit about the range.
+        """Return the inner state after a bit about the range.
 
         That a label lies above a threshold beyond the range is only taken to mean that it lies above the
         range: a single one far out would drag along every filter.
@@ -286,7 +283,7 @@ def _bits_of(bits: Array, output: int) -> tuple[Array, Array]:
 
 
 def next_threshold(thresholds: Array, answers: Array, uniform: Array, place: int = 0) -> float:
-    """Where to ask next, from thresholds asked and answers ("above") so far; four digits.
+    """Return where to ask next, from thresholds asked and answers ("above") so far; four digits.
 
     First at -+1, -+10, ... until two labels lie within on either side (``place`` is the question's
     place in a batch); then at mu + s logit(V) for the median of mu and a scale s drawn from the
@@ -306,7 +303,7 @@ def next_threshold(thresholds: Array, answers: Array, uniform: Array, place: int
 
 
 def _beyond(thresholds: Array, answers: Array, reach: float) -> tuple[Array, Array]:
-    """Whether labels lay above ``reach``, and below -``reach``, as far as was asked."""
+    """Return whether labels lay above ``reach``, and below -``reach``, as far as was asked."""
     return answers[thresholds >= reach], ~answers[thresholds <= -reach]
 
 
@@ -316,7 +313,7 @@ def _within(beyond: Array) -> bool:
 
 
 def _reach(thresholds: Array, answers: Array) -> float | None:
-    """The least power of ten within which labels lie, by at least two answers on either side."""
+    """Return the least power of ten within which labels lie, by at least two answers on either side."""
     for reach in _REACHES:
         if all(_within(side) for side in _beyond(thresholds, answers, reach)):
             return reach
@@ -333,7 +330,7 @@ def _outwards(thresholds: Array, answers: Array, place: int) -> float:
 
 
 def locate(thresholds: Array, answers: Array) -> tuple[float, float]:
-    """The posterior median of mu, and an s that is not exceeded with 85 % of the posterior.
+    """Return the posterior median of mu, and an s that is not exceeded with 85 % of the posterior.
 
     Too narrow a range costs more than one a little too wide.
 
@@ -353,7 +350,7 @@ def _quantile(weights: Array, level: float) -> int:
 
 
 def known(thresholds: Array, answers: Array) -> bool:
-    """Whether the posterior pins location and scale down to about a factor of two."""
+    """Return whether the posterior pins location and scale down to about a factor of two."""
     if _unanimous(answers) or _reach(thresholds, answers) is None:
         return False
     mu, log_s, posterior = _posterior(thresholds, answers)
@@ -365,7 +362,7 @@ def known(thresholds: Array, answers: Array) -> bool:
 
 
 def _posterior(thresholds: Array, answers: Array) -> tuple[Array, Array, Array]:
-    """A grid of mu and log s around the bits, and the posterior on it (mu x s).
+    """Return a grid of mu and log s around the bits, and the posterior on it (mu x s).
 
     The prior is 1/(|mu| + reach/1000) in mu, so that a point weighs what its cell is wide: a
     bracket that chance has narrowed is no more plausible for being finely looked at.
@@ -385,7 +382,7 @@ def _posterior(thresholds: Array, answers: Array) -> tuple[Array, Array, Array]:
 
 
 def chance_above(thresholds: Array, answers: Array, c: float) -> float:
-    """P(Y > c) by the posterior; a half where nothing is known.
+    """Return P(Y > c) by the posterior; a half where nothing is known.
 
     >>> bits = np.array([0.0, 8.0]), np.array([True, False])
     >>> 1 > chance_above(*bits, 1.0) > chance_above(*bits, 7.0) > 0

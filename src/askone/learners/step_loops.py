@@ -81,7 +81,7 @@ def _learning_rate(S: Array, R: Array, t: float, g2: float) -> float:
 
 @jit
 def advance(S: Array, R: Array, g2: float, inner: float) -> tuple[float, float]:
-    """One step of any scalar rule, from |G|^2 and <G, theta> alone.
+    """Return one step of any scalar rule, from |G|^2 and <G, theta> alone.
 
     Returns (a, b): add a G to A, and a b G to B (see the module's docstring).  The ridge enters
     by its proximal map, theta <- (theta - eta G) / (1 + 2 eta lambda), stable for every lambda.
@@ -129,7 +129,7 @@ def _settle(
 
 @jit
 def slope(i: int, at: float, kind: int, yes: Array, no: Array, thresholds: Array, answers: Array) -> float:
-    """g such that the weak gradient of row i is g u: the answer's value, or the infimum loss's."""
+    """Return g such that the weak gradient of row i is g u: the answer's value, or the infimum loss's."""
     answered_yes = answers[i] == 1
     if kind == AT_PREDICTION:
         return yes[i] if answered_yes else no[i]
@@ -191,7 +191,7 @@ def stream_block(
     hidden: Array, flips: Array, thresholds: Array, answers: Array, kind: int, decimals: int,
     S: Array, R: Array, coefficient: Array, before: Array,
 ) -> None:  # fmt: skip
-    """The same steps through scalars only, for any model that is linear in its parameters.
+    """Take the same steps through scalars only, for any model that is linear in its parameters.
 
     base_i = <A phi_i, u_i> at the block's start and H_ij = <phi_i, phi_j><u_i, u_j>: row i sees
     s (base_i + sum_{j<i} H_ij c_j).  Writes c (add c_i u_i phi_i to A) and C_{i-1}.
@@ -240,7 +240,7 @@ def stream_labels(
     base: Array, gram: Array, Y: Array, skipped: Array, loss: int, parameter: float,
     S: Array, R: Array, steps: Array, before: Array,
 ) -> None:  # fmt: skip
-    """The fully supervised baseline over a block: base_i = A phi_i, labels known."""
+    """Run the fully supervised baseline over a block: base_i = A phi_i, labels known."""
     n, m = base.shape
     z, g = np.empty(m), np.empty(m)
     for i in range(n):

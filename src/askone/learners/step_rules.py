@@ -21,7 +21,7 @@ from askone.learners import step_loops
 
 
 class StepRule(ABC):
-    """How long a step is."""
+    """A rule for the length of steps."""
 
     name: ClassVar[str]
     code: ClassVar[int]
@@ -182,7 +182,7 @@ class Average(ABC):
     start: bool = False
 
     def mix(self, S: Array) -> Array:
-        """Weights of the accumulators whose sum is the averaged parameter."""
+        """Return weights of the accumulators whose sum is the averaged parameter."""
         return np.asarray(np.array([S[step_loops.CUM], -1.0]) / S[step_loops.WSUM])
 
 
@@ -196,7 +196,7 @@ class NoAverage(Average):
     copies: ClassVar[int] = 1
 
     def mix(self, S: Array) -> Array:
-        """theta = s A."""
+        """Return theta = s A."""
         return np.array([S[step_loops.SCALE]])
 
 
@@ -231,7 +231,7 @@ class Tail(Average):
     copies: ClassVar[int] = 4
 
     def mix(self, S: Array) -> Array:
-        """(C A - B - the sum up to the older mark) / (W - its weight)."""
+        """Return (C A - B - the sum up to the older mark) / (W - its weight)."""
         sums = np.array([S[step_loops.CUM], -1.0, -1.0, 0.0])
         return np.asarray(sums / (S[step_loops.WSUM] - S[step_loops.MARK_OLD]))
 
@@ -243,7 +243,7 @@ AVERAGES: dict[str, type[Average]] = {one.name: one for one in (NoAverage, Unifo
 
 
 def packed(rule: StepRule, average: Average, bound: float, ridge: float) -> Array:
-    """The vector R of ``kernels``."""
+    """Return the vector R of ``kernels``."""
     R = np.zeros(step_loops.RULE_SIZE)
     R[step_loops.RULE], R[step_loops.GAMMA], R[step_loops.POWER] = rule.code, rule.gamma, rule.power
     R[step_loops.BOUND], R[step_loops.RIDGE], R[step_loops.FIRST] = bound, ridge, rule.first
@@ -252,7 +252,7 @@ def packed(rule: StepRule, average: Average, bound: float, ridge: float) -> Arra
 
 
 def start(rule: StepRule) -> Array:
-    """The vector S of ``kernels`` before any answer."""
+    """Return the vector S of ``kernels`` before any answer."""
     S = np.zeros(step_loops.STATE_SIZE)
     S[step_loops.SCALE] = S[step_loops.LATE] = 1.0
     if rule.code == step_loops.COIN:

@@ -20,7 +20,7 @@ Draw = Callable[[int, int], Array]
 @final
 @dataclass(frozen=True, eq=False)
 class Sealed:
-    """What a respondent will answer to a block of half-space questions, for the compiled loop only.
+    """Committed answers to a block of half-space questions, for the compiled loop only.
 
     ``projections`` are <y_i, u_i> in the user's units; the loop compares them with the threshold
     and keeps the bit.  No learner reads them.
@@ -32,7 +32,7 @@ class Sealed:
 
 
 class Respondent(ABC):
-    """Who answers in a simulation, row by row."""
+    """A respondent in a simulation, row by row."""
 
     @abstractmethod
     def respond(self, row: int, question: Question) -> Answer | None:
@@ -74,7 +74,7 @@ Listener = Callable[[StreamBlock | Exchange], None]
 @final
 @dataclass(frozen=True, eq=False)
 class StreamTask:
-    """What a stream of rows needs beside the rows: their numbers at the respondent, the draws."""
+    """The respondent, the draws and the row numbers of a simulation."""
 
     rows: Array
     respondent: Respondent

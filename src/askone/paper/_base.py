@@ -1,4 +1,4 @@
-"""What a run is: jobs that compute, numbers that are kept, a figure, and claims with a verdict."""
+"""The base of runs: jobs that compute, numbers that are kept, a figure, and claims with a verdict."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Job:
 @final
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, what was measured here, and whether it holds."""
+    """A claim of the paper: what it says, what was measured here, and whether it holds."""
 
     text: str
     paper: str
@@ -52,7 +52,7 @@ class Claim:
     why: str = ""
 
     def to_json(self) -> dict[str, str]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return asdict(self)
 
 
@@ -68,19 +68,19 @@ class Run(ABC):
 
     @abstractmethod
     def jobs(self, quick: bool) -> Sequence[Job]:
-        """The work, in an order that ``numbers`` knows."""
+        """Return the work, in an order that ``numbers`` knows."""
 
     @abstractmethod
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """Everything that the figure and the claims need, as JSON values, from the jobs' results."""
+        """Return everything that the figure and the claims need, as JSON values, from the jobs' results."""
 
     @abstractmethod
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """The verdicts."""
+        """Return the verdicts."""
 
     @abstractmethod
     def draw(self, numbers: Numbers) -> Figure:
-        """The figure, in the paper's layout."""
+        """Return the figure, in the paper's layout."""
 
 
 def graded(each: list[bool]) -> str:

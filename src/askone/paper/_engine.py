@@ -28,7 +28,7 @@ Computed = Generator[tuple[int, Record], None, None]
 def execute(
     jobs: Sequence[Job], kept: Path, done: Callable[[int], None], workers: int | None = None, cluster: str | None = None
 ) -> list[Any]:
-    """The results of all jobs, in their order: read where they were kept, else computed and kept.
+    """Return the results of all jobs, in their order: read where they were kept, else computed and kept.
 
     ``done`` is told how many more have finished.  A job is a function of its arguments alone, so the
     numbers are the same for any number of workers.  Jobs on a worker that dies are given to another.
@@ -51,7 +51,7 @@ def reach(cluster: str) -> None:
 
 
 def seconds(jobs: Sequence[Job], kept: Path) -> float:
-    """What the jobs took when they were computed, all together."""
+    """Return what the jobs took when they were computed, all together."""
     return sum(float(record["seconds"]) for job in jobs if (record := _read(kept, job)) is not None)
 
 

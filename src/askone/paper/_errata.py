@@ -1,4 +1,4 @@
-"""What the paper and its reference code get wrong, for the report: the table of docs/errata.md, in short."""
+"""Errata of the paper and its reference code, for the report: the table of docs/errata.md, in short."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import final
 @final
 @dataclass(frozen=True)
 class Erratum:
-    """Where it is (as docs/errata.md names it), what stands there, and what is right."""
+    """An erratum: where it is (as docs/errata.md names it), what stands there, and what is right."""
 
     where: str
     paper: str

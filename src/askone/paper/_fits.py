@@ -12,7 +12,7 @@ _RESAMPLES = 400
 
 
 def slope(x: Sequence[float], runs: Array, seed: int = 0) -> list[float]:
-    """The slope of log(mean of the runs) against log x, and its 95 % interval over resampled trials.
+    """Return the slope of log(mean of the runs) against log x, and its 95 % interval over resampled trials.
 
     >>> slope([1, 10, 100], np.array([[1.0, 0.1, 0.01]] * 3))
     [-1.0, -1.0, -1.0]

@@ -29,7 +29,7 @@ COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 
 
 def panels(columns: int, rows: int = 1, width: float = 4.2, height: float = 3.2) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels, and its axes row by row."""
+    """Return a figure with so many panels, and its axes row by row."""
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots(rows, columns, squeeze=False)
@@ -39,7 +39,7 @@ def panels(columns: int, rows: int = 1, width: float = 4.2, height: float = 3.2)
 def band(
     axes: Axes, x: ArrayLike, runs: ArrayLike, label: str, colour: str, *, style: str = "-", log: bool = True
 ) -> None:
-    """The mean of some runs (trials x points) and one standard deviation on each side."""
+    """Draw the mean of some runs (trials x points) and one standard deviation on each side."""
     values = np.asarray(runs, dtype=float)
     mean, spread = values.mean(axis=0), values.std(axis=0)
     axes.plot(x, mean, style, color=colour, label=label, linewidth=1.6)
@@ -52,7 +52,7 @@ def band(
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
-    """The figure as PNG and PDF."""
+    """Return the figure as PNG and PDF."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     paths = [stem.with_suffix(".png"), stem.with_suffix(".pdf")]
     for path in paths:
@@ -61,14 +61,14 @@ def save(figure: Figure, stem: Path) -> list[Path]:
 
 
 def save_svg(figure: Figure, path: Path) -> None:
-    """The figure as SVG, on white, the same bytes for the same figure."""
+    """Save the figure as SVG, on white, the same bytes for the same figure."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with rc_context({"svg.hashsalt": "askone"}):  # it names parts by chance otherwise
         figure.savefig(path, format="svg", facecolor="white", metadata={"Date": None})
 
 
 def embedded(figure: Figure) -> str:
-    """The figure as the source of an HTML image."""
+    """Return the figure as the source of an HTML image."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110)
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()

@@ -1,4 +1,4 @@
-"""What a run leaves behind: figures, numbers with their provenance, and one page for all runs.
+"""Reports of runs: figures, numbers with their provenance, and one page for all runs.
 
     OUT/figures/<run>.png, .pdf      OUT/numbers/<run>.json      OUT/report.html
 
@@ -71,7 +71,7 @@ class Section:
 
 
 def write_run(run: Run, quick: bool, results: Sequence[Any], spent: float, out: Path) -> dict[str, Any]:
-    """The numbers, with provenance and verdicts, and the figure; returns what the JSON file holds."""
+    """Return the numbers, with provenance and verdicts, and the figure; returns what the JSON file holds."""
     numbers = run.numbers(quick, results)
     record = {
         "run": run.name,
@@ -87,7 +87,7 @@ def write_run(run: Run, quick: bool, results: Sequence[Any], spent: float, out: 
 
 
 def provenance(run: Run, quick: bool, spent: float) -> dict[str, Any]:
-    """Seeds, versions, parameters, whether it was the quick version, and the seconds of its jobs."""
+    """Return seeds, versions, parameters, whether it was the quick version, and the seconds of its jobs."""
     jobs = run.jobs(quick)
     versions = {"askone": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
     versions["python"] = platform.python_version()
@@ -119,19 +119,19 @@ def parameters(jobs: Sequence[Job]) -> dict[str, dict[str, list[Any]]]:
 
 
 def write_report(names: Sequence[str], missing: Mapping[str, str], out: Path) -> Path:
-    """``report.html`` of the runs whose files are there, in this order; of those in ``missing``, the reason."""
+    """Return ``report.html`` of the runs whose files are there, in this order; of those in ``missing``, the reason."""
     there = [name for name in names if name not in missing and has_run(name, out)]
     _whole(out / "report.html", page([_section(out, name) for name in there], missing))
     return out / "report.html"
 
 
 def has_run(name: str, out: Path) -> bool:
-    """Whether the run's files are there."""
+    """Return whether the run's files are there."""
     return (out / "numbers" / f"{name}.json").is_file() and (out / "figures" / f"{name}.png").is_file()
 
 
 def page(sections: Sequence[Section], missing: Mapping[str, str]) -> str:
-    """The report as one HTML document."""
+    """Return the report as one HTML document."""
     quick = any(section.record["provenance"]["quick"] for section in sections)
     note = "<p><strong>Quick versions</strong> are among these runs: fewer trials and questions.</p>" if quick else ""
     return f"""<!DOCTYPE html>
@@ -228,7 +228,7 @@ def _link(section: Section) -> str:
 
 
 def _ranges(seeds: Sequence[int]) -> str:
-    """Whole numbers in few words.
+    """Return whole numbers in few words.
 
     >>> _ranges([0, 1, 2, 5])
     '0–2, 5'

@@ -67,7 +67,7 @@ def _run(rows: Array) -> slice:
 
 
 def two_thirds(rows: int) -> int:
-    """How many rows of a split train."""
+    """Return how many rows of a split train."""
     return 2 * rows // 3
 
 

@@ -38,7 +38,7 @@ _FIRST = 100  # the script averages from this step on, with weights that forget 
 @final
 @dataclass(frozen=True)
 class Setting:
-    """How to learn: parametrisation, kernel width, step (None: tuned), family of questions, what leaks.
+    """Settings of one learner: parametrisation, kernel width, step (None: tuned), family of questions, what leaks.
 
     ``whiten`` False is the paper's parametrisation, f(x) = sum_i a_i k(x, x_i) with Euclidean steps on a.
     """
@@ -74,7 +74,7 @@ GRID = tuple(float(f"{10.0**e:.3g}") for e in np.arange(-3, 3.1, 0.5))
 
 @lru_cache(maxsize=1)
 def stream_of(data: str, rows: int) -> Stream:
-    """The first rows of a data set in file order; the last of its training rows are for tuning."""
+    """Return the first rows of a data set in file order; the last of its training rows are for tuning."""
     loaded = datasets.load(data)
     held = _TUNING[data]
     # In a quick look the stream is short, and so is what it is tuned on: as long as the stream, at most.
@@ -85,7 +85,7 @@ def stream_of(data: str, rows: int) -> Stream:
 
 
 def stream_trial(data: str, rows: int, seed: int, at: list[int], setting: dict[str, Any]) -> dict[str, Any]:
-    """Mean absolute test errors (in the labels' units) at the checkpoints, and the step that was used.
+    """Return mean absolute test errors (in the labels' units) at the checkpoints, and the step that was used.
 
     A tuned step is the best of ``GRID`` on rows of the training stream kept apart for it: the tuned stream
     ends before them.
@@ -98,7 +98,10 @@ def stream_trial(data: str, rows: int, seed: int, at: list[int], setting: dict[s
 
 
 def tuned(stream: Stream, how: Setting, seed: int) -> float:
-    """The gamma_0 of ``GRID`` with the least error: every third of the tuning rows measures, the others are asked."""
+    """Return the gamma_0 of ``GRID`` with the least error: every third of the tuning rows measures.
+
+    The others are asked.
+    """
     numbers = np.arange(stream.tuning.start, stream.tuning.stop)
     asked, held = numbers[numbers % 3 > 0], numbers[numbers % 3 == 0]
     measured = (stream.X[held], stream.y[held])
@@ -132,7 +135,7 @@ def _errors(
 
 
 def _shares(stops: list[int], shrunk: bool) -> Iterator[float]:
-    """What the script's average keeps of the mean of t iterates: t / (t + 100), since it divides by i + 1."""
+    """Return what the script's average keeps of the mean of t iterates: t / (t + 100), since it divides by i + 1."""
     return iter([t / (t + _FIRST) if shrunk else 1.0 for t in stops])
 
 
@@ -148,17 +151,17 @@ def _prepared(stream: Stream, how: Setting, gamma: float, seed: int) -> tuple[SG
 
 @lru_cache(maxsize=4)
 def _features(stream: Stream, bandwidth: float, whiten: bool, seed: int) -> Nystroem:
-    """Representers among the training rows, which bear no label here."""
+    """Return representers among the training rows, which bear no label here."""
     return Nystroem.from_rows(stream.X, REPRESENTERS, "gaussian", bandwidth, whiten=whiten, seed=seed)
 
 
 def _known(y: Array) -> tuple[float, float]:
-    """Mean plus and minus one standard deviation of all labels: nobody should know them."""
+    """Return mean plus and minus one standard deviation of all labels: nobody should know them."""
     return float(y.mean() - y.std()), float(y.mean() + y.std())
 
 
 def _near_labels(learner: SGDLearner, state: SGDState, features: Nystroem, stream: Stream, seed: int) -> SGDState:
-    """The script's start: kernel ridge on the labels of the representers, plus some noise."""
+    """Return the script's start: kernel ridge on the labels of the representers, plus some noise."""
     Z = features.representers
     gram = features.kernel.matrix(Z, Z) + RIDGE * len(Z) * np.eye(len(Z))
     labels = learner.space.to_unit(_labels_of(Z, features, stream)[:, None])
@@ -176,7 +179,7 @@ def _labels_of(Z: Array, features: Nystroem, stream: Stream) -> Array:
 
 
 def baseline(data: str, rows: int) -> float:
-    """The paper's dashed line: apparent = real temperature; linear regression on all training labels."""
+    """Return the paper's dashed line: apparent = real temperature; linear regression on all training labels."""
     stream = stream_of(data, rows)
     predict = _BASELINES[data]
     return float(np.abs(predict(stream) - stream.y_test).mean())

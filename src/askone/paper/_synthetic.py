@@ -19,12 +19,12 @@ from askone.session.simulation import simulate
 
 
 def sine(x: Array) -> Array:
-    """f*(x) = sin(2 pi x) on [0, 1]."""
+    """Return f*(x) = sin(2 pi x) on [0, 1]."""
     return np.asarray(np.sin(2 * np.pi * x))
 
 
 def uniform_rows(seed: int, count: int) -> Array:
-    """X uniform on [0, 1], count x 1."""
+    """Return X uniform on [0, 1], count x 1."""
     return random_table.uniforms(seed, 0, count, 1, random_table.DESIGN)
 
 
@@ -36,7 +36,7 @@ def kernel_learner(
     loss: Loss | None = None,
     average: Average | None = None,
 ) -> SGDLearner:
-    """Algorithm 1 (or a baseline) as in the paper's synthetic figures: a growing Gaussian kernel expansion."""
+    """Return Algorithm 1 (or a baseline) as in the paper's synthetic figures: a growing Gaussian kernel expansion."""
     rule = InverseSqrt(step) if isinstance(step, float | int) else step
     space = Real((-1.0,) * outputs, (1.0,) * outputs)
     model = KernelExpansion(Gaussian(bandwidth), Scaler.identity(1))
@@ -45,7 +45,7 @@ def kernel_learner(
 
 
 def sine_trial(seed: int, questions: int, family: str, gamma: float, bandwidth: float, at: list[int]) -> list[float]:
-    """Mean absolute error on a grid against questions, for one stream of the noiseless sine."""
+    """Return mean absolute error on a grid against questions, for one stream of the noiseless sine."""
     X, grid = uniform_rows(seed, questions), np.linspace(0, 1, 200)[:, None]
 
     def error(predicted: Array) -> float:
@@ -57,7 +57,7 @@ def sine_trial(seed: int, questions: int, family: str, gamma: float, bandwidth: 
 
 
 def class_probabilities(x: Array, classes: int) -> Array:
-    """Linear interpolation: y1 at x=0, uniform at 1/4, y2 at 1/2, uniform at 3/4, y3 at x=1 (n x m)."""
+    """Return linear interpolation: y1 at x=0, uniform at 1/4, y2 at 1/2, uniform at 3/4, y3 at x=1 (n x m)."""
     place = 4 * np.asarray(x).reshape(-1)
     corners = [np.eye(classes)[0], None, np.eye(classes)[1], None, np.eye(classes)[2]]
     knots = np.array([np.full(classes, 1 / classes) if corner is None else corner for corner in corners])
@@ -67,14 +67,14 @@ def class_probabilities(x: Array, classes: int) -> Array:
 
 
 def class_rows(seed: int, count: int, gap: float) -> Array:
-    """X uniform on [0, 1] without the eps-neighbourhoods of 1/4 and 3/4, count x 1."""
+    """Return X uniform on [0, 1] without the eps-neighbourhoods of 1/4 and 3/4, count x 1."""
     u = random_table.uniforms(seed, 0, count, 1, random_table.DESIGN) * (1 - 4 * gap)
     first, second = 0.25 - gap, 0.75 - 3 * gap
     return np.asarray(u + 2 * gap * (u > first) + 2 * gap * (u > second))
 
 
 def class_draws(seed: int, X: Array, classes: int) -> Array:
-    """Y | X, as numbers of classes."""
+    """Return Y | X, as numbers of classes."""
     p = class_probabilities(X, classes)
     u = random_table.uniforms(seed, 1 << 40, len(X), 1, random_table.DESIGN)
     return np.asarray((u > np.cumsum(p, axis=1)).sum(axis=1).clip(0, classes - 1))

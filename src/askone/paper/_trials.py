@@ -14,7 +14,7 @@ _RESAMPLES = 1000
 
 
 def chunks(trials: int, size: int = 5, first: int = 0) -> list[list[int]]:
-    """Seeds of so many trials, some at a time.
+    """Return seeds of so many trials, some at a time.
 
     >>> chunks(5, 2)
     [[0, 1], [2, 3], [4]]
@@ -24,12 +24,12 @@ def chunks(trials: int, size: int = 5, first: int = 0) -> list[list[int]]:
 
 
 def joined(results: Sequence[Sequence[Any]]) -> list[Any]:
-    """The rows of all chunks."""
+    """Return the rows of all chunks."""
     return [row for chunk in results for row in chunk]
 
 
 def ratio(over: ArrayLike, under: ArrayLike, seed: int = 0) -> list[float]:
-    """The ratio of two means, and its 95 % interval over resampled trials.
+    """Return the ratio of two means, and its 95 % interval over resampled trials.
 
     >>> ratio([2.0, 2.0], [1.0, 1.0])
     [2.0, 2.0, 2.0]
@@ -42,7 +42,7 @@ def ratio(over: ArrayLike, under: ArrayLike, seed: int = 0) -> list[float]:
 
 
 def reached(at: Sequence[int], runs: ArrayLike, level: float) -> int | None:
-    """The number of questions from which on the mean of the runs stays at or below a level.
+    """Return the number of questions from which on the mean of the runs stays at or below a level.
 
     >>> reached([1, 10, 100], [[0.5, 0.2, 0.1]], 0.2), reached([1, 10], [[0.5, 0.4]], 0.2)
     (10, None)

@@ -36,7 +36,7 @@ COMPLETE, INCOMPLETE, STOPPED = 0, 1, 130
 @final
 @dataclass(frozen=True)
 class Order:
-    """What was asked for."""
+    """The runs that were asked for, and how."""
 
     runs: tuple[Run, ...]
     quick: bool
@@ -48,7 +48,7 @@ class Order:
 @final
 @dataclass(eq=False)
 class Tally:
-    """What became of the runs so far."""
+    """Counts of the runs so far."""
 
     finished: list[str] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
@@ -94,7 +94,7 @@ def reproduce(
 
 
 def chosen(names: Sequence[str]) -> tuple[Run, ...]:
-    """The runs of these names, in the catalogue's order.
+    """Return the runs of these names, in the catalogue's order.
 
     >>> [run.name for run in chosen(["minmax", "simplex"])]
     ['simplex', 'minmax']
@@ -119,7 +119,7 @@ def _make(order: Order, tally: Tally, console: Console) -> None:
 
 
 def _attempt(order: Order, run: Run, tally: Tally, progress: Progress, bar: TaskID) -> str:
-    """One run; what to say of it.  Trouble with one does not keep the others from theirs."""
+    """Return one run; what to say of it.  Trouble with one does not keep the others from theirs."""
     try:
         for name in run.needs:
             datasets.load(name)

@@ -102,7 +102,7 @@ class Outcome:
 
 
 def rows_of(name: str, directory: str | None = None) -> Rows:
-    """Real data by name; "digits" comes with scikit-learn (a third of it, drawn once, measures).
+    """Return real data by name; "digits" comes with scikit-learn (a third of it, drawn once, measures).
 
     >>> rows_of("digits").X.shape
     (1198, 64)
@@ -136,7 +136,7 @@ def measured(contender: Contender, rows: Rows, stops: tuple[int, ...], repeat: i
 
 
 def compared(rows: Rows, repeats: int, questions: int | None = None) -> Iterator[Outcome]:
-    """The outcome of every contender, one after the other."""
+    """Yield the outcome of every contender, one after the other."""
     most = min(STOPS[-1] if questions is None else as_count(questions, "questions", 10), len(rows.X))
     stops = (*(stop for stop in STOPS if stop < most), most)
     as_count(repeats, "repeats", 1)
@@ -146,7 +146,7 @@ def compared(rows: Rows, repeats: int, questions: int | None = None) -> Iterator
 
 
 def as_markdown(outcomes: list[Outcome], title: str) -> str:
-    """The table for people: mean test error in percent, and its standard error over the repeats."""
+    """Return the table for people: mean test error in percent, and its standard error over the repeats."""
     stops = outcomes[0].stops
     lines = [f"# {title}", "", "| strategy | asks | " + " | ".join(map(str, stops)) + " |"]
     lines.append("|---|---|" + "---:|" * len(stops))
@@ -157,7 +157,7 @@ def as_markdown(outcomes: list[Outcome], title: str) -> str:
 
 
 def as_csv(outcomes: list[Outcome]) -> str:
-    """Every single run, for programs."""
+    """Return every single run, for programs."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["strategy", "asks", "repeat", "questions", "test_error"])
@@ -170,7 +170,7 @@ def as_csv(outcomes: list[Outcome]) -> str:
 
 
 def write(outcomes: list[Outcome], title: str, directory: Path) -> list[Path]:
-    """Both tables into a directory; each file appears whole or not at all."""
+    """Return both tables into a directory; each file appears whole or not at all."""
     directory.mkdir(parents=True, exist_ok=True)
     makers: dict[str, Callable[[], str]] = {"md": lambda: as_markdown(outcomes, title), "csv": lambda: as_csv(outcomes)}
     paths = []

@@ -1,4 +1,4 @@
-"""What is asked: frozen values that read as a sentence, know the truthful answer, and go to JSON and back."""
+"""Questions: frozen values that read as a sentence, know the truthful answer, and go to JSON and back."""
 
 import lazy_loader
 

@@ -24,30 +24,30 @@ FORMAT = 1
 
 
 class Question(ABC):
-    """What is asked about one row."""
+    """A question about one row."""
 
     kind: ClassVar[str]
 
     @abstractmethod
     def answer(self, label: ArrayLike) -> Answer:
-        """What somebody who knows the label says."""
+        """Return what somebody who knows the label says."""
 
     @abstractmethod
     def accept(self, answer: object) -> Answer:
-        """The answer, checked; raises InvalidAnswer if it is of the wrong kind."""
+        """Return the answer, checked; raises InvalidAnswer if it is of the wrong kind."""
 
     @abstractmethod
     def to_json(self) -> Record:
-        """A record of plain JSON values; ``question_from_json`` reads it back."""
+        """Return a record of plain JSON values; ``question_from_json`` reads it back."""
 
     @classmethod
     @abstractmethod
     def from_json(cls, record: Record) -> Question:
-        """The inverse of ``to_json`` (call ``question_from_json``, which also checks the format)."""
+        """Return the inverse of ``to_json`` (call ``question_from_json``, which also checks the format)."""
 
     @abstractmethod
     def numbered(self, number: int) -> Question:
-        """The same question, carrying the number it was asked under."""
+        """Return the same question, carrying the number it was asked under."""
 
     number: int | None
     """Which ask it came from."""
@@ -56,7 +56,7 @@ class Question(ABC):
 
 
 def listed(names: Iterable[Name], most: int | None = None) -> str:
-    """Names in a row; one that holds a comma or a quote is quoted, so that no two lists read alike.
+    """Return names in a row; one that holds a comma or a quote is quoted, so that no two lists read alike.
 
     >>> listed(["cat", "salt, pepper", 7])
     'cat, "salt, pepper", 7'
@@ -69,7 +69,7 @@ def listed(names: Iterable[Name], most: int | None = None) -> str:
 
 
 def yes_or_no(answer: object) -> bool:
-    """A bool as it came; anything else is refused."""
+    """Return a bool as it came; anything else is refused."""
     if answer is True or answer is False:
         return answer
     if isinstance(answer, np.bool_):

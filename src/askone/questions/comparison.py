@@ -72,31 +72,28 @@ class Prefer(Question):
         return self.first, self.second
 
     def answer(self, label: ArrayLike) -> bool:
-        """Whether the order has the first above the second."""
+        """Return whether the order has the first above the second."""
         order = order_of(label)
         return place(order, self.first) < place(order, self.second)
 
     def holds(self, label: ArrayLike) -> bool:
-        """Whether an order puts the first above the second."""
+        """Return whether an order puts the first above the second."""
         return self.answer(label)
 
     def accept(self, answer: object) -> bool:
-        """A bool (True: the first), or the name of the preferred item."""
+        """Return a bool (True: the first), or the name of the preferred item."""
         if isinstance(answer, str) and answer in (self.first, self.second):
             return answer == self.first
         return yes_or_no(answer)
 
     def to_json(self) -> Record:
-        """See ``Question.to_json``."""
         return {"format": FORMAT, "kind": self.kind, **self.__dict__}
 
     @classmethod
     def from_json(cls, record: Record) -> Prefer:
-        """See ``question_from_json``."""
         return cls(**_fields(record))
 
     def numbered(self, number: int) -> Prefer:
-        """See ``Question.numbered``."""
         return replace(self, number=number)
 
 
@@ -139,12 +136,12 @@ class BestOf(Question):
         return self.items
 
     def answer(self, label: ArrayLike) -> tuple[Name, ...]:
-        """The one that the order has highest."""
+        """Return the one that the order has highest."""
         order = order_of(label)
         return (min(self.items, key=lambda item: place(order, item)),)
 
     def accept(self, answer: object) -> tuple[Name, ...]:
-        """One of the items, alone or as a list of one."""
+        """Return one of the items, alone or as a list of one."""
         alone = answer if isinstance(answer, tuple | list) else (answer,)
         named = len(alone) == 1 and isinstance(alone[0], str | int | float | np.generic)
         if not named or isinstance(alone[0], bool | np.bool_) or alone[0] not in self.items:
@@ -152,23 +149,20 @@ class BestOf(Question):
         return (self.items[self.items.index(alone[0])],)
 
     def comparisons(self, winner: object) -> list[tuple[Prefer, bool]]:
-        """The pairs that the answer decides, listed as the items are; each counts as one answer."""
+        """Return the pairs that the answer decides, listed as the items are; each counts as one answer."""
         won = self.items.index(self.accept(winner)[0])
         carried: dict[str, Any] = {"probability": self.probability, "number": self.number, "learnt": self.learnt}
         pairs = [(min(won, other), max(won, other)) for other in range(len(self.items)) if other != won]
         return [(Prefer(self.items[a], self.items[b], **carried), a == won) for a, b in pairs]
 
     def to_json(self) -> Record:
-        """See ``Question.to_json``."""
         return {"format": FORMAT, "kind": self.kind, **self.__dict__, "items": list(self.items)}
 
     @classmethod
     def from_json(cls, record: Record) -> BestOf:
-        """See ``question_from_json``."""
         return cls(**_fields(record))
 
     def numbered(self, number: int) -> BestOf:
-        """See ``Question.numbered``."""
         return replace(self, number=number)
 
 
@@ -219,29 +213,26 @@ class PairSum(Question):
         return f"Of {', '.join(said)}: do those that hold weigh more than {_short(half)} in all?"
 
     def answer(self, label: ArrayLike) -> bool:
-        """Whether the weighted sum is above the threshold."""
+        """Return whether the weighted sum is above the threshold."""
         order = order_of(label)
         ranks = [place(order, item) for item in self.items]
         signs = [1.0 if a < b else -1.0 for a, b in combinations(ranks, 2)]
         return math.fsum(w * s for w, s in zip(self.weights, signs, strict=True)) > self.threshold
 
     def accept(self, answer: object) -> bool:
-        """A bool, and nothing else."""
+        """Return a bool, and nothing else."""
         return yes_or_no(answer)
 
     def to_json(self) -> Record:
-        """See ``Question.to_json``."""
         lists = {"items": list(self.items), "weights": list(self.weights)}
         numbers = {"threshold": self.threshold, "number": self.number, "learnt": self.learnt}
         return {"format": FORMAT, "kind": self.kind, **lists, **numbers}
 
     @classmethod
     def from_json(cls, record: Record) -> PairSum:
-        """See ``question_from_json``."""
         return cls(**_fields(record))
 
     def numbered(self, number: int) -> PairSum:
-        """See ``Question.numbered``."""
         return replace(self, number=number)
 
 
@@ -252,13 +243,13 @@ def as_probability(value: object) -> None:
 
 
 def order_of(label: ArrayLike) -> list[Any]:
-    """An order as a list of names."""
+    """Return an order as a list of names."""
     names: list[Any] = np.asarray(label, dtype=object).reshape(-1).tolist()
     return names
 
 
 def place(order: list[Any], item: Name) -> int:
-    """Where an item stands in an order."""
+    """Return where an item stands in an order."""
     if item not in order:
         raise InvalidArgument("label", f"an order that holds {item!r}", _listed(order))
     return order.index(item)

@@ -124,16 +124,16 @@ class HalfSpace(Question):
         return self.wording.answers
 
     def holds(self, label: ArrayLike) -> bool:
-        """Whether the label lies in the half-space (strictly)."""
+        """Return whether the label lies in the half-space (strictly)."""
         y = as_label(label, len(self.direction))
         return bool(np.dot(self.weights, y) > self.shown)
 
     def answer(self, label: ArrayLike) -> bool:
-        """The same as ``holds``."""
+        """Return the same as ``holds``."""
         return self.holds(label)
 
     def accept(self, answer: object) -> bool:
-        """A bool, or one of the words for it where they are not plain yes and no."""
+        """Return a bool, or one of the words for it where they are not plain yes and no."""
         if not isinstance(answer, str) or self.answers == YES_NO:
             return yes_or_no(answer)
         if answer not in self.answers:
@@ -141,7 +141,6 @@ class HalfSpace(Question):
         return answer == self.answers[0]
 
     def to_json(self) -> Record:
-        """See ``Question.to_json``."""
         return {
             "format": FORMAT,
             "kind": self.kind,
@@ -170,14 +169,13 @@ class HalfSpace(Question):
         return cls(tuple(record["direction"]), threshold, density, number, **fields, **later)
 
     def numbered(self, number: int) -> HalfSpace:
-        """See ``Question.numbered``."""
         return _trusted({**self.__dict__, "number": number})
 
 
 def half_space(
     space: Real, u: Sequence[float], c: float, density: float = 1.0, learnt: int | None = None, turned: bool = False
 ) -> HalfSpace:
-    """The question <unit label, u> > c in the user's units, its threshold rounded as shown.
+    """Return the question <unit label, u> > c in the user's units, its threshold rounded as shown.
 
     With y = center + scale * z: <z, u> > c  iff  <y, u/scale> > c + <center, u/scale>.
     """
@@ -198,7 +196,7 @@ def half_space(
 def bundle_question(
     space: Real, k: int, c: float, density: float = 1.0, learnt: int | None = None, turned: bool = False
 ) -> HalfSpace:
-    """The question <unit label, u> > c for u along bundle k of the space, rounded as shown.
+    """Return the question <unit label, u> > c for u along bundle k of the space, rounded as shown.
 
     With B = b scale and u = B/|B|: <z, u> > c  iff  <y, b> > (c + <center, b>/|B|) |B|.
     """
@@ -230,7 +228,7 @@ def _trusted(fields: dict[str, Any]) -> HalfSpace:
 
 
 def in_unit_labels(space: Real, question: HalfSpace) -> tuple[list[float], float]:
-    """The inverse of ``half_space``: direction and threshold for unit labels."""
+    """Return the inverse of ``half_space``: direction and threshold for unit labels."""
     direction = question.direction
     if len(direction) != space.m:
         raise InvalidArgument("question", f"about {space.m} output(s)", f"{len(direction)} output(s)")

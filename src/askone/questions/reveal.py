@@ -18,7 +18,7 @@ from askone.questions.base import FORMAT, Question, listed
 @final
 @dataclass(frozen=True)
 class Reveal(Question):
-    """What is the label?  Not a yes/no question: only the fully supervised baseline asks it.
+    """Ask for the label itself.  Not a yes/no question: only the fully supervised baseline asks it.
 
     >>> Reveal(1).answer(3.5), str(Reveal(1))
     ((3.5,), 'What is the value?')
@@ -35,13 +35,13 @@ class Reveal(Question):
         return "What is the value?" if self.outputs == 1 else f"What are the {self.outputs} values?"
 
     def answer(self, label: ArrayLike) -> tuple[Name, ...]:
-        """The label itself."""
+        """Return the label itself."""
         if self.names:
             return self.accept(label)
         return tuple(float(v) for v in as_label(label, self.outputs))
 
     def accept(self, answer: object) -> tuple[Name, ...]:
-        """A label."""
+        """Return a label."""
         if self.names:
             given = (answer,) if isinstance(answer, str) or not np.iterable(answer) else tuple(answer)
             named = all(isinstance(name, str | int | float | np.generic) for name in given)
@@ -58,15 +58,12 @@ class Reveal(Question):
         return tuple(float(v) for v in as_label(answer, self.outputs, "answer"))  # type: ignore[arg-type]  # checked there
 
     def to_json(self) -> Record:
-        """See ``Question.to_json``."""
         record = {"format": FORMAT, "kind": self.kind, "outputs": self.outputs, "number": self.number}
         return record | ({"names": list(self.names)} if self.names else {})
 
     @classmethod
     def from_json(cls, record: Record) -> Reveal:
-        """See ``question_from_json``."""
         return cls(record["outputs"], record["number"], tuple(record.get("names", ())))
 
     def numbered(self, number: int) -> Reveal:
-        """See ``Question.numbered``."""
         return Reveal(self.outputs, number, self.names)

@@ -62,21 +62,20 @@ class Slope(Question):
         return f"Is the slope of the {self.loss.name} loss at ({at}) along ({weights}) at least {self.level:.4g}?"
 
     def holds(self, label: ArrayLike) -> bool:
-        """Whether the slope is that steep for this label."""
+        """Return whether the slope is that steep for this label."""
         y = as_label(label, len(self.at))
         slope = self.loss.gradient(np.array([self.at]), y[None, :])[0]
         return bool(np.dot(self.weights, slope) >= self.level)
 
     def answer(self, label: ArrayLike) -> bool:
-        """The same as ``holds``."""
+        """Return the same as ``holds``."""
         return self.holds(label)
 
     def accept(self, answer: object) -> bool:
-        """A bool, and nothing else."""
+        """Return a bool, and nothing else."""
         return yes_or_no(answer)
 
     def to_json(self) -> Record:
-        """See ``Question.to_json``."""
         if type(self.loss) is not LOSSES.get(self.loss.name):
             raise InvalidArgument("loss", f"one of {', '.join(LOSSES)}, to be written as JSON", self.loss.name)
         fields: Record = {"format": FORMAT, "kind": self.kind, "loss": {"name": self.loss.name, **asdict(self.loss)}}  # type: ignore[call-overload]  # every loss is a dataclass
@@ -86,7 +85,6 @@ class Slope(Question):
 
     @classmethod
     def from_json(cls, record: Record) -> Slope:
-        """See ``question_from_json``."""
         loss = dict(record["loss"])
         name = loss.pop("name")
         if name not in LOSSES:
@@ -95,5 +93,4 @@ class Slope(Question):
         return cls(LOSSES[name](**loss), at, weights, record["level"], direction, record["bound"], record["number"])
 
     def numbered(self, number: int) -> Slope:
-        """See ``Question.numbered``."""
         return Slope(self.loss, self.at, self.weights, self.level, self.direction, self.bound, number)

@@ -71,29 +71,28 @@ class Subset(Question):
         return f"Is it {self._set()}?" if len(self.members) == 1 else f"Is it one of: {self._set()}?"
 
     def _set(self) -> str:
-        """The members; beyond a dozen the first of them, how many more, and the list's own mark."""
+        """Return the members; beyond a dozen the first of them, how many more, and the list's own mark."""
         if len(self.members) <= LONGEST:
             return listed(self.members)
         mark = hashlib.blake2b(json.dumps(self.members).encode(), digest_size=6).hexdigest()
         return f"{listed(self.members, _SHOWN)}, … ({len(self.members) - _SHOWN} more, list {mark})"
 
     def holds(self, label: ArrayLike) -> bool:
-        """Whether the label is in the set."""
+        """Return whether the label is in the set."""
         names = np.asarray(label, dtype=object).reshape(-1).tolist()
         if len(names) != 1:
             raise InvalidArgument("label", "one name", names)
         return names[0] in self.members
 
     def answer(self, label: ArrayLike) -> bool:
-        """The same as ``holds``."""
+        """Return the same as ``holds``."""
         return self.holds(label)
 
     def accept(self, answer: object) -> bool:
-        """A bool, and nothing else."""
+        """Return a bool, and nothing else."""
         return yes_or_no(answer)
 
     def to_json(self) -> Record:
-        """See ``Question.to_json``."""
         lists = {"members": list(self.members), "yes": list(self.yes), "no": list(self.no)}
         texts = {"title": self.title, "wording": self.wording}
         numbers = {"probability": self.probability, "number": self.number, "learnt": self.learnt}
@@ -101,11 +100,9 @@ class Subset(Question):
 
     @classmethod
     def from_json(cls, record: Record) -> Subset:
-        """See ``question_from_json``."""
         members, yes, no = (tuple(record[field]) for field in ("members", "yes", "no"))
         numbers = (record["number"], record["learnt"])
         return cls(members, record["title"], record["probability"], yes, no, *numbers, record["wording"])
 
     def numbered(self, number: int) -> Subset:
-        """See ``Question.numbered``."""
         return replace(self, number=number)

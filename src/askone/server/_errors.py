@@ -49,22 +49,22 @@ def not_found(what: str = "page") -> ApiError:
 
 
 def conflict(message: str, code: str = "conflict") -> ApiError:
-    """What is asked for does not fit what is there."""
+    """Return what is asked for does not fit what is there."""
     return ApiError(409, code, message)
 
 
 def invalid(argument: str | None, message: str) -> ApiError:
-    """An argument is wrong."""
+    """Return an argument is wrong."""
     return ApiError(422, "invalid", message, argument)
 
 
 def too_large(limit: int) -> ApiError:
-    """A body beyond its limit."""
+    """Return a body beyond its limit."""
     return ApiError(413, "too_large", f"The body may have at most {limit} bytes.")
 
 
 def too_many_requests(wait: float) -> ApiError:
-    """A rate beyond its limit."""
+    """Return a rate beyond its limit."""
     return ApiError(429, "too_many_requests", "Too many requests: wait a little.", wait=wait)
 
 
@@ -88,7 +88,7 @@ _PHRASES = {404: ("not_found", "There is no such page."), 405: ("method_not_allo
 
 
 def to_api_error(error: BaseException) -> ApiError:
-    """An exception as the refusal that its sender sees; what is not in the table says nothing of itself."""
+    """Return an exception as the refusal that its sender sees; what is not in the table says nothing of itself."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, HTTPException):

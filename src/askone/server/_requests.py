@@ -19,13 +19,13 @@ Role = Literal["admin", "manager", "annotator"]
 
 
 class Body(BaseModel):
-    """What a request says."""
+    """The base of request bodies."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Parameters(BaseModel):
-    """What a query says."""
+    """The base of query parameters."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -91,7 +91,7 @@ class NewUser(Body):
 
 @final
 class UserChange(Body):
-    """What to change of an account."""
+    """Changes to an account."""
 
     role: Role | None = None
     password: Secret | None = None
@@ -138,7 +138,7 @@ class SkipBody(Body):
 
 @final
 class FlagBody(Body):
-    """Something is wrong with the question of a lease."""
+    """A flag on the question of a lease."""
 
     lease: Lease
     id: Id
@@ -189,7 +189,7 @@ class NewCampaign(Body):
 
 @final
 class CampaignChange(Body):
-    """What to change of a campaign that runs."""
+    """Changes to a campaign that runs."""
 
     status: Literal["running", "paused", "closed"] | None = None
     budget: Annotated[int, Field(ge=0, le=10**9)] | None = None

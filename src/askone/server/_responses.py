@@ -15,7 +15,7 @@ class ResponseModel(BaseModel):
 
 @final
 class ErrorDetail(ResponseModel):
-    """What went wrong: a code for programs, words for people, the argument that is to blame."""
+    """An error: a code for programs, words for people, the argument that is to blame."""
 
     code: str
     message: str
@@ -86,7 +86,7 @@ class SessionResponse(ResponseModel):
 
 @final
 class MeResponse(SessionResponse):
-    """Who is signed in."""
+    """The person who is signed in."""
 
 
 @final

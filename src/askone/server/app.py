@@ -139,7 +139,6 @@ class Application(Starlette):
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """See ``openapi.describe``."""
         return describe(ROUTES)
 
     def build_middleware_stack(self) -> ASGIApp:
@@ -214,7 +213,7 @@ def _report_spent(webhooks: Webhooks, name: str) -> Any:
 
 @final
 class _ProcessSettings:
-    """What the servers of a process set for all of it: the first sets it, the last puts it back."""
+    """Settings of the whole process: the first server makes them, the last one undoes them."""
 
     def __init__(self) -> None:
         self._lock, self._servers, self._limits = threading.Lock(), 0, contextlib.ExitStack()

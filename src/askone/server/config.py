@@ -1,4 +1,4 @@
-"""How a server is set up: one frozen value, safe as it stands."""
+"""Configuration of a server: one frozen value, with safe defaults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MIB = 1 << 20
 @final
 @dataclass(frozen=True)
 class Rates:
-    """How often something may be done: so many at once, then so many per second."""
+    """A rate limit: so many at once, then so many per second."""
 
     burst: int
     per_second: float
@@ -27,7 +27,7 @@ class Rates:
 @final
 @dataclass(frozen=True)
 class ServerConfig:
-    """Where a server listens, what it calls itself, and its limits.
+    """The configuration of a server: where it listens, what it calls itself, and its limits.
 
     ``public_url`` is how people reach it if that is not http://host:port, such as behind a proxy that speaks TLS;
     ``hosts`` are further names it answers to ("*": any).  ``directory`` is where uploads wait (None: a new

@@ -1,4 +1,4 @@
-"""What happened: the records of an answer log.  The log is the only truth; state is a fold of it.
+"""Events of an answer log.  The log is the only truth; state is a fold of it.
 
 >>> asked = Asked("a1", row="customer-17", question=HalfSpace((1.0,), 37.0, number=0), learnt=0)
 >>> event_from_json(asked.to_json()) == asked
@@ -48,7 +48,7 @@ AUTOMATIC = "~"
 
 
 def given_key(name: Key) -> Key | None:
-    """The key that a row was given, if it was.
+    """Return the key that a row was given, if it was.
 
     >>> given_key("ann"), given_key("~17")
     ('ann', None)
@@ -109,7 +109,7 @@ def record_from_json(record: Record, kinds: Mapping[str, type[_R]]) -> _R:
 @final
 @dataclass(frozen=True)
 class Choice:
-    """How a row came to be asked: by which rule, from how many free rows, of which so many were looked at.
+    """The choice of a row: by which rule, from how many free rows, of which so many were looked at.
 
     ``worth`` is what its answer was expected to tell, in nats (see ``Forecasts.worth``).
     """
@@ -182,13 +182,13 @@ def event_from_json(record: Record) -> Event:
 
 
 def write_log(path: str | os.PathLike[str], events: Iterable[Event]) -> None:
-    """A log as JSON lines, one event in each; ``read_log`` reads it back."""
+    """Write a log as JSON lines, one event in each; ``read_log`` reads it back."""
     lines = [json.dumps(event.to_json(), allow_nan=False) + "\n" for event in events]
     write_text(path, "".join(lines))
 
 
 def read_log(path: str | os.PathLike[str]) -> list[Event]:
-    """The events of a file of JSON lines; empty lines are passed over."""
+    """Return the events of a file of JSON lines; empty lines are passed over."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
@@ -219,13 +219,13 @@ class Kept:
         self.events.append(event)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         rows = [[name, row.tolist()] for name, row in self.rows.items()]
         return {"events": [event.to_json() for event in self.events], "rows": rows}
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Kept:
-        """The inverse of ``to_json``."""
+        """Return the inverse of ``to_json``."""
         kept = cls()
         kept.events = [event_from_json(event) for event in record["events"]]
         kept.rows = {name: np.array(row) for name, row in record["rows"]}

@@ -1,4 +1,4 @@
-"""Who answers in a simulation.  An oracle holds the labels; what leaves it is one bit per question.
+"""Oracles answer in simulations: they hold the labels; what leaves them is one bit per question.
 
 It counts what it is asked, and answers one question per row unless told that rows may be asked
 again.  What a learner learns from is bools (the fully supervised baseline, which asks for labels by
@@ -69,7 +69,6 @@ class Oracle(Respondent):
         space.labels(self.__labels)
 
     def respond(self, row: int, question: Question) -> Answer | None:
-        """See ``Respondent.respond``."""
         rows = np.array([as_count(row, "row", 0, len(self) - 1)])
         answer = question.answer(self.__labels[rows[0]])  # before it counts: a question may not fit
         if self._flip > 0 and not isinstance(answer, bool) and not isinstance(question, Reveal):
@@ -83,12 +82,10 @@ class Oracle(Respondent):
         return answer != bool(flips[0]) if isinstance(answer, bool) else answer
 
     def seal(self, rows: Array, directions: Array) -> Sealed:
-        """See ``Respondent.seal``."""
         flips, skipped = self._admit(rows)
         return Sealed(np.einsum("ij,ij->i", self.__labels[rows], directions), flips, skipped)
 
     def reveal(self, rows: Array) -> tuple[Array, Array]:
-        """See ``Respondent.reveal``."""
         _, skipped = self._admit(rows)
         self.labels_revealed += int(len(rows) - skipped.sum())
         labels = self.__labels[rows]

@@ -29,7 +29,7 @@ class RefitWarning(UserWarning):
 
 
 def fold(learner: Learner[Any], rows: Rows, events: Iterable[Event]) -> Any:
-    """The state after all answers of a log that were not taken back, in the log's order."""
+    """Return the state after all answers of a log that were not taken back, in the log's order."""
     result = Fold(learner, keep=False)
     for lesson in lessons(rows, events):
         result.learn(lesson)
@@ -37,7 +37,7 @@ def fold(learner: Learner[Any], rows: Rows, events: Iterable[Event]) -> Any:
 
 
 def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False) -> Stream:
-    """A stream that has asked nothing, after a log: its state is the fold, and it can go on asking.
+    """Return a stream that has asked nothing, after a log: its state is the fold, and it can go on asking.
 
     ``own`` says that its learner is the one who asked.
     """
@@ -55,7 +55,7 @@ def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False
 
 
 def lessons(rows: Rows, events: Iterable[Event]) -> Iterator[Example | Visit]:
-    """What a log teaches, in its order; a log that does not hold together is refused before the first."""
+    """Yield what a log teaches, in its order; a log that does not hold together is refused before the first."""
     log, table = _checked(events), as_table(rows)
     gone = {event.answered for event in log if isinstance(event, Retracted)}
     asked = {event.id: event for event in log if isinstance(event, Asked)}
@@ -73,12 +73,12 @@ def lessons(rows: Rows, events: Iterable[Event]) -> Iterator[Example | Visit]:
 
 
 def answers(rows: Rows, events: Iterable[Event]) -> list[Example]:
-    """The answers of a log that were not taken back, in its order."""
+    """Return the answers of a log that were not taken back, in its order."""
     return [step for step in lessons(rows, events) if isinstance(step, Example)]
 
 
 def as_table(rows: Rows) -> Mapping[Key, Any]:
-    """Rows by key.
+    """Return rows by key.
 
     >>> as_table([[1.0], [2.0]])[1].tolist()
     [2.0]
@@ -119,6 +119,6 @@ def _missing(event: Answered, asked: Asked | None) -> str:
 
 
 def stacked(rows: Rows) -> Array:
-    """All rows of a table, one above the other."""
+    """Return all rows of a table, one above the other."""
     table = as_table(rows)
     return as_rows([np.asarray(row, dtype=np.float64) for row in table.values()], argument="rows")

@@ -27,7 +27,7 @@ CANDIDATES = 200  # rows looked at for one question: the best of 200 is among th
 
 
 def as_rule(select: object) -> str | None:
-    """None, or the name of a rule."""
+    """Return none, or the name of a rule."""
     return None if select is None else as_choice(select, "select", RULES)
 
 
@@ -41,7 +41,7 @@ def as_forecasting(learner: Learner[Any]) -> Forecasts[Any]:
 
 
 def as_keys(keys: Any, rows: int) -> list[Key]:
-    """One key per row, its place where none are given."""
+    """Return one key per row, its place where none are given."""
     names = list(range(rows)) if keys is None else [plain_key(key) for key in keys]
     if len(names) != rows or len(set(names)) < len(names):
         raise InvalidArgument("keys", f"{rows} different keys, one per row", f"{len(set(names))} different keys")
@@ -56,7 +56,10 @@ def require_same(known: Mapping[Key, Array], rows: Array) -> None:
 
 
 def free(stream: Stream, names: list[Key], rows: Array) -> Array:
-    """Places of the rows that may be asked about: that had no question, or where that is allowed have none open."""
+    """Return places of the rows that may be asked about: that had no question.
+
+    Or where that is allowed have none open.
+    """
     taken = {name for _, _, _, name in stream.open_questions()} if stream.resample else stream.keys
     left = [place for place, name in enumerate(names) if name not in taken]
     if isinstance(stream.learner, AsksAgain):
@@ -65,7 +68,7 @@ def free(stream: Stream, names: list[Key], rows: Array) -> Array:
 
 
 def chosen(stream: Stream, rows: Array, free: Array, rule: str | None) -> tuple[int, Choice | None]:
-    """The place of the row to ask about next, among the ``free`` places of ``rows``, and how it was chosen.
+    """Return the place of the row to ask about next, among the ``free`` places of ``rows``, and how it was chosen.
 
     Without a rule it is the first.  Of more than ``CANDIDATES`` free rows so many are drawn and
     looked at; the draw belongs to the number of the question, as every other does.

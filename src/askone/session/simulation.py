@@ -25,7 +25,7 @@ from askone.session.oracle import Oracle
 @final
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """What came out: the last state, a curve (questions asked, error), if kept the questions, their number."""
+    """The outcome of a simulation: last state, curve (questions asked, error), if kept the questions, their number."""
 
     state: Any
     curve: list[tuple[int, float]] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Simulation:
 
 
 def checkpoints(questions: int, per_decade: int = 10) -> list[int]:
-    """Numbers of questions, evenly spaced on a logarithmic scale, the last being all of them.
+    """Return numbers of questions, evenly spaced on a logarithmic scale, the last being all of them.
 
     >>> checkpoints(1000, 3)
     [1, 2, 5, 10, 22, 46, 100, 215, 464, 1000]
@@ -45,7 +45,7 @@ def checkpoints(questions: int, per_decade: int = 10) -> list[int]:
 
 
 def resampled(rows: int, questions: int, seed: int = 0) -> Array:
-    """Rows drawn with replacement, as in the paper's variant with several questions per row.
+    """Return rows drawn with replacement, as in the paper's variant with several questions per row.
 
     >>> resampled(3, 8).tolist()
     [1, 1, 1, 2, 1, 0, 1, 2]
@@ -69,7 +69,7 @@ def simulate(
     questions: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Simulation:
-    """One question after the other, answered by the oracle.
+    """Return one question after the other, answered by the oracle.
 
     ``order`` lists the rows to ask about (default: each row of X once, in order; see ``resampled``).
     ``evaluate`` turns predictions on the rows ``test`` into an error, at the numbers of questions
@@ -123,7 +123,7 @@ class _Run:
 
 
 def _several(learner: AsksAgain[Any], rows: Array, oracle: Oracle, state: Any, run: _Run) -> Simulation:
-    """The same for learners that may ask about a row again."""
+    """Return the same for learners that may ask about a row again."""
     oracle.require_resampling()
     now, asked = learner.init() if state is None else state, 0
     most = math.inf if run.most is None else run.most

@@ -22,7 +22,7 @@ from askone.session.log import AUTOMATIC, Answered, Asked, Choice, Event, Retrac
 
 @final
 class Budget:
-    """How many questions may be asked; several streams may share one.
+    """A limit on questions; several streams may share one.
 
     >>> purse = Budget(2)
     >>> purse.spend()
@@ -57,12 +57,12 @@ class Budget:
 
 
 def plain_key(key: Any) -> Any:
-    """A key as Python's own text or whole number, where it is NumPy's."""
+    """Return a key as Python's own text or whole number, where it is NumPy's."""
     return key.item() if isinstance(key, np.generic) else key
 
 
 def as_budget(budget: Budget | int | None) -> Budget | None:
-    """A budget, given as one or as a number of questions."""
+    """Return a budget, given as one or as a number of questions."""
     return budget if budget is None or isinstance(budget, Budget) else Budget(budget)
 
 
@@ -161,7 +161,7 @@ class Stream:
         return self.learner.count(self.state)
 
     def ask(self, x: ArrayLike, key: Key | None = None, choice: Choice | None = None) -> Question:
-        """One question about one row; ``choice`` says how the row was chosen, for the log."""
+        """Return one question about one row; ``choice`` says how the row was chosen, for the log."""
         row, key = as_row(x, self.learner.columns), plain_key(key)
         self._check(1, [key])
         self._check_open(row, [key])
@@ -169,7 +169,7 @@ class Stream:
         return self._put(row[0], key, abilities.ask_row(self.learner, self.state, row[0], uniform[0], key), choice)
 
     def ask_many(self, X: ArrayLike, keys: Sequence[Key] | None = None) -> list[Question]:
-        """A question for each row, all from the present state."""
+        """Return a question for each row, all from the present state."""
         rows = as_rows(X, self.learner.columns)
         names: list[Key | None] = [None] * len(rows)
         if keys is not None:
@@ -190,7 +190,10 @@ class Stream:
         return [abilities.ask_row(self.learner, self.state, row, u, key) for row, u, key in each]
 
     def wants(self, x: ArrayLike, key: Key | None = None) -> bool:
-        """Whether there is another question about a row: there is none after a skip, nor when the budget is spent."""
+        """Return whether there is another question about a row: there is none after a skip.
+
+        Nor when the budget is spent.
+        """
         row, key = as_row(x, self.learner.columns)[0], plain_key(key)
         spent = self.budget is not None and self.budget.left == 0
         left = not spent and self._place(row, key) not in self._skipped
@@ -200,7 +203,7 @@ class Stream:
         return (row + 0.0).tobytes() if key is None else key
 
     def _check_open(self, rows: Array, keys: Sequence[Key | None]) -> None:
-        """A learner that asks several questions about a row asks them one after the other."""
+        """Raise if another question about the row is open: they are asked one after the other."""
         if not self._again:
             return
         waiting = {self._place(found.row, given_key(found.name)) for found in self._open.values()}
@@ -210,7 +213,7 @@ class Stream:
             waiting.add(self._place(row, key))
 
     def revisit(self, x: ArrayLike, key: Key) -> None:
-        """A row that has no question left came again: a step that costs none."""
+        """Note that a row without questions left came again: a step that costs none."""
         row, key = as_row(x, self.learner.columns), plain_key(key)
         self._check_keys([key])
         state = abilities.revisit(self.learner, self.state, row[0], key)
@@ -219,7 +222,7 @@ class Stream:
         self.visits += 1
 
     def put(self, x: ArrayLike, question: Question, key: Key | None = None) -> Question:
-        """A question of the caller's own about one row, numbered, counted and logged like any other."""
+        """Return a question of the caller's own about one row, numbered, counted and logged like any other."""
         row, key = as_row(x, self.learner.columns), plain_key(key)
         if not isinstance(question, Question):
             raise InvalidArgument("question", "a Question", type(question).__name__)
@@ -241,7 +244,7 @@ class Stream:
         del self._open[number]
 
     def _time(self, number: int) -> str:
-        """5, and 5+1 when its answer was taken back once: events have names of their own."""
+        """Return 5, and 5+1 when its answer was taken back once: events have names of their own."""
         times = self.retractions.get(number, 0)
         return f"{number}+{times}" if times else str(number)
 
@@ -355,11 +358,11 @@ class Stream:
                 self._skipped.add(self._place(as_row(rows[name], self.learner.columns)[0], given_key(name)))
 
     def open_questions(self) -> list[tuple[int, Array, Question, Key]]:
-        """Number, row, question and name of all that is open."""
+        """Return number, row, question and name of all that is open."""
         return [(number, *found) for number, found in self._open.items()]
 
     def skipped(self) -> list[Key | list[float]]:
-        """Which rows are not asked about again after a skip: their keys, or the rows that had none."""
+        """Return which rows are not asked about again after a skip: their keys, or the rows that had none."""
         places = [p if isinstance(p, str | int) else np.frombuffer(p).tolist() for p in self._skipped]
         return sorted(places, key=lambda place: (str(type(place)), place))
 
@@ -371,7 +374,7 @@ class Stream:
             self._skipped.add(place)
 
     def predict(self, X: ArrayLike) -> Array:
-        """Predictions at the present state, n x m."""
+        """Return predictions at the present state, n x m."""
         return self.learner.predict(self.state, X)
 
     def _put(self, row: Array, key: Key | None, question: Question, choice: Choice | None = None) -> Question:

@@ -1,4 +1,4 @@
-"""Where campaigns are kept: an append-only log, rows, seats and accounts, in SQLite or PostgreSQL."""
+"""The store of campaigns: an append-only log, rows, leases and accounts, in SQLite or PostgreSQL."""
 
 import lazy_loader
 

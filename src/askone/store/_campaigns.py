@@ -1,4 +1,4 @@
-"""How campaigns come and go: in chunks, so that others can write meanwhile, and out of sight until all is there.
+"""Create, grow and delete campaigns: in chunks, so that others can write meanwhile, unseen until all is there.
 
 A campaign has its name only while it is whole.  One whose making or deletion was cut short has none; the next opening
 of the store that finds its maker gone takes it away.
@@ -40,7 +40,7 @@ _STEPS = {"entries": "seq", "table_rows": "position", "seats": "number", "media"
 @final
 @dataclass(frozen=True)
 class CampaignRecord:
-    """What a store knows of a campaign beside its log and its rows."""
+    """A campaign's record in the store, beside its log and its rows."""
 
     name: str
     title: str
@@ -127,7 +127,7 @@ def _maker() -> str:
 
 
 def _is_dead(maker: str) -> bool:
-    """Whether it is certain that the process is gone that wrote this."""
+    """Return whether it is certain that the process is gone that wrote this."""
     pid, process, node = maker.split(" ", 2)
     if int(pid) == os.getpid():
         return node == platform.node() and process != _PROCESS

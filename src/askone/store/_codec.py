@@ -37,7 +37,7 @@ class Line(NamedTuple):
     hash: str
 
     def entry(self) -> Entry:
-        """The entry."""
+        """Return the entry."""
         try:
             return entry_from_json(json.loads(self.body), self.hash)
         except (ValueError, KeyError, TypeError) as error:
@@ -45,7 +45,7 @@ class Line(NamedTuple):
 
 
 def is_name(name: str) -> bool:
-    """Whether a campaign can have this name: it stands in addresses and file names.
+    """Return whether a campaign can have this name: it stands in addresses and file names.
 
     >>> is_name("prices-2"), is_name("../prices"), is_name("")
     (True, False, False)
@@ -54,7 +54,7 @@ def is_name(name: str) -> bool:
 
 
 def packed_entries(entries: Sequence[Entry], seq: int, before: str) -> tuple[list[Record], list[Entry]]:
-    """Records for the log after entry ``seq`` whose hash is ``before``, and the entries with their places."""
+    """Return records for the log after entry ``seq`` whose hash is ``before``, and the entries with their places."""
     records: list[Record] = []
     placed: list[Entry] = []
     for place, entry in enumerate(entries, start=seq + 1):
@@ -89,7 +89,7 @@ def as_texts(argument: str, texts: Sequence[str]) -> None:
 
 
 def packed_seat(seat: Seat) -> Record:
-    """A record of the seats, without its campaign."""
+    """Return a record of the seats, without its campaign."""
     if not math.isfinite(seat.expires):
         raise InvalidArgument("expires", "finite seconds since the epoch", seat.expires)
     ahead = None if seat.ahead is None else _json("ahead", dict(seat.ahead))
@@ -97,7 +97,7 @@ def packed_seat(seat: Seat) -> Record:
 
 
 def seat_of(record: Record) -> Seat:
-    """The inverse of ``packed_seat``."""
+    """Return the inverse of ``packed_seat``."""
     number, seat, position, person, lease, expires, ahead = record
     told = None if ahead is None else json.loads(ahead)
     return Seat(number, seat, position, person, lease, expires, told)
@@ -127,7 +127,7 @@ class Packer:
         self._before, self._digest = self.fingerprint, hashlib.sha256()
 
     def pack(self, campaign: int, rows: RowBlock | Sequence[Row]) -> list[Record]:
-        """Records of rows, which get the next positions."""
+        """Return records of rows, which get the next positions."""
         if not rows:
             return []
         block = rows if isinstance(rows, RowBlock) else _block(rows)
@@ -162,7 +162,7 @@ class Packer:
 
 
 def _block(rows: Sequence[Row]) -> RowBlock:
-    """Rows in columns."""
+    """Return rows in columns."""
     try:
         features = np.stack([np.asarray(row.features) for row in rows])
     except ValueError as error:
@@ -171,14 +171,14 @@ def _block(rows: Sequence[Row]) -> RowBlock:
 
 
 def row_of(record: Record, dtype: str) -> Row:
-    """The inverse of ``Packer.pack``; the features cannot be written to."""
+    """Return the inverse of ``Packer.pack``; the features cannot be written to."""
     position, key, content, features, gold = record
     numbers = np.frombuffer(features, dtype or "<f8")
     return Row(position, key, json.loads(content), numbers, None if gold is None else json.loads(gold))
 
 
 def grown(fingerprint: str, added: str) -> str:
-    """The fingerprint of a table that has grown by rows of another."""
+    """Return the fingerprint of a table that has grown by rows of another."""
     return hashlib.sha256(f"{fingerprint}\n{added}".encode()).hexdigest()
 
 

@@ -37,13 +37,13 @@ class Session:
         self.cursor, self._sql, self._several, self.failed = cursor, database.sql, database.several, False
 
     def fetch(self, text: str, values: Values = ()) -> list[Record]:
-        """All records that a query gives."""
+        """Return all records that a query gives."""
         self.run(text, values)
         found: list[Record] = self.cursor.fetchall()
         return found
 
     def run(self, text: str, values: Values = ()) -> int:
-        """How many records a statement touched."""
+        """Return how many records a statement touched."""
         try:
             self.cursor.execute(self._sql(text), values)
         except BaseException:
@@ -52,7 +52,7 @@ class Session:
         return int(self.cursor.rowcount)
 
     def several(self, queries: Sequence[tuple[str, Values]]) -> list[list[Record]]:
-        """What each of these queries gives: in one round trip, where there are any."""
+        """Return what each of these queries gives: in one round trip, where there are any."""
         try:
             return self._several(self.cursor, queries)
         except BaseException:
@@ -60,7 +60,7 @@ class Session:
             raise
 
     def many(self, text: str, records: Sequence[Values]) -> None:
-        """A statement for each of several records."""
+        """Run a statement for each of several records."""
         if not records:
             return
         try:
@@ -92,14 +92,13 @@ class Database(ABC):
 
     @abstractmethod
     def sql(self, text: str) -> str:
-        """A statement in the driver's spelling of ?."""
+        """Return a statement in the driver's spelling of ?."""
 
     @abstractmethod
     def listed(self, values: Sequence[str] | Sequence[int]) -> Any:
-        """Texts or numbers as one value of a statement."""
+        """Return texts or numbers as one value of a statement."""
 
     def several(self, cursor: Any, queries: Sequence[tuple[str, Values]]) -> list[list[Record]]:
-        """See ``Session.several``."""
         return [cursor.execute(self.sql(text), values).fetchall() for text, values in queries]
 
     @abstractmethod
@@ -118,19 +117,19 @@ class Database(ABC):
 
     @abstractmethod
     def add_campaign(self, session: Session, record: Record) -> int:
-        """The number of a new campaign."""
+        """Return the number of a new campaign."""
 
     @abstractmethod
     def tables(self, session: Session) -> list[str]:
-        """The names of the tables that there are."""
+        """Return the names of the tables that there are."""
 
     @abstractmethod
     def repeats(self, error: Any) -> bool:
-        """Whether a conflict is that the log has an event's id already."""
+        """Return whether a conflict is that the log has an event's id already."""
 
     @abstractmethod
     def guard(self, writing: bool) -> AbstractContextManager[object]:
-        """What threads of this process hold while they read or write."""
+        """Return what threads of this process hold while they read or write."""
 
     def keep_aside(self, number: int) -> None:  # noqa: B027 (a server's database is for its keeper to copy)
         """Copy the database before it is changed from this version."""
@@ -139,7 +138,7 @@ class Database(ABC):
         """Leave nothing in the database's files of what was deleted, as far as nobody reads it at the moment."""
 
     def read(self, text: str, values: Values = ()) -> list[Record]:
-        """All records that a query gives; a connection that was lost meanwhile is made anew."""
+        """Return all records that a query gives; a connection that was lost meanwhile is made anew."""
         with self.guard(writing=False):
             for last in (False, True):
                 connection = self._connected()
@@ -221,7 +220,7 @@ class Database(ABC):
             raise StoreUnavailable(f"no connection to the database was free for {WAIT:g} s") from None
 
     def _lost(self, connection: Any) -> bool:
-        """Whether a connection is gone; then so are, most likely, all others that wait in the pool."""
+        """Return whether a connection is gone; then so are, most likely, all others that wait in the pool."""
         if not connection.is_valid or not self.gone(connection.driver_connection):
             return False
         connection.invalidate()
@@ -229,7 +228,7 @@ class Database(ABC):
         return True
 
     def gone(self, driver: Any) -> bool:
-        """Whether the driver's connection can be of no use any more."""
+        """Return whether the driver's connection can be of no use any more."""
         return False
 
     def _undo(self, connection: Any) -> None:
@@ -241,11 +240,11 @@ class Database(ABC):
             connection.invalidate()
 
     def away(self, error: Any) -> bool:
-        """Whether a driver's error means that the same may work at another time."""
+        """Return whether a driver's error means that the same may work at another time."""
         return isinstance(error, self._driver.OperationalError | self._driver.InterfaceError)
 
     def spoilt(self, error: Any) -> bool:
-        """Whether a driver's error means that this is no database, or one that is damaged."""
+        """Return whether a driver's error means that this is no database, or one that is damaged."""
         return False
 
     def _tell(self, error: BaseException | None) -> Any:

@@ -74,11 +74,11 @@ class PostgreSQL(Database):
         super().__init__(engine, [str(url.password or ""), *(str(url.query.get(name, "")) for name in SECRET)])
 
     def sql(self, text: str) -> str:
-        """The driver's spelling."""
+        """Return the driver's spelling."""
         return _spelt(text)
 
     def listed(self, values: Sequence[str] | Sequence[int]) -> list[str] | list[int]:
-        """An array."""
+        """Return an array."""
         return list(values)  # type: ignore[return-value]
 
     def several(self, cursor: Any, queries: Sequence[tuple[str, Values]]) -> list[list[Record]]:
@@ -97,45 +97,39 @@ class PostgreSQL(Database):
         session.cursor.execute(text, prepare=False)
 
     def repeats(self, error: Any) -> bool:
-        """See ``Database.repeats``."""
         return bool(error.diag.constraint_name == "entries_by_id")
 
     def guard(self, writing: bool) -> AbstractContextManager[object]:
-        """A connection, so that some are left to read by; the server sees to the rest."""
+        """Return a connection, so that some are left to read by; the server sees to the rest."""
         return self._lock if writing else nullcontext()
 
     def gone(self, driver: Any) -> bool:
-        """See ``Database.gone``."""
         return bool(driver.closed)
 
     def append(
         self, session: Session, campaign: int, entries: list[Record], put: list[Record], drop: list[Record]
     ) -> None:
-        """See ``Database.append``."""
         logged, seated = _listed(ENTRY_COLUMNS, entries), _listed(SEAT_COLUMNS, put)
         session.run(_APPEND, (campaign, logged, campaign, _listed("number, seat", drop), campaign, seated))
 
     def add_rows(self, session: Session, records: list[Record]) -> None:
-        """See ``Database.add_rows``."""
         with session.cursor.copy("COPY table_rows FROM STDIN (FORMAT BINARY)") as copy:
             copy.set_types(["int8", "int8", "text", "text", "bytea", "text"])
             for record in records:
                 copy.write_row(record)
 
     def add_campaign(self, session: Session, record: Record) -> int:
-        """See ``Database.add_campaign``."""
         columns = "title, owner, created, row_count, fingerprint, dtype, width, learner, maker, touched"
         values = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"
         return int(session.fetch(f"INSERT INTO campaigns ({columns}) VALUES {values}", record)[0][0])
 
     def tables(self, session: Session) -> list[str]:
-        """See ``Database.tables``."""
         found = session.fetch("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
         return [name for (name,) in found]
 
 
 def lock_number(name: str) -> int:
-    """The number of an advisory lock: 64 bits of a hash of its name.
+    """Return the number of an advisory lock: 64 bits of a hash of its name.
 
     >>> -(2**63) <= lock_number("cats") < 2**63
     True

@@ -220,7 +220,7 @@ FOR EACH STATEMENT EXECUTE FUNCTION askone_entries_stay();
 
 
 def whole(dialect: Dialect) -> Iterator[str]:
-    """The statements that make all tables, indexes and triggers in an empty database."""
+    """Yield the statements that make all tables, indexes and triggers in an empty database."""
     for table in METADATA.sorted_tables:
         yield str(CreateTable(table).compile(dialect=dialect))
         for index in sorted(table.indexes, key=lambda index: str(index.name)):
@@ -236,5 +236,5 @@ MIGRATIONS: list[Statements] = []
 
 
 def version() -> int:
-    """The version of the tables above."""
+    """Return the version of the tables above."""
     return 1 + len(MIGRATIONS)

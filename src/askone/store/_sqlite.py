@@ -68,11 +68,11 @@ class SQLite(Database):
         return text
 
     def listed(self, values: Sequence[str] | Sequence[int]) -> str:
-        """One value, whatever their number: SQLite allows only so many ?."""
+        """Return one value, whatever their number: SQLite allows only so many ?."""
         return json.dumps(list(values), ensure_ascii=False)
 
     def begin(self, session: Session, lock: str | None) -> None:
-        """One writer for the whole file."""
+        """Begin the one writer's transaction of the whole file."""
         session.cursor.execute("BEGIN IMMEDIATE")
 
     def guard(self, writing: bool) -> AbstractContextManager[object]:
@@ -94,7 +94,6 @@ class SQLite(Database):
     def append(
         self, session: Session, campaign: int, entries: list[Record], put: list[Record], drop: list[Record]
     ) -> None:
-        """See ``Database.append``."""
         session.many("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(campaign, *one) for one in entries])
         session.many(
             "DELETE FROM seats WHERE campaign = ? AND number = ? AND seat = ?", [(campaign, *one) for one in drop]
@@ -102,27 +101,24 @@ class SQLite(Database):
         session.many(_PUT, [(campaign, *one) for one in put])
 
     def add_rows(self, session: Session, records: list[Record]) -> None:
-        """See ``Database.add_rows``."""
         session.many("INSERT INTO table_rows VALUES (?, ?, ?, ?, ?, ?)", records)
 
     def add_campaign(self, session: Session, record: Record) -> int:
-        """See ``Database.add_campaign``."""
         columns = "title, owner, created, row_count, fingerprint, dtype, width, learner, maker, touched"
         session.run(f"INSERT INTO campaigns ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", record)
         return int(session.cursor.lastrowid)
 
     def tables(self, session: Session) -> list[str]:
-        """See ``Database.tables``."""
         found = session.fetch("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
         return [name for (name,) in found]
 
     def scrub(self) -> None:
-        """The file beside the database still has pages as they were."""
+        """Scrub the file beside the database, which still has pages as they were."""
         if self.path is not None:
             self.read("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def keep_aside(self, number: int) -> None:
-        """A copy beside the file, under the version that it has."""
+        """Copy the file beside itself, under the version that it has."""
         if self.path is None:
             return
         place = self.path.with_name(f"{self.path.name}.version-{number}")

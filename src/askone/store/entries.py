@@ -1,4 +1,4 @@
-"""What a store keeps, as values: entries of the log, rows, seats."""
+"""Values that a store keeps: entries of the log, rows, leases."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Entry:
         return self.event.id
 
     def to_json(self) -> Record:
-        """Plain JSON values, without the hash."""
+        """Return plain JSON values, without the hash."""
         aside = {"aside": dict(self.aside)} if self.aside else {}
         took = {} if self.took is None else {"took": self.took}
         return {"seq": self.seq, "who": self.who, "at": self.at, **took, **aside, "event": self.event.to_json()}
@@ -53,12 +53,12 @@ def body(entry: Entry) -> str:
 
 
 def chain(before: str, text: str) -> str:
-    """The hash of an entry's text after the one before."""
+    """Return the hash of an entry's text after the one before."""
     return hashlib.sha256(f"{before}\n{text}".encode()).hexdigest()
 
 
 def entry_from_json(record: Record, mark: str = "") -> Entry:
-    """The inverse of ``Entry.to_json``."""
+    """Return the inverse of ``Entry.to_json``."""
     event = logged_from_json(record["event"])
     return Entry(event, record["who"], record["at"], record.get("took"), record.get("aside", {}), record["seq"], mark)
 

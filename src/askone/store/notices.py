@@ -1,4 +1,4 @@
-"""What else happens in a campaign, beside questions and answers: records of the same log.
+"""Events of a campaign beside questions and answers: records of the same log.
 
 >>> notice = StatusChanged("t1", "paused")
 >>> logged_from_json(notice.to_json()) == notice
@@ -30,7 +30,7 @@ class Began(LogRecord, kind="began"):
 @final
 @dataclass(frozen=True)
 class Grown(LogRecord, kind="grown"):
-    """So many rows were added at the end; all rows together have this fingerprint."""
+    """Rows were added at the end; all rows together have this fingerprint."""
 
     rows: int
     fingerprint: str
@@ -55,7 +55,7 @@ class Limited(LogRecord, kind="limited"):
 @final
 @dataclass(frozen=True)
 class Flagged(LogRecord, kind="flagged"):
-    """Somebody says that something is wrong with the question of event ``asked``, or with its row."""
+    """A person says that something is wrong with the question of event ``asked``, or with its row."""
 
     asked: str
     reason: str
@@ -80,7 +80,7 @@ class Excluded(LogRecord, kind="excluded"):
 @final
 @dataclass(frozen=True)
 class Included(LogRecord, kind="included"):
-    """What this person answered counts again."""
+    """A person's answers count again."""
 
     person: str
 

@@ -19,7 +19,7 @@ _ALLOWED = "a path, sqlite:///path, memory: or postgresql://user@host/name"
 
 
 def open_store(url: str) -> Store:
-    """The store at an address; an empty database gets its tables, an older one is brought up to date.
+    """Return the store at an address; an empty database gets its tables, an older one is brought up to date.
 
     Whoever opens a store closes it:
 
@@ -56,7 +56,7 @@ def _database(url: str) -> tuple[Database, str]:
 
 
 def _shown(address: sa.URL) -> str:
-    """An address without its secrets."""
+    """Return an address without its secrets."""
     return address.difference_update_query(SECRET).render_as_string(hide_password=True)
 
 
@@ -68,7 +68,7 @@ def _file(path: str, url: str) -> tuple[Database, str]:
 
 
 def _migrate(database: Database) -> None:
-    """All steps that a database lacks, in one transaction, each with the record that it was done."""
+    """Take all steps that a database lacks, in one transaction, each with the record that it was done."""
     with database.transaction(lock="migrations") as session:
         tables = database.tables(session)
         if _schema.MIGRATED.name in tables:

@@ -85,7 +85,7 @@ class Store:
         seats: Sequence[Seat] = (),
         parts: Sequence[int] = (),
     ) -> None:
-        """A new campaign, seen by nobody before all of it is there.
+        """Create a campaign, seen by nobody before all of it is there.
 
         ``rows`` come in chunks and get their positions in their order; ``began`` makes the first entry from their
         number and fingerprint.  Where a campaign comes from elsewhere, ``log`` is what follows, ``seats`` are those of
@@ -98,41 +98,41 @@ class Store:
         return _campaigns.grow(self._database, name, rows, grown)
 
     def delete(self, name: str) -> None:
-        """A whole campaign with its log: the one deletion of a log."""
+        """Delete a whole campaign with its log: the one deletion of a log."""
         _campaigns.delete(self._database, name)
 
     def campaigns(self) -> list[CampaignRecord]:
-        """All campaigns, by their names."""
+        """Return all campaigns, by their names."""
         return [CampaignRecord(*record) for record in self._database.read(_RECORD + "IS NOT NULL ORDER BY name")]
 
     def campaign(self, name: str) -> CampaignRecord:
-        """One campaign."""
+        """Return one campaign."""
         return CampaignRecord(*self._one(_RECORD + "= ?", name))
 
     def number(self, name: str) -> int:
-        """A campaign's number, which no other has: a name may be used again."""
+        """Return a campaign's number, which no other has: a name may be used again."""
         return int(self._one(HEAD, name)[0])
 
     def learner(self, name: str) -> bytes:
-        """What was given as the learner when the campaign was made."""
+        """Return what was given as the learner when the campaign was made."""
         return bytes(self._one("SELECT learner FROM campaigns WHERE name = ?", name)[0])
 
     def head(self, name: str) -> tuple[int, str]:
-        """The number and the hash of the last entry."""
+        """Return the number and the hash of the last entry."""
         _, seq, mark = self._one(HEAD, name)
         return seq or 0, mark or BEGINNING
 
     def entries(
         self, name: str, after: int = 0, limit: int | None = None, kinds: Sequence[str] | None = None
     ) -> Iterator[Entry]:
-        """The log after an entry's number, as it is when the reading begins, in pages."""
+        """Yield the log after an entry's number, as it is when the reading begins, in pages."""
         for line in self.lines(name, after, limit, kinds):
             yield line.entry()
 
     def lines(
         self, name: str, after: int = 0, limit: int | None = None, kinds: Sequence[str] | None = None
     ) -> Iterator[Line]:
-        """The same as it is kept: texts and hashes."""
+        """Yield the same as it is kept: texts and hashes."""
         number, last, _ = self._one(HEAD, name)
         pages = [self._pages(number, after, last or 0, kind) for kind in ([None] if kinds is None else set(kinds))]
         yield from islice(merge(*pages), limit)
@@ -140,7 +140,7 @@ class Store:
             raise UnknownCampaign(name)
 
     def _pages(self, number: int, after: int, last: int, kind: str | None) -> Iterator[Line]:
-        """The log of a campaign, or what is of one kind in it; each page is a statement of its own."""
+        """Yield the log of a campaign, or what is of one kind in it; each page is a statement of its own."""
         only = "" if kind is None else " AND kind = ?"
         by = "" if kind is None else self._database.by.format("entries_by_kind")
         where = f"campaign = ?{only} AND seq > ? AND seq <= ? ORDER BY seq LIMIT {PAGE}"
@@ -152,14 +152,14 @@ class Store:
             after = found[-1][0] if len(found) == PAGE else last
 
     def known(self, name: str, ids: Sequence[str]) -> dict[str, Entry]:
-        """The entries of these events, as far as the log has them."""
+        """Return the entries of these events, as far as the log has them."""
         as_texts("ids", ids)
         number, query = self._one(HEAD, name)[0], known_query(self._database)
         found = self._database.read(query, (number, self._database.listed(ids))) if ids else []
         return {record[1]: Line(*record).entry() for record in found}
 
     def rows(self, name: str, positions: Sequence[int]) -> list[Row]:
-        """Rows by their positions, in the order asked for."""
+        """Return rows by their positions, in the order asked for."""
         wanted = [int(position) for position in positions]
         among = f"r.position {self._database.among_numbers}"
         inside = [position for position in wanted if 0 <= position < 2**62]
@@ -171,7 +171,7 @@ class Store:
         return [rows[position] for position in wanted]
 
     def row_pages(self, name: str, size: int = 10_000, after: int = -1) -> Iterator[list[Row]]:
-        """All rows after a position, as they are when the reading begins, page by page."""
+        """Yield all rows after a position, as they are when the reading begins, page by page."""
         count = self.campaign(name).rows
         while after < count - 1:
             last = min(after + size, count - 1)
@@ -182,7 +182,7 @@ class Store:
             after = last
 
     def feature_pages(self, name: str, size: int = 10_000) -> Iterator[tuple[list[str], Array]]:
-        """Keys and features (n x columns) of all rows, in order, page by page: what a model needs of them."""
+        """Yield keys and features (n x columns) of all rows, in order, page by page: what a model needs of them."""
         (count, dtype, number) = self._one("SELECT row_count, dtype, id FROM campaigns WHERE name = ?", name)
         query = (
             "SELECT key, features FROM table_rows "
@@ -197,7 +197,7 @@ class Store:
             yield [key for key, _ in page], numbers.reshape(len(page), -1)
 
     def row_by_key(self, name: str, key: str) -> Row | None:
-        """The row of a key, if there is one."""
+        """Return the row of a key, if there is one."""
         as_texts("key", [key])
         found = self._rows(name, "r.key = ?", key)
         if not found:
@@ -205,7 +205,7 @@ class Store:
         return found[0] if found else None
 
     def gold(self, name: str) -> list[int]:
-        """The positions of rows whose label is known."""
+        """Return the positions of rows whose label is known."""
         self.campaign(name)
         query = f"SELECT position FROM table_rows WHERE campaign = {_ID} AND gold IS NOT NULL ORDER BY position"
         return [position for (position,) in self._database.read(query, (name,))]
@@ -216,23 +216,23 @@ class Store:
         _campaigns.keep_media(self._database, number, items)
 
     def media(self, name: str, key: str) -> tuple[str, bytes] | None:
-        """A file's media type and bytes, if there is one under this key."""
+        """Return a file's media type and bytes, if there is one under this key."""
         as_texts("key", [key])
         found = self._found(f"SELECT kind, data FROM media WHERE campaign = {_ID} AND key = ?", name, key)
         return (found[0][0], bytes(found[0][1])) if found else None
 
     def media_keys(self, name: str) -> list[str]:
-        """The keys of all files."""
+        """Return the keys of all files."""
         found = self._found(f"SELECT key FROM media WHERE campaign = {_ID} ORDER BY key", name)
         return [key for (key,) in found]
 
     def snapshot(self, name: str) -> tuple[int, str, bytes] | None:
-        """The latest state that was kept: how much it has learnt, a fingerprint, and its bytes."""
+        """Return the latest state that was kept: how much it has learnt, a fingerprint, and its bytes."""
         found = self.snapshots(name)
         return found[-1] if found else None
 
     def snapshots(self, name: str) -> list[tuple[int, str, bytes]]:
-        """All states that were kept, the latest last."""
+        """Return all states that were kept, the latest last."""
         query = f"SELECT seq, fingerprint, data FROM snapshots WHERE campaign = {_ID} ORDER BY seq"
         return [(seq, mark, bytes(data)) for seq, mark, data in self._found(query, name)]
 

@@ -69,25 +69,25 @@ class Transaction:
         return self._seq, self._hash
 
     def tail(self, after: int) -> list[Entry]:
-        """What the log holds after an entry's number."""
+        """Return what the log holds after an entry's number."""
         return self._entries(self._fetch(self._tail(after)))
 
     def known(self, ids: Sequence[str]) -> dict[str, Entry]:
-        """The entries of these events, as far as the log has them."""
+        """Return the entries of these events, as far as the log has them."""
         return {entry.id: entry for entry in self._entries(self._fetch(self._known(ids)))}
 
     def seats(self, people: Sequence[str] = (), leases: Sequence[str] = (), numbers: Sequence[int] = ()) -> list[Seat]:
-        """The seats that these people hold, or of these leases, or of these questions: any of them."""
+        """Return the seats that these people hold, or of these leases, or of these questions: any of them."""
         return [seat_of(record) for record in self._fetch(self._seats(people, leases, numbers))]
 
     def free(self, now: float, limit: int, after: tuple[int, int] = (-1, -1)) -> list[Seat]:
-        """The first seats after one that nobody holds at ``now``, in the order of (number, seat)."""
+        """Return the first seats after one that nobody holds at ``now``, in the order of (number, seat)."""
         return [seat_of(record) for record in self._fetch(self._free(now, limit, after))]
 
     def look(
         self, after: int, ids: Sequence[str], people: Sequence[str], leases: Sequence[str], now: float, limit: int
     ) -> Prefetched:
-        """``tail``, ``known``, ``seats`` and the first page of ``free`` at once."""
+        """Return ``tail``, ``known``, ``seats`` and the first page of ``free`` at once."""
         queries = (self._tail(after), self._known(ids), self._seats(people, leases, ()), self._free(now, limit))
         answers = iter(self._session.several([query for query in queries if query is not None]))
         tail, known, seats, free = ([] if query is None else next(answers) for query in queries)

@@ -27,7 +27,7 @@ from askone.store.store import Store
 @final
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found: so many good entries and rows, and the first entry that is broken with the reason.
+    """The result of a check: numbers of good entries and rows, and the first broken entry with the reason.
 
     ``head`` is the hash of the last good entry.  A log that was cut at its end is whole by itself: only who noted a
     head can tell.
@@ -66,7 +66,7 @@ def verify(store: Store, campaign: str) -> Verdict:
 
 
 def _fault(line: Line, seq: int, before: str) -> str:
-    """What is wrong with an entry at a place, or nothing."""
+    """Return what is wrong with an entry at a place, or nothing."""
     if line.seq != seq:
         return "it is missing"
     if not hmac.compare_digest(chain(before, line.body).encode(), line.hash.encode()):
@@ -84,7 +84,7 @@ def _fault(line: Line, seq: int, before: str) -> str:
 
 
 def _rows(store: Store, campaign: str, marks: list[tuple[int, int, str]]) -> tuple[int, int | None]:
-    """How many rows are as they were, and the first entry that speaks of others."""
+    """Return how many rows are as they were, and the first entry that speaks of others."""
     seen, whole = 0, ""
     for seq, count, fingerprint in marks:
         packer = Packer()

@@ -1,1 +1,1 @@
-"""What happens while people answer: commands in, one durable transaction for a batch of them, results out."""
+"""The engine of a campaign: commands in, one durable transaction for a batch of them, results out."""

@@ -1,4 +1,4 @@
-"""What is known of the people who answer, from the log alone."""
+"""Statistics of the people who answer, from the log alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FAST = 0.3
 
 @final
 class Undoable(NamedTuple):
-    """Something a person did that can be taken back: an answer or a skip (its event), of a question."""
+    """An action that can be taken back: an answer or a skip (its event), of a question."""
 
     id: str
     number: int
@@ -56,7 +56,7 @@ class Annotator:
                 return
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "answers": self.answers,
             "skips": self.skips,

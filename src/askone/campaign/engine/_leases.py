@@ -19,7 +19,7 @@ _PAGES, _MANY = 5, 500
 
 
 def fresh_lease() -> str:
-    """A name that nobody can guess."""
+    """Return a name that nobody can guess."""
     return secrets.token_urlsafe(16)
 
 
@@ -48,7 +48,7 @@ class Seats:
     # -- changes ----------------------------------------------------------------------------------
 
     def put(self, seat: Seat) -> Seat:
-        """A seat that is new or has changed."""
+        """Return a seat that is new or has changed."""
         place = (seat.number, seat.seat)
         self.here[place] = self.changed[place] = seat
         self.dropped.discard(place)
@@ -62,7 +62,7 @@ class Seats:
         self.dropped.add(place)
 
     def give(self, seat: Seat, person: str) -> Seat:
-        """A seat for somebody, or for longer if they have it."""
+        """Return a seat for somebody, or for longer if they have it."""
         expires = self._now + self._lease
         if seat.person == person and seat.lease:
             return self.put(replace(seat, expires=expires))
@@ -86,19 +86,19 @@ class Seats:
     # -- looking ----------------------------------------------------------------------------------
 
     def own(self, person: str, leases: Sequence[str]) -> list[Seat]:
-        """The seats that somebody holds under these leases."""
+        """Return the seats that somebody holds under these leases."""
         wanted = set(leases)
         return [seat for seat in self.here.values() if seat.lease in wanted and seat.person == person and seat.lease]
 
     def of(self, numbers: Iterable[int]) -> list[Seat]:
-        """The seats of these questions as they are now."""
+        """Return the seats of these questions as they are now."""
         wanted = set(numbers)
         found = {(seat.number, seat.seat): seat for seat in self._transaction.seats(numbers=sorted(wanted))}
         found |= {place: seat for place, seat in self.changed.items() if seat.number in wanted}
         return [seat for place, seat in found.items() if place not in self.dropped]
 
     def held(self, person: str) -> Seat | None:
-        """What this person has had before, and not answered."""
+        """Return what this person has had before, and not answered."""
         mine = (seat for seat in self.here.values() if seat.person == person)
         for seat in sorted(mine, key=lambda seat: (seat.number, seat.seat)):
             if seat.number in self._book.closed:
@@ -108,11 +108,11 @@ class Seats:
         return None
 
     def holds(self, person: str) -> bool:
-        """Whether somebody has a seat."""
+        """Return whether somebody has a seat."""
         return any(seat.person == person for seat in self.here.values())
 
     def reclaimed(self, number: int, person: str) -> Seat | None:
-        """A seat of this question for somebody who gave it up, if nobody else holds them all."""
+        """Return a seat of this question for somebody who gave it up, if nobody else holds them all."""
         if number in self._book.closed or person in self._book.excluded:
             return None
         mine = [seat for seat in self.here.values() if seat.number == number]
@@ -122,7 +122,7 @@ class Seats:
         return None
 
     def left_over(self, person: str) -> Seat | None:
-        """A seat of a question that was asked and that nobody holds, if this person has not had it."""
+        """Return a seat of a question that was asked and that nobody holds, if this person has not had it."""
         holding = {seat.number for seat in self.here.values() if seat.person == person}
         start = 0
         for _ in range(1 + _PAGES):
@@ -136,7 +136,7 @@ class Seats:
         return None
 
     def last(self, person: str) -> Seat | None:
-        """The same however far the search must go: there is nothing else for this person."""
+        """Return the same however far the search must go: there is nothing else for this person."""
         numbers = sorted(number for number in self._book.touched if self._book.open_to(person, number))
         for start in range(0, len(numbers), _MANY):
             for seat in self.of(numbers[start : start + _MANY]):
@@ -150,7 +150,7 @@ class Seats:
         self._free += [seat for seat in page if not self._gone(seat)]
 
     def _gone(self, seat: Seat) -> bool:
-        """Whether a seat, as the store has it, was changed in this transaction or its question is closed."""
+        """Return whether a seat, as the store has it, was changed in this transaction or its question is closed."""
         place = (seat.number, seat.seat)
         if place in self.changed or place in self.dropped:
             return True

@@ -19,7 +19,7 @@ _AT_ONCE = 100  # answers: more, such as another process wrote, are learnt from 
 
 
 def looked_up(transaction: Transaction, after: int, requests: Sequence[Request], now: float) -> Prefetched:
-    """What the store has for these requests, and what the log holds after entry ``after``."""
+    """Return what the store has for these requests, and what the log holds after entry ``after``."""
     people, leases = sorted(set(people_of(requests))), sorted(set(leases_of(requests)))
     return transaction.look(after, ids_of(requests), people, leases, now, _page(requests))
 
@@ -53,14 +53,14 @@ class Sitting:
         return placed
 
     def affordable(self, more: int = 1) -> bool:
-        """Whether the budget has room for so many more questions."""
+        """Return whether the budget has room for so many more questions."""
         book = self.book
         return book.budget is None or book.seats_asked + (len(book.reserved) + more) * book.overlap <= book.budget
 
     # -- what somebody has before them ------------------------------------------------------------
 
     def serving(self, person: str, ahead: bool = True, duplicate: bool = False) -> Serving:
-        """What this person has before them now."""
+        """Return what this person has before them now."""
         if not self._may(person):
             state: State = "done" if self.book.status == "running" else self.book.status
             return self._without(person, state, duplicate)
@@ -78,7 +78,7 @@ class Sitting:
         return self.with_question(seat, person, ahead, duplicate)
 
     def with_question(self, seat: Seat, person: str, ahead: bool = True, duplicate: bool = False) -> Serving:
-        """A seat's question, held for its person."""
+        """Return a seat's question, held for its person."""
         book, row = self.book, self.asker.tray.row(seat.position)
         following = self._following(person, seat.number)
         if ahead and seat.ahead is None and seat.seat == 0 and following is not None:
@@ -87,7 +87,7 @@ class Sitting:
         return Serving("question", served, self._ahead(seat) if ahead else None, *self._counts(person), duplicate)
 
     def after(self, seat: Seat, person: str, bit: str | None) -> Serving:
-        """What was set aside to come after a question, if it still is; else whatever is next.
+        """Return what was set aside to come after a question, if it still is; else whatever is next.
 
         It was shown to whoever has the question's first seat: of several people one can have it.
         """
@@ -102,7 +102,7 @@ class Sitting:
         return self.with_question(self._ask(self.asker.draft(following, book.state), person, True), person)
 
     def _may(self, person: str) -> bool:
-        """Whether this person is to answer, as far as that depends on them and on the campaign's status."""
+        """Return whether this person is to answer, as far as that depends on them and on the campaign's status."""
         book, most = self.book, self.asker.settings.per_person
         if book.status != "running" or person in book.excluded:
             return False
@@ -118,7 +118,10 @@ class Sitting:
         return (0, left, 0) if known is None else (known.answers, left, len(known.done))
 
     def _why(self, person: str) -> State:
-        """Why there is no question: others may still give some back, the budget is spent, or there is none left."""
+        """Return why there is no question: others may still give some back, the budget is spent.
+
+        Or there is none left.
+        """
         book = self.book
         if any(book.open_to(person, number) for number in book.touched) or self._orphan(person, book.reserved):
             return "waiting"
@@ -132,7 +135,7 @@ class Sitting:
             self.book.trainer.settle()
 
     def _fresh(self, person: str, ahead: bool) -> Seat | None:
-        """A question that was not asked before."""
+        """Return a question that was not asked before."""
         self._learn()  # which row tells most depends on it, too
         book = self.book
         plan = self._orphan(person, book.closed)
@@ -147,12 +150,12 @@ class Sitting:
         return self._ask(self.asker.draft(plan, book.state), person, ahead)
 
     def _orphan(self, person: str, before: Collection[int]) -> PlannedQuestion | None:
-        """What was set aside to come after one of these questions, and will not come by itself."""
+        """Return what was set aside to come after one of these questions, and will not come by itself."""
         plans = (self._following(person, number) for number in self.book.reserved if number in before)
         return next((plan for plan in plans if plan is not None), None)
 
     def _following(self, person: str, number: int) -> PlannedQuestion | None:
-        """What is set aside to come after a question, unless this person has had that row."""
+        """Return what is set aside to come after a question, unless this person has had that row."""
         plan, seen = self.book.reserved.get(number), self.book.person(person).gold_seen
         return None if plan is None or (plan[2] == "gold" and plan[1] in seen) else PlannedQuestion(*plan)
 
@@ -190,7 +193,7 @@ class Sitting:
         return Ahead(yes, no)
 
     def _draft(self, seat: Seat, bit: str) -> Drafted:
-        """What the seat has for after an answer; a no that is not there is as the yes."""
+        """Return what the seat has for after an answer; a no that is not there is as the yes."""
         ahead = seat.ahead or {}
         made = self.asker.remembered(ahead["lease"])
         if made is not None:

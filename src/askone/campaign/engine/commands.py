@@ -1,4 +1,4 @@
-"""What people and managers want of a campaign, and what they get: frozen values."""
+"""Commands of people and managers to a campaign, and their results: frozen values."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Skip:
 @final
 @dataclass(frozen=True)
 class Flag:
-    """Something is wrong with this question or its row; it stays."""
+    """Say that something is wrong with this question or its row; it stays."""
 
     person: str
     lease: str
@@ -101,7 +101,7 @@ class SetStatus:
 @final
 @dataclass(frozen=True)
 class SetBudget:
-    """So many answers in all (None: no limit)."""
+    """Set the budget: the number of answers in all (None: no limit)."""
 
     who: str
     id: str
@@ -121,7 +121,7 @@ class Exclude:
 @final
 @dataclass(frozen=True)
 class Include:
-    """What this person said counts again."""
+    """Let a person's answers count again."""
 
     who: str
     id: str
@@ -147,7 +147,7 @@ class Served:
 @final
 @dataclass(frozen=True)
 class Ahead:
-    """What comes next, after a yes and after a no: the same row and lease."""
+    """The next question after a yes and after a no: the same row and lease."""
 
     yes: Served
     no: Served
@@ -156,7 +156,7 @@ class Ahead:
 @final
 @dataclass(frozen=True)
 class Serving:
-    """What a person has before them.
+    """The question that a person has before them, or the reason why there is none.
 
     ``state``: "question"; "waiting" for questions that others hold; "paused"; "closed"; "spent", the budget is;
     "done", there is no more for this person.
@@ -183,16 +183,16 @@ Result = Serving | Done
 
 
 def people_of(requests: Sequence[Request]) -> list[str]:
-    """Who is to be served."""
+    """Return who is to be served."""
     return [one.person for one in requests if isinstance(one, Next | Answer | Skip | Flag | Undo | Renew | Release)]
 
 
 def leases_of(requests: Sequence[Request]) -> list[str]:
-    """Which leases are spoken of."""
+    """Return which leases are spoken of."""
     single = [one.lease for one in requests if isinstance(one, Answer | Skip | Flag)]
     return single + [lease for one in requests if isinstance(one, Renew | Release) for lease in one.leases]
 
 
 def ids_of(requests: Sequence[Request]) -> list[str]:
-    """Events that may have happened already."""
+    """Return events that may have happened already."""
     return [one.id for one in requests if not isinstance(one, Next | Renew | Release)]

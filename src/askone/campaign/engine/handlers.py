@@ -172,7 +172,7 @@ def exclude(sitting: Sitting, request: Exclude) -> Done:
 
 
 def _questions_of(sitting: Sitting, person: str) -> list[int]:
-    """The questions whose seats hang on what this person said or left."""
+    """Return the questions whose seats hang on what this person said or left."""
     return sorted({one.number for one in sitting.book.people[person].done})
 
 
@@ -190,7 +190,7 @@ def include(sitting: Sitting, request: Include) -> Done:
 
 
 def _repeated(sitting: Sitting, event: str, who: str, kind: Any) -> bool:
-    """Whether this has happened already; an id that names something else is refused."""
+    """Return whether this has happened already; an id that names something else is refused."""
     if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith(("ask-", STOPPED)):
         allowed = f"up to 100 letters, digits and . _ : -, not beginning with 'ask-' or {STOPPED!r}"
         raise InvalidArgument("id", allowed, repr(event))
@@ -217,7 +217,7 @@ def _refuse_closed(sitting: Sitting) -> None:
 
 
 def _seat(sitting: Sitting, person: str, lease: str) -> Seat:
-    """The seat that this person holds; an expired lease is honoured while nobody else has the seat."""
+    """Return the seat that this person holds; an expired lease is honoured while nobody else has the seat."""
     _refuse_closed(sitting)
     found = sitting.seats.own(person, (lease,))
     if not found:
@@ -241,7 +241,10 @@ _HANDLERS: dict[type, Callable[[Sitting, Any], Result]] = {
 
 
 def decide(sitting: Sitting, request: Request) -> Result | AskoneError:
-    """The result of one request, or why it is refused; a store that fails is no refusal, and ends the transaction."""
+    """Return the result of one request, or why it is refused; a store that fails is no refusal.
+
+    And ends the transaction.
+    """
     try:
         return _HANDLERS[type(request)](sitting, request)
     except StoreUnavailable:
@@ -251,7 +254,7 @@ def decide(sitting: Sitting, request: Request) -> Result | AskoneError:
 
 
 def _seconds(took: float | None) -> float | None:
-    """A time that a page measured, if it makes sense."""
+    """Return a time that a page measured, if it makes sense."""
     if took is None or not math.isfinite(took) or not 0 <= took <= _DAY:
         return None
     return round(float(took), 3)

@@ -58,7 +58,7 @@ class Exam(NamedTuple):
 
 
 def measure_of(space: Space) -> str:
-    """What the mean score is.
+    """Return what the mean score is.
 
     >>> measure_of(Real(0, 1))
     'mean error'
@@ -67,7 +67,7 @@ def measure_of(space: Space) -> str:
 
 
 def exam(learner: Learner[Any], state: Any, x: Array, uniform: Array, error: float | None = None) -> Exam | None:
-    """A question that measures, or None where there is none: before a range is known, or for several outputs.
+    """Return a question that measures, or None where there is none: before a range is known, or for several outputs.
 
     ``error`` is about how large the error of a number is.  Half of the thresholds are drawn around the prediction by
     Laplace's distribution of twice that scale (for errors that fall off exponentially that has the least variance),
@@ -87,7 +87,7 @@ def exam(learner: Learner[Any], state: Any, x: Array, uniform: Array, error: flo
 
 
 def _set(space: FiniteSpace, best: Any, uniform: Array, learnt: int) -> Exam:
-    """The predicted class alone; where it is prescribed what may be asked, one of that by lot."""
+    """Return the predicted class alone; where it is prescribed what may be asked, one of that by lot."""
     prescribed = [*space.attributes, *space.sets]
     if not prescribed:
         return Exam(Subset((best,), wording=space.wording, learnt=learnt), (0.0, 1.0))
@@ -112,7 +112,7 @@ def _threshold(space: Real, predicted: float, uniform: Array, learnt: int, error
 
 
 def _laplace(f: float, s: float, low: float, high: float, u: float) -> float:
-    """A draw from Laplace's distribution around f, within [low, high]."""
+    """Return a draw from Laplace's distribution around f, within [low, high]."""
     below, above = _mass(f - low, s), _mass(high - f, s)
     t = u * (below + above) - below
     return f + math.copysign(-s * math.log1p(-min(abs(t), 1 - 1e-16)), t)
@@ -147,7 +147,7 @@ class Measured(NamedTuple):
 
 
 def curve(scores: list[tuple[int, float, float]], most: int = 40, share: bool = False) -> list[Measured]:
-    """The measured error along the campaign: at each point, of the later half of the scores so far.
+    """Return the measured error along the campaign: at each point, of the later half of the scores so far.
 
     ``scores`` are (answers learnt, score, the most that it could have been); a ``share`` lies between 0 and 1, and
     its interval is Wilson's.
@@ -177,7 +177,8 @@ def _point(n: int, pairs: Array, share: bool) -> Measured:
 
 
 def reached(errors: list[tuple[float, float]], target: float) -> bool:
-    """Whether the errors that were scored, each with the most that it could have been, say: it is below the target.
+    """Return whether the errors that were scored, each with the most that it could have been, say: it is below the
+    target.
 
     Somebody bets against "the mean error m is at least t".  At the score e_i, at most M_i, a stake of l / M_i makes
     1 + l (t - e_i) / M_i of what they have, which is no gain on average while m >= t.  So whoever looks however often
@@ -191,7 +192,7 @@ def reached(errors: list[tuple[float, float]], target: float) -> bool:
 
 
 def _wealth(errors: list[tuple[float, float]], target: float) -> float:
-    """What 1 has become by these bets."""
+    """Return what 1 has become by these bets."""
     values, most = np.array(errors).T
     growth = np.log1p(_STAKES[:, None] * (target - values) / np.maximum(most, target))
     wealth = np.concatenate([np.zeros((len(_STAKES), 1)), np.cumsum(growth, axis=1)], axis=1)
@@ -202,7 +203,8 @@ def _wealth(errors: list[tuple[float, float]], target: float) -> float:
 
 
 def continued(points: list[Measured], share: bool, times: float = 4.0) -> list[Measured] | None:
-    """Where the error is heading if it goes on as it went: log error on log answers, a line through the later half.
+    """Return where the error is heading if it goes on as it went: log error on log answers, a line through the later
+    half.
 
     None where there is too little to go by.  The slope is taken between -1 and 0; the interval is two standard
     errors of the line around it.

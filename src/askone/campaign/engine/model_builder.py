@@ -50,7 +50,7 @@ class Packed(NamedTuple):
 
 
 def make_estimator(settings: Settings, sample: Array | None, features: int | None = None) -> OneBitEstimator:
-    """The model, begun with a look at encoded rows; None: an order of items, without rows.
+    """Return the model, begun with a look at encoded rows; None: an order of items, without rows.
 
     ``features`` is how many it has at most of each kind (None: as many as the estimator is best with).
 
@@ -100,7 +100,7 @@ def _estimator(settings: Settings, features: int | None) -> OneBitEstimator:
 
 
 def _choice(settings: Settings, features: int | None) -> LearnerChoice:
-    """The learner of the settings, with so many features."""
+    """Return the learner of the settings, with so many features."""
     labels, learner = settings.labels, settings.learner
     if learner.learner == "rls":
         return RecursiveLeastSquares(n_components=features)
@@ -112,7 +112,7 @@ def _choice(settings: Settings, features: int | None) -> LearnerChoice:
 
 
 def pack(estimator: OneBitEstimator, encoder: Encoder | None) -> bytes:
-    """A model and its encoder as one zip: the model as ``save`` writes it, and JSON.  The same for the same."""
+    """Return a model and its encoder as one zip: the model as ``save`` writes it, and JSON.  The same for the same."""
     model, whole = io.BytesIO(), io.BytesIO()
     estimator.save(model)
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as archive:
@@ -123,6 +123,6 @@ def pack(estimator: OneBitEstimator, encoder: Encoder | None) -> bytes:
 
 
 def unpack(packed: bytes) -> Packed:
-    """The inverse of ``pack``."""
+    """Return the inverse of ``pack``."""
     model, record = parts(packed)
     return Packed(load(io.BytesIO(model)), None if record is None else Encoder.from_json(record))

@@ -27,14 +27,14 @@ _MOST: Final = 1 << 30  # bytes that a packed model may have, unpacked
 
 @final
 class Beginning(NamedTuple):
-    """What asks and learns, and the seed of its questions."""
+    """A learner, its first state, and the seed of its questions."""
 
     learner: Learner[Any]
     seed: int
 
 
 def parts(packed: bytes) -> tuple[bytes, Any]:
-    """The model as ``save`` wrote it, and its encoder as JSON values."""
+    """Return the model as ``save`` wrote it, and its encoder as JSON values."""
     try:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:
             if sum(one.file_size for one in archive.infolist()) > _MOST:
@@ -49,7 +49,7 @@ def parts(packed: bytes) -> tuple[bytes, Any]:
 
 
 def beginning(packed: bytes) -> Beginning:
-    """The learner of a packed model: the same as that of the estimator which was packed."""
+    """Return the learner of a packed model: the same as that of the estimator which was packed."""
     document, arrays = files.read(io.BytesIO(parts(packed)[0]))
     try:
         return Beginning(files.decode(document["learner"], arrays, None), document["seed"])

@@ -41,7 +41,7 @@ class PlannedQuestion(NamedTuple):
     choice: Choice | None = None
 
     def to_json(self) -> list[Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return [self.number, self.position, self.role, None if self.choice is None else asdict(self.choice)]
 
 
@@ -55,13 +55,13 @@ class Drafted(NamedTuple):
     aside: dict[str, Any]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values, for the seat of the question before it."""
+        """Return plain JSON values, for the seat of the question before it."""
         question = self.question.to_json()
         return {"plan": self.plan.to_json(), "question": question, "learnt": self.learnt, "aside": self.aside}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Drafted:
-        """The inverse of ``to_json``."""
+        """Return the inverse of ``to_json``."""
         number, position, role, choice = record["plan"]
         plan = PlannedQuestion(number, position, role, None if choice is None else Choice(**choice))
         return cls(plan, question_from_json(record["question"]), record["learnt"], dict(record["aside"]))
@@ -83,7 +83,7 @@ class Asker:
         self._seen: dict[str, float] = {}
 
     def present(self, people: Iterable[str], now: float) -> int:
-        """How many are at work, with these: whoever asked here or answered anywhere within a minute."""
+        """Return how many are at work, with these: whoever asked here or answered anywhere within a minute."""
         self._seen.update(dict.fromkeys(people, now))
         if len(self._seen) > QUIET:
             self._seen = {person: at for person, at in self._seen.items() if at > now - _MINUTE}
@@ -96,7 +96,7 @@ class Asker:
         self._made[lease] = (no, yes)
 
     def remembered(self, lease: str) -> tuple[Drafted, Drafted] | None:
-        """What was made here for a lease; the seat has it, too, for other processes and after a restart."""
+        """Return what was made here for a lease; the seat has it, too, for other processes and after a restart."""
         return self._made.get(lease)
 
     @property
@@ -105,7 +105,7 @@ class Asker:
         return self.book.learner
 
     def plan(self, person: str, number: int, besides: int | None = None) -> PlannedQuestion | None:
-        """Which row this question is to be about, other than the row ``besides``; None: there is none left."""
+        """Return which row this question is to be about, other than the row ``besides``; None: there is none left."""
         u = random_table.uniforms(self.seed, number, 1, 3, random_table.ROLE)[0]
         seen = self.book.person(person).gold_seen
         unseen = [p for p in self.gold if p not in seen and p != besides] if u[0] < self.settings.gold_share else []
@@ -116,7 +116,8 @@ class Asker:
         return None if position is None else PlannedQuestion(number, position, role, choice)
 
     def _row(self, number: int, besides: int | None, lot: float | None) -> tuple[int | None, Choice | None]:
-        """The row that should tell most, or the next; ``lot`` draws one instead, for rows that were chosen as the
+        """Return the row that should tell most, or the next; ``lot`` draws one instead, for rows that were chosen as
+        the
         least certain say nothing of the error in all.
         """
         learner = self.learner
@@ -131,7 +132,7 @@ class Asker:
         return int(free[int(lot * len(free))]) if len(free) else None
 
     def _uncertain(self, learner: Forecasts[Any], number: int, besides: int | None) -> tuple[int | None, Choice | None]:
-        """The row whose answer should tell most, of some that are drawn (see ``pools``)."""
+        """Return the row whose answer should tell most, of some that are drawn (see ``pools``)."""
         free = self.book.free_rows()
         free = free if besides is None else free[free != besides]
         if not len(free):
@@ -146,7 +147,7 @@ class Asker:
         return int(looked[best]), Choice("uncertain", len(free), len(looked), float(worth[best]))
 
     def draft(self, plan: PlannedQuestion, state: Any) -> Drafted:
-        """The question of a plan at a state."""
+        """Return the question of a plan at a state."""
         row = self.tray.row(plan.position)
         x = self.tray.features([plan.position])[0]
         aside: dict[str, Any] = {"position": plan.position}
@@ -164,7 +165,7 @@ class Asker:
         return Drafted(plan, question.numbered(plan.number), self.learner.count(state), aside)
 
     def _plausible(self, question: Question) -> Question:
-        """A threshold within the range that was declared: a person who is asked about another loses trust.
+        """Return a threshold within the range that was declared: a person who is asked about another loses trust.
 
         Only for a learner with a likelihood, which takes any threshold; a slope must be asked for where it is.
         """
@@ -181,7 +182,7 @@ class Asker:
         return replace(question, threshold=rounded)
 
     def _error(self) -> float | None:
-        """About how large the error of a number is, from the latest exams."""
+        """Return about how large the error of a number is, from the latest exams."""
         space, scores = self.learner.space, self.book.scores
         if not isinstance(space, Real) or space.m != 1:
             return None
@@ -189,7 +190,7 @@ class Asker:
         return (_PRIOR * usual + sum(scores)) / (_PRIOR + len(scores))
 
     def drafts(self, number: int, following: PlannedQuestion, quiet: bool) -> tuple[Drafted, Drafted]:
-        """What would be asked after a no and after a yes to question ``number``.
+        """Return what would be asked after a no and after a yes to question ``number``.
 
         With few people at work the state after either answer is computed; among many the bit is one of dozens
         that are on their way, and the present state has to do.  Gold teaches nothing, but is looked ahead from as if

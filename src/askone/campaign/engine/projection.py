@@ -1,4 +1,4 @@
-"""The fold: all that is known of a campaign, from its log alone.
+"""The projection of a campaign's log: all that is known of it, as a fold over the entries.
 
 ``note`` does the book-keeping of one entry, ``trainer`` brings the model up to date.  No clock, no randomness:
 whoever reads the same log has the same book, and after as many lessons the same state bit for bit.
@@ -81,7 +81,7 @@ class Book:
         self._taken[position] = True
 
     def next_rows(self, count: int) -> list[int]:
-        """The first so many rows without a question, in order; fewer if there are no more."""
+        """Return the first so many rows without a question, in order; fewer if there are no more."""
         if self.rowless:
             return [0] * count
         while self._cursor < self.rows and self._taken[self._cursor]:
@@ -93,7 +93,7 @@ class Book:
         return [int(place) + self._cursor for place in found]
 
     def free_rows(self) -> Array:
-        """All rows without a question."""
+        """Return all rows without a question."""
         return np.flatnonzero(~self._taken[: self.rows])
 
     def _resize(self, rows: int) -> None:
@@ -118,7 +118,7 @@ class Book:
         self.seq = entry.seq
 
     def person(self, who: str) -> Annotator:
-        """What is known of somebody: nothing, if they did nothing yet."""
+        """Return what is known of somebody: nothing, if they did nothing yet."""
         return self.people.get(who) or Annotator()
 
     def _counted(self, who: str) -> Annotator:
@@ -168,24 +168,27 @@ class Book:
                 self.take(int(ahead[1]))
 
     def seats(self, number: int) -> int:
-        """How many people are to answer a question."""
+        """Return how many people are to answer a question."""
         return 1 if self.asked[number].role == "gold" else self.overlap
 
     def open_to(self, person: str, number: int) -> bool:
-        """Whether a question may go to somebody: it is open, and new to them, as is the row if its label is known."""
+        """Return whether a question may go to somebody: it is open, and new to them.
+
+        As is the row if its label is known.
+        """
         asking = self.asked[number]
         if asking.role == "gold" and asking.position in self.person(person).gold_seen:
             return False
         return number in self.touched and person not in self.touched[number]
 
     def lacking(self, number: int) -> int:
-        """How many answers are still to come to a question."""
+        """Return how many answers are still to come to a question."""
         if number in self.closed:
             return 0
         return self.seats(number) - len(self._standing(number))
 
     def _standing(self, number: int) -> list[Given]:
-        """The answers that take a seat; gold measured its person, and is not asked of another instead."""
+        """Return the answers that take a seat; gold measured its person, and is not asked of another instead."""
         asking = self.asked[number]
         return [given for given in asking.given if asking.role == "gold" or given.who not in self.excluded]
 
@@ -302,7 +305,7 @@ class Book:
     # -- looking ----------------------------------------------------------------------------------
 
     def active(self, now: float, seconds: float = 60.0) -> int:
-        """How many people answered or skipped lately."""
+        """Return how many people answered or skipped lately."""
         return sum(person.last_seen > now - seconds for person in self.people.values())
 
     def agreement(self) -> dict[str, tuple[int, int]]:

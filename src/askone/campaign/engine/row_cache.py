@@ -25,13 +25,13 @@ class Tray:
         """How many rows there are."""
 
     def row(self, position: int) -> Row:
-        """One row; those that follow it are fetched with it, as they are likely next."""
+        """Return one row; those that follow it are fetched with it, as they are likely next."""
         if position not in self._kept:
             self._fetch(self._run(position))
         return self._kept[position]
 
     def features(self, positions: Sequence[int]) -> Array:
-        """Rows as the model sees them, n x columns."""
+        """Return rows as the model sees them, n x columns."""
         missing = [position for position in positions if position not in self._kept]
         if missing:
             self._fetch(self._run(missing[0]) if len(missing) == 1 else missing, spare=positions)

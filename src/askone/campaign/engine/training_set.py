@@ -1,4 +1,4 @@
-"""What a campaign's answers teach, and in which order.
+"""The training set: what a campaign's answers teach, and in which order.
 
 A question that k people are to answer teaches once, with the answer that most of them gave, as soon as
 that is certain: k identical answers about one label are one bit of evidence, not k.  Answers that were
@@ -53,7 +53,7 @@ class Asking:
 
 
 def decided(given: Iterable[Given], most: int, excluded: set[str]) -> tuple[int, bool] | None:
-    """When, and with which answer, the majority of ``most`` people was certain; None: it is not.
+    """Return when, and with which answer, the majority of ``most`` people was certain; None: it is not.
 
     >>> yes, no = Given(1, "a", "ann", True), Given(2, "b", "bob", False)
     >>> decided([yes, no], 1, set()), decided([yes, no], 3, set()), decided([yes, no], 1, {"ann"})
@@ -81,7 +81,7 @@ class TrainingSet:
         self._mark, self._marked = hashlib.sha256(), 0
 
     def set(self, number: int, decision: tuple[int, bool] | None) -> None:
-        """What a question teaches now."""
+        """Set what a question teaches now."""
         old = self._of.get(number)
         new = None if decision is None else Lesson(decision[0], number, decision[1])
         if old == new:
@@ -103,7 +103,7 @@ class TrainingSet:
             self._mark, self._marked = hashlib.sha256(), 0
 
     def digest(self, count: int) -> str:
-        """A mark of the first so many lessons: a state that was kept belongs to these and no others.
+        """Return a mark of the first so many lessons: a state that was kept belongs to these and no others.
 
         It goes on where it ended last time, as lessons come at the end but for the few that change.
         """

@@ -1,4 +1,4 @@
-"""What a campaign's labels are, as its settings say it: numbers, classes, or orders of items."""
+"""Label settings of a campaign: numbers, classes, or orders of items."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a campaign leaves behind: views for pages, exports, backups, the model as a file."""
+"""Output of a campaign: views for pages, exports, backups, the model as a file."""

@@ -37,7 +37,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 def safe_cell(text: str) -> str:
-    """Text that no spreadsheet takes for a formula.
+    """Return text that no spreadsheet takes for a formula.
 
     >>> [safe_cell(text) for text in ("=1+1", '"=1+1', "-5", "tea", "'tea")]
     ["'=1+1", '\\'"=1+1', "'-5", 'tea', "''tea"]
@@ -49,7 +49,7 @@ def safe_cell(text: str) -> str:
 
 
 def original_cell(text: str) -> str:
-    """The inverse of ``safe_cell``.
+    """Return the inverse of ``safe_cell``.
 
     >>> original_cell(safe_cell("=1+1"))
     '=1+1'
@@ -58,14 +58,14 @@ def original_cell(text: str) -> str:
 
 
 def pages(records: Iterable[Record], size: int = PAGE) -> Iterator[list[Record]]:
-    """Records in lists of ``size``, the last one shorter; no list is empty."""
+    """Yield records in lists of ``size``, the last one shorter; no list is empty."""
     stream = iter(records)
     while page := list(islice(stream, size)):
         yield page
 
 
 def file_chunks(records: Iterable[Record], columns: Sequence[Column], form: str) -> Iterator[bytes]:
-    """The records as the bytes of a file, in pieces; the columns of CSV and Parquet in this order."""
+    """Return the records as the bytes of a file, in pieces; the columns of CSV and Parquet in this order."""
     return _WRITERS[as_choice(form, "format", FORMATS)](records, columns)
 
 
@@ -130,7 +130,7 @@ def _text(value: Any) -> str | None:
 
 
 def as_json(value: Any) -> str:
-    """Compact JSON: no NaN, letters as they are."""
+    """Return compact JSON: no NaN, letters as they are."""
     return _encode(value)
 
 
@@ -152,7 +152,7 @@ class Sink(io.RawIOBase):
         return len(data)
 
     def take(self) -> bytes:
-        """What was written since the last time."""
+        """Return what was written since the last time."""
         taken, self._kept = bytes(self._kept), bytearray()
         return taken
 

@@ -35,13 +35,13 @@ class ParquetPages:
         self._group, self._kept = group, list[Any]()
 
     def write(self, records: list[dict[str, Any]]) -> None:
-        """A page of records."""
+        """Write a page of records."""
         self._kept.append(pa.RecordBatch.from_pylist(records, schema=self._schema))
         if sum(page.num_rows for page in self._kept) >= self._group:
             self._flush()
 
     def close(self) -> None:
-        """The end of the file, without which it cannot be read."""
+        """Write the end of the file, without which it cannot be read."""
         self._flush()
         self._writer.close()
 

@@ -45,7 +45,7 @@ _MANIFEST_BYTES, _LEARNER_BYTES, _MEDIA_BYTES = 256 << 20, 1 << 30, 256 << 20
 @final
 @dataclass(frozen=True)
 class _Extent:
-    """What a campaign was when the backup began."""
+    """The extent of a campaign when its backup began."""
 
     seq: int
     hash: str
@@ -54,7 +54,7 @@ class _Extent:
 
 
 def backup_chunks(store: Store, name: str) -> Iterator[bytes]:
-    """A campaign as the bytes of a backup, in pieces."""
+    """Yield a campaign as the bytes of a backup, in pieces."""
     record, learner, extent = store.campaign(name), store.learner(name), _extent(store, name)
     sink, sums = Sink(), dict[str, str]()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
@@ -120,7 +120,7 @@ def _row_texts(store: Store, name: str, count: int) -> Iterator[bytes]:
 
 
 def row_record(row: Row) -> Record:
-    """A row as JSON values; its features as the bytes they are."""
+    """Return a row as JSON values; its features as the bytes they are."""
     little = row.features.astype(row.features.dtype.newbyteorder("<"), copy=False)
     features: dict[str, Any] = {"dtype": little.dtype.str, "bytes": base64.b64encode(little.tobytes()).decode()}
     gold = {} if row.gold is None else {"gold": row.gold}
@@ -159,7 +159,7 @@ def restore(
 
 
 def _free_title(store: Store, title: str) -> str:
-    """The title, with a note where a campaign has it already: two of one title could not be told apart."""
+    """Return the title, with a note where a campaign has it already: two of one title could not be told apart."""
     taken = {record.title for record in store.campaigns()}
     plain = re.sub(r" \(restored( [0-9]+)?\)$", "", title)
     others = (f"{plain} (restored{f' {n}' if n > 1 else ''})" for n in count(1))
@@ -190,7 +190,7 @@ def _check_learner(learner: bytes) -> None:
 
 
 def _entries(archive: Archive) -> Iterator[Entry]:
-    """The log, every hash checked."""
+    """Yield the log, every hash checked."""
     before = BEGINNING
     for seq, record in enumerate(archive.lines(LOG), start=1):
         mark = record.pop("hash", None)
@@ -205,7 +205,7 @@ def _entries(archive: Archive) -> Iterator[Entry]:
 
 
 def _surveyed(archive: Archive, manifest: Record, learner: bytes) -> tuple[Entry, list[int], list[Seat]]:
-    """The first entry, where the table grew, and the seats of questions without an answer."""
+    """Return the first entry, where the table grew, and the seats of questions without an answer."""
     book: Book | None = None
     first, parts, count, entry = None, [], 0, None
     for entry in _entries(archive):
@@ -249,7 +249,7 @@ def _none(positions: Sequence[int]) -> Any:
 
 
 def open_seats(book: Book) -> list[Seat]:
-    """A free seat for every answer that questions still wait for."""
+    """Return a free seat for every answer that questions still wait for."""
     seats = []
     for number in sorted(book.touched):
         given = sum(one.who not in book.excluded for one in book.asked[number].given)
@@ -274,7 +274,7 @@ def _entry_pages(archive: Archive) -> Iterator[list[Entry]]:
 
 
 def _row_pages(archive: Archive, parts: Sequence[int], begun: Any) -> Iterator[list[Row]]:
-    """Rows in pages that do not go across where the table grew; media come first, while the campaign is made."""
+    """Yield rows in pages that do not go across where the table grew; media come first, while the campaign is made."""
     begun()
     page: list[Row] = []
     for place, record in enumerate(archive.lines(ROWS)):

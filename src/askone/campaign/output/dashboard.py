@@ -1,4 +1,4 @@
-"""What a manager sees of a running campaign: plain JSON values, from the book and the model."""
+"""The dashboard of a running campaign: plain JSON values, from the log and the model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Rows = Callable[[Sequence[int]], list[Row]]
 
 
 def counts(book: Book, now: float) -> dict[str, Any]:
-    """How far the campaign is."""
+    """Return how far the campaign is."""
     minute = int(now // 60)
     lately = sum(book.per_minute.get(minute - back, 0) for back in range(1, 6))
     rows = 0 if book.rowless else book.rows
@@ -50,7 +50,7 @@ def counts(book: Book, now: float) -> dict[str, Any]:
 
 
 def finished(book: Book) -> str | None:
-    """Why nobody will be asked any more, though the campaign is not closed: "target", "budget" or "rows".
+    """Return why nobody will be asked any more, though the campaign is not closed: "target", "budget" or "rows".
 
     Questions that are out, or set aside to follow one, may still be answered: then it goes on.
     """
@@ -64,18 +64,18 @@ def finished(book: Book) -> str | None:
 
 
 def said(book: Book) -> dict[str, int]:
-    """How often people said yes and no: one alone says little of where the truth lies."""
+    """Return how often people said yes and no: one alone says little of where the truth lies."""
     yes = sum(lesson.answer for lesson in book.lessons.all)
     return {"yes": yes, "no": len(book.lessons.all) - yes}
 
 
 def is_share(space: Space) -> bool:
-    """Whether what is measured lies between 0 and 1, and more is better."""
+    """Return whether what is measured lies between 0 and 1, and more is better."""
     return measure_of(space) != "mean error"
 
 
 def points(book: Book, space: Space) -> list[Measured]:
-    """The measured error along the campaign, from answers alone (see ``exams``)."""
+    """Return the measured error along the campaign, from answers alone (see ``exams``)."""
     scores = [(place, score[answer], max(score)) for place, score, answer, _ in _scored(book)]
     return curve(scores, share=is_share(space))
 
@@ -89,14 +89,14 @@ def _scored(book: Book) -> Iterator[tuple[int, tuple[float, float], bool, float 
 
 
 def errors(book: Book, space: Space) -> list[tuple[float, float]]:
-    """What each exam says of the error, and the most that it could have said; of a share, what lacks to 1."""
+    """Return what each exam says of the error, and the most that it could have said; of a share, what lacks to 1."""
     lacks = is_share(space)
     found = ((score[answer], most) for _, score, answer, most in _scored(book) if most is not None)
     return [(1 - value if lacks else value, most) for value, most in found]
 
 
 def measured(book: Book, settings: Settings, space: Space) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """The learning curve, and where it is heading."""
+    """Return the learning curve, and where it is heading."""
     found = points(book, space)
     exams = sum(book.asked[lesson.number].score is not None for lesson in book.lessons.all) if not found else None
     unit = settings.labels.unit if isinstance(settings.labels, Numbers) else ""
@@ -110,7 +110,7 @@ def measured(book: Book, settings: Settings, space: Space) -> tuple[dict[str, An
 
 
 def spent(book: Book, settings: Settings) -> dict[str, Any]:
-    """What the answers so far have cost."""
+    """Return what the answers so far have cost."""
     price = settings.ask.price
     seconds = sum(sum(person.seconds) for person in book.people.values())
     return {
@@ -122,7 +122,7 @@ def spent(book: Book, settings: Settings) -> dict[str, Any]:
 
 
 def cloud(book: Book, rows: Rows, column: str | None) -> dict[str, Any]:
-    """The questions and their answers, as in the paper's figure 1: up to some hundred of them, evenly spaced."""
+    """Return the questions and their answers, as in the paper's figure 1: up to some hundred of them, evenly spaced."""
     lessons = book.lessons.all
     step = max(1, -(-len(lessons) // _POINTS))
     chosen = [(place, lesson) for place, lesson in enumerate(lessons, start=1) if (len(lessons) - place) % step == 0]
@@ -159,7 +159,7 @@ def _point(place: int, lesson: Lesson, asking: Asking, x: Any) -> dict[str, Any]
 
 
 def _columns(contents: Sequence[Any]) -> list[str]:
-    """Columns that hold numbers in every row that has them."""
+    """Return columns that hold numbers in every row that has them."""
     names = list(dict.fromkeys(name for content in contents for name in content))
     return [name for name in names if all(_is_number(content.get(name)) for content in contents)]
 

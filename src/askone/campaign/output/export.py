@@ -1,4 +1,4 @@
-"""What a campaign leaves behind, as files: answers, predictions, the log.
+"""Export a campaign's answers, predictions and log as files.
 
 Each comes as pieces of bytes (``..._chunks``, for a stream over HTTP) or is written to a file (``write_...``).
 Memory does not grow with the number of answers, but for the names of those taken back.  An export is what the
@@ -60,7 +60,7 @@ KINDS = {HalfSpace: "threshold", Subset: "set", Prefer: "pair"}
 
 
 def begun_settings(store: Store, name: str) -> Settings:
-    """The settings that a campaign began with."""
+    """Return the settings that a campaign began with."""
     first = next(store.entries(name, limit=1))
     if not isinstance(first.event, Began):
         raise InvalidFile(f"the log of {name!r} does not begin with its settings")
@@ -70,7 +70,7 @@ def begun_settings(store: Store, name: str) -> Settings:
 @final
 @dataclass(frozen=True)
 class Fate:
-    """What became of answers by the end: which were taken back, and who counts no more.
+    """The fate of answers by the end: which were taken back, and who counts no more.
 
     ``words`` are the campaign's for yes and no, ``overlap`` is how many people answer each question.
     """
@@ -82,7 +82,7 @@ class Fate:
 
 
 def fate(store: Store, name: str, end: int) -> Fate:
-    """What entries up to number ``end`` say of answers before them."""
+    """Return what entries up to number ``end`` say of answers before them."""
     retracted: set[str] = set()
     excluded: set[str] = set()
     words, overlap = YES_NO, 1
@@ -105,7 +105,7 @@ def _words(settings: Record) -> tuple[str, str]:
 
 
 def until(entries: Iterable[Entry], end: int) -> Iterator[Entry]:
-    """Entries up to number ``end``: what a log held when reading began."""
+    """Yield entries up to number ``end``: what a log held when reading began."""
     for entry in entries:
         if entry.seq > end:
             return
@@ -113,7 +113,7 @@ def until(entries: Iterable[Entry], end: int) -> Iterator[Entry]:
 
 
 def answers(store: Store, name: str) -> Iterator[Record]:
-    """Every answer of a campaign, those taken back as well, with its question; keys as in ANSWER_COLUMNS."""
+    """Yield every answer of a campaign, those taken back as well, with its question; keys as in ANSWER_COLUMNS."""
     end, _ = store.head(name)
     known = fate(store, name, end)
     for page in _answer_pages(store, name, end):
@@ -134,7 +134,7 @@ def _answer_pages(store: Store, name: str, end: int) -> Iterator[list[Entry]]:
 
 
 def answer_record(entry: Entry, asked: dict[str, Entry], known: Fate) -> Record:
-    """One answer, from its entry and that of its question."""
+    """Return one answer, from its entry and that of its question."""
     answered = entry.event
     source = asked.get(answered.asked) if isinstance(answered, Answered) else None
     if not isinstance(answered, Answered) or source is None or not isinstance(source.event, Asked):
@@ -166,13 +166,13 @@ def answer_record(entry: Entry, asked: dict[str, Entry], known: Fate) -> Record:
 
 
 def said(question: Question, answer: bool, words: tuple[str, str] = YES_NO) -> str:
-    """An answer in words: the campaign's for yes and no, or the item that was preferred."""
+    """Return an answer in words: the campaign's for yes and no, or the item that was preferred."""
     yes, no = question.answers if isinstance(question, HalfSpace | Prefer) else words
     return str(yes if answer else no)
 
 
 def iso(at: float) -> str:
-    """Seconds since the epoch as UTC.
+    """Return seconds since the epoch as UTC.
 
     >>> iso(0.25)
     '1970-01-01T00:00:00.250Z'
@@ -181,17 +181,17 @@ def iso(at: float) -> str:
 
 
 def answer_chunks(store: Store, name: str, form: str) -> Iterator[bytes]:
-    """All answers as the bytes of a CSV, JSON lines or Parquet file."""
+    """Return all answers as the bytes of a CSV, JSON lines or Parquet file."""
     return file_chunks(answers(store, name), ANSWER_COLUMNS, form)
 
 
 def write_answers(store: Store, name: str, form: str, out: BinaryIO) -> None:
-    """All answers into a binary file."""
+    """Write all answers into a binary file."""
     out.writelines(answer_chunks(store, name, form))
 
 
 def predictions(campaign: Campaign, size: int = BLOCK, progress: Progress | None = None) -> Iterator[Record]:
-    """What the model says of every row, with its uncertainty; keys as in ``prediction_columns``.
+    """Yield what the model says of every row, with its uncertainty; keys as in ``prediction_columns``.
 
     Each record has every column, None where the kind of label has no such thing.
     """
@@ -210,30 +210,33 @@ def predictions(campaign: Campaign, size: int = BLOCK, progress: Progress | None
 
 
 def prediction_columns(first: Any) -> tuple[Column, ...]:
-    """The columns, by what a prediction looks like: a number, a name, or an order of items."""
+    """Return the columns, by what a prediction looks like: a number, a name, or an order of items."""
     kind: Any = "float" if isinstance(first, float) else "text" if isinstance(first, str) else "json"
     numbers: tuple[Column, ...] = (("std", "float"), ("low", "float"), ("high", "float"), ("probability", "float"))
     return (("row", "text"), ("prediction", kind), *numbers, ("probabilities", "json"))
 
 
 def prediction_chunks(campaign: Campaign, form: str, progress: Progress | None = None) -> Iterator[bytes]:
-    """All predictions as the bytes of a CSV, JSON lines or Parquet file; ``progress`` is told rows done and in all."""
+    """Return all predictions as the bytes of a CSV, JSON lines or Parquet file.
+
+    ``progress`` is told rows done and in all.
+    """
     first = campaign.predictions([0])
     return file_chunks(predictions(campaign, progress=progress), prediction_columns(first[0]["prediction"]), form)
 
 
 def write_predictions(campaign: Campaign, form: str, out: BinaryIO) -> None:
-    """All predictions into a binary file."""
+    """Write all predictions into a binary file."""
     out.writelines(prediction_chunks(campaign, form))
 
 
 def log_line(entry: Entry) -> str:
-    """An entry as a line: the text that is chained, with its hash as the last field."""
+    """Return an entry as a line: the text that is chained, with its hash as the last field."""
     return f'{body(entry)[:-1]},"hash":"{entry.hash}"}}\n'
 
 
 def log_chunks(store: Store, name: str) -> Iterator[bytes]:
-    """The whole log as JSON lines."""
+    """Yield the whole log as JSON lines."""
     end, _ = store.head(name)
     lines: list[str] = []
     for entry in until(store.entries(name), end):
@@ -245,5 +248,5 @@ def log_chunks(store: Store, name: str) -> Iterator[bytes]:
 
 
 def write_log(store: Store, name: str, out: BinaryIO) -> None:
-    """The whole log into a binary file."""
+    """Write the whole log into a binary file."""
     out.writelines(log_chunks(store, name))

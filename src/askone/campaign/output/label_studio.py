@@ -54,7 +54,7 @@ class _Task:
 @final
 @dataclass(frozen=True)
 class Imported:
-    """What became of annotations: answers taken, known or too late, for no question of this campaign, no yes or no."""
+    """Counts of annotations: taken, known or too late, for no question of this campaign, no yes or no."""
 
     answers: int = 0
     already: int = 0
@@ -63,7 +63,7 @@ class Imported:
 
 
 def task_chunks(store: Store, name: str) -> Iterator[bytes]:
-    """All questions, those without an answer too, as the bytes of a JSON file of tasks."""
+    """Yield all questions, those without an answer too, as the bytes of a JSON file of tasks."""
     yield b"["
     first, show = True, begun_settings(store, name).rows.show
     for page in _pages(_tasks(store, name)):
@@ -75,12 +75,12 @@ def task_chunks(store: Store, name: str) -> Iterator[bytes]:
 
 
 def write_tasks(store: Store, name: str, out: BinaryIO) -> None:
-    """All questions into a binary file of tasks."""
+    """Write all questions into a binary file of tasks."""
     out.writelines(task_chunks(store, name))
 
 
 def _tasks(store: Store, name: str) -> Iterator[_Task]:
-    """Questions as they are complete; those that wait for answers at the end.  Only these are held in memory."""
+    """Yield questions as they are complete; those that wait for answers at the end.  Only these are held in memory."""
     end, _ = store.head(name)
     known, waiting = fate(store, name, end), {}
     for entry in until(store.entries(name, kinds=("asked", "answered")), end):
@@ -128,7 +128,7 @@ def _record(name: str, task: _Task, row: Row, show: Sequence[str] | None) -> Rec
 
 
 def words(question: Question) -> tuple[str, str]:
-    """What is chosen there for True and for False."""
+    """Return what is chosen there for True and for False."""
     return (said(question, True), said(question, False)) if isinstance(question, Prefer) else WORDS
 
 
@@ -223,7 +223,7 @@ def _read(number: int, note: Mapping[str, Any], place: int) -> _Given:
 
 
 def _choice(results: Any) -> tuple[str | None, str]:
-    """The one choice that was made, and the id that the result had here."""
+    """Return the one choice that was made, and the id that the result had here."""
     for result in results if isinstance(results, list) else []:
         if isinstance(result, Mapping) and result.get("type") == "choices":
             value = result.get("value")

@@ -23,7 +23,7 @@ _MOST = 64 << 20
 
 
 def write_model(campaign: Campaign, out: BinaryIO) -> None:
-    """The model as it is now, and its encoder, into a binary file."""
+    """Write the model as it is now, and its encoder, into a binary file."""
     whole = io.BytesIO()
     campaign.model().save(whole)
     encoder = model_builder.unpack(campaign.store.learner(campaign.name)).encoder
@@ -34,7 +34,7 @@ def write_model(campaign: Campaign, out: BinaryIO) -> None:
 
 
 def read_encoder(path: str | os.PathLike[str]) -> Encoder:
-    """The encoder of such a file: ``model.predict(encoder.encode([{"size": 3.2, "colour": "red"}]))``."""
+    """Return the encoder of such a file: ``model.predict(encoder.encode([{"size": 3.2, "colour": "red"}]))``."""
     with Path(path).open("rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:

@@ -15,13 +15,16 @@ from askone.learners.abilities import deviation, interval, probabilities
 
 
 def predicted(estimator: OneBitEstimator, X: Array, rowless: bool = False) -> list[dict[str, Any]]:
-    """One record for each row: "prediction", and "std", "low", "high", "probabilities" where the model has them."""
+    """Return one record for each row: "prediction", and "std", "low", "high".
+
+    "probabilities" where the model has them.
+    """
     columns = predicted_columns(estimator, X, rowless)
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def predicted_columns(estimator: OneBitEstimator, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
-    """The same of many rows: a list for each name.
+    """Return the same of many rows: a list for each name.
 
     Numbers lie within the range that was declared: what cannot be is not said, however unsure the model is.
     """
@@ -35,7 +38,10 @@ def predicted_columns(estimator: OneBitEstimator, X: Array, rowless: bool = Fals
 
 
 def _numbers(estimator: OneBitRegressor, X: Array) -> dict[str, list[Any]]:
-    """The ends are those of the labels where they were asked about, else two deviations from the predicted median."""
+    """Return the ends are those of the labels where they were asked about.
+
+    Else two deviations from the predicted median.
+    """
     learner, state, values = estimator.stream_.learner, estimator.stream_.state, estimator.predict(X)
     spread, ends = deviation(learner, state, X), interval(learner, state, X)
     if ends is None and spread is not None:

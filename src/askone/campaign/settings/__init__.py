@@ -1,1 +1,1 @@
-"""What a campaign is told, from TOML or JSON, checked."""
+"""Settings of a campaign, from TOML or JSON, checked."""

@@ -23,7 +23,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def to_toml(table: Mapping[str, Any]) -> str:
-    """A document: texts, numbers, flags, lists of them, and tables within tables; what is None is left out."""
+    """Return a document: texts, numbers, flags, lists of them, and tables within tables; what is None is left out."""
     return "\n".join(_lines(table, ())) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""What settings are made of, checked: lines of text, lists of names; errors name the place in the file."""
+"""Checks of single settings: lines of text, lists of names; errors name the place in the file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def put(settings: Any, name: str, value: Any) -> None:
 
 
 def as_prose(value: object, place: str, most: int = _LONG) -> str:
-    """A text that people read: bounded, without control characters other than line breaks and tabs."""
+    """Return a text that people read: bounded, without control characters other than line breaks and tabs."""
     text = as_text(value, place)
     if len(text) > most:
         raise InvalidArgument(place, f"a text of at most {most} characters", f"{len(text)}")
@@ -33,7 +33,7 @@ def as_prose(value: object, place: str, most: int = _LONG) -> str:
 
 
 def as_line(value: object, place: str, empty: bool = False, most: int = _LINE) -> str:
-    """One line of such a text."""
+    """Return one line of such a text."""
     text = as_prose(value, place, most)
     if "\n" in text or "\t" in text or not (empty or text.strip()):
         raise InvalidArgument(place, "one line of text" + ("" if empty else ", not blank"), repr(text))
@@ -41,7 +41,7 @@ def as_line(value: object, place: str, empty: bool = False, most: int = _LINE) -
 
 
 def as_listed(value: object, place: str, what: str) -> list[Any]:
-    """A list of bounded length."""
+    """Return a list of bounded length."""
     if not isinstance(value, tuple | list):
         raise InvalidArgument(place, what, repr(value))
     if len(value) > _MANY:
@@ -50,7 +50,7 @@ def as_listed(value: object, place: str, what: str) -> list[Any]:
 
 
 def as_columns(value: object, place: str) -> tuple[str, ...] | None:
-    """Different names of columns, or None."""
+    """Return different names of columns, or None."""
     if value is None:
         return None
     names = [as_line(name, place) for name in as_listed(value, place, "a list of columns")]
@@ -60,7 +60,7 @@ def as_columns(value: object, place: str) -> tuple[str, ...] | None:
 
 
 def as_class_names(value: object, place: str) -> tuple[Name, ...]:
-    """Names of classes or items; their space checks that they differ."""
+    """Return names of classes or items; their space checks that they differ."""
     names = as_listed(value, place, "a list of names")
     for name in names:
         if isinstance(name, bool) or not isinstance(name, str | int | float):
@@ -73,7 +73,7 @@ def as_class_names(value: object, place: str) -> tuple[Name, ...]:
 
 
 def as_attributes(value: object) -> Attributes:
-    """Titles, each with the classes that have it; a table or a list of pairs."""
+    """Return titles, each with the classes that have it; a table or a list of pairs."""
     pairs = list(value.items()) if isinstance(value, Mapping) else value
     place, what = "labels.attributes", "a table of lists of classes"
     titled = as_listed(pairs, place, what)

@@ -1,4 +1,4 @@
-"""What a campaign is told: its labels, its wording, its rows, how it asks and learns; from TOML or JSON.
+"""Settings of a campaign: its labels, its wording, its rows, how it asks and learns; from TOML or JSON.
 
 Everything is checked here, and an error names the place in the TOML file.
 
@@ -88,7 +88,7 @@ class RowSettings:
 @final
 @dataclass(frozen=True)
 class QuestionSettings:
-    """How questions read.
+    """The wording of questions.
 
     ``wording`` may use {threshold}, {amount} and {side} for numbers, {set} for classes, {first} and {second} for
     orders; "" is the usual sentence.  ``answers`` are the words for yes and no.
@@ -110,7 +110,7 @@ class QuestionSettings:
 @final
 @dataclass(frozen=True)
 class AskSettings:
-    """How many questions, of whom, and when to stop.
+    """Limits of asking: how many questions, of whom, and when to stop.
 
     ``budget`` is of answers in all, ``per_person`` of one person's.  ``overlap`` people answer each question.  A
     share ``gold_share`` of questions has known answers, a share ``exam_share`` measures the model.  ``order``
@@ -151,7 +151,7 @@ class AskSettings:
 @final
 @dataclass(frozen=True)
 class LearnerSettings:
-    """How the model learns: as the estimators' arguments of these names; ``seed`` is their ``random_state``."""
+    """The learner: the estimators' arguments of these names; ``seed`` is their ``random_state``."""
 
     flip: float = 0.0
     seed: int = 0
@@ -199,7 +199,7 @@ class Settings:
         _check_learner(self.labels, self.learner)
 
     def space(self) -> Real | Classes | Ranking:
-        """The label space, with the wording; numbers without a range have [-1, 1] for it."""
+        """Return the label space, with the wording; numbers without a range have [-1, 1] for it."""
         labels, wording = self.labels, self.question.wording
         try:
             if isinstance(labels, Items):
@@ -215,13 +215,13 @@ class Settings:
     # -- JSON and TOML ----------------------------------------------------------------------------
 
     def to_json(self) -> Record:
-        """Plain JSON values, every setting named."""
+        """Return plain JSON values, every setting named."""
         parts = {name: _plain(getattr(self, name)) for name in SECTIONS}
         return {"title": self.title, **parts}
 
     @classmethod
     def from_json(cls, record: object) -> Self:
-        """The inverse of ``to_json``; what is left out has its default."""
+        """Return the inverse of ``to_json``; what is left out has its default."""
         given = _table(record, "settings")
         _known(given, ("title", *SECTIONS), "")
         for name in ("title", "labels"):
@@ -231,12 +231,12 @@ class Settings:
         return cls(title=given["title"], **parts)
 
     def to_toml(self) -> str:
-        """The TOML file; settings that are None are left out."""
+        """Return the TOML file; settings that are None are left out."""
         return to_toml(self.to_json())
 
     @classmethod
     def from_toml(cls, text: str) -> Self:
-        """The inverse of ``to_toml``."""
+        """Return the inverse of ``to_toml``."""
         if not isinstance(text, str) or len(text) > _TOML:
             raise InvalidArgument("settings", f"a text of at most {_TOML} characters", type(text).__name__)
         try:
@@ -285,7 +285,7 @@ def _known(given: Iterable[str], names: Sequence[str], place: str) -> None:
 
 
 def _check_learner(labels: Labels, learner: LearnerSettings) -> None:
-    """What the estimators would refuse, said before there are rows."""
+    """Refuse what the estimators would refuse, before there are rows."""
     if not isinstance(labels, Numbers):
         for name, default in (("loss", "median"), ("interval", None)):
             if getattr(learner, name) != default:
@@ -305,7 +305,7 @@ def _check_learner(labels: Labels, learner: LearnerSettings) -> None:
 
 
 def _place(argument: str, kind: str) -> str:
-    """Where in the file a space's argument is."""
+    """Return where in the file a space's argument is."""
     if argument in ("wording", "answers"):
         return f"question.{argument}"
     base, _, rest = argument.partition("[")

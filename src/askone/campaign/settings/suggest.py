@@ -14,7 +14,7 @@ _MOST: Final = 30
 
 
 def suggest(table: Table) -> Settings:
-    """What to begin with: a title from the file's name, a key and known labels where a column's name says so.
+    """Return what to begin with: a title from the file's name, a key and known labels where a column's name says so.
 
     The key is a column like "id" whose sampled cells all differ.  A column like "label" is taken for known labels:
     it is neither shown nor learnt, and its values are the classes if there are few.  Web addresses are shown, but not
@@ -42,7 +42,7 @@ def _differs(table: Table, name: str) -> bool:
 
 
 def _labels(table: Table, gold: Column) -> Labels:
-    """Classes that the known labels name; of numbers only that they are numbers, for a range is declared."""
+    """Return classes that the known labels name; of numbers only that they are numbers, for a range is declared."""
     levels = sorted({row[gold.name].strip() for row in table.sample if isinstance(row[gold.name], str)} - {""})
     if gold.kind == "number" or not 2 <= len(levels) <= _MOST or max(map(len, levels)) > 100:
         return Numbers()

@@ -45,7 +45,7 @@ _MANY: Final = 100  # rows from which one cell in a hundred is taken for a slip
 @final
 @dataclass(eq=False)
 class _Found:
-    """What is known of a column so far: whether it is of numbers, with which decimal sign, and whether whole ones."""
+    """The kind of a column as far as it was read: numbers or not, the decimal sign, whole numbers or not."""
 
     number: bool = True
     comma: bool = False
@@ -79,7 +79,6 @@ class CsvTable(Table):
         )
 
     def chunks(self) -> Iterator[list[Cells]]:
-        """See ``Table.chunks``."""
         first = 0
         for batch in self._batches():
             step = rows_at_once(len(self._layout.names))
@@ -175,7 +174,7 @@ class CsvTable(Table):
             self._numbers(cells, place, self.rows)
 
     def _numbers(self, cells: Any, place: int, first: int) -> Any:
-        """Numbers of a column, NaN where there is none; the first text is an error."""
+        """Return numbers of a column, NaN where there is none; the first text is an error."""
         found = self._found[place]
         texts = compute.utf8_trim_whitespace(cells)
         texts = compute.if_else(compute.is_in(texts, value_set=pa.array(MISSING)), pa.scalar(None, pa.string()), texts)
@@ -223,7 +222,10 @@ class CsvTable(Table):
 
 
 def _plain_numbers(cells: Any) -> bool:
-    """Whether all are numbers beyond doubt: in digits as in ``NUMBER``, none that looks like a code, some there."""
+    """Return whether all are numbers beyond doubt: in digits as in ``NUMBER``, none that looks like a code.
+
+    Some there.
+    """
     known = compute.drop_null(cells)
     if not len(known):
         return False

@@ -1,4 +1,4 @@
-"""How a CSV file is written: encoding, delimiter, names of columns; and which line a record is on."""
+"""The dialect of a CSV file: encoding, delimiter, names of columns; and which line a record is on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 @final
 @dataclass(frozen=True)
 class Layout:
-    """How a file is written: ``blank`` lines come before the names; ``unbalanced`` if its quotes are odd in number."""
+    """The dialect of a file: ``blank`` lines come before the names; ``unbalanced`` if its quotes are odd in number."""
 
     encoding: str
     delimiter: str
@@ -32,7 +32,7 @@ class Layout:
 
 
 def layout_of(path: Path, origin: str, limits: Limits) -> Layout:
-    """How a CSV file is written; the whole file is read once for its encoding."""
+    """Return how a CSV file is written; the whole file is read once for its encoding."""
     encoding, unbalanced = _encoding(path, origin)
     with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
         head = file.read(_HEAD)
@@ -54,7 +54,7 @@ def layout_of(path: Path, origin: str, limits: Limits) -> Layout:
 
 
 def line_of(path: Path, layout: Layout, record: int) -> int:
-    """The line on which a record begins (the names are record 1); cells may hold line breaks."""
+    """Return the line on which a record begins (the names are record 1); cells may hold line breaks."""
     encoding = "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding
     with path.open(encoding=encoding, newline="") as file:
         reader, begins, found = csv.reader(file, delimiter=layout.delimiter), 1, 0
@@ -70,7 +70,7 @@ def line_of(path: Path, layout: Layout, record: int) -> int:
 
 
 def _encoding(path: Path, origin: str) -> tuple[str, bool]:
-    """UTF-8, or else Windows-1252; and whether the quotes are odd in number."""
+    """Return UTF-8, or else Windows-1252; and whether the quotes are odd in number."""
     decoders = {name: codecs.getincrementaldecoder(name)() for name in ("utf-8", "cp1252")}
     quotes, offset = 0, 0
     with path.open("rb") as file:
@@ -98,7 +98,7 @@ def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, _: str, final: bo
 
 
 def _delimiter(text: str) -> str:
-    """The one that cuts the first records into the same number of cells, as many as possible."""
+    """Return the one that cuts the first records into the same number of cells, as many as possible."""
     best, score = ",", (0.0, 0)
     for delimiter in (",", ";", "\t", "|"):
         counts = [len(cells) for cells in _records(text, delimiter) if cells]
@@ -111,7 +111,7 @@ def _delimiter(text: str) -> str:
 
 
 def _records(text: str, delimiter: str) -> Iterator[list[str]]:
-    """The first records, without the last of a text that was cut."""
+    """Yield the first records, without the last of a text that was cut."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     before: list[str] | None = None
     for count, cells in enumerate(reader):

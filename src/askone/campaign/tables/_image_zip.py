@@ -63,7 +63,7 @@ class Album(Images):
 
 
 def _is_wanted(member: zipfile.ZipInfo) -> bool:
-    """Whether a member is an image; one that has no business in a file of images is refused."""
+    """Return whether a member is an image; one that has no business in a file of images is refused."""
     name = member.filename
     # Windows' own tools write no other sign than /, so that a \\ or a drive is somebody's attempt.
     parts = name.rstrip("/").split("/")
@@ -76,7 +76,7 @@ def _is_wanted(member: zipfile.ZipInfo) -> bool:
 
 
 def _common(names: list[str]) -> int:
-    """How many characters the folders have that all names begin with.
+    """Return how many characters the folders have that all names begin with.
 
     >>> _common(["photos/cats/1.png", "photos/dogs/1.png"]), _common(["1.png", "a/1.png"])
     (7, 0)

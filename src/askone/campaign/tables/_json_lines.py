@@ -50,12 +50,11 @@ class JsonLines(Table):
         self.columns = tuple(self._column(name) for name in self._numbers)
 
     def chunks(self) -> Iterator[list[Cells]]:
-        """See ``Table.chunks``."""
         for chunk, _, _ in self._parsed():
             yield [self._typed(cells) for cells in chunk]
 
     def _parsed(self) -> Iterator[tuple[list[Cells], list[int], int]]:
-        """Rows, their lines, and how many characters they have."""
+        """Yield rows, their lines, and how many characters they have."""
         chunk: list[Cells] = []
         lines: list[int] = []
         size, count = 0, 0
@@ -134,7 +133,7 @@ class JsonLines(Table):
 
 
 def as_cell(value: Any, limits: Limits, where: str) -> Any:
-    """A JSON value as a cell: a number or a text; flags, lists and objects as their JSON text."""
+    """Return a JSON value as a cell: a number or a text; flags, lists and objects as their JSON text."""
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return value
     if not isinstance(value, str):

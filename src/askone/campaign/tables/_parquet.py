@@ -58,7 +58,6 @@ class ParquetTable(Table):
         self.columns = tuple(self._column(name, kind) for name, kind in zip(self._names, self._kinds, strict=True))
 
     def chunks(self) -> Iterator[list[Cells]]:
-        """See ``Table.chunks``."""
         for chunk, _ in self._typed():
             yield chunk
 
@@ -93,7 +92,7 @@ class ParquetTable(Table):
         raise InvalidFile(f"{self._origin}: column {name!r}: numbers or texts are needed; got {kind}")
 
     def _typed(self) -> Iterator[tuple[list[Cells], int]]:
-        """Rows and how many characters they have."""
+        """Yield rows and how many characters they have."""
         first = 0
         try:
             with self._open() as file:
@@ -130,7 +129,7 @@ class ParquetTable(Table):
         return listed(numbers, whole=False)
 
     def _texts(self, cells: Any, place: int, first: int, sizes: list[int]) -> list[Any]:
-        """Texts of a column; one that comes again is kept once, so that few bytes cannot become many."""
+        """Return texts of a column; one that comes again is kept once, so that few bytes cannot become many."""
         words, places = cells.dictionary, cells.indices.to_pylist()
         longest = compute.max(compute.binary_length(words)).as_py() or 0
         if longest > self._limits.cell:

@@ -1,4 +1,4 @@
-"""What a table is: named columns of a kind, rows in chunks, limits; whatever file it is read from.
+"""The base of tables: named columns of a kind, rows in chunks, limits; whatever file they are read from.
 
 Cells are data and nothing else: formulas, markup and directions of writing are kept as they are.
 """
@@ -29,7 +29,7 @@ _LEVELS, _SHORT, _SHOWN = 50, 80, 100
 @final
 @dataclass(frozen=True)
 class Limits:
-    """How large a table may be: rows, columns, bytes of a cell, of a line and in all, depth of JSON, images."""
+    """Limits of a table: rows, columns, bytes of a cell, of a line and in all, depth of JSON, images."""
 
     rows: int = 20_000_000
     columns: int = 1_000
@@ -55,7 +55,7 @@ class Column:
     examples: tuple[Any, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"name": self.name, "kind": self.kind, "examples": list(self.examples)}
 
 
@@ -69,10 +69,10 @@ class Table(ABC):
 
     @abstractmethod
     def chunks(self) -> Iterator[list[Cells]]:
-        """All rows, some at a time: dictionaries of numbers and texts by column, None where a cell is empty."""
+        """Return all rows, some at a time: dictionaries of numbers and texts by column, None where a cell is empty."""
 
     def column(self, name: str) -> Column | None:
-        """The column of this name."""
+        """Return the column of this name."""
         return next((column for column in self.columns if column.name == name), None)
 
 
@@ -92,7 +92,7 @@ class Spread:
         self._most, self._step, self._size = most, 1, 0
 
     def places(self, first: int, count: int) -> range:
-        """Which rows of a chunk that begins with row ``first`` are wanted."""
+        """Return which rows of a chunk that begins with row ``first`` are wanted."""
         return range(-first % self._step, count, self._step)
 
     def add(self, first: int, rows: Sequence[Any], size: int) -> None:
@@ -112,7 +112,7 @@ class Spread:
 
 
 def heading(names: Sequence[str], origin: str, limits: Limits) -> tuple[str, ...]:
-    """Names of columns, tidied: one line each, different from each other, none blank.
+    """Return names of columns, tidied: one line each, different from each other, none blank.
 
     >>> heading(["size\\n(m²)", "", " price"], "homes.csv", Limits())
     ('size (m²)', 'column 2', 'price')
@@ -134,12 +134,12 @@ def heading(names: Sequence[str], origin: str, limits: Limits) -> tuple[str, ...
 
 
 def looks_like_number(text: str) -> bool:
-    """Whether a cell's text is a number and not a code such as 007."""
+    """Return whether a cell's text is a number and not a code such as 007."""
     return NUMBER.fullmatch(text) is not None and _CODE.match(text) is None
 
 
 def kind_of_texts(texts: Sequence[str]) -> Kind:
-    """Category, url or text: by how often texts come again, and how long they are.
+    """Return category, url or text: by how often texts come again, and how long they are.
 
     >>> kind_of_texts(["red", "blue", "red"]), kind_of_texts(["https://a.org"]), kind_of_texts(["a", "b"])
     ('category', 'url', 'text')
@@ -152,7 +152,7 @@ def kind_of_texts(texts: Sequence[str]) -> Kind:
 
 
 def examples(values: Iterable[Any], count: int = 5) -> tuple[Any, ...]:
-    """A few different values, shortened."""
+    """Return a few different values, shortened."""
     found: dict[Any, None] = {}
     for value in values:
         if value is not None:
@@ -164,7 +164,7 @@ def examples(values: Iterable[Any], count: int = 5) -> tuple[Any, ...]:
 
 
 def listed(numbers: Any, whole: bool) -> list[Any]:
-    """Numbers as Python's, whole ones without a point, None for NaN."""
+    """Return numbers as Python's, whole ones without a point, None for NaN."""
     missing = np.isnan(numbers)
     if not missing.any():
         return list((numbers.astype(np.int64) if whole else numbers).tolist())
@@ -174,7 +174,8 @@ def listed(numbers: Any, whole: bool) -> list[Any]:
 
 
 def rows_at_once(columns: int) -> int:
-    """How many rows are taken at a time: up to 5000, and fewer where they are wide, as memory is for their cells.
+    """Return how many rows are taken at a time: up to 5000, and fewer where they are wide, as memory is for their
+    cells.
 
     >>> rows_at_once(6), rows_at_once(1000)
     (5000, 500)
@@ -183,7 +184,7 @@ def rows_at_once(columns: int) -> int:
 
 
 def table_title(name: str) -> str:
-    """A title from the name of a file.
+    """Return a title from the name of a file.
 
     >>> table_title("house_prices-2024.csv")
     'House prices 2024'

@@ -50,7 +50,7 @@ _NAMED: Final = 10  # names in an error
 
 
 class Part(ABC):
-    """What becomes of one column."""
+    """The encoding of one column."""
 
     kind: ClassVar[str]
     column: str
@@ -62,10 +62,10 @@ class Part(ABC):
 
     @abstractmethod
     def encode(self, cells: Sequence[Any]) -> Array:
-        """Numbers, n x names."""
+        """Return numbers, n x names."""
 
     def to_json(self) -> Record:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"kind": self.kind, **{name: _plain(value) for name, value in vars(self).items()}}
 
 
@@ -82,11 +82,9 @@ class NumberPart(Part):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """See ``Part``."""
         return (self.column, f"{self.column} missing") if self.missing else (self.column,)
 
     def encode(self, cells: Sequence[Any]) -> Array:
-        """See ``Part``."""
         values = as_floats(cells, self.column)
         gone = np.isnan(values)
         with np.errstate(over="ignore"):  # what overflows is far
@@ -106,12 +104,10 @@ class CategoryPart(Part):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """See ``Part``."""
         named = tuple(f"{self.column}: {level}" for level in self.levels)
         return (*named, f"{self.column}: other") if self.other else named
 
     def encode(self, cells: Sequence[Any]) -> Array:
-        """See ``Part``."""
         places = {level: place for place, level in enumerate(self.levels)}
         width, n = len(self.names), len(cells)
         other = len(self.levels) if self.other else width
@@ -133,11 +129,9 @@ class TextPart(Part):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """See ``Part``."""
         return tuple(f"{self.column}: words {place}" for place in range(_TEXT))
 
     def encode(self, cells: Sequence[Any]) -> Array:
-        """See ``Part``."""
         texts = ["" if cell is None else str(cell)[:_LONG] for cell in cells]
         return np.asarray(_vectorizer().transform(texts) @ _signs())
 
@@ -152,11 +146,9 @@ class ImagePart(Part):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """See ``Part``."""
         return tuple(f"{self.column}: pixel {place}" for place in range(PIXELS))
 
     def encode(self, cells: Sequence[Any]) -> Array:
-        """See ``Part``."""
         if any(isinstance(cell, str) for cell in cells):
             raise InvalidArgument(self.column, f"{PIXELS} gray values", "a name: an image is encoded by its content")
         gray = [np.zeros(PIXELS) if cell is None else np.asarray(cell, dtype=np.float64) for cell in cells]
@@ -171,7 +163,7 @@ PARTS: dict[str, type[Part]] = {one.kind: one for one in (NumberPart, CategoryPa
 @final
 @dataclass(frozen=True)
 class Encoder:
-    """What becomes of each column that is learnt from; without any, one constant."""
+    """The encoding of all columns that are learnt from; without any, one constant."""
 
     parts: tuple[Part, ...]
 
@@ -186,7 +178,7 @@ class Encoder:
         return tuple(part.column for part in self.parts)
 
     def encode(self, contents: Sequence[Mapping[str, Any]]) -> Array:
-        """One row of finite numbers for each content, float32.
+        """Return one row of finite numbers for each content, float32.
 
         A cell may be None or left out; a column that no content has is refused: its name may be mistyped.
         """
@@ -213,12 +205,12 @@ class Encoder:
         raise InvalidArgument("contents", allowed, came)
 
     def to_json(self) -> Record:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"format": FORMAT, "parts": [part.to_json() for part in self.parts]}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Encoder:
-        """The inverse of ``to_json``."""
+        """Return the inverse of ``to_json``."""
         try:
             if record["format"] != FORMAT:
                 raise InvalidFile(f"an encoder of format {record['format']} cannot be read, only {FORMAT}")
@@ -228,7 +220,7 @@ class Encoder:
 
 
 def fit_encoder(columns: Sequence[Column], sample: Sequence[Mapping[str, Any]]) -> Encoder:
-    """The encoder of some columns, for rows like those of a sample."""
+    """Return the encoder of some columns, for rows like those of a sample."""
     return Encoder(tuple(_fitted(column, [row.get(column.name) for row in sample]) for column in columns))
 
 
@@ -256,7 +248,7 @@ def _fitted_number(name: str, values: Array) -> NumberPart:
 
 
 def as_floats(cells: Sequence[Any], column: str) -> Array:
-    """Numbers, NaN where there is none; a text that is no number is refused."""
+    """Return numbers, NaN where there is none; a text that is no number is refused."""
     try:
         values = np.array(cells, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

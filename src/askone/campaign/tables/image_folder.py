@@ -35,12 +35,11 @@ class Images(Table):
         self.sample = [{IMAGE: name} for name in self.names[::step]]
 
     def chunks(self) -> Iterator[list[Cells]]:
-        """See ``Table.chunks``."""
         for first in range(0, self.rows, _CHUNK):
             yield [{IMAGE: name} for name in self.names[first : first + _CHUNK]]
 
     def image(self, name: str) -> bytes:
-        """The bytes of an image of this table."""
+        """Return the bytes of an image of this table."""
         if name not in self._set:
             raise InvalidFile(f"{self._origin}: {name!r} is no image of this {self._place}")
         return self._read(name)
@@ -49,11 +48,11 @@ class Images(Table):
 
     @abstractmethod
     def _read(self, name: str) -> bytes:
-        """The bytes of an image that is there; at most ``limits.image`` of them."""
+        """Return the bytes of an image that is there; at most ``limits.image`` of them."""
 
 
 def is_image(name: str) -> bool:
-    """Whether a file's name is that of an image, and not of a hidden file.
+    """Return whether a file's name is that of an image, and not of a hidden file.
 
     >>> is_image("cats/Tom.JPG"), is_image("cats/._Tom.jpg"), is_image("cats.txt")
     (True, False, False)

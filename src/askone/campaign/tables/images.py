@@ -38,7 +38,7 @@ class Safe(NamedTuple):
 
 
 def safe_image(data: bytes, limits: Limits = LIMITS, origin: str = "image") -> Safe:
-    """The pixels of an image: PNG, JPEG, GIF (its first picture), WebP or BMP, turned upright.
+    """Return the pixels of an image: PNG, JPEG, GIF (its first picture), WebP or BMP, turned upright.
 
     Too many pixels are refused before they are decoded; whatever else was in the file is left behind.  Lossy images
     become JPEG, others PNG; one larger than a page shows is made smaller.
@@ -73,7 +73,7 @@ def safe_image(data: bytes, limits: Limits = LIMITS, origin: str = "image") -> S
 
 
 def _plain(image: Any) -> Any:
-    """Eight-bit colours or grays on white, upright, with nothing attached."""
+    """Return eight-bit colours or grays on white, upright, with nothing attached."""
     image.load()
     try:
         upright = ImageOps.exif_transpose(image)
@@ -96,7 +96,7 @@ def _plain(image: Any) -> Any:
 
 
 def drawn(gray: Array, side: int) -> bytes:
-    """A PNG image of gray values from 0 (black) to 1, of so many pixels on its longer side.
+    """Return a PNG image of gray values from 0 (black) to 1, of so many pixels on its longer side.
 
     >>> safe_image(drawn(np.eye(4), 64)).kind
     'image/png'

@@ -24,7 +24,7 @@ _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
 
 def open_table(path: str | os.PathLike[str], limits: Limits = LIMITS, name: str | None = None) -> Table:
-    """The table in a file or folder, checked from beginning to end; ``name`` is the file's, if not its path's.
+    """Return the table in a file or folder, checked from beginning to end; ``name`` is the file's, if not its path's.
 
     What it is, is told by its content: Parquet, a zip file of images, JSON lines (it begins with "{"), else CSV.
     """

@@ -53,18 +53,18 @@ class Archive:
         self.names = _checked(archive.infolist(), re.compile(names), limits, size)
 
     def read(self, name: str, most: int) -> bytes:
-        """A whole member of at most so many bytes."""
+        """Return a whole member of at most so many bytes."""
         if self._size(name) > most:
             refuse(f"{name} has {self._size(name)} bytes, more than {most}")
         with _explained(name), self._open(name) as member:
             return member.read()
 
     def json(self, name: str, most: int) -> dict[str, Any]:
-        """A whole member that is a JSON object."""
+        """Return a whole member that is a JSON object."""
         return parsed(self.read(name, most), name)
 
     def lines(self, name: str) -> Iterator[dict[str, Any]]:
-        """The JSON objects of a member, one in a line."""
+        """Yield the JSON objects of a member, one in a line."""
         with _explained(name), self._open(name) as member:
             count = 0
             while line := member.readline(self.limits.line + 1):
@@ -74,7 +74,7 @@ class Archive:
                 yield parsed(line, f"line {count} of {name}")
 
     def digest(self, name: str) -> str:
-        """The SHA-256 of a member."""
+        """Return the SHA-256 of a member."""
         told = hashlib.sha256()
         with _explained(name), self._open(name) as member:
             while piece := member.read(_SMALL):
@@ -105,7 +105,7 @@ def opened(file: BinaryIO | str, names: str, limits: ArchiveLimits = ArchiveLimi
 
 
 def parsed(text: bytes, place: str) -> dict[str, Any]:
-    """A JSON object without NaN, of any depth that can be read."""
+    """Return a JSON object without NaN, of any depth that can be read."""
     try:
         record = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:

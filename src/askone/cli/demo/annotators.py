@@ -20,7 +20,7 @@ _OVER = ("closed", "spent", "done")
 @final
 @dataclass(frozen=True)
 class SimulatedPerson:
-    """Somebody with a token for a campaign, and what they know."""
+    """A simulated person with a token for a campaign, and what they know."""
 
     campaign: str
     token: str

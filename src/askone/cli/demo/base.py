@@ -1,4 +1,4 @@
-"""What a demonstration's campaign is: settings, a table, and what its simulated people know."""
+"""The base of demonstration campaigns: settings, a table, and what simulated people know."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from askone.client.question import Posed
 
 
 class Knowledge(ABC):
-    """What somebody knows who is asked; the learner never sees it."""
+    """The truth that a simulated person knows; the learner never sees it."""
 
     @abstractmethod
     def answer(self, question: Posed, chance: random.Random) -> bool:
-        """Answer a question, as it was shown."""
+        """Return answer a question, as it was shown."""
 
 
 @final
 class Flipping(Knowledge):
-    """Somebody who errs in a share ``flip`` of the answers.
+    """A person who errs in a share ``flip`` of the answers.
 
     >>> class Yes(Knowledge):
     ...     def answer(self, question, chance):
@@ -36,7 +36,7 @@ class Flipping(Knowledge):
         self._inner, self._flip = inner, flip
 
     def answer(self, question: Posed, chance: random.Random) -> bool:
-        """Answer as the inner knowledge does, or err."""
+        """Return answer as the inner knowledge does, or err."""
         return self._inner.answer(question, chance) != (chance.random() < self._flip)
 
 

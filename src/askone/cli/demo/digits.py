@@ -20,18 +20,18 @@ _SIDE = 144  # pixels
 
 @final
 class Reader(Knowledge):
-    """Somebody who can read digits."""
+    """A person who can read digits."""
 
     def __init__(self, truth: Mapping[str, str]) -> None:
         self.truth = truth
 
     def answer(self, question: Posed, chance: random.Random) -> bool:
-        """Whether the digit is among those that are shown."""
+        """Return whether the digit is among those that are shown."""
         return question.holds(self.truth[question.key])
 
 
 def digits(folder: Path, count: int = 800) -> DemoTask:
-    """The task; its images, ink on paper, are written into a folder."""
+    """Return the task; its images, ink on paper, are written into a folder."""
     images, labels = load_digits(return_X_y=True)
     truth = {}
     pictures = folder / "digits"

@@ -25,16 +25,16 @@ LIKED: Final = {
 
 @final
 class Drinker(Knowledge):
-    """Somebody with a taste, by Bradley and Terry: P(first) = 1 / (1 + exp(u(second) - u(first)))."""
+    """A person with a taste, by Bradley and Terry: P(first) = 1 / (1 + exp(u(second) - u(first)))."""
 
     def answer(self, question: Posed, chance: random.Random) -> bool:
-        """Whether it is the first."""
+        """Return whether it is the first."""
         first, second = question.answers
         return chance.random() < 1 / (1 + math.exp(2 * (LIKED[second] - LIKED[first])))
 
 
 def drinks() -> DemoTask:
-    """The task."""
+    """Return the task."""
     settings = Settings(
         title="Favourite drinks",
         labels=Items(tuple(LIKED)),

@@ -34,18 +34,18 @@ COLUMNS: Final = ("flat", "street", "district", "size", "rooms", "floor", "lift"
 
 @final
 class Agent(Knowledge):
-    """Somebody who knows the market, give or take a few percent: near the price the answer may be wrong."""
+    """A person who knows the market, give or take a few percent: near the price the answer may be wrong."""
 
     def __init__(self, truth: Mapping[str, float]) -> None:
         self.truth = truth
 
     def answer(self, question: Posed, chance: random.Random) -> bool:
-        """Whether the price, as this person would guess it, is on the side that is asked about."""
+        """Return whether the price, as this person would guess it, is on the side that is asked about."""
         return question.holds(self.truth[question.key] * math.exp(chance.gauss(0, UNSURE)))
 
 
 def flats(folder: Path, count: int = 3000, seed: int = 0) -> DemoTask:
-    """The task; its table, without prices, is written into a folder."""
+    """Return the task; its table, without prices, is written into a folder."""
     rows, prices = flats_and_prices(count, seed)
     path = folder / "flats.csv"
     with path.open("w", newline="", encoding="utf-8") as out:
@@ -67,7 +67,7 @@ def flats(folder: Path, count: int = 3000, seed: int = 0) -> DemoTask:
 
 
 def flats_and_prices(count: int, seed: int = 0) -> tuple[list[tuple[Any, ...]], NDArray[np.float64]]:
-    """Rows as in ``COLUMNS``, and their prices in whole thousands of euros.
+    """Return rows as in ``COLUMNS``, and their prices in whole thousands of euros.
 
     >>> rows, prices = flats_and_prices(3)
     >>> len(rows[0]) == len(COLUMNS), bool((prices >= LOW).all())

@@ -20,14 +20,17 @@ _SECONDS = 4.0  # that an answer takes, on the clock of the simulation
 
 
 def make(store: Store, task: DemoTask, at: float) -> Campaign:
-    """The task's campaign in a store."""
+    """Return the task's campaign in a store."""
     table = None if task.table is None else open_table(str(task.table))
     create_campaign(store, task.name, task.settings, table, "", at)
     return Campaign.open(store, task.name)
 
 
 def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answers: int, seed: int = 0) -> Iterator[int]:
-    """Everybody answers at the same time, again and again; yields the number of answers until there are enough."""
+    """Yield everybody answers at the same time, again and again.
+
+    Yields the number of answers until there are enough.
+    """
     chance, now, given = random.Random(seed), 0.0, 0
     before = _fine(campaign.serve([Next(person) for person in people], now))
     while given < answers:

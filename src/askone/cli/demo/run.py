@@ -31,7 +31,7 @@ _NAMES = ("Ada", "Emil", "Ida", "Juri", "Lea", "Max", "Nora", "Otto", "Rosa")
 @final
 @dataclass(frozen=True)
 class Demo:
-    """Where to listen, where to keep it (None: nowhere), and how busy the simulated people are.
+    """Options of the demonstration: where to listen, where to keep it (None: nowhere), how busy people are.
 
     Each of ``people`` simulated people in each campaign gives at most ``answers`` answers, one in ``seconds``.
     """
@@ -52,7 +52,7 @@ class Demo:
 
 
 def run(demo: Demo, say: Callable[[str], None] = print) -> int:
-    """Serves until it is interrupted."""
+    """Serve until it is interrupted."""
     config = ServerConfig(host=demo.host, port=demo.port, access_log=False)
     require_free(config)
     with tempfile.TemporaryDirectory(prefix="askone-demo-") as folder, _ended_like_ctrl_c():
@@ -81,7 +81,7 @@ def run(demo: Demo, say: Callable[[str], None] = print) -> int:
 
 
 def warm_up() -> None:
-    """A few answers in small copies: what is compiled when it is first used, is compiled before somebody waits."""
+    """Answer a little in small copies, so that all is compiled before somebody waits."""
     with tempfile.TemporaryDirectory(prefix="askone-demo-") as folder:
         for task in (digits(Path(folder), 40), flats(Path(folder), 60), drinks()):
             with open_store("memory:") as store:
@@ -90,7 +90,7 @@ def warm_up() -> None:
 
 
 def make_missing(store: Store, tasks: list[DemoTask]) -> None:
-    """The tasks' campaigns that a store does not have."""
+    """Make the tasks' campaigns that a store does not have."""
     there = {record.name for record in store.campaigns()}
     for task in tasks:
         if task.name not in there:
@@ -98,7 +98,7 @@ def make_missing(store: Store, tasks: list[DemoTask]) -> None:
 
 
 def hired(store: Store, tasks: list[DemoTask], demo: Demo) -> list[SimulatedPerson]:
-    """Simulated people: accounts without passwords, with a token each."""
+    """Return simulated people: accounts without passwords, with a token each."""
     accounts, found = store.accounts, []
     for number, name in enumerate(_NAMES[: demo.people]):
         person = f"simulated-{number + 1}"

@@ -132,7 +132,6 @@ class FeatureChoice(LearnerChoice):
 
     @property
     def own_model(self) -> bool:
-        """See ``LearnerChoice.own_model``."""
         return isinstance(self.model, Model)
 
     def _model(self, setup: Setup, linear: bool = False) -> Model[Any]:
@@ -203,6 +202,6 @@ def _scaler(setup: Setup) -> Scaler:
 
 
 def _shown(setup: Setup) -> Array:
-    """Rows that were shown; stand-ins for them are a step from the origin along each axis."""
+    """Return rows that were shown; stand-ins for them are a step from the origin along each axis."""
     axes = np.eye(setup.columns)
     return np.vstack([-axes, axes]) if setup.rows is None else setup.rows

@@ -89,11 +89,9 @@ class SGD(GradientChoice):
 
     @property
     def small_sets(self) -> bool:
-        """See ``LearnerChoice.small_sets``."""
         return self.questions in ("auto", "designed")
 
     def class_loss(self) -> Loss:
-        """See ``LearnerChoice.class_loss``."""
         if isinstance(self.loss, Loss):
             return self.loss
         name = as_choice(self.loss, "loss", ("auto", *SURROGATES))

@@ -84,7 +84,6 @@ class SetLikelihood(FeatureChoice):
 
     @property
     def small_sets(self) -> bool:
-        """See ``LearnerChoice.small_sets``."""
         return True
 
     def _learner(self, setup: Setup) -> Learner[Any]:

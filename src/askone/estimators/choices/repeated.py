@@ -30,7 +30,6 @@ class RepeatedChoice(LearnerChoice):
 
     @property
     def own_model(self) -> bool:
-        """See ``LearnerChoice.own_model``."""
         return self.learner.own_model
 
     @abstractmethod
@@ -38,7 +37,6 @@ class RepeatedChoice(LearnerChoice):
         """Return the gradients, with questions that fit."""
 
     def class_loss(self) -> Loss:
-        """See ``LearnerChoice.class_loss``."""
         return self._inner(True).class_loss()
 
     def _learner(self, setup: Setup) -> Learner[Any]:

@@ -33,7 +33,6 @@ class RecursiveLeastSquares(FeatureChoice):
 
     @property
     def small_sets(self) -> bool:
-        """See ``LearnerChoice.small_sets``."""
         return self.questions in ("auto", "designed")
 
     def _learner(self, setup: Setup) -> Learner[Any]:

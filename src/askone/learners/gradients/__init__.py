@@ -1,4 +1,4 @@
-"""Where a loss and a question family meet: what to ask at the prediction z, what the bit teaches.
+"""Gradients from one bit: what to ask at the prediction z, what the answer teaches.
 
 ``half_spaces`` for real labels, ``bundles`` where only some bundles of outputs may be asked about;
 each pair is a class, ``pair`` finds it by name.

@@ -40,7 +40,7 @@ class BundleGradient(WeakGradient, ABC):
 
     @abstractmethod
     def declared(self, m: int) -> Bundled:
-        """The loss whose gradient is G's mean."""
+        """Return the loss whose gradient is G's mean."""
 
     @cached_property
     def _declared_vectors(self) -> Array:
@@ -48,18 +48,18 @@ class BundleGradient(WeakGradient, ABC):
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1).max())
 
     def vectors(self, m: int) -> Array:
-        """B_k as rows, the longest of length 1."""
+        """Return b_k as rows, the longest of length 1."""
         return self._declared_vectors if self.bundles else np.eye(m)
 
     def drawn(self, m: int, uniform: Array) -> tuple[Array, Array, Array]:
-        """Numbers of bundles from uniforms, their directions and their lengths."""
+        """Return numbers of bundles from uniforms, their directions and their lengths."""
         vectors = self.vectors(m)
         number = np.minimum((uniform * len(vectors)).astype(np.int64), len(vectors) - 1)
         length = np.linalg.norm(vectors, axis=1)[number]
         return number, vectors[number] / length[:, None], length
 
     def choices(self, m: int) -> Array:
-        """A uniform for each bundle."""
+        """Return a uniform for each bundle."""
         count = len(self.vectors(m))
         return np.asarray((np.arange(count) + 0.5) / count)
 
@@ -78,29 +78,29 @@ class BundleSign(BundleGradient):
     bundles: Bundles = ()
 
     def width(self, m: int) -> int:
-        """Which bundle."""
+        """Return which bundle."""
         return 1
 
     def plan(self, m: int, uniform: Array) -> Plan:
-        """No offset; the density keeps the bundle's length."""
+        """Return no offset; the density keeps the bundle's length."""
         number, directions, length = self.drawn(m, uniform[:, 0])
         return Plan(directions, np.zeros(len(uniform)), 1.0 / length, bundle=number)
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """-|B_k| and |B_k|."""
+        """Return -|B_k| and |B_k|."""
         value = 1.0 / np.asarray(density)
         return -value, value
 
     def atoms(self, m: int) -> Array:
-        """Every bundle."""
+        """Return every bundle."""
         return self.choices(m)[:, None]
 
     def bound(self, m: int) -> float:
-        """1: the longest bundle."""
+        """Return 1: the longest bundle."""
         return 1.0
 
     def declared(self, m: int) -> Bundled:
-        """mean_k |<z - y, B_k>|."""
+        """Return mean_k |<z - y, B_k>|."""
         return Bundled(tuple(map(tuple, self.vectors(m).tolist())), 1)
 
 
@@ -127,30 +127,30 @@ class BundleThreshold(BundleGradient):
         as_number(self.spread, "spread", 0.0, strict=True)
 
     def width(self, m: int) -> int:
-        """Which bundle, which side, how far."""
+        """Return which bundle, which side, how far."""
         return 3
 
     def plan(self, m: int, uniform: Array) -> Plan:
-        """V from its law, on the side that the coin says."""
+        """Return V from its law, on the side that the coin says."""
         number, directions, length = self.drawn(m, uniform[:, 0])
         turned = uniform[:, 1] >= 0.5
         v, density = cut_law(uniform[:, 2], self.limit, self.spread)
         return Plan(directions, np.where(turned, -v, v), density / length**2, turned, number)
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """0 and 2 |B_k|^2 / q(V)."""
+        """Return 0 and 2 |B_k|^2 / q(V)."""
         return np.zeros(len(density)), 2.0 / np.asarray(density)
 
     def atoms(self, m: int) -> Array:
-        """Every bundle, either side."""
+        """Return every bundle, either side."""
         return np.array([[choice, side] for choice in self.choices(m) for side in (0.25, 0.75)])
 
     def bound(self, m: int) -> float:
-        """4 M for the longest bundle; without a limit the same with M = spread, which is typical."""
+        """Return 4 M for the longest bundle; without a limit the same with M = spread, which is typical."""
         return 4.0 * (self.limit or self.spread)
 
     def declared(self, m: int) -> Bundled:
-        """mean_k <z - y, B_k>^2 / 2."""
+        """Return mean_k <z - y, B_k>^2 / 2."""
         return Bundled(tuple(map(tuple, self.vectors(m).tolist())), 2)
 
 

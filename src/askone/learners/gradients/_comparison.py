@@ -23,7 +23,7 @@ from askone.questions.comparison import Prefer
 
 
 class RankStrategy(Strategy):
-    """What the strategies below share: no item is ahead at the start; pairs are drawn and turned by lot.
+    """Base of strategies for orders: no item is ahead at the start; pairs are drawn and turned by lot.
 
     ``bound`` is the length of G over that of an embedded label: scores have that far to go, so gamma = 1
     is near the best step for few items and for many.
@@ -45,7 +45,7 @@ class RankStrategy(Strategy):
         return np.zeros(self.space.m)
 
     def draw(self, uniform: Array, learnt: int) -> Prefer:
-        """A pair, all alike, from one uniform; which of the two is named first, from another."""
+        """Return a pair, all alike, from one uniform; which of the two is named first, from another."""
         pair = int(uniform[0] * self.space.P)
         first, second = (int(places[pair]) for places in self.space.pairs)
         if uniform[1] < 0.5:
@@ -69,18 +69,18 @@ class PairStrategy(RankStrategy):
         return self.draw(uniform, learnt)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """The gradient for s = phi_ij."""
+        """Return the gradient for s = phi_ij."""
         asked = prefer(question)
         pair, turned = self.space.pair(asked.first, asked.second)
         return self.gradient(pair, turned if answer else -turned, asked.probability, z)
 
     @abstractmethod
     def gradient(self, pair: int, s: float, probability: float, z: Array) -> Array:
-        """G for phi_ij = s of a pair that was drawn with this probability, at scores z."""
+        """Return G for phi_ij = s of a pair that was drawn with this probability, at scores z."""
 
 
 def prefer(question: Question) -> Prefer:
-    """The question, if it is about a pair."""
+    """Return the question, if it is about a pair."""
     if not isinstance(question, Prefer):
         raise InvalidArgument("question", "a Prefer", type(question).__name__)
     return question
@@ -108,7 +108,7 @@ class BordaPairs(PairStrategy):
     embedding: ClassVar[str] = "items"
 
     def bound(self, m: int) -> float:
-        """sqrt(3m/2): |G| at z = 0 is m / sqrt(2), |b(y)| about sqrt(m/3)."""
+        """Return sqrt(3m/2): |G| at z = 0 is m / sqrt(2), |b(y)| about sqrt(m/3)."""
         return math.sqrt(1.5 * m)
 
     def gradient(self, pair: int, s: float, probability: float, z: Array) -> Array:
@@ -140,7 +140,7 @@ class BradleyTerry(PairStrategy):
     embedding: ClassVar[str] = "items"
 
     def bound(self, m: int) -> float:
-        """P sqrt(6/m): |G| at z = 0 is P sqrt(2); scores are taken to be as long as a Borda vector."""
+        """Return P sqrt(6/m): |G| at z = 0 is P sqrt(2); scores are taken to be as long as a Borda vector."""
         return self.space.P * math.sqrt(6.0 / m)
 
     def gradient(self, pair: int, s: float, probability: float, z: Array) -> Array:
@@ -165,7 +165,7 @@ class ExactPairs(PairStrategy):
     family: ClassVar[str] = "pairs"
 
     def bound(self, m: int) -> float:
-        """sqrt(P): |G| at z = 0 is P, |phi| is sqrt(P)."""
+        """Return sqrt(P): |G| at z = 0 is P, |phi| is sqrt(P)."""
         return math.sqrt(m)
 
     def gradient(self, pair: int, s: float, probability: float, z: Array) -> Array:

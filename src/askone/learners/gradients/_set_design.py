@@ -58,16 +58,16 @@ class Design:
         return np.asarray(self.basis @ (0.5 * (inner + inner.T)) @ self.basis.T)
 
     def pseudo_labels(self, which: int) -> tuple[Array, Array]:
-        """w for the answers yes and no to a set."""
+        """Return w for the answers yes and no to a set."""
         row, mass = self.inside[which], self.mass[which]
         return self.inverse @ row / mass, self.inverse @ (1.0 - row) / (1 - mass)
 
     def second_moment(self, G: Array) -> float:
-        """tr(G^T M^-1 G): of the gradient, if the working model is right."""
+        """Return tr(G^T M^-1 G): of the gradient, if the working model is right."""
         return float(np.einsum("ij,ik,kj->", G, self.inverse, G))
 
     def improved(self, G: Array) -> Array:
-        """One multiplicative update of q, for gradients G (K x m)."""
+        """Return one multiplicative update of q, for gradients G (K x m)."""
         A = G.T @ self.inverse
         total = A.sum(axis=1, keepdims=True)
         yes = A @ self.inside.T
@@ -77,7 +77,7 @@ class Design:
 
 
 def best_design(inside: Array, p: Array, G: Array, basis: Array, updates: int = 4, spread: float = 0.05) -> Design:
-    """A design close to the best for gradients G under the model p.
+    """Return a design close to the best for gradients G under the model p.
 
     A few updates come within two percent of it; ``spread`` of the probability stays on all sets alike, so that a
     wrong model costs variance and nothing else.

@@ -1,4 +1,4 @@
-"""What strategies for classes share: gradients of all classes at z, a working model, what fits together."""
+"""The base of strategies for classes: gradients of all classes at z, a working model, what fits together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXPLORE = 0.1
 
 
 class SetStrategy(Strategy):
-    """What the strategies below share: gradients of all classes at z, a working model, the origin."""
+    """Base of strategies for classes: gradients of all classes at z, a working model, the origin."""
 
     space: FiniteSpace
     loss: Loss
@@ -33,11 +33,11 @@ class SetStrategy(Strategy):
         return np.asarray(self.space.embedding.mean(axis=0))
 
     def bound(self, m: int) -> float:
-        """The loss's Lipschitz constant (1 for least squares, which has none)."""
+        """Return the loss's Lipschitz constant (1 for least squares, which has none)."""
         return self.loss.lipschitz(m) or 1.0
 
     def probabilities(self, scores: Array) -> Array | None:
-        """softmax(z) for the logistic loss, z itself for least squares; the median has none."""
+        """Return softmax(z) for the logistic loss, z itself for least squares; the median has none."""
         if isinstance(self.loss, Logistic):
             return np.asarray(softmax(scores, axis=1))
         if isinstance(self.loss, Squared) and isinstance(self.space, Classes) and spanning(self.space):
@@ -45,12 +45,12 @@ class SetStrategy(Strategy):
         return None
 
     def gradients(self, z: Array) -> Array:
-        """g_y(z) for every label, K x m."""
+        """Return g_y(z) for every label, K x m."""
         K = self.space.size
         return self.loss.gradient(np.broadcast_to(z, (K, len(z))), self.space.embedding)
 
     def working_model(self, z: Array) -> Array:
-        """Probabilities to spend questions by, kept off zero; a bad guess costs variance, never bias."""
+        """Return probabilities to spend questions by, kept off zero; a bad guess costs variance, never bias."""
         if isinstance(self.loss, Logistic):
             guess = softmax(z)
         elif isinstance(self.space, Classes) and spanning(self.space):
@@ -62,32 +62,32 @@ class SetStrategy(Strategy):
         return np.asarray((1 - EXPLORE) * guess + EXPLORE / self.space.size)
 
     def about(self, inside: Array, **fields: Any) -> Subset:
-        """The question about a set given by 0 and 1."""
+        """Return the question about a set given by 0 and 1."""
         names = self.space.names
         members = tuple(names[i] for i in np.flatnonzero(inside))
         return Subset(members, wording=self.space.wording, **fields)
 
     def place(self, question: Subset) -> int:
-        """Which class a question about one class is about."""
+        """Return which class a question about one class is about."""
         if len(question.members) != 1:
             raise InvalidArgument("question", "about one class", str(question))
         return self.space.index(question.members[0], "question")
 
 
 def subset(question: Question) -> Subset:
-    """The question, if it is about a set."""
+    """Return the question, if it is about a set."""
     if not isinstance(question, Subset):
         raise InvalidArgument("question", "a Subset", type(question).__name__)
     return question
 
 
 def spanning(space: FiniteSpace) -> bool:
-    """Whether answers determine p(y|x)."""
+    """Return whether answers determine p(y|x)."""
     return space.allowed is None or space.allowed.spans
 
 
 def on_simplex(z: Array) -> Array:
-    """The nearest point of the simplex.
+    """Return the nearest point of the simplex.
 
     >>> on_simplex(np.array([0.9, 0.5, -3.0])).tolist()
     [0.7, 0.3, 0.0]

@@ -1,4 +1,4 @@
-"""What every (loss, question family) pair has."""
+"""The base of every (loss, question family) pair."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Gradient(ABC):
 
     @abstractmethod
     def bound(self, m: int) -> float:
-        """B: a (typical, where there is none) bound on |g|; Algorithm 1's gamma is B times the true step."""
+        """Return B: a (typical, where there is none) bound on |g|; Algorithm 1's gamma is B times the true step."""
 
 
 class Strategy(Gradient):
@@ -46,12 +46,12 @@ class Strategy(Gradient):
 
     @abstractmethod
     def ask(self, z: Array, uniform: Array, learnt: int) -> Question:
-        """The question at scores z, from a row of uniforms, after so many answers."""
+        """Return the question at scores z, from a row of uniforms, after so many answers."""
 
     @abstractmethod
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """The gradient (m numbers) that an accepted answer gives at scores z."""
+        """Return the gradient (m numbers) that an accepted answer gives at scores z."""
 
     def probabilities(self, scores: Array) -> Array | None:
-        """Estimates of p(y|x), n x classes, where the surrogate has them."""
+        """Return estimates of p(y|x), n x classes, where the surrogate has them."""
         return None

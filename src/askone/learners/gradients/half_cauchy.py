@@ -43,11 +43,11 @@ class HalfCauchy(WeakGradient):
         as_number(self.spread, "spread", 0.0, strict=True)
 
     def width(self, m: int) -> int:
-        """A direction and a threshold."""
+        """Return a direction and a threshold."""
         return m + 1
 
     def plan(self, m: int, uniform: Array) -> Plan:
-        """u on the sphere; for one output always "above", half of them turned."""
+        """Return u on the sphere; for one output always "above", half of them turned."""
         directions, half_turn = sphere(uniform[:, :m]), 0.5 * math.pi * uniform[:, m]
         offset = self.spread * np.tan(half_turn)
         density = np.cos(half_turn) ** 2 * (2 / (math.pi * self.spread))
@@ -56,9 +56,9 @@ class HalfCauchy(WeakGradient):
         return Plan(np.ones((len(offset), 1)), directions[:, 0] * offset, density, directions[:, 0] < 0)
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """0 and 2m/q."""
+        """Return 0 and 2m/q."""
         return np.zeros(len(density)), 2 * m / np.asarray(density)
 
     def bound(self, m: int) -> float:
-        """4 m s: typical of |G|, which has no bound."""
+        """Return 4 m s: typical of |G|, which has no bound."""
         return 4 * m * self.spread

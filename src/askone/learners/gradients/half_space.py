@@ -63,7 +63,7 @@ class WeakGradient(Gradient):
 
     @abstractmethod
     def width(self, m: int) -> int:
-        """How many uniforms one question uses."""
+        """Return how many uniforms one question uses."""
 
     @abstractmethod
     def plan(self, m: int, uniform: Array) -> Plan:
@@ -71,21 +71,21 @@ class WeakGradient(Gradient):
 
     @abstractmethod
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """g for the answer yes, and for no."""
+        """Return g for the answer yes, and for no."""
 
     def slopes(self, m: int, density: Array, turned: Array | None = None) -> tuple[Array, Array]:
-        """The same where some questions are turned: yes along u is no along -u, and g u = -g (-u)."""
+        """Return the same where some questions are turned: yes along u is no along -u, and g u = -g (-u)."""
         yes, no = self.values(m, density)
         if turned is None:
             return yes, no
         return np.where(turned, -no, yes), np.where(turned, -yes, no)
 
     def declared(self, m: int) -> Loss:
-        """The loss whose gradient E[G] is: the pair's own, but for bundles."""
+        """Return the loss whose gradient E[G] is: the pair's own, but for bundles."""
         return self.loss
 
     def atoms(self, m: int) -> Array | None:
-        """Leading uniforms, equally likely, that stand for all that is drawn but V; None if too many."""
+        """Return leading uniforms, equally likely, that stand for all that is drawn but V; None if too many."""
         if m > 1:
             return None
         return np.array([[0.25], [0.75]]) if self.width(m) == 2 else np.empty((1, 0))
@@ -104,20 +104,20 @@ class MedianSphere(WeakGradient):
     family: ClassVar[str] = "active"
 
     def width(self, m: int) -> int:
-        """m, and 0 for one output: u and -u are the same question."""
+        """Return m, and 0 for one output: u and -u are the same question."""
         return m if m > 1 else 0
 
     def plan(self, m: int, uniform: Array) -> Plan:
-        """u on the sphere, no offset."""
+        """Return u on the sphere, no offset."""
         return Plan(_directions(m, uniform), np.zeros(len(uniform)), np.ones(len(uniform)))
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """-1/c2 and 1/c2."""
+        """Return -1/c2 and 1/c2."""
         value = np.full(len(density), 1.0 / theory.c2(m))
         return -value, value
 
     def bound(self, m: int) -> float:
-        """1/c2."""
+        """Return 1/c2."""
         return 1.0 / theory.c2(m)
 
 
@@ -146,11 +146,11 @@ class SquaredThreshold(WeakGradient):
         as_number(self.spread, "spread", 0.0, strict=True)
 
     def width(self, m: int) -> int:
-        """A direction and a threshold."""
+        """Return a direction and a threshold."""
         return m + 1
 
     def plan(self, m: int, uniform: Array) -> Plan:
-        """u on the sphere, V from its law; for one output always "above", half of them turned."""
+        """Return u on the sphere, V from its law; for one output always "above", half of them turned."""
         directions = sphere(uniform[:, :m])
         offset, density = cut_law(uniform[:, m], self.limit, self.spread)
         if m > 1:
@@ -158,11 +158,11 @@ class SquaredThreshold(WeakGradient):
         return Plan(np.ones((len(offset), 1)), directions[:, 0] * offset, density, directions[:, 0] < 0)
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """0 and 2m/q."""
+        """Return 0 and 2m/q."""
         return np.zeros(len(density)), 2 * m / np.asarray(density)
 
     def bound(self, m: int) -> float:
-        """4 M m; without a limit the same with M = spread, which is typical, not a bound."""
+        """Return 4 M m; without a limit the same with M = spread, which is typical, not a bound."""
         return 1.0 / theory.c1(m, self.limit or self.spread)
 
 
@@ -185,16 +185,16 @@ class QuantileThreshold(WeakGradient):
         return 0
 
     def plan(self, m: int, uniform: Array) -> Plan:
-        """The cut at the prediction."""
+        """Return the cut at the prediction."""
         n = len(uniform)
         return Plan(np.ones((n, 1)), np.zeros(n), np.ones(n))
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """-tau and 1 - tau."""
+        """Return -tau and 1 - tau."""
         return np.full(len(density), -self.loss.tau), np.full(len(density), 1 - self.loss.tau)
 
     def bound(self, m: int) -> float:
-        """max(tau, 1 - tau)."""
+        """Return max(tau, 1 - tau)."""
         return max(self.loss.tau, 1 - self.loss.tau)
 
 
@@ -214,11 +214,11 @@ class DitheredSign(WeakGradient):
     single_output: ClassVar[bool] = True
 
     def width(self, m: int) -> int:
-        """One uniform for V."""
+        """Return one uniform for V."""
         return 1
 
     def plan(self, m: int, uniform: Array) -> Plan:
-        """V by the inverse of F."""
+        """Return V by the inverse of F."""
         n, v = len(uniform), uniform[:, 0]
         if isinstance(self.loss, Huber):
             offset = self.loss.delta * (2 * v - 1)
@@ -227,12 +227,12 @@ class DitheredSign(WeakGradient):
         return Plan(np.ones((n, 1)), offset, np.ones(n))
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """-k and k."""
+        """Return -k and k."""
         value = np.full(len(density), self.bound(m))
         return -value, value
 
     def bound(self, m: int) -> float:
-        """k."""
+        """Return k."""
         return self.loss.delta if isinstance(self.loss, Huber) else 1.0
 
 
@@ -264,22 +264,22 @@ class RandomThreshold(WeakGradient):
         return step_loops.INFIMUM_MEDIAN if isinstance(self.loss, Median) else step_loops.INFIMUM_SQUARED
 
     def width(self, m: int) -> int:
-        """A direction (nothing for one output) and a threshold."""
+        """Return a direction (nothing for one output) and a threshold."""
         return m + 1 if m > 1 else 1
 
     def plan(self, m: int, uniform: Array) -> Plan:
-        """The offset *is* the threshold."""
+        """Return the offset *is* the threshold."""
         v = uniform[:, -1]
         offset = self.spread * (ndtri(v) if self.law == "normal" else 2 * v - 1)
         return Plan(_directions(m, uniform[:, :-1]), offset, np.ones(len(v)))
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """-1 and 1."""
+        """Return -1 and 1."""
         value = np.ones(len(density))
         return -value, value
 
     def bound(self, m: int) -> float:
-        """1: the distance to a half-space is 1-Lipschitz."""
+        """Return 1: the distance to a half-space is 1-Lipschitz."""
         return 1.0
 
 
@@ -296,7 +296,7 @@ class FullGradient(Gradient):
     family: ClassVar[str] = "full"
 
     def bound(self, m: int) -> float:
-        """The loss's Lipschitz constant (1 for least squares, which has none)."""
+        """Return the loss's Lipschitz constant (1 for least squares, which has none)."""
         return self.loss.lipschitz(m) or 1.0
 
 
@@ -315,7 +315,7 @@ FAMILY_NAMES = tuple(dict.fromkeys(family for _, family in PAIRS))
 
 
 def pair(loss: Loss, family: str, outputs: int = 1, **options: Any) -> Gradient:
-    """The gradient of a loss through a question family; refused here if they do not fit.
+    """Return the gradient of a loss through a question family; refused here if they do not fit.
 
     >>> pair(Median(), "active", 3)
     MedianSphere(loss=Median())
@@ -336,7 +336,7 @@ def pair(loss: Loss, family: str, outputs: int = 1, **options: Any) -> Gradient:
 
 
 def cut_law(uniform: Array, limit: float | None, spread: float) -> tuple[Array, Array]:
-    """V > 0 and its density: uniform on [0, 2 limit], or s/(s+v)^2 without a limit."""
+    """Return V > 0 and its density: uniform on [0, 2 limit], or s/(s+v)^2 without a limit."""
     if limit is not None:
         return 2 * limit * uniform, np.full(len(uniform), 0.5 / limit)
     v = spread * uniform / (1 - uniform)
@@ -348,7 +348,7 @@ def _directions(m: int, uniform: Array) -> Array:
 
 
 def draws_of(gradient: WeakGradient, z: Array, y: Array, uniform: Array) -> Array:
-    """G for every row of uniforms, at one prediction z and one label y (n x m): for checks and plots."""
+    """Return G for every row of uniforms, at one prediction z and one label y (n x m): for checks and plots."""
     m = len(z)
     plan = gradient.plan(m, uniform)
     c = plan.directions @ z - plan.offset if gradient.mode == step_loops.AT_PREDICTION else plan.offset

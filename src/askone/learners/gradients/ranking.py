@@ -74,7 +74,7 @@ class ThresholdedPairs(RankStrategy):
         return 4
 
     def bound(self, m: int) -> float:
-        """4 M sqrt(P): |G| is 4MP or 0, |phi| is sqrt(P)."""
+        """Return 4 M sqrt(P): |G| is 4MP or 0, |phi| is sqrt(P)."""
         return self._factor / math.sqrt(m)
 
     @property
@@ -82,7 +82,7 @@ class ThresholdedPairs(RankStrategy):
         return 1.0 / theory.c1(self.space.P, self.limit)
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Prefer:
-        """The pair, with what each answer teaches along (first above second)."""
+        """Return the pair, with what each answer teaches along (first above second)."""
         question = self.draw(uniform, learnt)
         pair, turned = self.space.pair(question.first, question.second)
         side = turned if uniform[2] < 0.5 else -turned
@@ -91,7 +91,7 @@ class ThresholdedPairs(RankStrategy):
         return replace(question, yes=yes, no=no)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """What the question carries."""
+        """Return what the question carries."""
         asked = prefer(question)
         lesson = asked.yes if answer else asked.no
         if lesson is None:
@@ -121,7 +121,7 @@ class PairSphere(RankStrategy):
         return self.space.P
 
     def bound(self, m: int) -> float:
-        """1 / (c2 sqrt(P)), about sqrt(pi/2): |G| is 1/c2, |phi| is sqrt(P)."""
+        """Return 1 / (c2 sqrt(P)), about sqrt(pi/2): |G| is 1/c2, |phi| is sqrt(P)."""
         return 1.0 / (theory.c2(m) * math.sqrt(m))
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> PairSum:
@@ -130,7 +130,7 @@ class PairSphere(RankStrategy):
         return PairSum(self.space.items, tuple(u.tolist()), float(u @ z), learnt=learnt)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """-+ u / c2."""
+        """Return -+ u / c2."""
         if not isinstance(question, PairSum) or question.items != self.space.items:
             raise InvalidArgument("question", f"a PairSum about {self.space.size} items", str(question))
         u = np.array(question.weights)
@@ -152,16 +152,16 @@ class FullOrder(RankStrategy):
         return 0
 
     def bound(self, m: int) -> float:
-        """The loss's Lipschitz constant over |phi| (1 for least squares, which has none)."""
+        """Return the loss's Lipschitz constant over |phi| (1 for least squares, which has none)."""
         limit = self.loss.lipschitz(m)
         return 1.0 if limit is None else limit / math.sqrt(m)
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Reveal:
-        """What is the order?"""
+        """Return what is the order?"""
         return Reveal(self.space.size, names=self.space.items)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """The loss's gradient at the order's embedding."""
+        """Return the loss's gradient at the order's embedding."""
         if not isinstance(question, Reveal) or isinstance(answer, bool):
             raise InvalidArgument("question", "a Reveal", type(question).__name__)
         return np.asarray(self.loss.gradient(z[None, :], self.space.points([answer]))[0])
@@ -181,7 +181,7 @@ RANK_LOSSES: dict[str, type[Loss]] = {loss.name: loss for loss in (Squared, Sign
 
 
 def rank_strategy(space: Ranking, loss: Loss | None, family: str) -> RankStrategy:
-    """The strategy of a surrogate (None: the family's own) and a question family, scoring what it needs to.
+    """Return the strategy of a surrogate (None: the family's own) and a question family, scoring what it needs to.
 
     >>> rank_strategy(Ranking(("tea", "coffee")), None, "borda").space.embedding
     'items'

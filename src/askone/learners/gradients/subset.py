@@ -89,7 +89,7 @@ class Sphere(SetStrategy):
         return self.directions * self.space.m + 1
 
     def bound(self, m: int) -> float:
-        """1/c2."""
+        """Return 1/c2."""
         return 1.0 / self._c2
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Subset:
@@ -97,7 +97,7 @@ class Sphere(SetStrategy):
         return self.ask_among(z, uniform, learnt, np.ones(self.space.size, dtype=np.bool_))
 
     def ask_among(self, z: Array, uniform: Array, learnt: int, left: Array) -> Subset:
-        """The same for a row whose label is known to be among those ``left``."""
+        """Return the same for a row whose label is known to be among those ``left``."""
         normals = ndtri(uniform[:-1].reshape(self.directions, -1)) @ self._projector
         U = normals / np.linalg.norm(normals, axis=1, keepdims=True) / self._c2
         above = ((self.space.embedding - z) @ U.T > 0) & left[:, None]
@@ -118,7 +118,7 @@ class Sphere(SetStrategy):
         return self.about(inside, yes=yes, no=no, learnt=learnt)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """What the question carries."""
+        """Return what the question carries."""
         lesson = subset(question).yes if answer else subset(question).no
         if len(lesson) != len(z):
             raise InvalidArgument("question", f"one that carries {len(z)} numbers for each answer", len(lesson))
@@ -148,7 +148,7 @@ class Coordinates(SetStrategy):
         return 1
 
     def bound(self, m: int) -> float:
-        """K: one coordinate stands for all."""
+        """Return K: one coordinate stands for all."""
         return float(m)
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Subset:
@@ -158,7 +158,7 @@ class Coordinates(SetStrategy):
         return self.about(inside, probability=1.0 / self.space.size, learnt=learnt)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """K sign(z_k - 1{Y = k}) e_k."""
+        """Return K sign(z_k - 1{Y = k}) e_k."""
         k = self.place(subset(question))
         gradient = np.zeros(len(z))
         sign = 1.0 if z[k] >= float(bool(answer)) else -1.0
@@ -192,7 +192,7 @@ class Singletons(SetStrategy):
         return 1
 
     def bound(self, m: int) -> float:
-        """sqrt(K): typical of |G|, which has no bound."""
+        """Return sqrt(K): typical of |G|, which has no bound."""
         return float(np.sqrt(self.space.size))
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Subset:
@@ -202,7 +202,7 @@ class Singletons(SetStrategy):
         return self.about(np.eye(self.space.size)[k], probability=float(pi[k]), learnt=learnt)
 
     def importance(self, z: Array) -> Array:
-        """pi_k, with a share for every class."""
+        """Return pi_k, with a share for every class."""
         p = self.working_model(z)
         if isinstance(self.loss, Median):
             g = self.gradients(z)
@@ -250,11 +250,11 @@ class Designed(SetStrategy):
         return self.space.drawn_size
 
     def bound(self, m: int) -> float:
-        """sqrt(K): typical of |G|, which has no bound."""
+        """Return sqrt(K): typical of |G|, which has no bound."""
         return float(np.sqrt(self.space.size))
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Subset:
-        """A set drawn from the design at z, with the pseudo-label of each answer."""
+        """Return a set drawn from the design at z, with the pseudo-label of each answer."""
         p = self.working_model(z)
         sets = self._sets(p, uniform[:-1])
         # An update costs K^3.  For K = 40 and 100 the second moment is 15 to 25 % above the best without one,
@@ -272,7 +272,10 @@ class Designed(SetStrategy):
         return self.space.allowed or _singletons(self.space.size)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """sum_y w_y g_y(z), with the pseudo-label w that the question carries (z - Phi^T w for least squares)."""
+        """Return sum_y w_y g_y(z).
+
+        With the pseudo-label w that the question carries (z - Phi^T w for least squares).
+        """
         lesson = subset(question).yes if answer else subset(question).no
         if len(lesson) != self.space.size:
             raise InvalidArgument("question", f"one that carries {self.space.size} weights", len(lesson))
@@ -306,7 +309,7 @@ class Passive(SetStrategy):
         return 1 if self.space.allowed is not None else self.space.size + 1
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Subset:
-        """A set that does not look at z."""
+        """Return a set that does not look at z."""
         allowed = self.space.allowed
         if allowed is not None:
             which = int(uniform[0] * len(allowed))
@@ -347,11 +350,11 @@ class FullLabel(SetStrategy):
         return 0
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Reveal:
-        """What is it?"""
+        """Return what is it?"""
         return Reveal(1, names=self.space.names)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """g_y(z)."""
+        """Return g_y(z)."""
         if not isinstance(question, Reveal) or isinstance(answer, bool):
             raise InvalidArgument("question", "a Reveal", type(question).__name__)
         return np.asarray(self.gradients(z)[self.space.index(answer[0], "answer")])
@@ -369,7 +372,7 @@ SET_FAMILIES = tuple(dict.fromkeys(family for _, family in SET_PAIRS))
 
 
 def set_strategy(space: FiniteSpace, loss: Loss, family: str) -> SetStrategy:
-    """The strategy of a surrogate and a question family; refused here if they do not fit.
+    """Return the strategy of a surrogate and a question family; refused here if they do not fit.
 
     >>> from askone.labels.classes import Classes
     >>> from askone.labels.losses import Logistic
@@ -396,7 +399,7 @@ def _singletons(K: int) -> Allowed:
 
 
 def _candidates(p: Array, uniform: Array, most: int) -> Allowed:
-    """All single classes, and small sets drawn by sqrt(p) that add classes while their mass nears 1/2."""
+    """Return all single classes, and small sets drawn by sqrt(p) that add classes while their mass nears 1/2."""
     K = len(p)
     keys = 0.5 * np.log(p) - np.log(-np.log(uniform))  # Gumbel: the order in which classes would be drawn
     order = np.argsort(-keys, axis=1)[:, :most]

@@ -32,31 +32,34 @@ class Bank(ABC):
     @classmethod
     @abstractmethod
     def begun(cls, alive: Array, priors: Array, size: int) -> Self:
-        """mu = 0, S = prior^2 I."""
+        """Return mu = 0, S = prior^2 I."""
 
     @abstractmethod
     def means(self) -> Array:
-        """mu of every filter, now."""
+        """Return mu of every filter, now."""
 
     @abstractmethod
     def seen(self, features: Array, place: Array) -> tuple[Array, Array]:
-        """<x, mu> and x^T S x at some rows, K x n (features: maps x n x p; place: each filter's map)."""
+        """Return <x, mu> and x^T S x at some rows, K x n (features: maps x n x p; place: each filter's map)."""
 
     @abstractmethod
     def roots(self, k: int, features: Array) -> Array:
-        """y_i with <y_i, y_j> the covariance of filter k at rows i and j (features: n x p)."""
+        """Return y_i with <y_i, y_j> the covariance of filter k at rows i and j (features: n x p)."""
 
     @abstractmethod
     def opened(self, rows: int) -> Self:
-        """A copy of whatever so many answers change."""
+        """Return a copy of whatever so many answers change."""
 
     @abstractmethod
     def learnt(self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers) -> Self:
-        """The bank, written into, after at most PENDING - pending rows (arguments as of ``filtering.advance``)."""
+        """Return the bank, written into.
+
+        After at most PENDING - pending rows (arguments as of ``filtering.advance``).
+        """
 
     @abstractmethod
     def sharpened(self, ratio: Array) -> Self:
-        """The same with L times a number for each filter."""
+        """Return the same with L times a number for each filter."""
 
     @property
     def pending(self) -> int:
@@ -71,7 +74,7 @@ class Bank(ABC):
         return out
 
     def blended(self, place: Array, maps: int) -> Array:
-        """theta of each map: the filters' means, by weight (place: each filter's map).
+        """Return theta of each map: the filters' means, by weight (place: each filter's map).
 
         Computed once: a bank that has been handed out is not written into, and many are asked at one state.
         """
@@ -84,11 +87,11 @@ class Bank(ABC):
         return self._blends[maps]
 
     def arrays(self) -> dict[str, Any]:
-        """All arrays by name."""
+        """Return all arrays by name."""
         return {name: getattr(self, name) for name in self.parts}
 
     def taken(self, places: Array) -> Self:
-        """The filters at these places."""
+        """Return the filters at these places."""
         chosen: dict[str, Any] = {name: np.ascontiguousarray(array[places]) for name, array in self.arrays().items()}
         return replace(self, **chosen)
 
@@ -112,7 +115,6 @@ class FullBank(Bank):
 
     @classmethod
     def begun(cls, alive: Array, priors: Array, size: int) -> FullBank:
-        """See ``Bank.begun``."""
         K, B = len(alive), _compiled.PENDING
         factor = priors[:, None, None] * np.eye(size)
         zeros = np.zeros((K, B, size)), np.zeros((K, B)), np.zeros((K, size))
@@ -123,11 +125,10 @@ class FullBank(Bank):
         return self.mean, self.factor, self.steps, self.gains, self.moved
 
     def means(self) -> Array:
-        """mu + L r."""
+        """Return mu + L r."""
         return np.asarray(self.mean + (self.factor @ self.moved[:, :, None])[:, :, 0])
 
     def seen(self, features: Array, place: Array) -> tuple[Array, Array]:
-        """See ``Bank.seen``."""
         at, spread = (np.empty((len(place), features.shape[1])) for _ in "ab")
         _compiled.look(features, place, *self._compiled, self.pending, at, spread)
         return at, spread
@@ -140,7 +141,7 @@ class FullBank(Bank):
         return np.asarray(Y)
 
     def opened(self, rows: int) -> FullBank:
-        """The matrices are copied only if they are due to change."""
+        """Return the matrices are copied only if they are due to change."""
         due = self.pending + rows >= _compiled.PENDING
         names = [name for name in self.parts if due or name not in ("alive", "mean", "factor")]
         return replace(self, **{name: array.copy() for name, array in self.arrays().items() if name in names})
@@ -172,34 +173,29 @@ class DiagonalBank(Bank):
 
     @classmethod
     def begun(cls, alive: Array, priors: Array, size: int) -> DiagonalBank:
-        """See ``Bank.begun``."""
         K = len(alive)
         return cls(0, alive, np.zeros(K), np.zeros((K, size)), np.repeat(priors[:, None], size, axis=1))
 
     def means(self) -> Array:
-        """mu."""
+        """Return mu."""
         return self.mean
 
     def seen(self, features: Array, place: Array) -> tuple[Array, Array]:
-        """See ``Bank.seen``."""
         at, spread = (np.empty((len(place), features.shape[1])) for _ in "ab")
         _compiled.look_diagonal(features, place, self.mean, self.deviation, at, spread)
         return at, spread
 
     def roots(self, k: int, features: Array) -> Array:
-        """See ``Bank.roots``."""
         return np.asarray(features * self.deviation[k])
 
     def opened(self, rows: int) -> DiagonalBank:
-        """All is small."""
+        """Return whether all is small."""
         return replace(self, **{name: array.copy() for name, array in self.arrays().items()})
 
     def learnt(self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers) -> DiagonalBank:
-        """See ``Bank.learnt``."""
         arrays = self.mean, self.deviation, self.evidence
         more = _compiled.advance_diagonal(features, place, *law, *arrays, *about, *asked)
         return replace(self, count=self.count + more)
 
     def sharpened(self, ratio: Array) -> DiagonalBank:
-        """See ``Bank.sharpened``."""
         return replace(self, deviation=self.deviation * ratio[:, None])

@@ -33,7 +33,7 @@ _TAIL = -6.0  # below, h + z is a difference of nearly equal numbers
 
 @jit
 def answered(z: float, flip: float) -> tuple[float, float, float]:
-    """(Z, h, h (h + z)): the chance of an answer z deviations on the likely side, h = (1 - 2 flip) N(z) / Z.
+    """Return (Z, h, h (h + z)): the chance of an answer z deviations on the likely side, h = (1 - 2 flip) N(z) / Z.
 
     >>> [round(value, 6) for value in answered(0.0, 0.0)]
     [0.5, 0.797885, 0.63662]
@@ -196,7 +196,7 @@ def advance_diagonal(
     extra: float, center: float, scale: float, decimals: int,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> int:  # fmt: skip
-    """``advance`` where S is kept diagonal: O(p) an answer.  Returns how many answers were learnt.
+    """Return ``advance`` where S is kept diagonal: O(p) an answer.  Returns how many answers were learnt.
 
     Of S - b S x x^T S the diagonal is kept, S_jj (1 - b S_jj x_j^2), which is positive as b x^T S x < 1.
     """

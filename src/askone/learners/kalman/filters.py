@@ -166,7 +166,7 @@ class FilterLearner(
     # -- the four functions ---------------------------------------------------------------------
 
     def init(self) -> BankState:
-        """mu = 0 and S = prior^2 I: the middle of the range.  Every second noise scale, to begin with."""
+        """Return mu = 0 and S = prior^2 I: the middle of the range.  Every second noise scale, to begin with."""
         alive = np.flatnonzero(np.arange(len(self.grid)) % len(self.noises) % 2 == 0)
         kind = DiagonalBank if self.diagonal else FullBank
         return BankState((kind.begun(alive, self.grid[alive, 1], self.size),) * self.space.m, 0)
@@ -177,7 +177,6 @@ class FilterLearner(
         return self.quantile != 0.5
 
     def within(self, space: Real) -> FilterLearner:
-        """See ``HasRange.within``."""
         return replace(self, space=space)
 
     def ask(self, state: BankState, x: ArrayLike, uniform: Array) -> Question:
@@ -185,11 +184,10 @@ class FilterLearner(
         return self._questions(state, as_row(x, self.columns), np.asarray(uniform)[None])[0]
 
     def ask_many(self, state: BankState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``AsksMany.ask_many``."""
         return self._questions(state, as_rows(X, self.columns), np.asarray(uniform))
 
     def tell(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
-        """Every filter's posterior; any half-space question will do, whoever asked it."""
+        """Return every filter's posterior; any half-space question will do, whoever asked it."""
         row, told = as_row(x, self.columns), self._told(question)
         bit = question.accept(answer)
         features = self._features(row, self._maps_in_use(state))
@@ -199,7 +197,7 @@ class FilterLearner(
         return BankState(tuple(banks), state.answers + 1)
 
     def predict(self, state: BankState, X: ArrayLike) -> Array:
-        """The mean of the filters, in the user's units."""
+        """Return the mean of the filters, in the user's units."""
         rows = as_rows(X, self.columns)
         values = np.zeros((len(rows), self.space.m))
         thetas = [bank.blended(self._places(bank), len(self.maps)) for bank in state.banks]
@@ -210,7 +208,7 @@ class FilterLearner(
         return self.space.from_unit(values)
 
     def std(self, state: BankState, X: ArrayLike) -> Array:
-        """The standard deviation of what is predicted (not of the labels), in the user's units, n x m."""
+        """Return the standard deviation of what is predicted (not of the labels), in the user's units, n x m."""
 
         def spread_of(bank: Bank, at: Array, spread: Array) -> Array:
             return np.asarray(np.sqrt(bank.weights @ (spread + (at - bank.weights @ at) ** 2)))
@@ -218,7 +216,8 @@ class FilterLearner(
         return np.asarray(self._each(state, X, spread_of) * self.space.scale)
 
     def forecast(self, state: BankState, X: ArrayLike) -> Array:
-        """The quantile of a label as far as it is known, n x m: t with P(Y <= t) = tau under all filters, by weight.
+        """Return the quantile of a label as far as it is known, n x m: t with P(Y <= t) = tau under all filters, by
+        weight.
 
         Filter k says N(mu - s Phi^-1(tau), s^2 + 2 q).  Twice q, its variance, is a rule of thumb: which filter is
         right, and that no feature map quite is, is not in q, and simulated intervals of q alone were too narrow.
@@ -238,11 +237,11 @@ class FilterLearner(
         return self.space.from_unit(self._each(state, X, end_of))
 
     def count(self, state: BankState) -> int:
-        """Answers learnt."""
+        """Return answers learnt."""
         return state.answers
 
     def chance(self, state: BankState, x: ArrayLike, question: Question) -> float:
-        """P(yes): the filters' word, by weight."""
+        """Return p(yes): the filters' word, by weight."""
         row, (u, c) = as_row(x, self.columns), self._told(question)
         features = self._features(row, self._maps_in_use(state))
         ((j, (side, threshold, extra)), *_) = self._shares(state, features, u, c).items()
@@ -254,7 +253,7 @@ class FilterLearner(
         return above if side else 1 - above
 
     def worth(self, state: BankState, X: ArrayLike) -> Array:
-        """What the answer about each row tells of the predictions at all these rows, in nats, mean over them.
+        """Return what the answer about each row tells of the predictions at all these rows, in nats, mean over them.
 
         With C the covariance of predictions at rows i and j, q_i = C_ii and noise s, a bit at the median of
         row i takes (2/pi) C_ij^2 / (q_i + s^2) from the variance at j, so it tells
@@ -270,7 +269,7 @@ class FilterLearner(
         return np.concatenate([self._told_of(state, self._features(chunk, wanted), others) for chunk in chunks])
 
     def _told_of(self, state: BankState, features: Array, others: Array) -> Array:
-        """What an answer about each row tells of the predictions at others."""
+        """Return what an answer about each row tells of the predictions at others."""
         told = np.zeros(features.shape[1])
         for bank in state.banks:
             weights, noise, places = bank.weights, self.grid[bank.alive, 2], self._places(bank)
@@ -282,7 +281,6 @@ class FilterLearner(
         return told / self.space.m
 
     def to_arrays(self, state: BankState) -> dict[str, Array]:
-        """See ``Learner.to_arrays``."""
         counts = [state.answers, *(bank.count for bank in state.banks)]
         arrays: dict[str, Array] = {"counts": np.array(counts)}
         for j, bank in enumerate(state.banks):
@@ -290,7 +288,6 @@ class FilterLearner(
         return arrays
 
     def from_arrays(self, arrays: dict[str, Array]) -> BankState:
-        """See ``Learner.from_arrays``."""
         answers, *counts = arrays["counts"].tolist()
         kind: type[Bank] = DiagonalBank if self.diagonal else FullBank
         banks = [kind(n, **{name: arrays[f"{name}-{j}"] for name in kind.parts}) for j, n in enumerate(counts)]
@@ -306,12 +303,15 @@ class FilterLearner(
         return state
 
     def exam(self, X: Array, task: StreamTask, uniform: Array) -> Exam:
-        """The respondent's sealed answers to a question about each row, of the output that the uniforms say."""
+        """Return the respondent's sealed answers to a question about each row, of the output that the uniforms say."""
         chosen = self._chosen(uniform)
         return Exam(self.space, X, chosen, _Asked.of(len(X), task, np.eye(self.space.m)[chosen]))
 
     def examined(self, state: BankState, exam: Exam, places: Array) -> BankState:
-        """The state after asking about some of the rows; what was asked and answered is written into the exam."""
+        """Return the state after asking about some of the rows.
+
+        What was asked and answered is written into the exam.
+        """
         banks = list(state.banks)
         for j in range(self.space.m):
             banks[j] = self._streamed(banks[j], j, exam.X, places[exam.chosen[places] == j], exam.asked)
@@ -336,14 +336,14 @@ class FilterLearner(
         return self._advanced(bank.opened(1), j, features, told, extra)
 
     def _advanced(self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float) -> Bank:
-        """The bank, written into, after a block of rows that does not go beyond what may be pending."""
+        """Return the bank, written into, after a block of rows that does not go beyond what may be pending."""
         law = (self.grid[bank.alive, 2].copy(), self._lean, self.flip, _LAPSE)
         about = (extra, self.space.centers[j], self.space.scales[j], self._decimals)
         after = bank.learnt(features, self._places(bank), law, about, asked.arrays)
         return self._thinned(after) if after.count > bank.count and after.pending == 0 else after
 
     def _places(self, bank: Bank) -> Array:
-        """The map of each filter."""
+        """Return the map of each filter."""
         return np.asarray(self.grid[bank.alive, 0].astype(np.int64))
 
     def _thinned(self, bank: Bank) -> Bank:
@@ -364,7 +364,7 @@ class FilterLearner(
         return self._refined(bank) if bank.count == _SECOND_LOOK else bank
 
     def _refined(self, bank: Bank) -> Bank:
-        """The bank with noise scales between those that are left: a filter begins as the next noisier one.
+        """Return the bank with noise scales between those that are left: a filter begins as the next noisier one.
 
         Early on a noise scale need not be right, and fewer filters are faster; later a gain of twice too
         much or too little costs questions.  As S is about proportional to s^2, so is the new one's.
@@ -397,7 +397,7 @@ class FilterLearner(
         return np.asarray(bundles / np.linalg.norm(bundles, axis=1, keepdims=True))
 
     def _chosen(self, uniform: Array) -> Array:
-        """Which output, or bundle, each question is about."""
+        """Return which output, or bundle, each question is about."""
         if self.width == 0:
             return np.zeros(len(uniform), dtype=np.int64)
         return (uniform[:, 0] * len(self.space.askable)).astype(np.int64)
@@ -410,7 +410,7 @@ class FilterLearner(
     def _shares(
         self, state: BankState, features: Array, u: Sequence[float], c: float
     ) -> dict[int, tuple[bool, float, float]]:
-        """What <z, u> > c says about each output in it: (above?, threshold, variance of all the rest).
+        """Return what <z, u> > c says about each output in it: (above?, threshold, variance of all the rest).
 
         The other outputs are taken at the mean and variance that their banks give them.
         """
@@ -428,7 +428,7 @@ class FilterLearner(
         return out
 
     def _each(self, state: BankState, X: ArrayLike, value: Callable[[Bank, Array, Array], Array]) -> Array:
-        """A function of the filters' means and variances at each row, for each output, n x m."""
+        """Return a function of the filters' means and variances at each row, for each output, n x m."""
         rows, wanted = as_rows(X, self.columns), self._maps_in_use(state)
         out = np.empty((len(rows), self.space.m))
         for first in range(0, len(rows), _CHUNK):
@@ -438,14 +438,14 @@ class FilterLearner(
         return out
 
     def _mixture(self, bank: Bank, features: Array) -> tuple[float, float]:
-        """Mean and variance of a label of one output at a row."""
+        """Return mean and variance of a label of one output at a row."""
         at, spread = self._seen(bank, features)
         mean = float(bank.weights @ at[:, 0])
         noise = self.grid[bank.alive, 2]
         return mean, float(bank.weights @ (spread[:, 0] + noise**2 + (at[:, 0] - mean) ** 2))
 
     def _seen(self, bank: Bank, features: Array) -> tuple[Array, Array]:
-        """<x, mu> and x^T S x, K x n."""
+        """Return <x, mu> and x^T S x, K x n."""
         return bank.seen(features, self._places(bank))
 
     def _in_use(self, *banks: Bank) -> list[int]:
@@ -455,7 +455,7 @@ class FilterLearner(
         return self._in_use(*state.banks)
 
     def _features(self, rows: Array, wanted: Sequence[int]) -> Array:
-        """phi(row) of the maps in use, filled up with zeros: maps x n x p."""
+        """Return phi(row) of the maps in use, filled up with zeros: maps x n x p."""
         out = np.zeros((len(self.maps), len(rows), self.size))
         for g in wanted:
             out[g, :, : self.maps[g].size] = self.maps[g](rows)
@@ -463,7 +463,7 @@ class FilterLearner(
 
 
 def tell_apart(space: Real) -> bool:
-    """Whether bundles say enough of each output by itself for a bank each, which knows no covariances.
+    """Return whether bundles say enough of each output by itself for a bank each, which knows no covariances.
 
     With H the mean of u u^T over the bundles and D its diagonal, the banks take steps of D^-1 / t where
     H^-1 / t would be right: that is as fast, up to a constant, where the eigenvalues of D^-1 H exceed 1/2.

@@ -101,16 +101,15 @@ class Intervals(
         return True
 
     def within(self, space: Real) -> Intervals:
-        """See ``HasRange.within``."""
         return replace(self, median=self.median.within(space))
 
     def init(self) -> IntervalState:
-        """No answer yet."""
+        """Return no answer yet."""
         median, lower, upper = (bank.init() for bank in self.banks)
         return IntervalState((median, lower, upper))
 
     def ask(self, state: IntervalState, x: ArrayLike, uniform: Array) -> Question:
-        """The question of one of the banks, drawn at random."""
+        """Return the question of one of the banks, drawn at random."""
         row, which = as_row(x, self.columns)[0], self._which(float(uniform[0]))
         question = self.banks[which].ask(state.parts[which], row, np.asarray(uniform)[1:])
         assert isinstance(question, HalfSpace)
@@ -124,15 +123,15 @@ class Intervals(
         return IntervalState((parts[0], parts[1], parts[2]))
 
     def predict(self, state: IntervalState, X: ArrayLike) -> Array:
-        """The median, n x m."""
+        """Return the median, n x m."""
         return self.median.predict(state.parts[0], X)
 
     def std(self, state: IntervalState, X: ArrayLike) -> Array:
-        """The standard deviation of the predicted median (see ``Filters.std``)."""
+        """Return the standard deviation of the predicted median (see ``Filters.std``)."""
         return self.median.std(state.parts[0], X)
 
     def interval(self, state: IntervalState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array]:
-        """Lower and upper ends, n x m.
+        """Return lower and upper ends, n x m.
 
         Another level than the one asked about stretches both sides as it would for normal labels.
         """
@@ -145,25 +144,23 @@ class Intervals(
         return np.minimum(low, middle), np.maximum(high, middle)
 
     def count(self, state: IntervalState) -> int:
-        """Answers learnt."""
+        """Return answers learnt."""
         return sum(part.answers for part in state.parts)
 
     def chance(self, state: IntervalState, x: ArrayLike, question: Question) -> float:
-        """P(yes), as the bank that asked has it."""
+        """Return p(yes), as the bank that asked has it."""
         which = self._asked_by(question)
         return self.banks[which].chance(state.parts[which], x, question)
 
     def worth(self, state: IntervalState, X: ArrayLike) -> Array:
-        """What an answer tells the median's bank."""
+        """Return what an answer tells the median's bank."""
         return self.median.worth(state.parts[0], X)
 
     def to_arrays(self, state: IntervalState) -> dict[str, Array]:
-        """See ``Learner.to_arrays``."""
         each = enumerate(zip(self.banks, state.parts, strict=True))
         return {f"{i}-{name}": array for i, (bank, part) in each for name, array in bank.to_arrays(part).items()}
 
     def from_arrays(self, arrays: dict[str, Array]) -> IntervalState:
-        """See ``Learner.from_arrays``."""
         median, lower, upper = (
             bank.from_arrays({name[2:]: array for name, array in arrays.items() if name.startswith(f"{i}-")})
             for i, bank in enumerate(self.banks)

@@ -1,4 +1,4 @@
-"""What a learner needs of a model: evaluate it, and pull a step in label space back.
+"""The contract of models: evaluate, and pull a step in label space back.
 
 The parameters of a model are a few *accumulators* of one shape (see ``kernels``): A, with
 theta = s A, and for an average one or three more.  A model evaluates any combination of them and
@@ -31,31 +31,31 @@ class Model(ABC, Generic[P]):
 
     @abstractmethod
     def init(self, outputs: int, copies: int, diagonal: bool = False) -> P:
-        """Parameters before any answer; ``diagonal`` makes room for squared gradients."""
+        """Return parameters before any answer; ``diagonal`` makes room for squared gradients."""
 
     @abstractmethod
     def evaluate(self, params: P, X: Array, mix: Array) -> Array:
-        """f at the combination ``mix`` of the accumulators, n x m."""
+        """Return f at the combination ``mix`` of the accumulators, n x m."""
 
     @abstractmethod
     def at(self, params: P, X: Array) -> Point[P]:
-        """The model around some rows."""
+        """Return the model around some rows."""
 
     @abstractmethod
     def marked(self, params: P, mix: Array) -> P:
-        """Accumulator 2 <- accumulator 3 <- the combination ``mix`` (a tail's marks)."""
+        """Return accumulator 2 <- accumulator 3 <- the combination ``mix`` (a tail's marks)."""
 
     @abstractmethod
     def rescaled(self, params: P, scale: float, cumulated: float) -> P:
-        """B <- B - cumulated A, A <- scale A (see ``kernels``)."""
+        """Return B <- B - cumulated A, A <- scale A (see ``kernels``)."""
 
     @abstractmethod
     def to_arrays(self, params: P) -> dict[str, Array]:
-        """The parameters as plain arrays, for saving."""
+        """Return the parameters as plain arrays, for saving."""
 
     @abstractmethod
     def from_arrays(self, arrays: dict[str, Array]) -> P:
-        """The inverse of ``to_arrays``."""
+        """Return the inverse of ``to_arrays``."""
 
 
 class Point(ABC, Generic[P]):
@@ -63,24 +63,24 @@ class Point(ABC, Generic[P]):
 
     @abstractmethod
     def values(self, scale: float) -> Array:
-        """f(x_i) at theta = scale A, b x m."""
+        """Return f(x_i) at theta = scale A, b x m."""
 
     @abstractmethod
     def gram(self) -> Array:
-        """<phi(x_i), phi(x_j)>, b x b (models that are linear)."""
+        """Return <phi(x_i), phi(x_j)>, b x b (models that are linear)."""
 
     @abstractmethod
     def products(self, U: Array) -> Array:
-        """<J_i^T u_i, J_j^T u_j>, b x b."""
+        """Return <J_i^T u_i, J_j^T u_j>, b x b."""
 
     @abstractmethod
     def stepped(self, V: Array, weights: Array) -> P:
-        """Accumulator k plus sum_i weights[i, k] J_i^T v_i."""
+        """Return accumulator k plus sum_i weights[i, k] J_i^T v_i."""
 
     @abstractmethod
     def stepped_diagonally(self, v: Array, scale: float, gamma: float, weights: Array) -> P:
-        """A step against J^T v with a size for each coordinate, for one row."""
+        """Return a step against J^T v with a size for each coordinate, for one row."""
 
     @abstractmethod
     def distance2(self, scale: float) -> float:
-        """|theta - theta_0|^2 (models that are not linear; the others keep track of it)."""
+        """Return |theta - theta_0|^2 (models that are not linear; the others keep track of it)."""

@@ -24,11 +24,11 @@ class Buffer:
         self._used = 0
 
     def view(self, n: int) -> Array:
-        """The first n rows."""
+        """Return the first n rows."""
         return self._rows[:n]
 
     def extended(self, n: int, rows: Array) -> Buffer:
-        """A buffer whose first n rows are these, followed by ``rows``."""
+        """Return a buffer whose first n rows are these, followed by ``rows``."""
         total = n + len(rows)
         target = self
         if self._used != n or total > len(self._rows):
@@ -51,11 +51,11 @@ class ExpansionParams:
     outputs: int
 
     def stacked(self) -> Array:
-        """The coefficients, n x copies x m."""
+        """Return the coefficients, n x copies x m."""
         return self.coefficients.view(self.n).reshape(self.n, self.copies, self.outputs)
 
     def combined(self, mix: Array) -> Array:
-        """The coefficients of a combination of the accumulators, n x m."""
+        """Return the coefficients of a combination of the accumulators, n x m."""
         return np.asarray(np.tensordot(self.stacked(), mix, (1, 0)))
 
 
@@ -78,11 +78,11 @@ class KernelExpansion(Model[ExpansionParams]):
         return self.scaler.columns
 
     def init(self, outputs: int, copies: int, diagonal: bool = False) -> ExpansionParams:
-        """No support."""
+        """Return no support."""
         return ExpansionParams(Buffer(self.columns), Buffer(copies * outputs), 0, copies, outputs)
 
     def evaluate(self, params: ExpansionParams, X: Array, mix: Array) -> Array:
-        """K(X, support) (sum_k mix_k a_k), some rows at a time."""
+        """Return K(X, support) (sum_k mix_k a_k), some rows at a time."""
         coefficients = params.combined(mix)
         support, rows = params.support.view(params.n), self.scaler(X)
         out = np.zeros((len(X), coefficients.shape[1]))
@@ -94,25 +94,22 @@ class KernelExpansion(Model[ExpansionParams]):
         return out
 
     def at(self, params: ExpansionParams, X: Array) -> ExpansionPoint:
-        """The scaled rows."""
+        """Return the scaled rows."""
         return ExpansionPoint(params, self.kernel, self.scaler(X))
 
     def marked(self, params: ExpansionParams, mix: Array) -> ExpansionParams:
-        """See ``Model.marked``."""
         stacked = params.stacked().copy()
         stacked[:, 2] = stacked[:, 3]
         stacked[:, 3] = params.combined(mix)
         return self._with(params, stacked)
 
     def rescaled(self, params: ExpansionParams, scale: float, cumulated: float) -> ExpansionParams:
-        """See ``Model.rescaled``."""
         stacked = params.stacked().copy()
         stacked[:, 1:2] -= cumulated * stacked[:, :1]
         stacked[:, 0] *= scale
         return self._with(params, stacked)
 
     def to_arrays(self, params: ExpansionParams) -> dict[str, Array]:
-        """See ``Model.to_arrays``."""
         return {
             "support": params.support.view(params.n).copy(),
             "coefficients": params.coefficients.view(params.n).copy(),
@@ -120,7 +117,6 @@ class KernelExpansion(Model[ExpansionParams]):
         }
 
     def from_arrays(self, arrays: dict[str, Array]) -> ExpansionParams:
-        """See ``Model.from_arrays``."""
         support, coefficients = arrays["support"], arrays["coefficients"]
         rows, terms = (Buffer(part.shape[1]).extended(0, part) for part in (support, coefficients))
         copies, outputs = (int(n) for n in arrays["shape"])
@@ -142,7 +138,7 @@ class ExpansionPoint(Point[ExpansionParams]):
     rows: Array
 
     def values(self, scale: float) -> Array:
-        """scale K(X, support) a."""
+        """Return scale K(X, support) a."""
         n, m = self.params.n, self.params.outputs
         coefficients = self.params.coefficients.view(n)
         if n == 0:
@@ -150,26 +146,26 @@ class ExpansionPoint(Point[ExpansionParams]):
         return np.asarray(scale * self.kernel.dot(self.rows, self.params.support.view(n), coefficients[:, :m]))
 
     def gram(self) -> Array:
-        """K(X, X)."""
+        """Return K(X, X)."""
         return self.kernel.matrix(self.rows, self.rows)
 
     def products(self, U: Array) -> Array:
-        """K(X, X), entry by entry times U U^T."""
+        """Return K(X, X), entry by entry times U U^T."""
         return np.asarray(self.gram() * (U @ U.T))
 
     def stepped(self, V: Array, weights: Array) -> ExpansionParams:
-        """b more terms."""
+        """Return b more terms."""
         params, n = self.params, self.params.n
         terms = (weights[:, :, None] * V[:, None, :]).reshape(len(V), -1)
         support, coefficients = params.support.extended(n, self.rows), params.coefficients.extended(n, terms)
         return ExpansionParams(support, coefficients, n + len(V), params.copies, params.outputs)
 
     def stepped_diagonally(self, v: Array, scale: float, gamma: float, weights: Array) -> ExpansionParams:
-        """A growing expansion has no coordinates; learners refuse the combination."""
+        """Return a growing expansion has no coordinates; learners refuse the combination."""
         raise TypeError("a kernel expansion has no coordinates")
 
     def distance2(self, scale: float) -> float:
-        """|theta|^2 = sum a_i a_j k(x_i, x_j)."""
+        """Return |theta|^2 = sum a_i a_j k(x_i, x_j)."""
         a = self.params.combined(np.eye(self.params.copies)[0])
         support = self.params.support.view(self.params.n)
         return float(scale * scale * np.sum(a * (self.kernel.matrix(support, support) @ a)))

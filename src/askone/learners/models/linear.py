@@ -36,42 +36,38 @@ class FeatureModel(Model[FeatureParams]):
         return self.features.columns
 
     def init(self, outputs: int, copies: int, diagonal: bool = False) -> FeatureParams:
-        """Zeros."""
+        """Return zeros."""
         shape = (outputs, self.features.size)
         return FeatureParams(np.zeros((copies, *shape)), np.zeros(shape) if diagonal else None)
 
     def evaluate(self, params: FeatureParams, X: Array, mix: Array) -> Array:
-        """Phi (sum_k mix_k array_k)^T."""
+        """Return Phi (sum_k mix_k array_k)^T."""
         theta = params.arrays[0] * mix[0]
         for array, weight in zip(params.arrays[1:], mix[1:], strict=True):
             theta += array * weight
         return np.asarray(self.features(X) @ theta.T)
 
     def at(self, params: FeatureParams, X: Array) -> FeaturePoint:
-        """Features of the rows."""
+        """Return features of the rows."""
         return FeaturePoint(params, self.features(X))
 
     def marked(self, params: FeatureParams, mix: Array) -> FeatureParams:
-        """See ``Model.marked``."""
         arrays = params.arrays.copy()
         arrays[2] = arrays[3]
         arrays[3] = np.tensordot(mix, params.arrays, 1)
         return FeatureParams(arrays, params.squares)
 
     def rescaled(self, params: FeatureParams, scale: float, cumulated: float) -> FeatureParams:
-        """See ``Model.rescaled``."""
         arrays = params.arrays.copy()
         arrays[1:2] -= cumulated * arrays[0]
         arrays[0] *= scale
         return FeatureParams(arrays, params.squares)
 
     def to_arrays(self, params: FeatureParams) -> dict[str, Array]:
-        """See ``Model.to_arrays``."""
         squares = {} if params.squares is None else {"squares": params.squares}
         return {"arrays": params.arrays, **squares}
 
     def from_arrays(self, arrays: dict[str, Array]) -> FeatureParams:
-        """See ``Model.from_arrays``."""
         return FeatureParams(arrays["arrays"], arrays.get("squares"))
 
 
@@ -84,25 +80,25 @@ class FeaturePoint(Point[FeatureParams]):
     features: Array
 
     def values(self, scale: float) -> Array:
-        """scale Phi A^T."""
+        """Return scale Phi A^T."""
         values: Array = self.features.dot(self.params.arrays[0].T)
         return values if scale == 1.0 else scale * values
 
     def gram(self) -> Array:
-        """Phi Phi^T."""
+        """Return Phi Phi^T."""
         return np.asarray(self.features @ self.features.T)
 
     def products(self, U: Array) -> Array:
-        """Phi Phi^T, entry by entry times U U^T."""
+        """Return Phi Phi^T, entry by entry times U U^T."""
         gram = self.gram()
         return gram if U.shape[1] == 1 and (U == 1.0).all() else gram * (U @ U.T)
 
     def stepped(self, V: Array, weights: Array) -> FeatureParams:
-        """A rank-b update of a copy."""
+        """Return a rank-b update of a copy."""
         return FeatureParams(self.params.arrays + self._increments(V, weights), self.params.squares)
 
     def stepped_diagonally(self, v: Array, scale: float, gamma: float, weights: Array) -> FeatureParams:
-        """Each coordinate divided by the root of its summed squares."""
+        """Return each coordinate divided by the root of its summed squares."""
         gradient = v[0][:, None] * self.features
         squares = np.zeros_like(gradient) if self.params.squares is None else self.params.squares
         squares = squares + gradient**2
@@ -110,7 +106,7 @@ class FeaturePoint(Point[FeatureParams]):
         return FeatureParams(self.params.arrays + weights[0][:, None, None] * step / scale, squares)
 
     def distance2(self, scale: float) -> float:
-        """|theta|^2."""
+        """Return |theta|^2."""
         return float(scale * scale * np.sum(self.params.arrays[0] ** 2))
 
     def _increments(self, V: Array, weights: Array) -> Array:

@@ -67,7 +67,7 @@ class Neural(Model[NeuralParams]):
         return next(p.dtype for p in self.module.parameters())
 
     def init(self, outputs: int, copies: int, diagonal: bool = False) -> NeuralParams:
-        """The module's own weights."""
+        """Return the module's own weights."""
         with torch.no_grad():
             start = torch.nn.utils.parameters_to_vector(self._learnable().values()).detach().clone()
             width = self._call(start, np.zeros((1, self.columns))).shape
@@ -78,38 +78,34 @@ class Neural(Model[NeuralParams]):
         return NeuralParams(vectors, start, torch.zeros_like(start) if diagonal else None)
 
     def evaluate(self, params: NeuralParams, X: Array, mix: Array) -> Array:
-        """f at a combination of the accumulators."""
+        """Return f at a combination of the accumulators."""
         with torch.no_grad():
             theta = torch.as_tensor(mix, dtype=params.start.dtype, device=params.start.device) @ params.vectors
             return np.asarray(self._call(theta, X).double().cpu().numpy())
 
     def at(self, params: NeuralParams, X: Array) -> NeuralPoint:
-        """The network around one row."""
+        """Return the network around one row."""
         return NeuralPoint(self, params, X)
 
     def marked(self, params: NeuralParams, mix: Array) -> NeuralParams:
-        """See ``Model.marked``."""
         vectors = params.vectors.clone()
         vectors[2] = vectors[3]
         vectors[3] = torch.as_tensor(mix, dtype=vectors.dtype, device=vectors.device) @ params.vectors
         return NeuralParams(vectors, params.start, params.squares)
 
     def rescaled(self, params: NeuralParams, scale: float, cumulated: float) -> NeuralParams:
-        """See ``Model.rescaled``."""
         vectors = params.vectors.clone()
         vectors[1:2] -= cumulated * vectors[0]
         vectors[0] *= scale
         return NeuralParams(vectors, params.start, params.squares)
 
     def to_arrays(self, params: NeuralParams) -> dict[str, Array]:
-        """See ``Model.to_arrays``."""
         tensors = {"vectors": params.vectors, "start": params.start}
         if params.squares is not None:
             tensors["squares"] = params.squares
         return {name: tensor.cpu().numpy() for name, tensor in tensors.items()}
 
     def from_arrays(self, arrays: dict[str, Array]) -> NeuralParams:
-        """See ``Model.from_arrays``."""
         vectors, start = (self._tensor(arrays[name]) for name in ("vectors", "start"))
         size = sum(p.numel() for p in self._learnable().values())
         if len(start) != size:
@@ -144,28 +140,28 @@ class NeuralPoint(Point[NeuralParams]):
     X: Array
 
     def values(self, scale: float) -> Array:
-        """f_theta(x)."""
+        """Return f_theta(x)."""
         mix = np.zeros(len(self.params.vectors))
         mix[0] = scale
         return self.model.evaluate(self.params, self.X, mix)
 
     def gram(self) -> Array:
-        """A network has no fixed features; learners do not ask for them."""
+        """Return a network has no fixed features; learners do not ask for them."""
         raise TypeError("a network has no fixed features")
 
     def products(self, U: Array) -> Array:
-        """|J^T u|^2."""
+        """Return |J^T u|^2."""
         pulled = self._pulled(U)
         return np.array([[float(pulled @ pulled)]])
 
     def stepped(self, V: Array, weights: Array) -> NeuralParams:
-        """Each accumulator plus its weight times J^T v."""
+        """Return each accumulator plus its weight times J^T v."""
         pulled = self._pulled(V)
         vectors = self.params.vectors + self._column(weights) * pulled
         return NeuralParams(vectors, self.params.start, self.params.squares)
 
     def stepped_diagonally(self, v: Array, scale: float, gamma: float, weights: Array) -> NeuralParams:
-        """Each coordinate divided by the root of its summed squares."""
+        """Return each coordinate divided by the root of its summed squares."""
         gradient = self._pulled(v)
         squares = gradient**2 if self.params.squares is None else self.params.squares + gradient**2
         step = torch.where(squares > 0, -gamma * gradient / torch.sqrt(squares.clamp_min(1e-30)), 0.0)
@@ -173,7 +169,7 @@ class NeuralPoint(Point[NeuralParams]):
         return NeuralParams(vectors, self.params.start, squares)
 
     def distance2(self, scale: float) -> float:
-        """|theta - theta_0|^2."""
+        """Return |theta - theta_0|^2."""
         return float(torch.sum((scale * self.params.vectors[0] - self.params.start) ** 2))
 
     def _column(self, weights: Array) -> torch.Tensor:

@@ -113,19 +113,19 @@ class EllipsoidLearner(Learner[EllipsoidState]):
         return 2 * _FINEST + step / 2
 
     def init(self) -> EllipsoidState:
-        """A ball."""
+        """Return a ball."""
         radius = 2 * math.sqrt(self.dimension) if self.radius is None else self.radius
         return EllipsoidState(np.zeros(self.dimension), radius * np.eye(self.dimension))
 
     def ask(self, state: EllipsoidState, x: ArrayLike, uniform: Array) -> Question:
-        """The price in the middle, or the safe one."""
+        """Return the price in the middle, or the safe one."""
         middle, half = (float(v[0]) for v in self._reach(state, as_row(x, self.columns)))
         known = self.margin is not None and 2 * half * self.space.scales[0] < self.margin
         price = middle - half - self._below if known else middle
         return half_space(self.space, _UP, price, 1.0, state.count)
 
     def tell(self, state: EllipsoidState, x: ArrayLike, question: Question, answer: Answer) -> EllipsoidState:
-        """A cut at the question's own price, however old it is; what contradicts the others is only counted."""
+        """Return a cut at the question's own price, however old it is; what contradicts the others is only counted."""
         row = as_row(x, self.columns)
         if not isinstance(question, HalfSpace):
             raise wrong_family(HalfSpace, question)
@@ -150,31 +150,29 @@ class EllipsoidLearner(Learner[EllipsoidState]):
         return replace(state, center=state.center - (1 + d * alpha) / (d + 1) * b, factor=factor)
 
     def _reach(self, state: EllipsoidState, rows: Array) -> tuple[Array, Array]:
-        """The middle and half the width of what is possible, in unit labels."""
+        """Return the middle and half the width of what is possible, in unit labels."""
         features = self.features(rows)
         return features @ state.center, np.linalg.norm(features @ state.factor, axis=1)
 
     def interval(self, state: EllipsoidState, X: ArrayLike) -> tuple[Array, Array]:
-        """The lowest and the highest value that the answers leave possible, in the labels' units."""
+        """Return the lowest and the highest value that the answers leave possible, in the labels' units."""
         middle, half = self._reach(state, as_rows(X, self.columns))
         ends = self.space.from_unit(np.concatenate([middle - half, middle + half])[:, None])[:, 0]
         return ends[: len(middle)], ends[len(middle) :]
 
     def predict(self, state: EllipsoidState, X: ArrayLike) -> Array:
-        """The middle, in the labels' units."""
+        """Return the middle, in the labels' units."""
         middle, _ = self._reach(state, as_rows(X, self.columns))
         return self.space.from_unit(middle[:, None])
 
     def count(self, state: EllipsoidState) -> int:
-        """Answers told."""
+        """Return answers told."""
         return state.count
 
     def to_arrays(self, state: EllipsoidState) -> dict[str, Array]:
-        """See ``Learner.to_arrays``."""
         counts = {"count": np.array(state.count), "contradictions": np.array(state.contradictions)}
         return {"center": state.center, "factor": state.factor, **counts}
 
     def from_arrays(self, arrays: dict[str, Array]) -> EllipsoidState:
-        """See ``Learner.from_arrays``."""
         counts = int(arrays["count"]), int(arrays["contradictions"])
         return EllipsoidState(arrays["center"], arrays["factor"], *counts)

@@ -36,7 +36,7 @@ class Equilibrium:
 
 
 def payoff(p: ArrayLike, inside: ArrayLike) -> Array:
-    """What the query player gains: -(2 P(S) - 1)(2 1{y in S} - 1) for each set S (rows) and class y.
+    """Return what the query player gains: -(2 P(S) - 1)(2 1{y in S} - 1) for each set S (rows) and class y.
 
     >>> payoff([0.4, 0.3, 0.3], np.eye(3)).round(12).tolist()
     [[0.2, -0.2, -0.2], [-0.4, 0.4, -0.4], [-0.4, -0.4, 0.4]]
@@ -48,7 +48,7 @@ def payoff(p: ArrayLike, inside: ArrayLike) -> Array:
 
 
 def equilibrium(p: ArrayLike, inside: ArrayLike) -> Equilibrium:
-    """The exact solution for known probabilities, by linear programming.
+    """Return the exact solution for known probabilities, by linear programming.
 
     >>> found = equilibrium([0.4, 0.3, 0.3], np.eye(3))       # the paper's counter-example
     >>> round(found.value, 9), found.mu.round(9).tolist(), found.v.round(9).tolist()
@@ -61,12 +61,12 @@ def equilibrium(p: ArrayLike, inside: ArrayLike) -> Equilibrium:
 
 
 def gap(A: Array, v: Array, mu: Array) -> float:
-    """How much the players could gain by deviating, together: 0 at an equilibrium."""
+    """Return how much the players could gain by deviating, together: 0 at an equilibrium."""
     return float((A @ v).max() - (mu @ A).min())
 
 
 def _solved(A: Array) -> tuple[Array, float]:
-    """min_v max_i (A v)_i over the simplex: minimise t with A v <= t."""
+    """Return min_v max_i (A v)_i over the simplex: minimise t with A v <= t."""
     rows, columns = A.shape
     cost = np.append(np.zeros(columns), 1.0)
     bounds = [(0, None)] * columns + [(None, None)]

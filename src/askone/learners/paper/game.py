@@ -53,7 +53,7 @@ class _Player(Gradient):
     family: ClassVar[str] = "game"
 
     def bound(self, m: int) -> float:
-        """The size."""
+        """Return the size."""
         return self.size
 
 
@@ -113,21 +113,21 @@ class GameLearner(Learner[GameState]):
         return 1
 
     def init(self) -> GameState:
-        """Both players undecided."""
+        """Return both players undecided."""
         return GameState(self._prediction.init(), self._query.init(), np.zeros(self.space.size + len(self.sets)))
 
     def players(self, state: GameState, row: Array) -> tuple[Array, Array]:
-        """v and mu at one row (1 x columns)."""
+        """Return v and mu at one row (1 x columns)."""
         a, b = self._prediction.iterate(state.prediction, row)[0], self._query.iterate(state.query, row)[0]
         return softmax(a), softmax(b)
 
     def play(self, state: GameState) -> tuple[Array, Array]:
-        """The average of v and of mu over all rows told."""
+        """Return the average of v and of mu over all rows told."""
         t = max(self.count(state), 1)
         return state.played[: self.space.size] / t, state.played[self.space.size :] / t
 
     def ask(self, state: GameState, x: ArrayLike, uniform: Array) -> Question:
-        """A set drawn by the query player."""
+        """Return a set drawn by the query player."""
         _, mu = self.players(state, as_row(x, self.columns))
         q = (1 - self.explore) * mu + self.explore / len(mu)
         which = min(int(np.searchsorted(np.cumsum(q), as_uniform(uniform, 1)[0])), len(q) - 1)
@@ -136,7 +136,7 @@ class GameLearner(Learner[GameState]):
         return Subset(members, self.sets.titles[which], **drawn)  # type: ignore[arg-type]  # named fields
 
     def tell(self, state: GameState, x: ArrayLike, question: Question, answer: Answer) -> GameState:
-        """Both players move; see the module."""
+        """Return both players move; see the module."""
         row = as_row(x, self.columns)
         if not isinstance(question, Subset):
             raise wrong_family(Subset, question)
@@ -160,21 +160,19 @@ class GameLearner(Learner[GameState]):
         return int(found[0])
 
     def predict(self, state: GameState, X: ArrayLike) -> Array:
-        """The prediction player's averaged scores (v = softmax of them), n x K."""
+        """Return the prediction player's averaged scores (v = softmax of them), n x K."""
         return self._prediction.predict(state.prediction, X)
 
     def count(self, state: GameState) -> int:
-        """Answers learnt."""
+        """Return answers learnt."""
         return self._prediction.count(state.prediction)
 
     def to_arrays(self, state: GameState) -> dict[str, Array]:
-        """See ``Learner.to_arrays``."""
         prediction, query = self._prediction.to_arrays(state.prediction), self._query.to_arrays(state.query)
         named = {f"prediction-{k}": a for k, a in prediction.items()} | {f"query-{k}": a for k, a in query.items()}
         return {"played": state.played, **named}
 
     def from_arrays(self, arrays: dict[str, Array]) -> GameState:
-        """See ``Learner.from_arrays``."""
         prediction = {k[11:]: a for k, a in arrays.items() if k.startswith("prediction-")}
         query = {k[6:]: a for k, a in arrays.items() if k.startswith("query-")}
         return GameState(self._prediction.from_arrays(prediction), self._query.from_arrays(query), arrays["played"])

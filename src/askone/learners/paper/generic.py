@@ -90,7 +90,7 @@ class GenericSGD(Learner[GenericState]):
         return (self.loss.lipschitz(self.space.m) or 1.0) * float(self.space.scale.max())
 
     def init(self) -> GenericState:
-        """Zeros."""
+        """Return zeros."""
         zeros = np.zeros((self.space.m, self.model.features.size))
         return GenericState(zeros, zeros, 0)
 
@@ -106,7 +106,7 @@ class GenericSGD(Learner[GenericState]):
         return Slope(self.loss, tuple(at.tolist()), tuple(weights.tolist()), level, tuple(U.tolist()), bound)
 
     def tell(self, state: GenericState, x: ArrayLike, question: Question, answer: Answer) -> GenericState:
-        """A step against U if the answer is yes."""
+        """Return a step against U if the answer is yes."""
         as_row(x, self.columns)
         if not isinstance(question, Slope):
             raise wrong_family(Slope, question)
@@ -120,22 +120,20 @@ class GenericSGD(Learner[GenericState]):
         return GenericState(theta, state.total + theta, t)
 
     def gradient(self, question: Slope, answer: bool) -> Array:
-        """2 B d 1{yes} U: unbiased for the gradient in theta."""
+        """Return 2 B d 1{yes} U: unbiased for the gradient in theta."""
         return theory.generic_factor(self.dimension, question.bound) * answer * np.array(question.direction)
 
     def predict(self, state: GenericState, X: ArrayLike) -> Array:
-        """The average of the iterates, in the user's units."""
+        """Return the average of the iterates, in the user's units."""
         theta = state.total / state.t if state.t else state.theta
         return self.space.from_unit(self.model.features(as_rows(X, self.columns)) @ theta.T)
 
     def count(self, state: GenericState) -> int:
-        """Answers learnt."""
+        """Return answers learnt."""
         return state.t
 
     def to_arrays(self, state: GenericState) -> dict[str, Array]:
-        """See ``Learner.to_arrays``."""
         return {"theta": state.theta, "total": state.total, "t": np.array(state.t)}
 
     def from_arrays(self, arrays: dict[str, Array]) -> GenericState:
-        """See ``Learner.from_arrays``."""
         return GenericState(arrays["theta"], arrays["total"], int(arrays["t"]))

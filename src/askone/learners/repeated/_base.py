@@ -50,19 +50,19 @@ class RowLearner(AsksAgain[RowsState]):
 
     @abstractmethod
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Question:
-        """What to ask about a row (1 x columns) of which so much is known."""
+        """Return what to ask about a row (1 x columns) of which so much is known."""
 
     @abstractmethod
     def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
-        """What is known after an answer."""
+        """Return what is known after an answer."""
 
     @abstractmethod
     def open(self, known: Known) -> bool:
-        """Whether there is more to know."""
+        """Return whether there is more to know."""
 
     @abstractmethod
     def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
-        """The model after an answer about a row of which now so much is known."""
+        """Return the model after an answer about a row of which now so much is known."""
 
     @property
     def columns(self) -> int:
@@ -70,19 +70,19 @@ class RowLearner(AsksAgain[RowsState]):
         return self.inner.columns
 
     def init(self) -> RowsState:
-        """No row is known."""
+        """Return no row is known."""
         return RowsState(self.inner.init(), Map(), 0)
 
     def known(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> Known:
-        """What is known of one row."""
+        """Return what is known of one row."""
         return state.known.get(_name(as_row(x, self.columns), key), self.nothing)
 
     def wants(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> bool:
-        """Whether the row is not known yet."""
+        """Return whether the row is not known yet."""
         return self.open(self.known(state, x, key))
 
     def ask(self, state: RowsState, x: ArrayLike, uniform: Array, key: Key | None = None) -> Question:
-        """The next question about a row; a row that is known has none."""
+        """Return the next question about a row; a row that is known has none."""
         known = self.known(state, x, key)
         if not self.open(known):
             raise InvalidArgument("x", "a row whose label is not known yet (wants tells)", "one that is known")
@@ -99,30 +99,28 @@ class RowLearner(AsksAgain[RowsState]):
         return RowsState(inner, state.known.set(_name(row, key), after), state.answers + 1)
 
     def revisit(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> RowsState:
-        """The row has nothing to teach any more."""
+        """Return the row has nothing to teach any more."""
         return state
 
     def predict(self, state: RowsState, X: ArrayLike) -> Array:
-        """The model's prediction."""
+        """Return the model's prediction."""
         return self.inner.predict(state.inner, X)
 
     def count(self, state: RowsState) -> int:
-        """Answers told."""
+        """Return answers told."""
         return state.answers
 
     def rows_known(self, state: RowsState) -> int:
-        """How many rows have no question left."""
+        """Return how many rows have no question left."""
         return sum(not self.open(known) for known in state.known.values())
 
     def to_arrays(self, state: RowsState) -> dict[str, Array]:
-        """See ``Learner.to_arrays``."""
         names = sorted(state.known)
         known = np.array([state.known[name] for name in names]).reshape(len(names), len(self.nothing))
         inner = {f"inner-{name}": array for name, array in self.inner.to_arrays(state.inner).items()}
         return {"rows": np.array(names, dtype=np.str_), "known": known, "answers": np.array(state.answers), **inner}
 
     def from_arrays(self, arrays: dict[str, Array]) -> RowsState:
-        """See ``Learner.from_arrays``."""
         inner = {name[6:]: array for name, array in arrays.items() if name.startswith("inner-")}
         pairs = zip(arrays["rows"].tolist(), arrays["known"].tolist(), strict=True)
         known: Map[str, Known] = Map({name: tuple(values) for name, values in pairs})
@@ -130,12 +128,12 @@ class RowLearner(AsksAgain[RowsState]):
 
 
 def _name(row: Array, key: Key | None) -> str:
-    """What a row is called in the state: its key, else its content (-0.0 is 0.0)."""
+    """Return what a row is called in the state: its key, else its content (-0.0 is 0.0)."""
     return f"row {(row + 0.0).tobytes().hex()}" if key is None else f"key {json.dumps(key)}"
 
 
 def left_by(space: FiniteSpace, known: Known, question: Question, bit: bool) -> Known:
-    """The classes that fit an answer to a set question; an answer that none fits changes nothing."""
+    """Return the classes that fit an answer to a set question; an answer that none fits changes nothing."""
     if not isinstance(question, Subset):
         raise wrong_family(Subset, question)
     members = {space.index(name, "question") for name in question.members}

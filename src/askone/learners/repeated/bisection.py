@@ -84,7 +84,7 @@ class BisectedReal(RowLearner):
         return max(2 * self.precision, 1.01 * grain) * (1 + 1e-9)
 
     def open(self, known: Known) -> bool:
-        """Whether some output is not within the precision."""
+        """Return whether some output is not within the precision."""
         return max(self._widths(known)) > self._width
 
     def _widths(self, known: Known) -> list[float]:
@@ -99,7 +99,7 @@ class BisectedReal(RowLearner):
         return half_space(self.space, direction, (known[j] + known[m + j]) / 2, 1.0, state.answers)
 
     def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
-        """One end moves to the threshold (which stays within the other)."""
+        """Return one end moves to the threshold (which stays within the other)."""
         if not isinstance(question, HalfSpace):
             raise wrong_family(HalfSpace, question)
         u, c = in_unit_labels(self.space, question)
@@ -114,7 +114,7 @@ class BisectedReal(RowLearner):
         return tuple(ends)
 
     def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
-        """The middle of what is left, as the label, once it is narrow."""
+        """Return the middle of what is left, as the label, once it is narrow."""
         if self.open(known):
             return state.inner
         m = self.space.m
@@ -159,7 +159,7 @@ class BisectedClasses(RowLearner, HasProbabilities[RowsState]):
         return (1.0,) * self.space.size
 
     def open(self, known: Known) -> bool:
-        """Whether more than one class is left."""
+        """Return whether more than one class is left."""
         return sum(known) > 1
 
     def probabilities(self, state: RowsState, X: ArrayLike) -> Array | None:
@@ -167,7 +167,7 @@ class BisectedClasses(RowLearner, HasProbabilities[RowsState]):
         return self.inner.probabilities(state.inner, X)
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Subset:
-        """The next split of the code."""
+        """Return the next split of the code."""
         left = np.flatnonzero(known)
         strategy = cast(FullLabel, self.inner.strategy)
         p = strategy.working_model(self.inner.scores(state.inner, row)[0])
@@ -183,11 +183,11 @@ class BisectedClasses(RowLearner, HasProbabilities[RowsState]):
         return strategy.about(allowed.inside[which], title=allowed.titles[which], learnt=state.answers)
 
     def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
-        """The classes that fit the answer."""
+        """Return the classes that fit the answer."""
         return left_by(self.space, known, question, bit)
 
     def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
-        """The label, once it is known."""
+        """Return the label, once it is known."""
         if self.open(known):
             return state.inner
         name = self.space.names[known.index(1.0)]
@@ -195,7 +195,7 @@ class BisectedClasses(RowLearner, HasProbabilities[RowsState]):
 
 
 def huffman_split(p: Array) -> list[int]:
-    """The branch with fewer symbols at the root of a Huffman tree (the lighter one, if they are as many).
+    """Return the branch with fewer symbols at the root of a Huffman tree (the lighter one, if they are as many).
 
     >>> huffman_split(np.array([0.5, 0.2, 0.2, 0.1]))
     [0]

@@ -73,7 +73,7 @@ class RememberedReal(RowLearner):
         return 0.0 if decimals is None else 10.0**-decimals / self.space.scales[0]
 
     def open(self, known: Known) -> bool:
-        """Whether the interval is wider than the precision, and than thresholds are rounded."""
+        """Return whether the interval is wider than the precision, and than thresholds are rounded."""
         return known[1] - known[0] > max(2 * self.precision, 2 * self._grain)
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> HalfSpace:
@@ -89,13 +89,13 @@ class RememberedReal(RowLearner):
         return min(self._grain, (high - low) / 4)
 
     def _middle(self, low: float, high: float) -> float:
-        """The middle; of a half-open interval, as far on again as the range is wide."""
+        """Return the middle; of a half-open interval, as far on again as the range is wide."""
         if low <= -1e6:
             return min(high - 2.0, 0.0)
         return max(low + 2.0, 0.0) if high >= 1e6 else (low + high) / 2
 
     def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
-        """One end moves to the threshold."""
+        """Return one end moves to the threshold."""
         if not isinstance(question, HalfSpace):
             raise wrong_family(HalfSpace, question)
         u, c = in_unit_labels(self.space, question)
@@ -105,19 +105,22 @@ class RememberedReal(RowLearner):
         return (min(max(low, c), high), high) if bit else (low, max(min(high, c), low))
 
     def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
-        """The slope at the present prediction, if it is known on which side the label lies; else at the question."""
+        """Return the slope at the present prediction, if it is known on which side the label lies.
+
+        Else at the question.
+        """
         side = self._side(state, row, known)
         late = 0 if side is not None else self.inner.count(state.inner) - (cast(HalfSpace, question).learnt or 0)
         return self._stepped(state, row, bit if side is None else side, max(late, 0))
 
     def revisit(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> RowsState:
-        """The known slope once more; none where the prediction lies within what is left."""
+        """Return the known slope once more; none where the prediction lies within what is left."""
         row = as_row(x, self.columns)
         side = self._side(state, row, self.known(state, x, key))
         return state if side is None else replace(state, inner=self._stepped(state, row, side, 0))
 
     def _side(self, state: RowsState, row: Array, known: Known) -> bool | None:
-        """Whether the label lies above the prediction, where that is known (up to the rounding)."""
+        """Return whether the label lies above the prediction, where that is known (up to the rounding)."""
         z, margin = float(self.inner.iterate(state.inner, row)[0, 0]), self._margin(*known)
         if z <= known[0] + margin:
             return True
@@ -155,7 +158,7 @@ class RememberedClasses(RowLearner, HasProbabilities[RowsState]):
         return (1.0,) * self.space.size
 
     def open(self, known: Known) -> bool:
-        """Whether more than one class is left."""
+        """Return whether more than one class is left."""
         return sum(known) > 1
 
     def probabilities(self, state: RowsState, X: ArrayLike) -> Array | None:
@@ -163,20 +166,20 @@ class RememberedClasses(RowLearner, HasProbabilities[RowsState]):
         return self.inner.probabilities(state.inner, X)
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Subset:
-        """A half-space that cuts what is left."""
+        """Return a half-space that cuts what is left."""
         strategy, left = cast(Sphere, self.inner.strategy), np.array(known) > 0
         return strategy.ask_among(self.inner.scores(state.inner, row)[0], uniform, self.inner.count(state.inner), left)
 
     def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
-        """The classes that fit the answer."""
+        """Return the classes that fit the answer."""
         return left_by(self.space, known, question, bit)
 
     def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
-        """The gradient that the question carries."""
+        """Return the gradient that the question carries."""
         return self.inner.tell(state.inner, row[0], question, bit)
 
     def revisit(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> RowsState:
-        """The gradient at the known label."""
+        """Return the gradient at the known label."""
         row, known = as_row(x, self.columns), self.known(state, x, key)
         if self.open(known):
             return state

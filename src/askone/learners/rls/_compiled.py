@@ -21,7 +21,7 @@ from askone._common.types import Array
 
 @jit_sum
 def learn(theta: Array, factor: Array, phi: Array, residual: Array, weight: float) -> None:
-    """One row into theta (m x p) and L (p x p), in place.
+    """Learn one row into theta (m x p) and L (p x p), in place.
 
     >>> theta, factor = np.zeros((1, 2)), np.eye(2)
     >>> learn(theta, factor, np.array([1.0, 0.0]), np.array([3.0]), 2.0)     # 3 w / (1 + w)

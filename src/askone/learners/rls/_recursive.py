@@ -1,4 +1,4 @@
-"""What learners by recursive least squares share: pseudo-labels in, an exact ridge regression out.
+"""The base of learners by recursive least squares: pseudo-labels in, an exact ridge regression out.
 
 A pseudo-label b^ is made from one bit, with E[b^ | Y = y] the label's point in R^m exactly.  The state is
 the minimiser of  lambda |theta|^2 + sum_t w_t |b^_t - theta phi_t|^2  (see ``squares``), where
@@ -41,7 +41,7 @@ class RecursiveState:
     scale: float
 
     def copied(self) -> RecursiveState:
-        """The same in arrays of its own."""
+        """Return the same in arrays of its own."""
         return replace(self, theta=self.theta.copy(), factor=self.factor.copy())
 
 
@@ -69,15 +69,15 @@ class Recursive(AsksMany[RecursiveState], Streams[RecursiveState], TakesSlopes[R
 
     @abstractmethod
     def origin(self) -> Array:
-        """What theta = 0 stands for (m numbers)."""
+        """Return what theta = 0 stands for (m numbers)."""
 
     @abstractmethod
     def question(self, state: RecursiveState, z: Array, uniform: Array) -> Question:
-        """The question at the prediction z."""
+        """Return the question at the prediction z."""
 
     @abstractmethod
     def lesson(self, state: RecursiveState, z: Array, question: Question, answer: Answer) -> tuple[Array, float, float]:
-        """(b^ - z, its weight, the next ``scale``) from an answer, at the prediction z of this day."""
+        """Return (b^ - z, its weight, the next ``scale``) from an answer, at the prediction z of this day."""
 
     @property
     def local(self) -> bool:
@@ -90,42 +90,39 @@ class Recursive(AsksMany[RecursiveState], Streams[RecursiveState], TakesSlopes[R
         return self.features.columns
 
     def init(self) -> RecursiveState:
-        """theta = 0, S = I / lambda."""
+        """Return theta = 0, S = I / lambda."""
         p = self.features.size
         factor = np.eye(p) / math.sqrt(self.lambda_)
         return RecursiveState(np.zeros((self.space.m, p)), factor, 0, self.first_scale)
 
     def ask(self, state: RecursiveState, x: ArrayLike, uniform: Array) -> Question:
-        """The question at the present prediction."""
+        """Return the question at the present prediction."""
         phi = self.features(as_row(x, self.columns))[0]
         return self.question(state, self._at(state, phi), as_uniform(uniform, self.width))
 
     def ask_many(self, state: RecursiveState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``AsksMany.ask_many``."""
         features = self.features(as_rows(X, self.columns))
         drawn = as_uniform(uniform, len(features), self.width)
         return [self.question(state, self._at(state, phi), u) for phi, u in zip(features, drawn, strict=True)]
 
     def tell(self, state: RecursiveState, x: ArrayLike, question: Question, answer: Answer) -> RecursiveState:
-        """One more pseudo-label; an answer that comes late is taken at the prediction of the day it comes."""
+        """Return one more pseudo-label; an answer that comes late is taken at the prediction of the day it comes."""
         phi = self.features(as_row(x, self.columns))[0]
         return self._told(state.copied(), phi, question, answer)
 
     def predict(self, state: RecursiveState, X: ArrayLike) -> Array:
-        """theta phi(x), n x m."""
+        """Return theta phi(x), n x m."""
         return np.asarray(self.features(as_rows(X, self.columns)) @ state.theta.T + self.origin())
 
     def count(self, state: RecursiveState) -> int:
-        """Answers learnt."""
+        """Return answers learnt."""
         return state.count
 
     def to_arrays(self, state: RecursiveState) -> dict[str, Array]:
-        """See ``Learner.to_arrays``."""
         numbers = {"count": np.array(state.count), "scale": np.array(state.scale)}
         return {"theta": state.theta, "factor": state.factor, **numbers}
 
     def from_arrays(self, arrays: dict[str, Array]) -> RecursiveState:
-        """See ``Learner.from_arrays``."""
         return RecursiveState(arrays["theta"], arrays["factor"], int(arrays["count"]), float(arrays["scale"]))
 
     def stream(self, state: RecursiveState, X: Array, task: StreamTask) -> RecursiveState:
@@ -147,7 +144,7 @@ class Recursive(AsksMany[RecursiveState], Streams[RecursiveState], TakesSlopes[R
         return np.asarray(state.theta @ phi + self.origin())
 
     def _told(self, state: RecursiveState, phi: Array, question: Question, answer: Answer) -> RecursiveState:
-        """``tell`` into arrays that are the caller's own."""
+        """Return ``tell`` into arrays that are the caller's own."""
         residual, weight, scale = self.lesson(state, self._at(state, phi), question, question.accept(answer))
         _compiled.learn(state.theta, state.factor, phi, residual, weight)
         return RecursiveState(state.theta, state.factor, state.count + 1, scale)

@@ -112,15 +112,15 @@ class PseudoLabels(Recursive, HasProbabilities[RecursiveState]):
         return self.space.m * self._variance
 
     def origin(self) -> Array:
-        """The strategy's."""
+        """Return the strategy's."""
         return self.strategy.origin
 
     def question(self, state: RecursiveState, z: Array, uniform: Array) -> Question:
-        """The strategy's."""
+        """Return the strategy's."""
         return self.strategy.ask(z, uniform, state.count)
 
     def lesson(self, state: RecursiveState, z: Array, question: Question, answer: Answer) -> tuple[Array, float, float]:
-        """b^ - z = -G; the scale is the running mean of |b^ - z|^2 / m."""
+        """Return b^ - z = -G; the scale is the running mean of |b^ - z|^2 / m."""
         residual = -self.strategy.teach(question, answer, z)
         rate = _WINDOW / (state.count + _WARM + _WINDOW)
         scale = state.scale + rate * (float(residual @ residual) / self.space.m - state.scale)
@@ -182,7 +182,7 @@ class PseudoMeans(Recursive):
         return 1.0
 
     def origin(self) -> Array:
-        """The middle of the range."""
+        """Return the middle of the range."""
         return np.zeros(self.space.m)
 
     def question(self, state: RecursiveState, z: Array, uniform: Array) -> Question:
@@ -206,5 +206,5 @@ class PseudoMeans(Recursive):
         return residual, weight, min(max(state.scale * math.exp(move), _FINEST), _WIDEST)
 
     def predict(self, state: RecursiveState, X: Any) -> Array:
-        """The mean, in the user's units."""
+        """Return the mean, in the user's units."""
         return self.space.from_unit(super().predict(state, X))

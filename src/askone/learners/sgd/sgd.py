@@ -176,16 +176,15 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
     # -- the four functions ---------------------------------------------------------------------
 
     def init(self) -> SGDState:
-        """theta = 0 (a network: its own start)."""
+        """Return theta = 0 (a network: its own start)."""
         params = self.model.init(self.space.m, self.average.copies, self.step.diagonal)
         return SGDState(params, step_rules.start(self.step))
 
     def within(self, space: Real) -> SGDLearner:
-        """See ``HasRange.within``."""
         return replace(self, space=space)
 
     def ask(self, state: SGDState, x: ArrayLike, uniform: Array) -> Question:
-        """The question at the current iterate."""
+        """Return the question at the current iterate."""
         row = as_row(x, self.columns)
         if not self._plain:
             return self._questions(state, row, np.asarray(uniform)[None])[0]
@@ -194,11 +193,10 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         return half_space(self.space, _UP, at, 1.0, self.count(state))
 
     def ask_many(self, state: SGDState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``AsksMany.ask_many``."""
         return self._questions(state, as_rows(X, self.columns), uniform)
 
     def tell(self, state: SGDState, x: ArrayLike, question: Question, answer: Answer) -> SGDState:
-        """One step against the gradient that the answer gives."""
+        """Return one step against the gradient that the answer gives."""
         row = as_row(x, self.columns)
         if not self._asks_bits:
             if not isinstance(question, Reveal):
@@ -214,11 +212,11 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         return self._learn(state, row, self._told(u, c, question, bit), late)
 
     def iterate(self, state: SGDState, rows: Array) -> Array:
-        """The present iterate at some rows (checked before), in unit labels: where questions are asked."""
+        """Return the present iterate at some rows (checked before), in unit labels: where questions are asked."""
         return self.model.at(state.params, rows).values(state.S[step_loops.SCALE])
 
     def descend(self, state: SGDState, row: Array, gradient: Array, late: int = 0) -> SGDState:
-        """One step against a gradient in label space that is known: for surrogates that make their own."""
+        """Return one step against a gradient in label space that is known: for surrogates that make their own."""
         # A known gradient is a weak one whose direction is its own.
         norm = float(np.linalg.norm(gradient))
         u = gradient / norm if norm > 0 else np.eye(self.space.m)[0]
@@ -230,20 +228,18 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         return after
 
     def predict(self, state: SGDState, X: ArrayLike) -> Array:
-        """The averaged function, in the user's units."""
+        """Return the averaged function, in the user's units."""
         mix = self.average.mix(state.S) if state.S[step_loops.T] > 0 else self._mix_now(state)
         return self.space.from_unit(self.model.evaluate(state.params, as_rows(X, self.columns), mix))
 
     def count(self, state: SGDState) -> int:
-        """Answers learnt."""
+        """Return answers learnt."""
         return int(state.S[step_loops.T])
 
     def to_arrays(self, state: SGDState) -> dict[str, Array]:
-        """See ``Learner.to_arrays``."""
         return {"S": state.S, **self.model.to_arrays(state.params)}
 
     def from_arrays(self, arrays: dict[str, Array]) -> SGDState:
-        """See ``Learner.from_arrays``."""
         return SGDState(self.model.from_arrays(arrays), arrays["S"])
 
     def stream(self, state: SGDState, X: Array, task: StreamTask) -> SGDState:
@@ -324,7 +320,7 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
                       sealed.projections, sealed.flips, np.zeros(len(answers)), answers)  # fmt: skip
 
     def _shown(self, plan: Plan) -> tuple[Array, Array, Array]:
-        """(w, shift, stretch): <unit label, u> > c is <y, w> > (c + shift) stretch, which is what is shown."""
+        """Return (w, shift, stretch): <unit label, u> > c is <y, w> > (c + shift) stretch, which is what is shown."""
         if plan.bundle is None:
             weights = plan.directions / self.space.scale
             stretch = 1.0 / _lengths(weights)
@@ -423,7 +419,7 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         return rows
 
     def _largest_step(self, S: Array) -> float:
-        """A bound on the true step sizes to come."""
+        """Return a bound on the true step sizes to come."""
         if self.step.code == step_loops.SCHEDULE:
             return float(
                 self.step.gamma * (S[step_loops.T] + 1) ** -self.step.power / self.gradient.bound(self.space.m)

@@ -88,22 +88,21 @@ class Surrogate(AsksMany[SGDState], HasProbabilities[SGDState], TakesSlopes[SGDS
         return self.strategy.width
 
     def init(self) -> SGDState:
-        """The model's zero: scores at the strategy's origin."""
+        """Return the model's zero: scores at the strategy's origin."""
         return self._core.init()
 
     def ask(self, state: SGDState, x: ArrayLike, uniform: Array) -> Question:
-        """The strategy's question at the present scores."""
+        """Return the strategy's question at the present scores."""
         z = self.scores(state, as_row(x, self.columns))[0]
         return self.strategy.ask(z, as_uniform(uniform, self.width), self.count(state))
 
     def ask_many(self, state: SGDState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``AsksMany.ask_many``."""
         Z = self.scores(state, as_rows(X, self.columns))
         drawn = as_uniform(uniform, len(Z), self.width)
         return [self.strategy.ask(z, u, self.count(state)) for z, u in zip(Z, drawn, strict=True)]
 
     def tell(self, state: SGDState, x: ArrayLike, question: Question, answer: Answer) -> SGDState:
-        """One step against the gradient that the answer gives."""
+        """Return one step against the gradient that the answer gives."""
         row = as_row(x, self.columns)
         gradient = self.strategy.teach(question, question.accept(answer), self.scores(state, row)[0])
         late = self.strategy.late and question.learnt is not None
@@ -111,15 +110,15 @@ class Surrogate(AsksMany[SGDState], HasProbabilities[SGDState], TakesSlopes[SGDS
         return self._core.descend(state, row, gradient, behind)
 
     def descend(self, state: SGDState, row: Array, gradient: Array) -> SGDState:
-        """One step against a gradient of the surrogate that is known."""
+        """Return one step against a gradient of the surrogate that is known."""
         return self._core.descend(state, row, gradient)
 
     def scores(self, state: SGDState, rows: Array) -> Array:
-        """The scores at which questions are asked: those of the present iterate, n x m."""
+        """Return the scores at which questions are asked: those of the present iterate, n x m."""
         return self._core.iterate(state, rows) + self.strategy.origin
 
     def predict(self, state: SGDState, X: ArrayLike) -> Array:
-        """The averaged scores, n x m."""
+        """Return the averaged scores, n x m."""
         return self._core.predict(state, X) + self.strategy.origin
 
     def probabilities(self, state: SGDState, X: ArrayLike) -> Array | None:
@@ -127,13 +126,11 @@ class Surrogate(AsksMany[SGDState], HasProbabilities[SGDState], TakesSlopes[SGDS
         return self.strategy.probabilities(self.predict(state, X))
 
     def count(self, state: SGDState) -> int:
-        """Answers learnt."""
+        """Return answers learnt."""
         return self._core.count(state)
 
     def to_arrays(self, state: SGDState) -> dict[str, Array]:
-        """See ``Learner.to_arrays``."""
         return self._core.to_arrays(state)
 
     def from_arrays(self, arrays: dict[str, Array]) -> SGDState:
-        """See ``Learner.from_arrays``."""
         return self._core.from_arrays(arrays)

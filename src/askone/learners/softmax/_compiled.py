@@ -81,7 +81,7 @@ def tempered(Z: Array, temperatures: Array, out: Array) -> None:
 def step_once(
     W: Array, variance: Array, phi: Array, cell: Array, flip: float, damping: Array, Z: Array
 ) -> None:  # fmt: skip
-    """One natural-gradient step for one bit at scores Z (1 x K x m), in place (W: p x Km), damped as if implicit.
+    """Take one natural-gradient step for one bit at scores Z (1 x K x m), in place (W: p x Km), damped as if implicit.
 
         W -= variance phi g / (damping (1 + f sum_j d_j^2 v_j)),   v_j = sum phi^2 variance_j
 
@@ -113,7 +113,8 @@ def step_once(
 
 @jit
 def half_set(p: Array, uniform: Array, most: int, floor: float, power: float, order: Array) -> int:
-    """Classes drawn by p^power without replacement, at most so many, while their mass nears 1/2: how many are in.
+    """Return classes drawn by p^power without replacement, at most so many, while their mass nears 1/2: how many are
+    in.
 
     ``order`` gets the classes; the drawing is that of the largest of power log p + Gumbel noise.
     """
@@ -137,7 +138,7 @@ def half_set(p: Array, uniform: Array, most: int, floor: float, power: float, or
 
 @final
 class Prior(NamedTuple):
-    """What is believed beside the stored bits: independent normals, as precisions and means (p x K x m)."""
+    """A prior beside the stored bits: independent normals, as precisions and means (p x K x m)."""
 
     precision: Array
     anchor: Array
@@ -163,7 +164,7 @@ class Refit(NamedTuple):
 
 
 def terms_of(Phi: Array, cells: Array, W: Array, prior: Prior | None, flip: float) -> Terms:
-    """The loss and its derivatives over rows of features Phi (n x p).
+    """Return the loss and its derivatives over rows of features Phi (n x p).
 
     >>> one = terms_of(np.ones((1, 1)), np.array([[1.0, 0.0]]), np.zeros((1, 1, 2)), None, 0.0)
     >>> one.gradient.ravel().tolist(), one.value.round(4).tolist()
@@ -183,7 +184,7 @@ def terms_of(Phi: Array, cells: Array, W: Array, prior: Prior | None, flip: floa
 
 
 def information(Phi: Array, F: Array, D: Array) -> Array:
-    """The diagonal of the Fisher information of the bits, p x K x m."""
+    """Return the diagonal of the Fisher information of the bits, p x K x m."""
     n, K, m = D.shape
     squares = (F[:, :, None] * D * D).reshape(n, K * m).astype(Phi.dtype, copy=False)
     return np.asarray((Phi * Phi).T @ squares, dtype=np.float64).reshape(Phi.shape[1], K, m)
@@ -207,7 +208,7 @@ def refit(Phi: Array, cells: Array, W: Array, prior: Prior, flip: float) -> Refi
 
 
 def _newton_step(Phi: Array, terms: Terms, prior: Prior, diagonal: Array) -> tuple[Array, Array]:
-    """(prior + information)^-1 (-gradient), nearly; and the largest curvature met, in units of the diagonal.
+    """Return (prior + information)^-1 (-gradient), nearly; and the largest curvature met, in units of the diagonal.
 
     Products with Phi are in its precision, sums of them in double.
     """
@@ -240,7 +241,7 @@ def _newton_step(Phi: Array, terms: Terms, prior: Prior, diagonal: Array) -> tup
 def _line_search(
     Phi: Array, cells: Array, W: Array, prior: Prior, flip: float, terms: Terms, step: Array
 ) -> tuple[Array, Terms, bool]:
-    """Each member's step is halved until its loss falls; one that never falls stays where it is."""
+    """Return each member's step is halved until its loss falls; one that never falls stays where it is."""
     length, slope = np.ones(W.shape[1]), _inner(terms.gradient, step)
     for _ in range(_HALVINGS):
         tried = W + length[:, None] * step

@@ -161,7 +161,7 @@ class SetLikelihoodLearner(
         return max(256, _STORED // widest)
 
     def init(self) -> LikelihoodState:
-        """All classes alike."""
+        """Return all classes alike."""
         p, K, m = self.features.size, len(self.scales), self.space.size
         W = np.zeros((p, K, m))
         precision = np.broadcast_to(1.0 / np.array(self.scales)[:, None], (p, K, m)).copy()
@@ -172,11 +172,10 @@ class SetLikelihoodLearner(
     # -- questions --------------------------------------------------------------------------------
 
     def ask(self, state: LikelihoodState, x: ArrayLike, uniform: Array) -> Subset:
-        """A set of about half of the mass, by chance: see ``_draw``."""
+        """Return a set of about half of the mass, by chance: see ``_draw``."""
         return self._ask(state, self._seen(state, self.features(as_row(x, self.columns))[0]), uniform)
 
     def ask_many(self, state: LikelihoodState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``AsksMany.ask_many``."""
         Phi = self.features(as_rows(X, self.columns))
         return [self._ask(state, self._seen(state, phi), u) for phi, u in zip(Phi, uniform, strict=True)]
 
@@ -184,7 +183,10 @@ class SetLikelihoodLearner(
         return self._question(self._mixture(state, seen), as_uniform(uniform, self.width), self.count(state))
 
     def _question(self, p: Array, uniform: Array, learnt: int) -> Subset:
-        """Listed sets by the variance of their answer; else classes by sqrt(p) (many: p), while the mass nears 1/2."""
+        """Return listed sets by the variance of their answer; else classes by sqrt(p) (many: p).
+
+        While the mass nears 1/2.
+        """
         if self._listed is not None:
             return self._from_list(self._listed, p, float(uniform[0]), learnt)
         order = np.empty(self._most, dtype=np.int64)
@@ -206,7 +208,7 @@ class SetLikelihoodLearner(
     # -- answers ----------------------------------------------------------------------------------
 
     def tell(self, state: LikelihoodState, x: ArrayLike, question: Question, answer: Answer) -> LikelihoodState:
-        """A step for this bit, and a refit if one is due.  Questions may be anybody's, and late."""
+        """Return a step for this bit, and a refit if one is due.  Questions may be anybody's, and late."""
         cell = self._cell(question, question.accept(answer))
         phi = self.features(as_row(x, self.columns))[0]
         return self._learnt(_owned(state), self._seen(state, phi), cell)
@@ -221,7 +223,7 @@ class SetLikelihoodLearner(
         return said, self._learnt(_owned(state), seen, cell)
 
     def stream(self, state: LikelihoodState, X: Array, task: StreamTask) -> LikelihoodState:
-        """The same for many rows: features in blocks, one copy of the state."""
+        """Return the same for many rows: features in blocks, one copy of the state."""
         state = _owned(state)
         for start in range(0, len(X), _BLOCK):
             Phi = self.features(np.ascontiguousarray(X[start : start + _BLOCK]))
@@ -235,7 +237,7 @@ class SetLikelihoodLearner(
         return state
 
     def _cell(self, question: Question, answer: Answer) -> Array:
-        """1 for each class that the answer leaves."""
+        """Return 1 for each class that the answer leaves."""
         inside = self._inside(question)
         cell = inside if answer else 1.0 - inside
         if not 0 < cell.sum() < len(cell):
@@ -250,7 +252,7 @@ class SetLikelihoodLearner(
         return inside
 
     def _learnt(self, state: LikelihoodState, seen: Seen, cell: Array) -> LikelihoodState:
-        """The state after a bit; its own arrays may be written."""
+        """Return the state after a bit; its own arrays may be written."""
         answers, due, refits, stored = state.counts
         evidence, known = self._judged(state, seen, cell)
         if answers + 1 < due:
@@ -266,7 +268,7 @@ class SetLikelihoodLearner(
         return state
 
     def _judged(self, state: LikelihoodState, seen: Seen, cell: Array) -> tuple[Array, tuple[float, float]]:
-        """The discounted log-likelihoods after one more answer, forecast before it is learnt."""
+        """Return the discounted log-likelihoods after one more answer, forecast before it is learnt."""
         keep = 1.0 - 1.0 / max(_MEMORY * state.counts[0], 50.0)
         count, blank = state.heard
         plain = float(self._logged(np.array(cell.mean())))
@@ -295,7 +297,7 @@ class SetLikelihoodLearner(
         return self._forgotten(state) if full else state
 
     def _forgotten(self, state: LikelihoodState) -> LikelihoodState:
-        """The older half of the bits as a normal prior whose gradient at W is theirs: W stays the best fit."""
+        """Return the older half of the bits as a normal prior whose gradient at W is theirs: W stays the best fit."""
         answers, due, refits, stored = state.counts
         half, p = stored // 2, self.features.size
         rows = state.store.view(stored)
@@ -320,18 +322,18 @@ class SetLikelihoodLearner(
         return np.asarray((weights / weights.sum()) @ seen.members.reshape(len(weights), -1))
 
     def _losses(self, state: LikelihoodState) -> Array:
-        """Mean -log forecast of each member at its best temperature."""
+        """Return mean -log forecast of each member at its best temperature."""
         return np.asarray(-state.evidence.max(axis=1) / max(state.heard[0], 1.0))
 
     def _preferred(self, state: LikelihoodState) -> int:
-        """The strongest prior that forecasts nearly as well as the best."""
+        """Return the strongest prior that forecasts nearly as well as the best."""
         losses = self._losses(state)
         best, blank = float(losses.min()), -state.heard[1] / max(state.heard[0], 1.0)
         slack = max(0.0, min(_TOLERANCE * best, _SHARE * (blank - best)))
         return int(np.argmax(losses <= best + slack + 1e-12))
 
     def probabilities(self, state: LikelihoodState, X: ArrayLike) -> Array:
-        """p(y|x), n x K: the preferred member at its temperatures."""
+        """Return p(y|x), n x K: the preferred member at its temperatures."""
         Phi, k = self.features(as_rows(X, self.columns)), self._preferred(state)
         Z = Phi @ state.W[:, k]
         weights = np.exp(state.evidence[k] - state.evidence[k].max())
@@ -343,17 +345,20 @@ class SetLikelihoodLearner(
         return np.asarray(total / total.sum(axis=1, keepdims=True))
 
     def predict(self, state: LikelihoodState, X: ArrayLike) -> Array:
-        """E[phi(Y) | x] in the space's embedding: decoded by the most likely label, or the least expected cost."""
+        """Return E[phi(Y) | x] in the space's embedding: decoded by the most likely label.
+
+        Or the least expected cost.
+        """
         return np.asarray(self.probabilities(state, X) @ self.space.embedding)
 
     def chance(self, state: LikelihoodState, x: ArrayLike, question: Question) -> float:
-        """P(yes) under the mixture, flips included."""
+        """Return p(yes) under the mixture, flips included."""
         inside = self._inside(question)
         p = self._mixture(state, self._seen(state, self.features(as_row(x, self.columns))[0]))
         return float(self.flip + (1.0 - 2.0 * self.flip) * (p @ inside))
 
     def worth(self, state: LikelihoodState, X: ArrayLike) -> Array:
-        """1/2 log(1 + f d^T V d): what a set of half the mass would tell of the scores, whose variance is V.
+        """Return 1/2 log(1 + f d^T V d): what a set of half the mass would tell of the scores, whose variance is V.
 
         The set is the likeliest classes, while their mass nears 1/2; V is that of the best member.
         """
@@ -376,11 +381,10 @@ class SetLikelihoodLearner(
     # -- the state as a value ---------------------------------------------------------------------
 
     def count(self, state: LikelihoodState) -> int:
-        """Answers learnt."""
+        """Return answers learnt."""
         return state.counts[0]
 
     def to_arrays(self, state: LikelihoodState) -> dict[str, Array]:
-        """See ``Learner.to_arrays``."""
         return {
             "W": state.W,
             "precision": state.prior.precision,
@@ -394,7 +398,6 @@ class SetLikelihoodLearner(
         }
 
     def from_arrays(self, arrays: dict[str, Array]) -> LikelihoodState:
-        """See ``Learner.from_arrays``."""
         prior = Prior(arrays["precision"], arrays["anchor"])
         answers, due, refits, stored = (int(n) for n in arrays["counts"])
         store = Buffer(arrays["store"].shape[1]).extended(0, arrays["store"])
@@ -408,5 +411,5 @@ class SetLikelihoodLearner(
 
 
 def _owned(state: LikelihoodState) -> LikelihoodState:
-    """A state whose weights may be written."""
+    """Return a state whose weights may be written."""
     return replace(state, W=state.W.copy())

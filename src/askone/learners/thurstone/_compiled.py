@@ -24,7 +24,7 @@ _LOG_2 = math.log(2.0)
 
 @jit
 def bit(delta: float, v: float, flip: float) -> tuple[float, float, float]:
-    """log Z, a and b for the answer "first" at a difference N(delta, v - 1): see the learner's formulas."""
+    """Return log Z, a and b for the answer "first" at a difference N(delta, v - 1): see the learner's formulas."""
     root = math.sqrt(v)
     log_phi, ratio, excess = hazard(delta / root)
     if flip == 0.0:
@@ -37,7 +37,7 @@ def bit(delta: float, v: float, flip: float) -> tuple[float, float, float]:
 
 @jit_sum
 def roots(L: Array, phi: Array, first: int, out: Array) -> float:
-    """out = L^T x for x that is phi from entry ``first`` on and 0 elsewhere; |out|^2."""
+    """Return out = L^T x for x that is phi from entry ``first`` on and 0 elsewhere; |out|^2."""
     n, p = L.shape[1], phi.shape[0]
     for c in range(n):
         out[c] = 0.0
@@ -70,7 +70,7 @@ def shrink(L: Array, g: Array, q: float, b: float, step: float, mean: Array) -> 
 
 @jit
 def gap_joint(L: Array, phi: Array, i: int, j: int, g: Array, h: Array) -> float:
-    """g = L^T x for x = (e_i - e_j) (x) phi; |g|^2, the variance of the difference (h: room to work)."""
+    """Return g = L^T x for x = (e_i - e_j) (x) phi; |g|^2, the variance of the difference (h: room to work)."""
     p = phi.shape[0]
     roots(L, phi, i * p, g)
     roots(L, phi, j * p, h)
@@ -83,7 +83,7 @@ def gap_joint(L: Array, phi: Array, i: int, j: int, g: Array, h: Array) -> float
 def tell_joint(
     means: Array, factors: Array, flips: Array, phi: Array, i: int, j: int, yes: bool, learn: bool, logs: Array
 ) -> None:
-    """One answer for all filters of a feature map, in place; logs: log Z of each.  ``learn`` False: only logs."""
+    """Tell one answer to all filters of a feature map, in place; logs: log Z of each.  ``learn`` False: only logs."""
     K, m, p = means.shape
     g, h = np.empty(m * p), np.empty(m * p)
     sign = 1.0 if yes else -1.0
@@ -132,7 +132,7 @@ def spread_apart(L: Array, phi: Array, i: int, out: Array) -> None:
 
 @jit
 def entropy(p: float) -> float:
-    """-p log p - (1-p) log(1-p)."""
+    """Return -p log p - (1-p) log(1-p)."""
     if p <= 0.0 or p >= 1.0:
         return 0.0
     return -p * math.log(p) - (1.0 - p) * math.log1p(-p)
@@ -140,7 +140,7 @@ def entropy(p: float) -> float:
 
 @jit
 def worth(utilities: Array, covariance: Array, flip: float, out: Array) -> float:
-    """What a comparison of each pair i < j should tell, in nats; the largest of them.
+    """Return what a comparison of each pair i < j should tell, in nats; the largest of them.
 
     With the difference D ~ N(delta, q) and p(D) = flip + (1 - 2 flip) Phi(D) this is H(E p) - E H(p), where
     H(p(D)) is taken for H(flip) + (log 2 - H(flip)) exp(-D^2 / 2C), of the same height and curvature at 0.
@@ -161,7 +161,7 @@ def worth(utilities: Array, covariance: Array, flip: float, out: Array) -> float
 
 @jit
 def draw(worths: Array, most: float, sharpness: float, explore: float, u: float) -> tuple[int, float]:
-    """A pair and its probability: by worth^sharpness, now and then (``explore``) any, from one uniform."""
+    """Return a pair and its probability: by worth^sharpness, now and then (``explore``) any, from one uniform."""
     P = worths.shape[0]
     chances, total = np.empty(P), 0.0
     for k in range(P):

@@ -70,7 +70,7 @@ class PairBank:
         return np.array(self.flips)
 
     def __call__(self, rows: Array) -> Array:
-        """phi(x_i), n x p."""
+        """Return phi(x_i), n x p."""
         phi = self.features(rows)
         largest = np.abs(phi).max(axis=1, keepdims=True, initial=0.0)
         return phi if largest.max(initial=0.0) <= _LARGEST else phi * (_LARGEST / np.maximum(largest, _LARGEST))
@@ -138,7 +138,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         return 2
 
     def init(self) -> ThurstoneState:
-        """N(0, tau^2 I) in every filter, all of one weight."""
+        """Return n(0, tau^2 I) in every filter, all of one weight."""
         m = self.space.size
         means = [np.zeros((len(bank.scales), m, bank.features.size)) for bank in self.banks]
         factors = [self._prior(bank) for bank in self.banks]
@@ -156,12 +156,12 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
     # -- asking -----------------------------------------------------------------------------------
 
     def ask(self, state: ThurstoneState, x: ArrayLike, uniform: Array) -> Prefer:
-        """The pair that should tell most, or another nearly as good."""
+        """Return the pair that should tell most, or another nearly as good."""
         at, k = self._lead(state)
         return self._question(state, at, k, self.banks[at](as_row(x, self.columns))[0], uniform)
 
     def _lead(self, state: ThurstoneState) -> tuple[int, int]:
-        """The filter of greatest weight: its bank, and its place there."""
+        """Return the filter of greatest weight: its bank, and its place there."""
         at, k = 0, int(state.evidence.argmax())
         while k >= len(self.banks[at].scales):
             at, k = at + 1, k - len(self.banks[at].scales)
@@ -184,7 +184,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         return out, most
 
     def _spread(self, state: ThurstoneState, at: int, k: int, phi: Array) -> Array:
-        """The covariance of the utilities at phi, m x m."""
+        """Return the covariance of the utilities at phi, m x m."""
         out = np.zeros((self.space.size, self.space.size))
         if self._joint(self.banks[at]):
             _compiled.spread_joint(state.factors[at][0][k], phi, out)
@@ -196,7 +196,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
     # -- learning ---------------------------------------------------------------------------------
 
     def tell(self, state: ThurstoneState, x: ArrayLike, question: Question, answer: Answer) -> ThurstoneState:
-        """One step of every filter; whoever asked, and whenever."""
+        """Return one step of every filter; whoever asked, and whenever."""
         i, j = self._places(question)
         bit, row = bool(question.accept(answer)), as_row(x, self.columns)
         phis = [bank(row)[0] for bank in self.banks]
@@ -208,7 +208,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         return self.space.index(question.first, "question"), self.space.index(question.second, "question")
 
     def _copied(self, state: ThurstoneState, items: set[int]) -> ThurstoneState:
-        """A state that may be written to where these items are concerned."""
+        """Return a state that may be written to where these items are concerned."""
         factors = [
             tuple(f.copy() if len(part) == 1 or i in items else f for i, f in enumerate(part)) for part in state.factors
         ]
@@ -216,13 +216,13 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         return replace(state, means=means, factors=tuple(factors), evidence=state.evidence.copy())
 
     def _learnt(self, state: ThurstoneState, phis: list[Array], i: int, j: int, bit: bool) -> ThurstoneState:
-        """Writes into the arrays of a state that was copied for it."""
+        """Write into the arrays of a state that was copied for it."""
         logs = self._logs(state, phis, i, j, bit, learn=True)
         state.evidence[:] = self.discount * state.evidence + np.log((1 - 2 * _LAPSE) * np.exp(logs) + _LAPSE)
         return replace(state, count=state.count + 1)
 
     def _logs(self, state: ThurstoneState, phis: list[Array], i: int, j: int, bit: bool, learn: bool) -> Array:
-        """log Z of every filter; where they learn, in place."""
+        """Return log Z of every filter; where they learn, in place."""
         logs, first = np.empty(len(state.evidence)), 0
         for bank, means, factors, phi in zip(self.banks, state.means, state.factors, phis, strict=True):
             out = logs[first : first + len(means)]
@@ -252,7 +252,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
     # -- what is known ----------------------------------------------------------------------------
 
     def weights(self, state: ThurstoneState) -> Array:
-        """How much each filter counts; they sum to 1."""
+        """Return how much each filter counts; they sum to 1."""
         raw = np.exp(state.evidence - state.evidence.max())
         return np.asarray(raw / raw.sum())
 
@@ -261,7 +261,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         return list(np.split(self.weights(state), ends))
 
     def predict(self, state: ThurstoneState, X: ArrayLike) -> Array:
-        """Mean utilities, in units of the noise, n x m."""
+        """Return mean utilities, in units of the noise, n x m."""
         rows = as_rows(X, self.columns)
         total = np.zeros((len(rows), self.space.size))
         for bank, means, weights in zip(self.banks, state.means, self._by_bank(state), strict=True):
@@ -269,7 +269,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         return total
 
     def std(self, state: ThurstoneState, X: ArrayLike) -> Array:
-        """Standard deviations of the utilities, each less the mean of all items', n x m."""
+        """Return standard deviations of the utilities, each less the mean of all items', n x m."""
         rows, center, total = as_rows(X, self.columns), self.predict(state, X), 0.0
         center = center - center.mean(axis=1, keepdims=True)
         weights, left = self._by_bank(state), 0.0
@@ -283,34 +283,32 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         return np.asarray(np.sqrt(total / left))
 
     def _centered(self, covariance: Array) -> Array:
-        """Variances of U_i - mean(U)."""
+        """Return variances of U_i - mean(U)."""
         return np.asarray(np.diag(covariance) - 2 * covariance.mean(axis=1) + covariance.mean())
 
     def chance(self, state: ThurstoneState, x: ArrayLike, question: Question) -> float:
-        """P(first), by all filters with their weights."""
+        """Return p(first), by all filters with their weights."""
         i, j = self._places(question)
         row = as_row(x, self.columns)
         logs = self._logs(state, [bank(row)[0] for bank in self.banks], i, j, True, learn=False)
         return min(max(float(self.weights(state) @ np.exp(logs)), 0.0), 1.0)
 
     def worth(self, state: ThurstoneState, X: ArrayLike) -> Array:
-        """What the best pair for each row should tell the leading filter, in nats: at most log 2."""
+        """Return what the best pair for each row should tell the leading filter, in nats: at most log 2."""
         at, k = self._lead(state)
         phi = self.banks[at](as_rows(X, self.columns))
         return np.array([self._worths(state, at, k, row)[1] for row in phi])
 
     def count(self, state: ThurstoneState) -> int:
-        """Answers learnt."""
+        """Return answers learnt."""
         return state.count
 
     def to_arrays(self, state: ThurstoneState) -> dict[str, Array]:
-        """See ``Learner.to_arrays``."""
         arrays = {f"means-{at}": means for at, means in enumerate(state.means)}
         arrays |= {f"factors-{at}": np.stack(factors) for at, factors in enumerate(state.factors)}
         return arrays | {"evidence": state.evidence, "count": np.array(state.count)}
 
     def from_arrays(self, arrays: dict[str, Array]) -> ThurstoneState:
-        """See ``Learner.from_arrays``."""
         banks = range(len(self.banks))
         means = tuple(np.ascontiguousarray(arrays[f"means-{at}"]) for at in banks)
         factors = tuple(tuple(np.ascontiguousarray(arrays[f"factors-{at}"])) for at in banks)
@@ -318,7 +316,8 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
 
 
 def default_bank(features: FeatureMap, flip: float = 0.0) -> PairBank:
-    """The filters that suit nearly anything: noise from a tenth of utilities' spread to three times it; odd answers.
+    """Return the filters that suit nearly anything: noise from a tenth of utilities' spread to three times it; odd
+    answers.
 
     For many features fewer of them, as each costs p^2 an answer.  ``flip`` is what is known of flips; more of them are
     thought possible.

@@ -48,7 +48,7 @@ class Calcofi(RealStreamRun):
     )
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """How soon each is as good as linear regression; active below passive."""
+        """Return how soon each is as good as linear regression; active below passive."""
         return [self._competitive(numbers), ends_below(numbers, "%")]
 
     def _competitive(self, numbers: Numbers) -> Claim:

@@ -27,19 +27,19 @@ _VARIANTS = {_PAPER[1]: ("passive", 0.3), _PAPER[0]: ("active", 0.3), _CODE: ("p
 
 
 def sine_learner(family: str, gamma: float, decreasing: bool = False) -> SGDLearner:
-    """The last iterate, as these figures show it."""
+    """Return the last iterate, as these figures show it."""
     rule = InverseSqrt(gamma) if decreasing else Constant(gamma)
     return kernel_learner(1, family, rule, _SIGMA, average=NoAverage())
 
 
 def estimate(learner: SGDLearner, X: Array, seed: int) -> list[float]:
-    """The estimate on the grid after a question about each row."""
+    """Return the estimate on the grid after a question about each row."""
     state = simulate(learner, X, Oracle(sine(X)), seed=seed).state if len(X) else learner.init()
     return [round(float(value), 6) for value in learner.predict(state, GRID)[:, 0]]
 
 
 def picture(seed: int, family: str, gamma: float) -> dict[str, Any]:
-    """One reconstruction: its questions (x, u), answers and estimate."""
+    """Return one reconstruction: its questions (x, u), answers and estimate."""
     learner, X = sine_learner(family, gamma), uniform_rows(seed, _T)
     outcome = simulate(learner, X, Oracle(sine(X)), seed=seed, keep=True)
     blocks = [block for block in outcome.blocks if isinstance(block, StreamBlock)]
@@ -49,7 +49,7 @@ def picture(seed: int, family: str, gamma: float) -> dict[str, Any]:
 
 
 def reconstruction_errors(seeds: list[int], family: str, gamma: float) -> list[float]:
-    """Mean absolute error after 30 questions, for each seed."""
+    """Return mean absolute error after 30 questions, for each seed."""
     learner, truth = sine_learner(family, gamma), sine(GRID[:, 0])
     return [float(np.abs(np.array(estimate(learner, uniform_rows(s, _T), s)) - truth).mean()) for s in seeds]
 
@@ -67,14 +67,14 @@ class Reconstruction(Run):
     )
 
     def jobs(self, quick: bool) -> list[Job]:
-        """The picture of each variant, then its error over many trials."""
+        """Return the picture of each variant, then its error over many trials."""
         seeds = list(range(50 if quick else 1000))
         named = [{"family": family, "gamma": gamma} for family, gamma in _VARIANTS.values()]
         pictures = [Job(picture, {"seed": 0, **one}) for one in named]
         return pictures + [Job(reconstruction_errors, {"seeds": seeds, **one}) for one in named]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """Pictures and errors by variant."""
+        """Return pictures and errors by variant."""
         n = len(_VARIANTS)
         pictures, errors = (dict(zip(_VARIANTS, part, strict=True)) for part in (results[:n], results[n:]))
         return {"questions": _T, "bandwidth": _SIGMA, "pictures": pictures, "errors": errors}
@@ -88,7 +88,7 @@ class Reconstruction(Run):
         ]
 
     def draw(self, numbers: Numbers) -> Figure:
-        """Passive left, active right, as in the paper; then the passive variant of the code."""
+        """Return passive left, active right, as in the paper; then the passive variant of the code."""
         figure, axes = panels(3, width=3.6)
         for one, (name, shown) in zip(axes, numbers["pictures"].items(), strict=True):
             draw_questions(one, shown["x"], shown["u"], shown["above"])

@@ -30,7 +30,7 @@ class RegressionCurves(Run):
         return {"trials": 10, "questions": 1000} if quick else {"trials": 100, "questions": 10_000}
 
     def jobs(self, quick: bool) -> list[Job]:
-        """Chunks of trials for each strategy."""
+        """Return chunks of trials for each strategy."""
         chosen = self._settings(quick)
         at = checkpoints(chosen["questions"], 8)
         parts = [list(range(i, min(i + _CHUNK, chosen["trials"]))) for i in range(0, chosen["trials"], _CHUNK)]
@@ -38,7 +38,7 @@ class RegressionCurves(Run):
         return [Job(sine_trials, {**common, "family": f, "seeds": p}) for f in ("active", "passive") for p in parts]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """Errors, trials x checkpoints, of both strategies, and the slope of the active one."""
+        """Return errors, trials x checkpoints, of both strategies, and the slope of the active one."""
         half = len(results) // 2
         at = checkpoints(self._settings(quick)["questions"], 8)
         active, passive = ([row for chunk in part for row in chunk] for part in (results[:half], results[half:]))
@@ -47,7 +47,7 @@ class RegressionCurves(Run):
         return {"at": at, "active": active, "passive": passive, "slope": fitted}
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """The rate, and active against passive."""
+        """Return the rate, and active against passive."""
         rate, low, high = numbers["slope"]
         ratio = np.mean(numbers["passive"], axis=0)[-1] / np.mean(numbers["active"], axis=0)[-1]
         return [
@@ -67,7 +67,7 @@ class RegressionCurves(Run):
         ]
 
     def draw(self, numbers: Numbers) -> Figure:
-        """Two curves with bands, both axes logarithmic."""
+        """Return two curves with bands, both axes logarithmic."""
         figure, (axes,) = panels(1)
         for family, colour in zip(("active", "passive"), COLOURS, strict=False):
             band(axes, numbers["at"], numbers[family], family, colour)
@@ -79,5 +79,5 @@ class RegressionCurves(Run):
 def sine_trials(
     seeds: list[int], questions: int, family: str, gamma: float, bandwidth: float, at: list[int]
 ) -> list[list[float]]:
-    """Several trials, one row of errors each."""
+    """Return several trials, one row of errors each."""
     return [sine_trial(seed, questions, family, gamma, bandwidth, at) for seed in seeds]

@@ -32,7 +32,7 @@ _STRATEGIES = ("active", "coordinates", "infimum")
 
 
 def excess_risk(scores: Array, p: Array) -> float:
-    """Mean of max_y p_y - p_{argmax z}, exactly: p is known, and a tie is worth the mean of those who tie.
+    """Return mean of max_y p_y - p_{argmax z}, exactly: p is known, and a tie is worth the mean of those who tie.
 
     >>> excess_risk(np.zeros((1, 2)), np.array([[0.75, 0.25]]))
     0.25
@@ -43,13 +43,13 @@ def excess_risk(scores: Array, p: Array) -> float:
 
 
 def class_grid(count: int, gap: float) -> Array:
-    """Evenly spaced inputs of ``class_rows``' law, count x 1."""
+    """Return evenly spaced inputs of ``class_rows``' law, count x 1."""
     u = (np.arange(count) + 0.5) / count * (1 - 4 * gap)
     return np.asarray(u + 2 * gap * (u > 0.25 - gap) + 2 * gap * (u > 0.75 - 3 * gap))[:, None]
 
 
 def _scattered(p: Array) -> Array:
-    """The three true classes moved away from the first places, where an argmax leaves its ties."""
+    """Return the three true classes moved away from the first places, where an argmax leaves its ties."""
     m = p.shape[1]
     places = np.array([m // 2, m - 1, m // 3])
     rest = np.setdiff1d(np.arange(m), places)
@@ -74,7 +74,7 @@ def names(m: int) -> tuple[str, ...]:
 def class_trials(
     seeds: list[int], strategy: str, classes: int, gap: float, gamma: float, questions: int, at: list[int]
 ) -> list[list[float]]:
-    """Excess zero-one risk at the checkpoints, a row for each seed."""
+    """Return excess zero-one risk at the checkpoints, a row for each seed."""
     grid = class_grid(_GRID, gap)
     p = _scattered(class_probabilities(grid, classes))
     moved = _scattered(np.arange(classes)[None, :])[0].argsort()
@@ -114,7 +114,7 @@ class ClassificationCurves(Run):
         )
 
     def jobs(self, quick: bool) -> list[Job]:
-        """Trials of each strategy, then every step size on the tuning seeds."""
+        """Return trials of each strategy, then every step size on the tuning seeds."""
         chosen = self._settings(quick)
         T, at = chosen["questions"], checkpoints(chosen["questions"], 8)
         common = {"classes": 100, "gap": 0.05, "questions": T}
@@ -132,7 +132,7 @@ class ClassificationCurves(Run):
         return trials + tuning
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """Excess risks, trials x checkpoints; the tuning; how steep the active curve becomes."""
+        """Return excess risks, trials x checkpoints; the tuning; how steep the active curve becomes."""
         chosen = self._settings(quick)
         parts, n = len(chunks(chosen["trials"])), len(self._tried)
         curves = {s: joined(results[i * parts : (i + 1) * parts]) for i, s in enumerate(self._strategies)}
@@ -144,7 +144,7 @@ class ClassificationCurves(Run):
         return {"at": at, **curves, "gammas": self._gammas, "tuning": tuning, "slope": _steepest(at, curves["active"])}
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """The exponential phase, and who enters it first."""
+        """Return the exponential phase, and who enters it first."""
         rate, low, high = numbers["slope"]
         first, other = (reached(numbers["at"], numbers[s], LEVEL) for s in self._strategies)
         last = [float(np.mean(numbers[s], axis=0)[-1]) for s in self._strategies]
@@ -168,7 +168,7 @@ class ClassificationCurves(Run):
         ]
 
     def draw(self, numbers: Numbers) -> Figure:
-        """Two curves with bands, both axes logarithmic."""
+        """Return two curves with bands, both axes logarithmic."""
         figure, (axes,) = panels(1)
         for strategy, colour in zip(self._strategies, COLOURS, strict=False):
             name = "active (sphere)" if strategy == "active" else "coordinates (minimise ℓ1)"
@@ -179,7 +179,7 @@ class ClassificationCurves(Run):
 
 
 def _steepest(at: Sequence[int], runs: Sequence[Sequence[float]]) -> list[float]:
-    """The slope over the half decade before the mean falls below a thousandth (or ends)."""
+    """Return the slope over the half decade before the mean falls below a thousandth (or ends)."""
     mean = np.mean(runs, axis=0)
     low = np.flatnonzero(mean < 1e-3)
     stop = int(low[0]) if len(low) else len(at) - 1

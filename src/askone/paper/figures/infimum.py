@@ -39,7 +39,7 @@ class InfimumLoss(Run):
         return {"trials": 100, "questions": 5000, "tuning": 10}
 
     def jobs(self, quick: bool) -> list[Job]:
-        """Trials of each variant, then step sizes of the active strategy on the tuning seeds."""
+        """Return trials of each variant, then step sizes of the active strategy on the tuning seeds."""
         chosen = self._settings(quick)
         T = chosen["questions"]
         common = {"classes": 10, "gap": 0.0, "questions": T}
@@ -57,7 +57,7 @@ class InfimumLoss(Run):
         return trials + [Job(class_trials, {**tuned, "gamma": g}) for g in self._tried]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """Excess risks, trials x checkpoints; the ratio at the end; questions until a level; the tuning."""
+        """Return excess risks, trials x checkpoints; the ratio at the end; questions until a level; the tuning."""
         chosen = self._settings(quick)
         at, parts = checkpoints(chosen["questions"], 8), len(chunks(chosen["trials"]))
         curves = {name: joined(results[i * parts : (i + 1) * parts]) for i, name in enumerate(self._variants)}
@@ -73,7 +73,7 @@ class InfimumLoss(Run):
         }
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """No major difference with the paper's step sizes; what a better one changes."""
+        """Return no major difference with the paper's step sizes; what a better one changes."""
         middle, low, high = numbers["ratio"]
         last, when = numbers["at"][-1], {k: when_below(v, numbers["at"][-1]) for k, v in numbers["reached"].items()}
         means = {name: float(np.mean(numbers[name], axis=0)[-1]) for name in self._variants}
@@ -99,7 +99,7 @@ class InfimumLoss(Run):
         ]
 
     def draw(self, numbers: Numbers) -> Figure:
-        """Curves with bands, both axes logarithmic; the tuned one dashed."""
+        """Return curves with bands, both axes logarithmic; the tuned one dashed."""
         figure, (axes,) = panels(1)
         for variant, colour in zip(self._variants, COLOURS, strict=False):
             name = f"{self.names[variant]}, γ₀ = {numbers['gammas'][variant]:g}"

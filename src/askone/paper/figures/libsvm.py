@@ -1,4 +1,4 @@
-"""What the runs on LIBSVM's classes share: random splits, the figure, the words of a claim."""
+"""The base of runs on LIBSVM's classes: random splits, the figure, the words of a claim."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Splits(Run):
         return parts
 
     def jobs(self, quick: bool) -> list[Job]:
-        """Ten splits at a time for each bandwidth; the library's designed sets apart, on fewer splits."""
+        """Return ten splits at a time for each bandwidth; the library's designed sets apart, on fewer splits."""
         chosen = self._settings(quick)
         common = {"data": self.needs[0], "rows": chosen["rows"], "at": chosen["at"]}
         return [
@@ -81,10 +81,10 @@ class Splits(Run):
 
     @abstractmethod
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """The verdicts."""
+        """Return the verdicts."""
 
     def draw(self, numbers: Numbers) -> Figure:
-        """A panel for each bandwidth, as in the paper: error against questions, linear axes, chance dotted."""
+        """Return a panel for each bandwidth, as in the paper: error against questions, linear axes, chance dotted."""
         figure, axes = panels(len(numbers["curves"]))
         for one, (name, curves) in zip(axes, numbers["curves"].items(), strict=True):
             self._panel(one, numbers, curves)
@@ -107,7 +107,7 @@ def _last(numbers: Numbers, name: str, family: str) -> float:
 
 
 def gains_of(numbers: Numbers) -> dict[str, float]:
-    """Passive over active error after all questions, for each bandwidth."""
+    """Return passive over active error after all questions, for each bandwidth."""
     return {name: _last(numbers, name, PASSIVE) / _last(numbers, name, ACTIVE) for name in numbers["curves"]}
 
 

@@ -29,7 +29,7 @@ _SMOOTHEST, _SHARPEST = 0.0, -6.0  # log10 of the widths with which |r| is round
 
 
 def eta(x: Array, gap: float = _GAP) -> Array:
-    """E[Y | x]: certain far from the jump of f*, nearly a coin near it.
+    """Return E[Y | x]: certain far from the jump of f*, nearly a coin near it.
 
     >>> eta(np.array([0.2, 0.8, 2.2, 2.8])).tolist()
     [1.0, 0.01, -0.01, -1.0]
@@ -38,20 +38,20 @@ def eta(x: Array, gap: float = _GAP) -> Array:
 
 
 def design() -> Array:
-    """The points of [0, 1] and [2, 3], n x 1."""
+    """Return the points of [0, 1] and [2, 3], n x 1."""
     half = _POINTS // 2
     return np.concatenate([np.linspace(0, 1, half), np.linspace(2, 3, half)])[:, None]
 
 
 def squares_fit(phi: Array, weights: Array, mean: Array, ridge: float) -> Array:
-    """argmin sum_i w_i E(<theta, phi_i> - Y_i)^2 + ridge |theta|^2, where E Y_i = mean_i."""
+    """Return argmin sum_i w_i E(<theta, phi_i> - Y_i)^2 + ridge |theta|^2, where E Y_i = mean_i."""
     gram = (phi * weights[:, None]).T @ phi
     gram[np.diag_indices_from(gram)] += ridge
     return np.asarray(np.linalg.solve(gram, phi.T @ (weights * mean)))
 
 
 def median_fit(phi: Array, weights: Array, mean: Array, ridge: float) -> Array:
-    """argmin sum_i w_i E|<theta, phi_i> - Y_i| + ridge |theta|^2, Y_i = ±1 with E Y_i = mean_i.
+    """Return argmin sum_i w_i E|<theta, phi_i> - Y_i| + ridge |theta|^2, Y_i = ±1 with E Y_i = mean_i.
 
     Newton steps on |r| ~ sqrt(r^2 + d^2) for ever smaller d; ``duality_gap`` says how close it came.
     """
@@ -66,7 +66,7 @@ def median_fit(phi: Array, weights: Array, mean: Array, ridge: float) -> Array:
 
 
 def duality_gap(phi: Array, weights: Array, mean: Array, ridge: float, theta: Array) -> float:
-    """How far theta may be from the least value, at most.
+    """Return how far theta may be from the least value, at most.
 
     Primal minus dual, with the dual  sum_i w_i (1 - |s_i + mean_i|) - |sum_i w_i s_i phi_i|^2 / (4 ridge),  |s_i| <= 1.
     """
@@ -77,7 +77,7 @@ def duality_gap(phi: Array, weights: Array, mean: Array, ridge: float, theta: Ar
 
 
 def unsquared(fit: Callable[..., Array], phi: Array, weights: Array, mean: Array, ridge: float) -> Array:
-    """The fit with the penalty ridge |theta|: that with r |theta|^2 where 2 r |theta| = ridge."""
+    """Return the fit with the penalty ridge |theta|: that with r |theta|^2 where 2 r |theta| = ridge."""
     squared = ridge
     for _ in range(60):
         theta = fit(phi, weights, mean, squared)
@@ -89,7 +89,7 @@ def unsquared(fit: Callable[..., Array], phi: Array, weights: Array, mean: Array
 
 
 def _slopes(g: Array, mean: Array, width: float) -> tuple[Array, Array]:
-    """First and second derivative of E sqrt((g - Y)^2 + width^2)."""
+    """Return first and second derivative of E sqrt((g - Y)^2 + width^2)."""
     up, below, above = (1 + mean) / 2, g - 1, g + 1
     low, high = np.sqrt(below**2 + width**2), np.sqrt(above**2 + width**2)
     return up * below / low + (1 - up) * above / high, width**2 * (up / low**3 + (1 - up) / high**3)
@@ -125,7 +125,7 @@ FITS: dict[str, Callable[..., Array]] = {"least squares": squares_fit, "median":
 
 
 def population_fit(loss: str, ridge: float, squared: bool) -> dict[str, Any]:
-    """g on [0, 3], its share of wrong signs on the support of X, and for the median the duality gap."""
+    """Return g on [0, 3], its share of wrong signs on the support of X, and for the median the duality gap."""
     x, grid = design(), np.linspace(0, 3, 601)[:, None]
     features = Nystroem.from_rows(x, _POINTS, bandwidth=_BANDWIDTH, scaler=Scaler.identity(1))
     phi, weights, mean = features(x), np.full(_POINTS, 1 / _POINTS), eta(x[:, 0])
@@ -148,7 +148,7 @@ def sample_fits(seeds: list[int], counts: list[int], ridge: float) -> dict[str, 
 
 
 def _sample(seed: int, count: int, x: Array) -> tuple[Array, Array]:
-    """n draws of (X, Y) as weights and means at the points."""
+    """Return n draws of (X, Y) as weights and means at the points."""
     uniform = random_table.uniforms(seed, 0, count, 2, random_table.DESIGN)
     where = np.minimum((uniform[:, 0] * len(x)).astype(int), len(x) - 1)
     up = uniform[:, 1] < (1 + eta(x[:, 0]))[where] / 2
@@ -173,7 +173,7 @@ class MedianAgainstSquares(Run):
     )
 
     def jobs(self, quick: bool) -> list[Job]:
-        """The minimisers for known eta, then trials with samples."""
+        """Return the minimisers for known eta, then trials with samples."""
         known = [
             Job(population_fit, {"loss": loss, "ridge": ridge, "squared": squared})
             for squared in (True, False)
@@ -185,7 +185,7 @@ class MedianAgainstSquares(Run):
         return known + [Job(sample_fits, {"seeds": s, "counts": counts, "ridge": RIDGES[1]}) for s in trials]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """The fits by penalty, lambda and loss; errors of samples by loss, trials x n."""
+        """Return the fits by penalty, lambda and loss; errors of samples by loss, trials x n."""
         known, trials = results[:8], results[8:]
         fits = dict(
             zip([_key(s, r, loss) for s in (True, False) for r in RIDGES for loss in LOSSES], known, strict=True)
@@ -194,7 +194,7 @@ class MedianAgainstSquares(Run):
         return {"fits": fits, "counts": self.jobs(quick)[-1].arguments["counts"], "errors": errors, "ridge": RIDGES[1]}
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """The minimisers, and what samples lead to."""
+        """Return the minimisers, and what samples lead to."""
         errors = {key: fit["error"] for key, fit in numbers["fits"].items()}
         squares = [value for key, value in errors.items() if "least squares" in key]
         median = [value for key, value in errors.items() if "median" in key]
@@ -230,7 +230,7 @@ class MedianAgainstSquares(Run):
         )
 
     def draw(self, numbers: Numbers) -> Figure:
-        """eta, four fits in the paper's places, and the errors of samples."""
+        """Return eta, four fits in the paper's places, and the errors of samples."""
         figure, axes = panels(3, 2, width=3.6, height=2.7)
         for half in (np.linspace(0, 1, 400), np.linspace(2, 3, 400)):
             axes[0].plot(half, eta(half), color=COLOURS[1])

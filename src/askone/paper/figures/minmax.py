@@ -27,13 +27,13 @@ _PRECISION = 1e-6
 
 
 def solved(p: list[float]) -> dict[str, Any]:
-    """The equilibrium on single classes, by linear programming."""
+    """Return the equilibrium on single classes, by linear programming."""
     found = equilibrium(p, np.eye(len(p)))
     return {"value": found.value, "v": found.v.tolist(), "mu": found.mu.tolist()}
 
 
 def with_majority(classes: int, count: int, seed: int) -> dict[str, Any]:
-    """Random p with a class above 1/2: how often the argmax, and the argmin, of v* is that class."""
+    """Return random p with a class above 1/2: how often the argmax, and the argmin, of v* is that class."""
     uniform = random_table.uniforms(seed, 0, count, classes + 1, random_table.DESIGN)
     rest = -np.log(uniform[:, 1:])
     p = 0.49 * rest / rest.sum(axis=1, keepdims=True)
@@ -44,7 +44,7 @@ def with_majority(classes: int, count: int, seed: int) -> dict[str, Any]:
 
 
 def played(seeds: list[int], questions: int, step: float, at: list[int]) -> list[dict[str, Any]]:
-    """Average play of the saddle-point learner without context, at some numbers of questions."""
+    """Return average play of the saddle-point learner without context, at some numbers of questions."""
     space = Classes(("1", "2", "3"))
     learner = GameLearner(space, FeatureModel(Linear(Scaler.identity(1))), InverseSqrt(step))
     return [_one_game(learner, space, seed, questions, at) for seed in seeds]
@@ -81,7 +81,7 @@ class MinMaxGame(Run):
         return (3000, [[0, 1], [2, 3]]) if quick else (20_000, [[seed] for seed in range(10)])
 
     def jobs(self, quick: bool) -> list[Job]:
-        """The exact game, games with a majority, and learners."""
+        """Return the exact game, games with a majority, and learners."""
         questions, parts = self._settings(quick)
         at = [n for n in checkpoints(questions, 4) if n >= 30]
         exact = [Job(solved, {"p": list(P)})]
@@ -90,7 +90,7 @@ class MinMaxGame(Run):
         return exact + majority + games
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """The equilibrium, counts, and play by quantity, trials x checkpoints."""
+        """Return the equilibrium, counts, and play by quantity, trials x checkpoints."""
         games = [game for part in results[3:] for game in part]
         play = {key: [game[key] for game in games] for key in ("value", "gap", "v", "mu")}
         at = self.jobs(quick)[-1].arguments["at"]
@@ -98,11 +98,11 @@ class MinMaxGame(Run):
         return {"exact": results[0], "majority": total, "at": at, "play": play}
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """The value, the strategies, the proposition, the learner."""
+        """Return the value, the strategies, the proposition, the learner."""
         return [*_exact_claims(numbers), _learnt_claim(numbers)]
 
     def draw(self, numbers: Numbers) -> Figure:
-        """Strategies of both players, and the gap."""
+        """Return strategies of both players, and the gap."""
         figure, axes = panels(3, width=3.8, height=3.0)
         _strategies(axes[0], numbers, "v", V, "prediction player v")
         _strategies(axes[1], numbers, "mu", MU, "query player μ")

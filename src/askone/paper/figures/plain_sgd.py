@@ -24,12 +24,12 @@ _PHASES = 1 << 41  # a part of the table of draws that no input uses
 
 
 def shifted_sines(seed: int, X: Array, outputs: int) -> Array:
-    """f*_j(x) = sin(2 pi (x + s_j)) with random shifts s_j: its norm grows as sqrt(m)."""
+    """Return f*_j(x) = sin(2 pi (x + s_j)) with random shifts s_j: its norm grows as sqrt(m)."""
     return sine(X + random_table.uniforms(seed, _PHASES, 1, outputs, random_table.DESIGN))
 
 
 def curve(seed: int, outputs: int, family: str, gamma: float, questions: int, at: list[int]) -> list[float]:
-    """Mean distance |f(x) - f*(x)| at the checkpoints, for one stream without noise."""
+    """Return mean distance |f(x) - f*(x)| at the checkpoints, for one stream without noise."""
     X, truth = uniform_rows(seed, questions), shifted_sines(seed, _GRID, outputs)
 
     def error(predicted: Array) -> float:
@@ -43,7 +43,7 @@ def curve(seed: int, outputs: int, family: str, gamma: float, questions: int, at
 def tuned_trials(
     outputs: int, family: str, questions: int, at: list[int], gammas: list[float], tuning: int, trials: int
 ) -> dict[str, Any]:
-    """Trials with the step size that had the least error at the end on the tuning seeds."""
+    """Return trials with the step size that had the least error at the end on the tuning seeds."""
     tried = [
         float(np.mean([curve(TUNING + i, outputs, family, g, questions, [questions])[-1] for i in range(tuning)]))
         for g in gammas
@@ -70,14 +70,14 @@ class PlainSGD(Run):
         return {"outputs": [1, 2, 3, 5, 10, 20, 35, 50], "questions": 10_000, "tuning": 3, "trials": 20, "shown": 10}
 
     def jobs(self, quick: bool) -> list[Job]:
-        """One for each m and each kind of supervision."""
+        """Return one for each m and each kind of supervision."""
         chosen = self._settings(quick)
         common: dict[str, Any] = {key: chosen[key] for key in ("questions", "tuning", "trials")}
         common |= {"at": checkpoints(chosen["questions"], 6), "gammas": [0.25, 0.5, 1.0, 2.0, 4.0, 8.0]}
         return [Job(tuned_trials, {**common, "outputs": m, "family": f}) for m in chosen["outputs"] for f in _FAMILIES]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """Errors by supervision and m; growth with m of each error and of their ratio; slopes in T."""
+        """Return errors by supervision and m; growth with m of each error and of their ratio; slopes in T."""
         chosen = self._settings(quick)
         at, ms = checkpoints(chosen["questions"], 6), chosen["outputs"]
         errors = {f: {str(r["outputs"]): r["errors"] for r in results if r["family"] == f} for f in _FAMILIES}
@@ -129,7 +129,7 @@ class PlainSGD(Run):
         ]
 
     def draw(self, numbers: Numbers) -> Figure:
-        """Curves against T for one output and for several, and the last error against m."""
+        """Return curves against T for one output and for several, and the last error against m."""
         figure, (left, right) = panels(2)
         for (family, name), colour in zip(_FAMILIES.items(), COLOURS, strict=False):
             runs = numbers["errors"][family]

@@ -17,7 +17,8 @@ from askone.paper.figures.simplex import CORNERS, frame, in_plane
 
 
 def cuts(classes: int, count: int, seed: int, inward: float = 1e-6) -> dict[str, int]:
-    """Algorithm 1's questions at a z next to e_1: how many ask about {1} or all others, how many split the others.
+    """Return Algorithm 1's questions at a z next to e_1: how many ask about {1} or all others, how many split the
+    others.
 
     The sets are those of the library's strategy, {y : u_y > <z, u>}.
     """
@@ -43,20 +44,20 @@ class QueryStrategy(Run):
     )
 
     def jobs(self, quick: bool) -> list[Job]:
-        """Questions next to a corner, for 3 classes and more."""
+        """Return questions next to a corner, for 3 classes and more."""
         count = 4000 if quick else 40_000
         parts = [Job(cuts, {"classes": 3, "count": count, "seed": seed}) for seed in range(4)]
         return parts + [Job(cuts, {"classes": m, "count": count, "seed": 0}) for m in (5, 10)]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """Shares of both kinds of question, and the standard error for three classes."""
+        """Return shares of both kinds of question, and the standard error for three classes."""
         total = sum(one["questions"] for one in results[:4])
         useful = sum(one["useful"] for one in results[:4]) / total
         more = {str(m): one["useful"] / one["questions"] for m, one in zip((5, 10), results[4:], strict=True)}
         return {"useful": useful, "error": (useful * (1 - useful) / total) ** 0.5, "questions": total, "more": more}
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """The share is right, its explanation is not."""
+        """Return the share is right, its explanation is not."""
         useful, error = numbers["useful"], 1.96 * numbers["error"]
         more = ", ".join(f"{share:.3f} for {m} classes" for m, share in numbers["more"].items())
         right = abs(useful - 2 / 3) < 5 * numbers["error"]
@@ -78,7 +79,7 @@ class QueryStrategy(Run):
         ]
 
     def draw(self, numbers: Numbers) -> Figure:
-        """The simplex with a cut through z, and the cuts at a corner."""
+        """Return the simplex with a cut through z, and the cuts at a corner."""
         figure, (left, right) = panels(2, width=3.8, height=3.4)
         frame(left)
         _cut(left, in_plane(np.array([0.45, 0.35, 0.2])), 100.0, COLOURS[0])

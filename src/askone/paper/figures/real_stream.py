@@ -1,4 +1,4 @@
-"""What the runs on real streams share: variants, the figure, the words of a claim."""
+"""The base of runs on real streams: variants, the figure, the words of a claim."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Variant:
     kind: str
 
     def setting(self, family: str, gamma: float) -> dict[str, Any]:
-        """What a trial takes."""
+        """Return what a trial takes."""
         leak = self.kind if self.kind in (LEAK, SHRUNK) else NO_LEAK
         return asdict(Setting(self.bandwidth, self.whiten, family, None if self.kind == TUNED else gamma, leak))
 
@@ -61,7 +61,7 @@ class RealStreamRun(Run):
         return {"data": self.name, "rows": rows, "at": checkpoints(rows, 4)}
 
     def jobs(self, quick: bool) -> list[Job]:
-        """The baseline, then a job for each curve and seed."""
+        """Return the baseline, then a job for each curve and seed."""
         common = self._common(quick)
         trials = [
             Job(stream_trial, {**common, "seed": seed, "setting": variant.setting(family, self.gamma)})
@@ -71,7 +71,7 @@ class RealStreamRun(Run):
         return [Job(baseline, {"data": self.name, "rows": common["rows"]}), *trials]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """Every curve with its runs (seeds x checkpoints, in the labels' units) and steps, and the baseline."""
+        """Return every curve with its runs (seeds x checkpoints, in the labels' units) and steps, and the baseline."""
         each = 1 if quick else self.seeds
         curves = []
         for i, (variant, family) in enumerate(self._keys(quick)):
@@ -83,10 +83,10 @@ class RealStreamRun(Run):
 
     @abstractmethod
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """The verdicts."""
+        """Return the verdicts."""
 
     def draw(self, numbers: Numbers) -> Figure:
-        """A panel for each parametrisation and width, both axes logarithmic, the baseline dashed."""
+        """Return a panel for each parametrisation and width, both axes logarithmic, the baseline dashed."""
         titles = list(dict.fromkeys(variant.panel for variant in self.variants))
         figure, axes = panels(2, len(titles) // 2, width=5.0, height=4.0)
         for one, title in zip(axes, titles, strict=True):
@@ -123,7 +123,7 @@ def short_name(variant: Variant) -> str:
 
 
 def without_leaks(numbers: Numbers) -> list[Variant]:
-    """The variants that see no label."""
+    """Return the variants that see no label."""
     return [v for v in dict.fromkeys(map(_variant, numbers["curves"])) if v.kind in (PAPER, TUNED)]
 
 
@@ -139,7 +139,7 @@ def nearest(at: list[int], wanted: int) -> int:
 
 
 def first_reached(curve: dict[str, Any], target: float) -> float:
-    """The first checkpoint with an error of at most the target."""
+    """Return the first checkpoint with an error of at most the target."""
     return next((float(t) for t, error in zip(curve["at"], curve["mean"], strict=True) if error <= target), np.inf)
 
 

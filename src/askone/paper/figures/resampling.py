@@ -41,12 +41,12 @@ _STRATEGIES = {
 
 
 def precision(questions: int) -> float:
-    """1/sqrt(T), in half ranges: finer than the statistical error, so that it does not matter."""
+    """Return 1/sqrt(T), in half ranges: finer than the statistical error, so that it does not matter."""
     return 1 / math.sqrt(questions)
 
 
 def per_row(questions: int) -> int:
-    """Questions of one dichotomy: the least k with 2^-k <= precision.
+    """Return questions of one dichotomy: the least k with 2^-k <= precision.
 
     >>> per_row(100), per_row(10_000)
     (4, 7)
@@ -64,7 +64,7 @@ def _learner(strategy: str, gamma: float, questions: int) -> Learner[Any]:
 
 
 def _order(strategy: str, questions: int, seed: int) -> Array | None:
-    """Which rows to ask about; with memory some have no question left, so more are drawn."""
+    """Return which rows to ask about; with memory some have no question left, so more are drawn."""
     if strategy in ("once", "dichotomy"):
         return None
     many = questions if strategy == "resampled" else 4 * questions
@@ -72,7 +72,7 @@ def _order(strategy: str, questions: int, seed: int) -> Array | None:
 
 
 def error(seed: int, strategy: str, gamma: float, questions: int) -> float:
-    """Mean |f(x) - f*(x)| after T questions about the sine with uniform noise."""
+    """Return mean |f(x) - f*(x)| after T questions about the sine with uniform noise."""
     X = uniform_rows(seed, questions)
     noise = _SPREAD * (2 * random_table.uniforms(seed, _NOISE, questions, 1, random_table.DESIGN) - 1)
     learner, oracle = _learner(strategy, gamma, questions), Oracle(sine(X) + noise, resample=True)
@@ -86,7 +86,7 @@ def error(seed: int, strategy: str, gamma: float, questions: int) -> float:
 def tuned_errors(
     strategy: str, questions: int, gammas: list[float], tuning: int, trials: int
 ) -> dict[str, float | list[float]]:
-    """Errors with the step size that did best on the tuning seeds."""
+    """Return errors with the step size that did best on the tuning seeds."""
     tried = [float(np.mean([error(TUNING + i, strategy, gamma, questions) for i in range(tuning)])) for gamma in gammas]
     best = gammas[int(np.argmin(tried))]
     return {"gamma": best, "tuning": tried, "errors": [error(s, strategy, best, questions) for s in range(trials)]}
@@ -108,7 +108,7 @@ class Resampling(Run):
         return {"horizons": [100, 300, 1000, 3000, 10_000], "tuning": 3, "trials": 20}
 
     def jobs(self, quick: bool) -> list[Job]:
-        """Each strategy at each horizon."""
+        """Return each strategy at each horizon."""
         chosen = self._settings(quick)
         common = {"gammas": [0.2, 0.5, 1.25], "tuning": chosen["tuning"], "trials": chosen["trials"]}
         return [
@@ -118,7 +118,7 @@ class Resampling(Run):
         ]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """Errors (trials x horizons) and step sizes by strategy; ratios to dichotomy; the factor expected."""
+        """Return errors (trials x horizons) and step sizes by strategy; ratios to dichotomy; the factor expected."""
         Ts = self._settings(quick)["horizons"]
         n = len(Ts)
         parts = {s: results[i * n : (i + 1) * n] for i, s in enumerate(_STRATEGIES)}
@@ -133,7 +133,7 @@ class Resampling(Run):
         }
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """The factor, and whether resampling or memory keeps it."""
+        """Return the factor, and whether resampling or memory keeps it."""
         T, expected = numbers["horizons"][-1], numbers["expected"][-1]
         return [
             _claim("Algorithm 1 needs less: dichotomy loses a factor log(T)^(1/2)", numbers, "once", T, expected),
@@ -142,7 +142,7 @@ class Resampling(Run):
         ]
 
     def draw(self, numbers: Numbers) -> Figure:
-        """Errors against T, and their ratios with the factor expected."""
+        """Return errors against T, and their ratios with the factor expected."""
         figure, (left, right) = panels(2)
         for (strategy, name), colour in zip(_STRATEGIES.items(), COLOURS, strict=False):
             band(left, numbers["horizons"], numbers["errors"][strategy], name, colour)

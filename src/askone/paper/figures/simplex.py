@@ -19,7 +19,7 @@ _MARGINAL = 1e-9
 
 
 def geometric_median(p: Array) -> Array:
-    """argmin_z sum_y p_y |z - e_y|, by Weiszfeld's steps away from corners.
+    """Return argmin_z sum_y p_y |z - e_y|, by Weiszfeld's steps away from corners.
 
     It is the corner e_k iff p_k^2 >= [(1 - p_k)^2 + sum_{y != k} p_y^2] / 2.
 
@@ -43,7 +43,7 @@ def geometric_median(p: Array) -> Array:
 
 
 def margin(z: Array) -> float:
-    """The distance to the nearest frontier between decoded classes: (z_(1) - z_(2)) / sqrt(2).
+    """Return the distance to the nearest frontier between decoded classes: (z_(1) - z_(2)) / sqrt(2).
 
     >>> round(margin(np.array([0.5, 0.3, 0.2])), 4)
     0.1414
@@ -53,13 +53,13 @@ def margin(z: Array) -> float:
 
 
 def pointwise(p: list[float]) -> dict[str, Any]:
-    """z*, both margins."""
+    """Return z*, both margins."""
     z = geometric_median(np.array(p))
     return {"z": z.tolist(), "margins": [margin(np.array(p)), margin(z)]}
 
 
 def margins_of(classes: int, count: int, seed: int) -> dict[str, Any]:
-    """Random p: margins of eta and of z*, how often z* is a corner, whether it keeps the order of p."""
+    """Return random p: margins of eta and of z*, how often z* is a corner, whether it keeps the order of p."""
     normal = -np.log(random_table.uniforms(seed, 0, count, classes, random_table.DESIGN))
     p = normal / normal.sum(axis=1, keepdims=True)
     found = np.array([geometric_median(one) for one in p])
@@ -74,7 +74,7 @@ def margins_of(classes: int, count: int, seed: int) -> dict[str, Any]:
 
 
 def decoded_alike(p: list[float], samples: int, trials: int, seed: int) -> dict[str, float]:
-    """How often both surrogates, fitted to samples of Y, decode to the mode of p."""
+    """Return how often both surrogates, fitted to samples of Y, decode to the mode of p."""
     below = random_table.uniforms(seed, 0, trials, samples, random_table.DESIGN)[..., None] > np.cumsum(p)[:-1]
     counts = np.stack([(below.sum(axis=2) == y).sum(axis=1) for y in range(len(p))], axis=1)
     shares = counts[(np.sort(counts, axis=1)[:, -1] > np.sort(counts, axis=1)[:, -2])] / samples
@@ -98,7 +98,7 @@ class SimplexLevels(Run):
     )
 
     def jobs(self, quick: bool) -> list[Job]:
-        """Both p of the paper, many others, and samples."""
+        """Return both p of the paper, many others, and samples."""
         points = [Job(pointwise, {"p": list(p)}) for p in PROBABILITIES]
         several = [Job(margins_of, {"classes": m, "count": 200 if quick else 2000, "seed": m}) for m in (3, 10)]
         samples = {"p": list(PROBABILITIES[1]), "samples": 100, "trials": 500 if quick else 5000, "seed": 0}
@@ -142,7 +142,7 @@ class SimplexLevels(Run):
         ]
 
     def draw(self, numbers: Numbers) -> Figure:
-        """Two simplices with level lines, and the margins."""
+        """Return two simplices with level lines, and the margins."""
         figure, axes = panels(3, width=3.8, height=3.4)
         for one, p, found in zip(axes, PROBABILITIES, numbers["points"], strict=False):
             frame(one)

@@ -20,7 +20,7 @@ _FRAMES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 
 
 def frames(seed: int, gamma: float, decreasing: bool) -> list[dict[str, Any]]:
-    """Twelve moments of one stream: the estimate before and after a question, and the questions so far."""
+    """Return twelve moments of one stream: the estimate before and after a question, and the questions so far."""
     learner, X = sine_learner("active", gamma, decreasing), uniform_rows(seed, _FRAMES[-1])
     shown = []
     for t in _FRAMES:
@@ -33,7 +33,7 @@ def frames(seed: int, gamma: float, decreasing: bool) -> list[dict[str, Any]]:
 
 
 def bandwidth_errors(seeds: list[int], questions: int, sigma: float, gammas: list[float]) -> list[float]:
-    """Mean absolute error of the average, for each seed, with the step size that did best on other seeds."""
+    """Return mean absolute error of the average, for each seed, with the step size that did best on other seeds."""
     best = min(gammas, key=lambda g: np.mean([_error(TUNING + i, questions, sigma, g) for i in range(5)]))
     return [_error(seed, questions, sigma, best) for seed in seeds]
 
@@ -62,21 +62,21 @@ class StreamingHistory(Run):
         return [16, 256] if quick else [16, 64, 512, 4096]
 
     def jobs(self, quick: bool) -> list[Job]:
-        """The frames of both variants, then errors for every bandwidth and horizon."""
+        """Return the frames of both variants, then errors for every bandwidth and horizon."""
         shown = [Job(frames, {"seed": 3, "gamma": g, "decreasing": d}) for g, d in self._variants.values()]
         common = {"seeds": list(range(20)), "gammas": [0.3, 0.6, 1.2, 2.4]}
         errors = [(t, s) for t in self._horizons(quick) for s in self._sigmas]
         return shown + [Job(bandwidth_errors, {**common, "questions": t, "sigma": s}) for t, s in errors]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """Frames by variant; errors, bandwidths x trials x horizons."""
+        """Return frames by variant; errors, bandwidths x trials x horizons."""
         n, horizons = len(self._variants), self._horizons(quick)
         grouped = [list(results[n + i :: len(self._sigmas)]) for i in range(len(self._sigmas))]
         errors = {str(s): np.transpose(part).tolist() for s, part in zip(self._sigmas, grouped, strict=True)}
         return {"frames": dict(zip(self._variants, results[:n], strict=True)), "horizons": horizons, "errors": errors}
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """Whether the best bandwidth shrinks as the stream goes on."""
+        """Return whether the best bandwidth shrinks as the stream goes on."""
         means = {s: np.mean(runs, axis=0) for s, runs in numbers["errors"].items()}
         names, table = list(means), np.array(list(means.values()))
         best = [names[i] for i in table.argmin(axis=0)]
@@ -93,7 +93,7 @@ class StreamingHistory(Run):
         ]
 
     def draw(self, numbers: Numbers) -> Figure:
-        """Three rows of four frames for each variant."""
+        """Return three rows of four frames for each variant."""
         figure, axes = panels(4, 3 * len(numbers["frames"]), width=2.4, height=1.75)
         shown = [(name, frame) for name, history in numbers["frames"].items() for frame in history]
         for one, (name, frame) in zip(axes, shown, strict=True):

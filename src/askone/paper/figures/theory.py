@@ -28,7 +28,7 @@ _TARGET, _NOISE = 1 << 41, 1 << 42  # parts of the table of draws that no input 
 
 
 def target(seed: int, X: Array, outputs: int) -> Array:
-    """f*(x) = sum_i a_i k(c_i, x) with random a, scaled so that its norm in the RKHS is M = 1 exactly."""
+    """Return f*(x) = sum_i a_i k(c_i, x) with random a, scaled so that its norm in the RKHS is M = 1 exactly."""
     centres, kernel = np.linspace(0, 1, _CENTRES)[:, None], Gaussian(_SIGMA)
     uniform = random_table.uniforms(seed, _TARGET, 1, _CENTRES * outputs, random_table.DESIGN)
     a = random_table.sphere(uniform).reshape(_CENTRES, outputs)
@@ -37,7 +37,7 @@ def target(seed: int, X: Array, outputs: int) -> Array:
 
 
 def excess(difference: Array, noise: float) -> float:
-    """E|d + xi| - E|xi| for normal xi of this standard deviation (one output), or |d| without noise.
+    """Return e|d + xi| - E|xi| for normal xi of this standard deviation (one output), or |d| without noise.
 
     >>> round(excess(np.array([[0.5]]), 0.0), 12), round(excess(np.array([[0.1]]), 1.0), 6)
     (0.5, 0.003986)
@@ -51,7 +51,7 @@ def excess(difference: Array, noise: float) -> float:
 
 
 def theorem_trials(seeds: list[int], outputs: int, horizons: list[int], noise: float) -> list[list[float]]:
-    """Excess risk for each seed and horizon: step M/(kappa sqrt(T)), average of theta_0 .. theta_{T-1}."""
+    """Return excess risk for each seed and horizon: step M/(kappa sqrt(T)), average of theta_0 .. theta_{T-1}."""
     return [[_trial(seed, outputs, T, noise) for T in horizons] for seed in seeds]
 
 
@@ -82,7 +82,7 @@ class Bound(Run):
         return {"outputs": [1, 2, 5, 10, 20, 50], "horizons": [100, 316, 1000, 3162, 10_000], "trials": 40}
 
     def jobs(self, quick: bool) -> list[Job]:
-        """Every m without noise, then one output with noise."""
+        """Return every m without noise, then one output with noise."""
         chosen = self._settings(quick)
         cases = [(m, 0.0) for m in chosen["outputs"]] + [(1, 0.3)]
         return [
@@ -92,7 +92,7 @@ class Bound(Run):
         ]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
-        """Excess risks (m: trials x horizons), the bounds, the largest share of the bound, slopes."""
+        """Return excess risks (m: trials x horizons), the bounds, the largest share of the bound, slopes."""
         chosen = self._settings(quick)
         ms, Ts = chosen["outputs"], chosen["horizons"]
         parts = len(chunks(chosen["trials"], 10))
@@ -112,7 +112,7 @@ class Bound(Run):
         }
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """The bound, the rate in T, the growth with m."""
+        """Return the bound, the rate in T, the growth with m."""
         slopes = numbers["in_T"]
         worst = max(slopes, key=lambda m: float(slopes[m][0]))
         rate, low, high = slopes[worst]
@@ -164,7 +164,7 @@ class Bound(Run):
 
 
 def _share(runs: Sequence[Sequence[float]], limit: Sequence[float]) -> float:
-    """The largest (mean + 2 standard errors) / bound."""
+    """Return the largest (mean + 2 standard errors) / bound."""
     values = np.array(runs)
     upper = values.mean(axis=0) + 2 * values.std(axis=0) / math.sqrt(len(values))
     return float((upper / np.array(limit)).max())

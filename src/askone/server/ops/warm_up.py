@@ -1,4 +1,4 @@
-"""What a server does before anybody waits for it: what asks is loaded, then the latest campaigns, then the rest.
+"""Warm up a server: load what asks, then open the latest campaigns, then load the rest.
 
 The server answers meanwhile, and rightly, since a module that is not there yet is loaded by whoever needs it.
 It is ready when what asks is loaded: the first question then takes as long as its campaign takes to open.

@@ -1,1 +1,1 @@
-"""What each address does."""
+"""Handlers of the routes, by topic."""

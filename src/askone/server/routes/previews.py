@@ -1,4 +1,4 @@
-"""What a campaign would be like, before there is one."""
+"""Preview a campaign's first questions, before there is one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ class SampleTable(Table):
         self.rows = len(self.sample)
 
     def chunks(self) -> Iterator[list[Cells]]:
-        """See ``Table.chunks``."""
         yield self.sample
 
 

@@ -1,1 +1,1 @@
-"""Who is it, what may they do, how often: access, credentials, limits, headers."""
+"""Security: access rules, authentication, rate limits, headers."""

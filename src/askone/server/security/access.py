@@ -1,4 +1,4 @@
-"""Who may do what: a rule for each route; what has no rule is refused."""
+"""Access rules: one for each route; a route without a rule is refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROLES = ("annotator", "manager", "admin")
 @final
 @dataclass(frozen=True)
 class CurrentUser:
-    """Who is signed in, through a session or a token, and what the credentials allow."""
+    """A person who is signed in by a session or a token, and what the credentials allow."""
 
     id: str
     name: str
@@ -32,7 +32,7 @@ class CurrentUser:
 @final
 @dataclass(frozen=True)
 class Access:
-    """What a route asks for.
+    """The role that a route requires.
 
     ``public``: no credentials.  ``scope``: what a token must allow.  ``least_role``: the least role on this server.
     ``campaign_role``: the least role in the campaign that the path names; outsiders are told that there is none.

@@ -1,4 +1,4 @@
-"""Who is it: sessions and tokens, remembered for a moment, forgotten at once when they are revoked."""
+"""Authentication by sessions and tokens, remembered for a moment, forgotten at once when they are revoked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every response says to browsers, errors included."""
+"""Security headers of every response, errors included."""
 
 from __future__ import annotations
 

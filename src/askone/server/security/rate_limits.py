@@ -1,4 +1,4 @@
-"""How often, how much: rate limits by address and account, and bodies that end."""
+"""Rate limits by address and account, and limits on bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a webhook may go: public addresses alone, looked up once and connected to as looked up.
+"""Addresses of webhooks: public ones alone, looked up once and connected to as looked up.
 
 A name that leads to a private network, or leads elsewhere at the second look-up, would make this server a way
 into that network.  So the address is resolved here, every answer of the resolver must be public, and the
@@ -28,7 +28,7 @@ _METADATA = frozenset({"metadata", "metadata.google.internal", "instance-data"})
 @final
 @dataclass(frozen=True)
 class Target:
-    """Where to connect, and as what."""
+    """An address to connect to, and the host name to use there."""
 
     scheme: str
     host: str

@@ -1,1 +1,1 @@
-"""Who may do what: users, members, credentials and webhooks."""
+"""Accounts: users, members, credentials and webhooks."""

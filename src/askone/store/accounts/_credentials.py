@@ -1,4 +1,4 @@
-"""What lets people in: sessions, tokens and invitations.  Of each secret only a hash is kept."""
+"""Credentials: sessions, tokens and invitations.  Of each secret only a hash is kept."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class CredentialRepository(Repository):
     """Sessions, tokens and invitations."""
 
     def add_session(self, hash: str, user: str, csrf: str, expires: float) -> None:
-        """A user signs in."""
+        """Add a session: a user signs in."""
         self._add("sessions", "the session", {"hash": hash, "person": user, "csrf": csrf, "expires": expires})
 
     def session(self, hash: str, now: float) -> SignedIn | None:
-        """The session of a secret's hash, unless it has expired or its user is disabled."""
+        """Return the session of a secret's hash, unless it has expired or its user is disabled."""
         query = """SELECT s.person, s.csrf, s.expires FROM sessions s JOIN users u ON u.id = s.person
             WHERE s.hash = ? AND s.expires > ? AND u.disabled = 0"""
         found = self._read(query, hash, now)
@@ -88,18 +88,18 @@ class CredentialRepository(Repository):
         expires: float | None,
         title: str,
     ) -> None:
-        """A token of a user."""
+        """Add a token of a user."""
         token = {"id": id, "hash": hash, "prefix": prefix, "person": user, "expires": expires, "title": title}
         self._add("tokens", "the token", {**token, "scopes": " ".join(scopes)})
 
     def token(self, hash: str, now: float) -> Token | None:
-        """The token of a secret's hash, unless it has expired or its user is disabled."""
+        """Return the token of a secret's hash, unless it has expired or its user is disabled."""
         where = "JOIN users u ON u.id = t.person WHERE t.hash = ? AND u.disabled = 0"
         found = self._read(f"{_TOKEN} {where} AND (t.expires IS NULL OR t.expires > ?)", hash, now)
         return _token(found[0]) if found else None
 
     def tokens(self, user: str) -> list[Token]:
-        """All tokens of a user."""
+        """Return all tokens of a user."""
         return [_token(record) for record in self._read(f"{_TOKEN} WHERE t.person = ? ORDER BY t.title, t.id", user)]
 
     def revoke_token(self, id: str, user: str) -> bool:
@@ -123,12 +123,12 @@ class CredentialRepository(Repository):
         )
 
     def invitation(self, hash: str) -> Invitation | None:
-        """The invitation of a secret's hash, whether or not it can still be used."""
+        """Return the invitation of a secret's hash, whether or not it can still be used."""
         found = self._read(_INVITATION + "i.hash = ?", hash)
         return Invitation(*found[0]) if found else None
 
     def invitations(self, campaign: str) -> list[Invitation]:
-        """All invitations to a campaign."""
+        """Return all invitations to a campaign."""
         self._campaign(campaign)
         return [
             Invitation(*record) for record in self._read(_INVITATION + "c.name = ? ORDER BY i.title, i.id", campaign)

@@ -1,4 +1,4 @@
-"""Who may do what: users, members, sessions, tokens, invitations, webhooks and settings of the installation.
+"""Accounts: users, members, sessions, tokens, invitations, webhooks and settings of the installation.
 
 >>> from askone.store.open import open_store
 >>> store = open_store("memory:")
@@ -56,7 +56,7 @@ class Accounts(UserRepository, CredentialRepository, WebhookRepository):
         return len(guests), gone
 
     def get(self, name: str) -> str | None:
-        """A setting of this installation."""
+        """Return a setting of this installation."""
         found = self._read("SELECT value FROM settings WHERE name = ?", name)
         return found[0][0] if found else None
 

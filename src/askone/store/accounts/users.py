@@ -19,7 +19,7 @@ _USER = "id, name, role, password, disabled"
 @final
 @dataclass(frozen=True)
 class User:
-    """Somebody who can sign in; the log knows them by ``id`` alone."""
+    """A user who can sign in; the log knows them by ``id`` alone."""
 
     id: str
     name: str
@@ -39,7 +39,7 @@ class Member:
 
 
 class Repository:
-    """What all parts of the accounts do with the database."""
+    """Base of the tables of accounts."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -49,13 +49,13 @@ class Repository:
         return self._database.read(query, values)
 
     def _run(self, statement: str, *values: object) -> int:
-        """A statement of its own; how many records it touched."""
+        """Return a statement of its own; how many records it touched."""
         keepable(values)
         with self._database.transaction() as session:
             return session.run(statement, values)
 
     def _add(self, table: str, what: str, record: Mapping[str, Any]) -> None:
-        """A new record of a table."""
+        """Add a record to a table."""
         places = ", ".join("?" for _ in record)
         try:
             self._run(f"INSERT INTO {table} ({', '.join(record)}) VALUES ({places})", *record.values())
@@ -73,7 +73,7 @@ class UserRepository(Repository):
     """Users and members."""
 
     def add_user(self, id: str, name: str, role: Role, password_hash: str | None = None) -> None:
-        """A new user, whose name no other has in whatever case."""
+        """Add a user, whose name no other has in whatever case."""
         _one_of("role", role, get_args(Role))
         if not name.strip():
             raise InvalidArgument("name", "a text that is not empty", name)
@@ -81,15 +81,15 @@ class UserRepository(Repository):
         self._add("users", f"the name {name!r} or the id", user)
 
     def user(self, id: str) -> User | None:
-        """The user of an id."""
+        """Return the user of an id."""
         return _user(self._read(f"SELECT {_USER} FROM users WHERE id = ?", id))
 
     def user_by_name(self, name: str) -> User | None:
-        """The user of a name, in whatever case it is written."""
+        """Return the user of a name, in whatever case it is written."""
         return _user(self._read(f"SELECT {_USER} FROM users WHERE folded = ?", folded(name)))
 
     def users(self) -> list[User]:
-        """All users, by their names."""
+        """Return all users, by their names."""
         return [_made(record) for record in self._read(f"SELECT {_USER} FROM users ORDER BY folded")]
 
     def set_password(self, id: str, password_hash: str | None) -> None:
@@ -136,18 +136,18 @@ class UserRepository(Repository):
             )
 
     def members(self, campaign: str) -> list[Member]:
-        """The members of a campaign."""
+        """Return the members of a campaign."""
         query = "SELECT person, role FROM members WHERE campaign = ? ORDER BY person"
         return [Member(campaign, user, role) for user, role in self._read(query, self._campaign(campaign))]
 
     def campaigns_of(self, user: str) -> list[Member]:
-        """The campaigns that a user is a member of."""
+        """Return the campaigns that a user is a member of."""
         query = """SELECT c.name, m.person, m.role FROM members m JOIN campaigns c ON c.id = m.campaign
             WHERE m.person = ? AND c.name IS NOT NULL ORDER BY c.name"""
         return [Member(*record) for record in self._read(query, user)]
 
     def role_in(self, campaign: str, user: str) -> MemberRole | None:
-        """A user's role in a campaign; None to who is no member."""
+        """Return a user's role in a campaign; None to who is no member."""
         query = """SELECT m.role FROM members m JOIN campaigns c ON c.id = m.campaign
             WHERE c.name = ? AND m.person = ?"""
         found = self._read(query, campaign, user)
@@ -159,7 +159,7 @@ class UserRepository(Repository):
 
 
 def folded(name: str) -> str:
-    """What two names have in common that people would mix up.
+    """Return what two names have in common that people would mix up.
 
     >>> folded(" Zoë") == folded("ZOE\u0308")
     True

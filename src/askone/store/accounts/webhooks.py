@@ -28,7 +28,7 @@ class Webhook:
 @final
 @dataclass(frozen=True)
 class Delivery:
-    """Something to deliver, after so many tries."""
+    """A delivery to a webhook, after so many tries."""
 
     id: str
     webhook: str
@@ -80,7 +80,7 @@ class WebhookRepository(Repository):
         self._add("webhooks", "the id of the webhook", {**hook, "events": " ".join(events)})
 
     def webhooks(self, campaign: str) -> list[Webhook]:
-        """All webhooks of a campaign."""
+        """Return all webhooks of a campaign."""
         found = self._read(_WEBHOOK, self._campaign(campaign))
         return [
             Webhook(id, campaign, url, secret, tuple(events.split()), status)
@@ -95,7 +95,7 @@ class WebhookRepository(Repository):
         return gone
 
     def places(self) -> list[WebhookCursor]:
-        """How far each webhook was told."""
+        """Return how far each webhook was told."""
         found = []
         for id, campaign, number, events, kept, head in self._read(_PLACES):
             seq, spent = (None, "0") if kept is None else kept.split()
@@ -104,7 +104,7 @@ class WebhookRepository(Repository):
         return found
 
     def news(self, place: WebhookCursor, kinds: Sequence[str], limit: int) -> list[Entry]:
-        """The first entries of these kinds that a webhook was not told of."""
+        """Return the first entries of these kinds that a webhook was not told of."""
         among = ", ".join("?" for _ in kinds)
         query = f"""SELECT {ENTRY_COLUMNS} FROM entries
             WHERE campaign = ? AND seq > ? AND seq <= ? AND kind IN ({among}) ORDER BY seq LIMIT ?"""
