@@ -23,7 +23,11 @@ import numpy as np
 from askone._common.atomic_write import atomic_write
 from askone._common.types import Array
 from askone.errors import InvalidArgument, InvalidFile
-from askone.estimators import choices
+from askone.estimators.choices.gradients import SGD
+from askone.estimators.choices.likelihoods import Filters, SetLikelihood, Thurstone
+from askone.estimators.choices.paper import Ellipsoid, Game, GenericScheme
+from askone.estimators.choices.repeated import Bisection, Remembering
+from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.features import kernels, maps, scaling
 from askone.labels import classes, losses
 from askone.labels.number import Real, Wording
@@ -87,9 +91,9 @@ _NAMED: dict[str, type] = {
     "SGD": SGDLearner, "Filters": FilterLearner, "Ellipsoid": EllipsoidLearner, "Game": GameLearner,
     "SetLikelihood": SetLikelihoodLearner, "Thurstone": ThurstoneLearner,
 }  # fmt: skip
-_CHOICES = (
-    choices.Bisection, choices.Ellipsoid, choices.Filters, choices.Game, choices.GenericScheme,
-    choices.RecursiveLeastSquares, choices.Remembering, choices.SGD, choices.SetLikelihood, choices.Thurstone,
+_CHOICES: tuple[type, ...] = (
+    SGD, Filters, SetLikelihood, Thurstone, RecursiveLeastSquares, Bisection, Remembering, Game, GenericScheme,
+    Ellipsoid,
 )  # fmt: skip
 SAVEABLE: dict[str, type] = {
     **{cls.__name__: cls for cls in (*_SMALL, *_SPACES, *_MODELS, *_ROWS, *_SQUARES, *_PARTS)},

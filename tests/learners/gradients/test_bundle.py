@@ -305,7 +305,7 @@ def test_the_estimator_asks_about_bundles(tmp_path):
     loaded = load(tmp_path / "m.askone")
     assert loaded.ask(X[1]) == model.ask(X[1])
     assert loaded.wording.answers == ("pays", "does not")
-    fitted = OneBitRegressor(**model.get_params()).fit(X, y)
+    fitted = OneBitRegressor(**model.get_params(deep=False)).fit(X, y)
     assert np.abs(fitted.predict(X) - y).mean(axis=0)[0] < 0.5
     live = OneBitRegressor(0, 40, bundles=np.array([[1, 0], [1, 1]]), random_state=0)
     assert live.predict([[0.0]]).shape == (1, 2)

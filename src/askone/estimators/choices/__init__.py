@@ -1,5 +1,1 @@
-"""How an estimator is to learn: one small object a family, which checks its arguments and makes its learner."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+"""How an estimator is to learn: one small object a learner, which checks its arguments and makes the learner."""

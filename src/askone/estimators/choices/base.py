@@ -25,6 +25,7 @@ from askone.learners.base import Learner
 from askone.learners.models.base import Model
 from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.models.linear import FeatureModel
+from askone.learners.range_search import Calibrated
 
 MODELS = ("auto", "linear", "nystroem", "fourier", "kernel")
 
@@ -195,6 +196,17 @@ def need_range(setup: Setup, reason: str) -> None:
     """Raise unless a range is declared."""
     if not setup.ranged:
         raise InvalidArgument("low", f"given: {reason}", None)
+
+
+def calibrated(learner: Any, calibration: int, setup: Setup) -> Learner[Any]:
+    """Return a learner of numbers, or, without a declared range, one that finds it first."""
+    wanted = as_count(calibration, "calibration", 1) * setup.space.m
+    if setup.ranged:
+        return learner  # type: ignore[no-any-return]  # of one of the kinds that Calibrated takes
+    if setup.horizon is None:
+        return Calibrated(learner, wanted, setup.decimals)
+    quarter = max(setup.space.m, setup.horizon // 4)
+    return Calibrated(learner, min(wanted, quarter), setup.decimals, min(20 * wanted, quarter))
 
 
 def _scaler(setup: Setup) -> Scaler:

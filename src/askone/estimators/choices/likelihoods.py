@@ -7,8 +7,7 @@ from typing import Any, ClassVar, final
 
 from askone._common.validate import as_choice, as_number
 from askone.errors import incompatible
-from askone.estimators.choices._range import calibrated
-from askone.estimators.choices.base import FeatureChoice, Setup
+from askone.estimators.choices.base import FeatureChoice, Setup, calibrated
 from askone.features.maps import Intercept
 from askone.learners.base import Learner
 from askone.learners.contest import Contest
