@@ -127,7 +127,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_API}/openapi.json", SIGNED_IN, health.description),
 
     # pages
-    *(Route("GET", path, PUBLIC, pages.page, limit="free") for path in (*pages.HTML, *pages.SCRIPTED)),
+    *(Route("GET", path, PUBLIC, pages.page, limit="free") for path in (pages.ANSWER, *pages.SCRIPTED)),
     Route("GET", "/static/{path:path}", PUBLIC, pages.static, limit="free"),
 )
 # fmt: on

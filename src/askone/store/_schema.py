@@ -24,7 +24,7 @@ def _columns(*texts: str) -> Iterator[sa.Column[Any]]:
     """Yield columns as "name type", with what more holds: key, null, unique, indexed, of:TABLE (gone with it)."""
     for name, kind, *marks in (column.split() for text in texts for column in text.split(", ")):
         owners = [mark.removeprefix("of:") for mark in marks if mark.startswith("of:")]
-        rules = {"primary_key": "key" in marks, "unique": "unique" in marks, "index": "indexed" in marks}
+        rules: dict[str, Any] = {"primary_key": "key" in marks, "unique": "unique" in marks, "index": "indexed" in marks}
         keys = [sa.ForeignKey(f"{owner}.id", ondelete="CASCADE") for owner in owners]
         yield sa.Column(name, _TYPES[kind], *keys, nullable="null" in marks, **rules)
 

@@ -1,7 +1,7 @@
 // A question and its row as elements. Everything that comes from outside goes in as text.
 
 import { el, icon } from "../shared/dom.js";
-import { local } from "../shared/local-number.js";
+import { local } from "../shared/format.js";
 import { forget, picture } from "./pictures.js";
 
 const LONG = 90; // characters: more are a text to read, not a value

@@ -1,8 +1,7 @@
 // A chart on the page: drawn to the room there is, read by pointer, by keys or as a table, and taken away as a file.
 
 import { saveAs, savePng, saveSvg } from "../shared/download.js";
-import { el } from "../shared/dom.js";
-import { freshId, s, scroller, show } from "../shared/elements.js";
+import { el, freshId, s, scroller, show } from "../shared/dom.js";
 
 /**
  * `draw(data, width, options)` gives {svg, stops, box, rest}: stops are {x, y, text} in reading order, at which the values can

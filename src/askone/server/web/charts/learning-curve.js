@@ -1,7 +1,7 @@
 // The learning curve: how far off the model is, as measured on answers alone, against the number of answers.
 
+import { s } from "../shared/dom.js";
 import { band, frame, line } from "./marks.js";
-import { s } from "../shared/elements.js";
 import { extent } from "./scales.js";
 import { count, percent, plural, rounded, withUnit } from "../shared/format.js";
 

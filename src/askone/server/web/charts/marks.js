@@ -1,6 +1,6 @@
 // What all charts are made of: a frame with axes, lines, bands and marks. Nothing here knows what is drawn.
 
-import { s } from "../shared/elements.js";
+import { s } from "../shared/dom.js";
 import { linear, logarithmic } from "./scales.js";
 import { number } from "../shared/format.js";
 

@@ -1,13 +1,12 @@
 // One campaign: its head, its tabs, and the one poll that feeds the numbers.
 
 import { get, patch, remembered } from "../shared/api.js";
-import { el, toast } from "../shared/dom.js";
+import { el, show, toast } from "../shared/dom.js";
 import { confirm } from "../shared/dialogs.js";
 import { exportsTab } from "./exports.js";
 import { flagsTab } from "./flags.js";
 import { words } from "../shared/fields.js";
 import { invitationsTab, welcome } from "./invitations.js";
-import { show } from "../shared/elements.js";
 import { Overview } from "./overview.js";
 import { peopleTab } from "./people.js";
 import { poll } from "../shared/poll.js";

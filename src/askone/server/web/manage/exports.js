@@ -1,9 +1,8 @@
 // Everything as files: plain links, so that the browser streams them to the disk.
 
 import { upload } from "../shared/api.js";
-import { el, toast } from "../shared/dom.js";
+import { el, show, toast } from "../shared/dom.js";
 import { bad, words } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
 import { plural } from "../shared/format.js";
 
 const FILES = [

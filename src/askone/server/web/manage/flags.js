@@ -1,9 +1,8 @@
 // What people found wrong with questions or rows.
 
 import { get } from "../shared/api.js";
-import { el } from "../shared/dom.js";
+import { el, scroller, show } from "../shared/dom.js";
 import { bad, words } from "../shared/fields.js";
-import { scroller, show } from "../shared/elements.js";
 import { count, moment } from "../shared/format.js";
 
 export async function fill(panel, shared) {

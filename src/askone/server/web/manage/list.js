@@ -1,10 +1,9 @@
 // The list of campaigns, and a campaign brought back from a backup.
 
 import { get, upload } from "../shared/api.js";
-import { el } from "../shared/dom.js";
+import { el, show } from "../shared/dom.js";
 import { open } from "../shared/dialogs.js";
 import { bad, field, text, words } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
 import { bar, start, statusBadge } from "./page.js";
 import { count, day, plural } from "../shared/format.js";
 

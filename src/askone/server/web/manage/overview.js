@@ -3,10 +3,9 @@
 import { drawBars, tableOfBars } from "../charts/answer-bars.js";
 import { drawCloud, tableOfCloud } from "../charts/question-cloud.js";
 import { drawCurve, tableOfCurve } from "../charts/learning-curve.js";
-import { el } from "../shared/dom.js";
+import { el, show } from "../shared/dom.js";
 import { Figure } from "../charts/chart.js";
 import { choice } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
 import { drawNotes } from "./warnings.js";
 import { Predictions } from "./predictions.js";
 import { drawTiles } from "./tiles.js";

@@ -2,10 +2,9 @@
 
 import { del, patch, post, upload } from "../shared/api.js";
 import { confirm, copy } from "../shared/dialogs.js";
-import { el, toast } from "../shared/dom.js";
+import { el, show, toast } from "../shared/dom.js";
 import { saveAs } from "../shared/download.js";
 import { action, bad, clearErrors, field, numeral, showError, words } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
 import { webhooks } from "./webhooks.js";
 import { plural } from "../shared/format.js";
 

@@ -1,8 +1,7 @@
 // The numbers at the top of the dashboard.
 
 import { interval, writer } from "../charts/learning-curve.js";
-import { el } from "../shared/dom.js";
-import { show } from "../shared/elements.js";
+import { el, show } from "../shared/dom.js";
 import { oneSided } from "./warnings.js";
 import { bar } from "./page.js";
 import { count, hours, money, number, plural } from "../shared/format.js";

@@ -1,7 +1,6 @@
 // What a manager should know before believing the numbers, each in a sentence.
 
-import { el } from "../shared/dom.js";
-import { show } from "../shared/elements.js";
+import { el, show } from "../shared/dom.js";
 import { count, number, withUnit } from "../shared/format.js";
 
 const FEW = 30; // answers: fewer may be alike by chance

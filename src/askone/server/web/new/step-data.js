@@ -1,9 +1,8 @@
 // Step 1: a table is brought here by a drop or a choice of a file; a ranking needs none.
 
 import { upload } from "../shared/api.js";
-import { el } from "../shared/dom.js";
+import { el, show } from "../shared/dom.js";
 import { bad, words } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
 import { plural } from "../shared/format.js";
 
 const KINDS = ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.zip";

@@ -2,10 +2,9 @@
 
 import { post } from "../shared/api.js";
 import { drawCurve, tableOfCurve } from "../charts/learning-curve.js";
-import { el } from "../shared/dom.js";
+import { el, show } from "../shared/dom.js";
 import { Figure } from "../charts/chart.js";
 import { action, bad, clearErrors, field, numeral, showError, words } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
 import { hours, money, number, percent, rounded } from "../shared/format.js";
 
 const PATIENCE = 180_000; // milliseconds: a few campaigns are simulated

@@ -1,8 +1,7 @@
 // Questions to the manager before something is done, and secrets that are shown once.
 
-import { el, toast } from "./dom.js";
+import { el, freshId, show, toast } from "./dom.js";
 import { bad, field, text, words } from "./fields.js";
-import { freshId, show } from "./elements.js";
 
 /** Opens a dialog; it is gone from the page when it closes. */
 export function open(title, ...content) {

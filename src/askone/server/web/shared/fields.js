@@ -1,8 +1,7 @@
 // Fields with a label, a hint and a place for their error. A field knows the path of its setting ("labels.low"), so that
 // an error of the server, which names that path, is shown where it can be mended.
 
-import { el } from "./dom.js";
-import { freshId } from "./elements.js";
+import { el, freshId } from "./dom.js";
 import { inWords } from "./setting-names.js";
 
 /** A labelled control. `path` is what the server calls it. */
