@@ -1,9 +1,9 @@
 // One's own account: password, tokens for programs, leaving. Admins see all users too.
 
-import { del, get, post } from "../shared/api.js";
+import { del, post } from "../shared/api.js";
 import { confirm, copyable } from "../shared/dialogs.js";
 import { el, scroller, show, toast } from "../shared/dom.js";
-import { action, bad, check, clearErrors, field, numeral, showError, text, words } from "../shared/fields.js";
+import { action, attempt, check, field, fill, numeral, showError, text } from "../shared/fields.js";
 import { start } from "../manage/page.js";
 import { users } from "./users.js";
 import { day } from "../shared/format.js";
@@ -20,22 +20,18 @@ function password() {
     field({ label: "New password", path: "new", hint: "Ten characters or more; a sentence is easy to keep." }, box("new", "new-password")),
     field({ label: "New password again", path: "again" }, box("again", "new-password")),
     el("div", {}, el("button", { type: "submit", class: "button" }, "Change password")), message);
-  form.addEventListener("submit", async (event) => {
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
-    clearErrors(form);
-    show(message);
-    if (wish.new !== again) {
-      showError(form, "again", "The two are not the same.");
-      return;
-    }
-    try {
+    attempt(form, message, async () => {
+      show(message);
+      if (wish.new !== again) {
+        showError(form, "again", "The two are not the same.");
+        return;
+      }
       await post("/me/password", wish);
       form.reset();
       toast("Password changed");
-    } catch (error) {
-      const place = error.argument === "password" ? "new" : error.argument;
-      if (!showError(form, place, words(error))) show(message, bad(words(error)));
-    }
+    }, (error) => (error.argument === "password" ? "new" : error.argument));
   });
   return section("Password", form);
 }
@@ -46,14 +42,7 @@ function tokens() {
   const wish = { title: "", expires_days: 90 };
   const scopes = new Set(["read"]);
 
-  async function refresh() {
-    try {
-      const all = await get("/tokens");
-      show(list, all.length ? table(all) : el("p", { class: "muted" }, "No token yet. Programs and scripts need one."));
-    } catch (error) {
-      show(list, bad(words(error)));
-    }
-  }
+  const refresh = () => fill(list, "/tokens", (all) => (all.length ? table(all) : el("p", { class: "muted" }, "No token yet. Programs and scripts need one.")));
 
   const table = (all) => scroller("Tokens", el("table", {},
     el("thead", {}, el("tr", {}, ["Token", "May", "Valid until", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
@@ -63,10 +52,7 @@ function tokens() {
       el("td", { class: "nowrap" }, one.expires ? day(one.expires) : "no end"),
       el("td", {}, el("button", { type: "button", class: "button small danger", "aria-label": `Revoke ${one.title || one.id}`, onclick: () => confirm({
         title: "Revoke this token?", say: "Programs that use it are refused from now on.", button: "Revoke", danger: true,
-        run: async () => {
-          await del(`/tokens/${encodeURIComponent(one.id)}`);
-          await refresh();
-        },
+        run: () => del(`/tokens/${encodeURIComponent(one.id)}`).then(refresh),
       }) }, "Revoke")))))));
 
   const form = el("div", { class: "stack" },
@@ -74,16 +60,11 @@ function tokens() {
       field({ label: "What it is for", path: "title" }, text("", (value) => { wish.title = value; }, { placeholder: "nightly export", maxlength: "100" })),
       field({ label: "Valid for days", path: "expires_days" }, numeral(wish.expires_days, (value) => { wish.expires_days = value; }, { min: "1", step: "1" }))),
     el("fieldset", { class: "field", dataset: { path: "scopes" } }, el("legend", {}, "It may"), el("div", { class: "line" }, SCOPES.map(([scope, name]) => check(name, scopes.has(scope), (on) => (on ? scopes.add(scope) : scopes.delete(scope))))), el("span", { class: "error", role: "alert" })),
-    el("div", {}, action("Make a token", async () => {
-      clearErrors(form);
-      try {
-        const made = await post("/tokens", { ...wish, scopes: [...scopes] });
-        show(message, el("div", { class: "notice good stack" }, copyable("Token", made.token), el("p", { class: "small" }, "Copy it now: it is shown this once, and only its hash is kept.")));
-        await refresh();
-      } catch (error) {
-        if (!showError(form, error.argument, words(error))) show(message, bad(words(error)));
-      }
-    })));
+    el("div", {}, action("Make a token", () => attempt(form, message, async () => {
+      const made = await post("/tokens", { ...wish, scopes: [...scopes] });
+      show(message, el("div", { class: "notice good stack" }, copyable("Token", made.token), el("p", { class: "small" }, "Copy it now: it is shown this once, and only its hash is kept.")));
+      await refresh();
+    }))));
   refresh();
   return section("Tokens for programs", list, form, message);
 }
@@ -92,17 +73,11 @@ function leaving(user) {
   const go = () => confirm({
     title: "Delete my data?", button: "Delete my data", danger: true, typed: user.name,
     say: ["Your name, password, sessions and tokens are deleted. Your answers stay under a pseudonym that leads to nobody.", "This cannot be undone."],
-    run: async () => {
-      await del("/me");
-      location.assign("/");
-    },
+    run: () => del("/me").then(() => location.assign("/")),
   });
   return section("Leave", el("p", { class: "muted" }, "Removes everything that says who you are."),
     el("div", { class: "line" },
-      action("Sign out", async () => {
-        await post("/logout");
-        location.assign("/");
-      }),
+      action("Sign out", () => post("/logout").then(() => location.assign("/"))),
       el("button", { type: "button", class: "button danger", onclick: go }, "Delete my data")));
 }
 

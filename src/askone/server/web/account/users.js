@@ -1,9 +1,9 @@
 // For admins: who has an account, and what they may do.
 
-import { del, get, patch, post } from "../shared/api.js";
+import { del, patch, post } from "../shared/api.js";
 import { confirm } from "../shared/dialogs.js";
 import { el, scroller, show, toast } from "../shared/dom.js";
-import { action, bad, choice, clearErrors, field, fieldOf, showError, text, words } from "../shared/fields.js";
+import { action, attempt, choice, field, fill, text, words } from "../shared/fields.js";
 
 const ROLES = [["admin", "admin"], ["manager", "manager"], ["annotator", "annotator"]];
 
@@ -12,13 +12,7 @@ export function users(person) {
   const message = el("div", { "aria-live": "polite" });
   const wish = { name: "", role: "manager", password: "" };
 
-  async function refresh() {
-    try {
-      show(list, table(await get("/users")));
-    } catch (error) {
-      show(list, bad(words(error)));
-    }
-  }
+  const refresh = () => fill(list, "/users", table);
 
   async function turn(user, role) {
     try {
@@ -32,10 +26,7 @@ export function users(person) {
 
   const remove = (user) => confirm({
     title: `Remove ${user.name}?`, say: "Their name, password, sessions and tokens are deleted; their answers stay under a pseudonym.", button: "Remove", danger: true,
-    run: async () => {
-      await del(`/users/${encodeURIComponent(user.id)}`);
-      await refresh();
-    },
+    run: () => del(`/users/${encodeURIComponent(user.id)}`).then(refresh),
   });
 
   const line = (user) => {
@@ -54,20 +45,14 @@ export function users(person) {
     field({ label: "Name", path: "name" }, text("", (value) => { wish.name = value; }, { required: true, maxlength: "100" })),
     field({ label: "Role", path: "role" }, choice(wish.role, ROLES, (value) => { wish.role = value; })),
     field({ label: "First password", path: "password", hint: "Tell it to them; they change it." }, text("", (value) => { wish.password = value; }, { type: "password", autocomplete: "new-password" })),
-    el("div", { class: "field end" }, action("Add user", async () => {
-      clearErrors(form);
+    el("div", { class: "field end" }, action("Add user", () => attempt(form, message, async () => {
       show(message);
-      const body = { name: wish.name, role: wish.role };
-      if (wish.password) body.password = wish.password;
-      try {
-        await post("/users", body);
-        form.reset();
-        Object.assign(wish, { name: "", role: "manager", password: "" });
-        await refresh();
-      } catch (error) {
-        if (!showError(form, fieldOf(error), words(error))) show(message, bad(words(error)));
-      }
-    })));
+      const { password, ...rest } = wish;
+      await post("/users", password ? wish : rest);
+      form.reset();
+      Object.assign(wish, { name: "", role: "manager", password: "" });
+      await refresh();
+    }))));
   form.addEventListener("submit", (event) => event.preventDefault());
   refresh();
   return el("section", { class: "card stack users" }, el("h2", {}, "Users"), list, el("h3", {}, "Add a user"), form, message);

@@ -4,7 +4,7 @@ import { del, patch, post, upload } from "../shared/api.js";
 import { confirm, copy } from "../shared/dialogs.js";
 import { el, show, toast } from "../shared/dom.js";
 import { saveAs } from "../shared/download.js";
-import { action, bad, clearErrors, field, numeral, showError, words } from "../shared/fields.js";
+import { action, attempt, bad, field, numeral, words } from "../shared/fields.js";
 import { webhooks } from "./webhooks.js";
 import { plural } from "../shared/format.js";
 
@@ -36,18 +36,13 @@ function budget(shared) {
   const place = el("div", { "aria-live": "polite" });
   const form = el("div", { class: "fields" },
     field({ label: "Answers in all", path: "budget", hint: "Empty: no limit." }, numeral(wish, (value) => { wish = value; }, { min: "1", step: "1" })),
-    el("div", { class: "field end" }, action("Save", async () => {
-      clearErrors(form);
+    el("div", { class: "field end" }, action("Save", () => attempt(form, place, async () => {
       show(place);
-      try {
-        await patch(shared.root, { budget: wish });
-        shared.record.budget = wish;
-        toast("Budget saved");
-        shared.poll.now();
-      } catch (error) {
-        if (!showError(form, error.argument, words(error))) show(place, bad(words(error)));
-      }
-    })));
+      await patch(shared.root, { budget: wish });
+      shared.record.budget = wish;
+      toast("Budget saved");
+      shared.poll.now();
+    }))));
   return section("Budget", form, place);
 }
 
@@ -84,10 +79,7 @@ function ending(shared) {
   const remove = () => confirm({
     title: "Delete this campaign?", button: "Delete for ever", danger: true, typed: shared.name,
     say: ["Rows, answers, log and model are deleted. This cannot be undone.", "Download a backup first if you may need it again."],
-    run: async () => {
-      await del(shared.root);
-      location.assign("/manage");
-    },
+    run: () => del(shared.root).then(() => location.assign("/manage")),
   });
   return section("Delete", el("p", { class: "muted" }, "Deletes the campaign and its whole log."), el("div", {}, el("button", { type: "button", class: "button danger", onclick: remove }, "Delete campaign")));
 }
