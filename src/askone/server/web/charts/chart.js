@@ -43,11 +43,9 @@ export class Figure {
     this.#redraw();
   }
 
-  #toggle({ name, text, value = false, change }) {
-    this.options[name] = value;
-    const box = el("input", { type: "checkbox", checked: value, onchange: () => {
+  #toggle({ name, text }) {
+    const box = el("input", { type: "checkbox", onchange: () => {
       this.options[name] = box.checked;
-      if (change) change(box.checked);
       this.width = 0;
       this.#redraw();
     } });

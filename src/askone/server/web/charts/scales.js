@@ -4,7 +4,6 @@
 export function linear(a, b, from, to) {
   const span = b - a || 1;
   const at = (value) => from + ((value - a) / span) * (to - from);
-  at.invert = (pixel) => a + ((pixel - from) / (to - from)) * span;
   at.ticks = (most) => roundTicks(a, b, most);
   at.domain = [a, b];
   return at;
@@ -15,7 +14,6 @@ export function logarithmic(a, b, from, to) {
   const low = Math.log(a);
   const span = Math.log(b) - low || 1;
   const at = (value) => from + ((Math.log(Math.max(value, a)) - low) / span) * (to - from);
-  at.invert = (pixel) => Math.exp(low + ((pixel - from) / (to - from)) * span);
   at.ticks = (most) => {
     for (const steps of [[1, 2, 5], [1, 3], [1]]) {
       const ticks = powers(a, b, steps);

@@ -19,7 +19,6 @@ const ICONS = {
   open: ["M10 6H6v12h12v-4", "M13.5 5H19v5.5", "M19 5l-8 8"],
   sun: ["M12 8a4 4 0 110 8 4 4 0 010-8z", "M12 2.5v2M12 19.5v2M2.5 12h2M19.5 12h2M5.3 5.3l1.4 1.4M17.3 17.3l1.4 1.4M5.3 18.7l1.4-1.4M17.3 6.7l1.4-1.4"],
   moon: ["M20 14.2A8 8 0 019.8 4a8 8 0 1010.2 10.2z"],
-  person: ["M12 4a4 4 0 110 8 4 4 0 010-8z", "M4.5 20.5c1-4 4-5.5 7.5-5.5s6.500 1.500 7.500 5.500"],
 };
 
 const kept = (children) => children.flat().filter((child) => child !== null && child !== undefined && child !== false);
