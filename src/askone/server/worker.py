@@ -125,7 +125,7 @@ class Worker:
                 for job in jobs:
                     if job.call is not None:
                         with _ErrorsToWaiters([job]):
-                            self._run_call(job, job.call)
+                            _settle([job], [self._with(job.call)])
         self._refuse_late()
 
     def _refuse_late(self) -> None:
@@ -148,9 +148,6 @@ class Worker:
         except UnknownCampaign:
             self._campaign = None
             return self._retried(lambda: step(self._campaign_service()))
-
-    def _run_call(self, job: _Job, call: Callable[[Any], Any]) -> None:
-        _settle([job], [self._with(call)])
 
     def _gather(self) -> list[_Job] | None:
         first = self._queue.get()

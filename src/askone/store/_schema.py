@@ -18,15 +18,16 @@ Statements = Callable[[str], list[str]]
 """What brings a database of a dialect one version further."""
 WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 _TYPES: dict[str, Any] = {"whole": WHOLE, "real": sa.Double(), "text": sa.Text(), "bytes": sa.LargeBinary()}
+_MARKS = {"primary_key": "key", "nullable": "null", "unique": "unique", "index": "indexed"}
 
 
 def _columns(*texts: str) -> Iterator[sa.Column[Any]]:
     """Yield columns as "name type", with what more holds: key, null, unique, indexed, of:TABLE (gone with it)."""
     for name, kind, *marks in (column.split() for text in texts for column in text.split(", ")):
         owners = [mark.removeprefix("of:") for mark in marks if mark.startswith("of:")]
-        rules: dict[str, Any] = {"primary_key": "key" in marks, "unique": "unique" in marks, "index": "indexed" in marks}
+        rules: dict[str, Any] = {option: mark in marks for option, mark in _MARKS.items()}
         keys = [sa.ForeignKey(f"{owner}.id", ondelete="CASCADE") for owner in owners]
-        yield sa.Column(name, _TYPES[kind], *keys, nullable="null" in marks, **rules)
+        yield sa.Column(name, _TYPES[kind], *keys, **rules)
 
 
 def _kept(table: str, key: str, columns: str, *rules: sa.schema.SchemaItem, **options: Any) -> sa.Table:
