@@ -1,11 +1,10 @@
 // One's own account: password, tokens for programs, leaving. Admins see all users too.
 
-import { del, post } from "../shared/api.js";
+import { del, patch, post } from "../shared/api.js";
 import { confirm, copyable } from "../shared/dialogs.js";
 import { el, scroller, show, toast } from "../shared/dom.js";
-import { action, attempt, check, field, fill, numeral, showError, text } from "../shared/fields.js";
+import { action, attempt, check, choice, field, fill, numeral, showError, text, words } from "../shared/fields.js";
 import { start } from "../manage/page.js";
-import { users } from "./users.js";
 import { day } from "../shared/format.js";
 
 const SCOPES = [["read", "Read"], ["answer", "Answer"], ["manage", "Manage"]];
@@ -79,6 +78,60 @@ function leaving(user) {
     el("div", { class: "line" },
       action("Sign out", () => post("/logout").then(() => location.assign("/"))),
       el("button", { type: "button", class: "button danger", onclick: go }, "Delete my data")));
+}
+
+const ROLES = [["admin", "admin"], ["manager", "manager"], ["annotator", "annotator"]];
+
+/** For admins: who has an account, and what they may do. */
+function users(person) {
+  const list = el("div");
+  const message = el("div", { "aria-live": "polite" });
+  const wish = { name: "", role: "manager", password: "" };
+
+  const refresh = () => fill(list, "/users", table);
+
+  async function turn(user, role) {
+    try {
+      await patch(`/users/${encodeURIComponent(user.id)}`, { role });
+      toast(`${user.name} is ${role} now.`);
+    } catch (error) {
+      toast(words(error));
+    }
+    await refresh();
+  }
+
+  const remove = (user) => confirm({
+    title: `Remove ${user.name}?`, say: "Their name, password, sessions and tokens are deleted; their answers stay under a pseudonym.", button: "Remove", danger: true,
+    run: () => del(`/users/${encodeURIComponent(user.id)}`).then(refresh),
+  });
+
+  const line = (user) => {
+    const self = user.id === person.user.id;
+    return el("tr", {},
+      el("th", { scope: "row" }, user.name, " ", user.disabled ? el("span", { class: "badge bad" }, "disabled") : null),
+      el("td", {}, self ? user.role : choice(user.role, ROLES, (role) => turn(user, role), { "aria-label": `Role of ${user.name}`, class: "role" })),
+      el("td", {}, self ? "you" : el("button", { type: "button", class: "button small danger", "aria-label": `Remove ${user.name}`, onclick: () => remove(user) }, "Remove")));
+  };
+
+  const table = (all) => scroller("Users", el("table", {},
+    el("thead", {}, el("tr", {}, ["Name", "Role", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
+    el("tbody", {}, all.map(line))));
+
+  const form = el("form", { class: "fields" },
+    field({ label: "Name", path: "name" }, text("", (value) => { wish.name = value; }, { required: true, maxlength: "100" })),
+    field({ label: "Role", path: "role" }, choice(wish.role, ROLES, (value) => { wish.role = value; })),
+    field({ label: "First password", path: "password", hint: "Tell it to them; they change it." }, text("", (value) => { wish.password = value; }, { type: "password", autocomplete: "new-password" })),
+    el("div", { class: "field end" }, action("Add user", () => attempt(form, message, async () => {
+      show(message);
+      const { password, ...rest } = wish;
+      await post("/users", password ? wish : rest);
+      form.reset();
+      Object.assign(wish, { name: "", role: "manager", password: "" });
+      await refresh();
+    }))));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  refresh();
+  return el("section", { class: "card stack users" }, el("h2", {}, "Users"), list, el("h3", {}, "Add a user"), form, message);
 }
 
 const section = (title, ...content) => el("section", { class: "card stack" }, el("h2", {}, title), ...content);

@@ -1,11 +1,10 @@
 // Changing a campaign that runs: its status, its budget, more rows, who is told, and its end.
 
 import { del, patch, post, upload } from "../shared/api.js";
-import { confirm, copy } from "../shared/dialogs.js";
+import { confirm, copy, copyable } from "../shared/dialogs.js";
 import { el, show, toast } from "../shared/dom.js";
 import { saveAs } from "../shared/download.js";
-import { action, attempt, bad, field, numeral, words } from "../shared/fields.js";
-import { webhooks } from "./webhooks.js";
+import { action, attempt, bad, check, field, fill, numeral, text, words } from "../shared/fields.js";
 import { plural } from "../shared/format.js";
 
 const END_WORDS = {
@@ -82,6 +81,38 @@ function ending(shared) {
     run: () => del(shared.root).then(() => location.assign("/manage")),
   });
   return section("Delete", el("p", { class: "muted" }, "Deletes the campaign and its whole log."), el("div", {}, el("button", { type: "button", class: "button danger", onclick: remove }, "Delete campaign")));
+}
+
+const EVENTS = [["answer", "Every answer"], ["spent", "Budget spent"], ["closed", "Closed"]];
+
+/** Addresses that are told when something happens. */
+function webhooks(shared) {
+  const root = `${shared.root}/webhooks`;
+  const list = el("div");
+  const message = el("div", { "aria-live": "polite" });
+  let url = "";
+  const chosen = new Set(["closed", "spent"]);
+
+  const refresh = () => fill(list, root, (all) => (all.length ? el("ul", { class: "plain rows" }, all.map(line)) : el("p", { class: "muted" }, "No address is told anything.")));
+
+  const line = (hook) =>
+    el("li", { class: "line between" }, el("span", {}, el("span", { class: "mono" }, hook.url), " ", el("span", { class: "badges" }, (hook.events ?? []).map((event) => el("span", { class: "badge" }, event)))),
+      el("button", { type: "button", class: "button small danger", "aria-label": `Remove ${hook.url}`, onclick: () => confirm({
+        title: "Remove this webhook?", say: hook.url, button: "Remove", danger: true,
+        run: () => del(`${root}/${encodeURIComponent(hook.id)}`).then(refresh),
+      }) }, "Remove"));
+
+  const form = el("div", { class: "stack" },
+    field({ label: "Address", path: "url", hint: "https only. Each message is signed and sent again until it is taken." }, text("", (value) => { url = value.trim(); }, { type: "url", placeholder: "https://example.org/askone", maxlength: "2000" })),
+    el("fieldset", { class: "field", dataset: { path: "events" } }, el("legend", {}, "When"),
+      el("div", { class: "line" }, EVENTS.map(([event, name]) => check(name, chosen.has(event), (on) => (on ? chosen.add(event) : chosen.delete(event))))), el("span", { class: "error", role: "alert" })),
+    el("div", {}, action("Add webhook", () => attempt(form, message, async () => {
+      const made = await post(root, { url, events: [...chosen] });
+      show(message, el("div", { class: "notice good stack" }, copyable("Secret for checking signatures", made.secret), el("p", { class: "small" }, "Copy it now: it is shown this once.")));
+      await refresh();
+    }))));
+  refresh();
+  return el("section", { class: "card stack" }, el("h2", {}, "Webhooks"), list, form, message);
 }
 
 const section = (title, ...content) => el("section", { class: "card stack" }, el("h2", {}, title), ...content);

@@ -44,8 +44,8 @@ function filled(node, attributes = {}, children = []) {
 }
 
 /** An icon beside words: hidden from screen readers. */
-export const icon = (name) => s("svg", {
-  viewBox: "0 0 24 24", width: "24", height: "24", fill: "none", stroke: "currentColor", "stroke-width": "2",
+export const icon = (name, kind = null) => s("svg", {
+  class: kind, viewBox: "0 0 24 24", width: "24", height: "24", fill: "none", stroke: "currentColor", "stroke-width": "2",
   "stroke-linecap": "round", "stroke-linejoin": "round", "aria-hidden": "true", focusable: "false",
 }, (ICONS[name] ?? []).map((d) => s("path", { d })));
 

@@ -19,11 +19,7 @@ function toggle() {
 
 /** A button that turns between light and dark. */
 export function themeToggle() {
-  const sun = icon("sun");
-  const moon = icon("moon");
-  sun.classList.add("sun");
-  moon.classList.add("moon");
-  const button = el("button", { class: "button quiet icon theme-toggle", type: "button", onclick: toggle }, sun, moon);
+  const button = el("button", { class: "button quiet icon theme-toggle", type: "button", onclick: toggle }, icon("sun", "sun"), icon("moon", "moon"));
   const name = () => button.setAttribute("aria-label", isDark() ? "Use light colours" : "Use dark colours");
   document.addEventListener("themechange", name);
   name();
