@@ -268,7 +268,7 @@ class Client:
         patience: float | None = None,
         again: bool = True,
     ) -> Any:
-        """Return a request and its answer; without ``again`` it is repeated only if it cannot have arrived."""
+        """Send a request and return its answer; without ``again`` it is repeated only if it cannot have arrived."""
         content = None if body is None else json.dumps(body, allow_nan=False)
         headers = {} if body is None else {"Content-Type": "application/json"}
         longest = self._patience if patience is None else patience

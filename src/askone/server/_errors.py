@@ -36,12 +36,12 @@ def not_found(what: str = "page") -> ApiError:
 
 
 def conflict(message: str, code: str = "conflict") -> ApiError:
-    """Return what is asked for does not fit what is there."""
+    """Return that what is asked for does not fit what is there."""
     return ApiError(409, code, message)
 
 
 def invalid(argument: str | None, message: str) -> ApiError:
-    """Return an argument is wrong."""
+    """Return that an argument is wrong."""
     return ApiError(422, "invalid", message, argument)
 
 

@@ -81,10 +81,12 @@ def create(
 
 def grow(database: Database, name: str, rows: Rows, mark: Mark) -> int:
     """See ``Store.grow``: the new rows wait in a campaign without a name until they are moved in one step."""
-    dtype, width = _shape(database, name)
+    found = database.read("SELECT dtype, width FROM campaigns WHERE name = ?", (name,)) if is_name(name) else []
+    if not found:
+        raise UnknownCampaign(name)
     number = _hidden(database, ("", "", b""))
     try:
-        packer = Packer(dtype, width)
+        packer = Packer(*found[0])
         _stage(database, number, rows, packer)
         _move(database, name, number, packer, mark)
     finally:
@@ -237,13 +239,6 @@ def _show(database: Database, number: int, name: str) -> None:
             session.run("UPDATE campaigns SET name = ? WHERE id = ?", (name, number))
     except database.conflict as error:
         raise AlreadyExists(f"there is a campaign {name!r} already") from error
-
-
-def _shape(database: Database, name: str) -> tuple[str, int]:
-    found = database.read("SELECT dtype, width FROM campaigns WHERE name = ?", (name,)) if is_name(name) else []
-    if not found:
-        raise UnknownCampaign(name)
-    return found[0][0], found[0][1]
 
 
 def _move(database: Database, name: str, staged: int, packer: Packer, mark: Mark) -> None:

@@ -136,7 +136,7 @@ def memberships(accounts: Accounts, user: str, role: str, names: Iterable[str]) 
 
 
 async def log_out(ctx: RequestContext) -> JsonResponse[OkResponse]:
-    """Return end the session."""
+    """End the session."""
     response = JsonResponse(OkResponse())
     await ctx.services.auth.end_session(ctx.request, response)
     return response
