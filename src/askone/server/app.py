@@ -168,9 +168,12 @@ def _services(store: Store, config: ServerConfig) -> Services:
         return CampaignService(campaign.Campaign.open(store, name))
 
     def worker(name: str) -> Worker:
-        return Worker(
-            name, open_campaign, config.store_patience, config.batch, _report_spent(webhooks, name), metrics.batch
-        )
+        def tell(_: Sequence[Any], results: Sequence[Any]) -> None:
+            # Answers and ends are told out of the log; that the budget is spent is not in it.
+            if any(isinstance(result, ServingResponse) and result.state == "spent" for result in results):
+                webhooks.spent(name)
+
+        return Worker(name, open_campaign, config.store_patience, config.batch, tell, metrics.batch)
 
     rates = {"answers": config.answers, "calls": config.calls, "heavy": config.heavy, "logins": config.logins}
     return Services(
@@ -187,17 +190,6 @@ def _services(store: Store, config: ServerConfig) -> Services:
         heavy_slots=asyncio.Semaphore(2),
         ready=ready,
     )
-
-
-def _report_spent(webhooks: Webhooks, name: str) -> Any:
-    """Return what tells the webhooks that a batch found the budget spent."""
-
-    def tell(_: Sequence[Any], results: Sequence[Any]) -> None:
-        # Answers and ends are told out of the log; that the budget is spent is not in it.
-        if any(isinstance(result, ServingResponse) and result.state == "spent" for result in results):
-            webhooks.spent(name)
-
-    return tell
 
 
 @final

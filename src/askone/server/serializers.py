@@ -66,19 +66,19 @@ class QuestionSerializer:
         >>> shown.sentence, shown.threshold.shown
         ('Is the price above 37 EUR?', '37')
         """
-        question = served.question
+        question, answers = served.question, _answers(served.question)
         return QuestionResponse(
             lease=served.lease,
             number=served.number,
             expires_in=round(max(0.0, served.expires - now), 3),
             kind=_KINDS.get(type(question), question.kind),
             sentence=str(question),
-            answers=_answers(question),
+            answers=answers,
             threshold=_threshold(question) if isinstance(question, HalfSpace) else None,
             set=[str(name) for name in question.members]
             if isinstance(question, Subset) and not question.title
             else None,
-            pair=_pair(question) if isinstance(question, Prefer) else None,
+            pair=PairResponse(left=answers[0], right=answers[1]) if isinstance(question, Prefer) else None,
             row=self._row(served.row),
         )
 
@@ -107,7 +107,3 @@ def _threshold(question: HalfSpace) -> ThresholdResponse:
     shown = -question.shown if below else question.shown
     name = words.amount(tuple(-w for w in question.weights) if below else question.weights)
     return ThresholdResponse(shown=number_text(shown), unit=words.unit, name=name, side="below" if below else "above")
-
-
-def _pair(question: Prefer) -> PairResponse:
-    return PairResponse(left=str(question.first), right=str(question.second))

@@ -4,7 +4,7 @@ import { del, patch, post, upload } from "../shared/api.js";
 import { confirm, copy, copyable } from "../shared/dialogs.js";
 import { el, show, toast } from "../shared/dom.js";
 import { saveAs } from "../shared/download.js";
-import { action, attempt, bad, check, field, fill, numeral, text, words } from "../shared/fields.js";
+import { action, attempt, check, chooser, field, fill, numeral, TABLES, text } from "../shared/fields.js";
 import { plural } from "../shared/format.js";
 
 const END_WORDS = {
@@ -47,21 +47,14 @@ function budget(shared) {
 
 function moreRows(shared) {
   const message = el("div", { "aria-live": "polite" });
-  const file = el("input", { type: "file", accept: ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.zip", id: "rows-file", class: "visually-hidden", onchange: () => file.files[0] && add(file.files[0]) });
-  async function add(chosen) {
+  const file = chooser("rows-file", TABLES, message, async (chosen) => {
     show(message, el("p", { class: "muted" }, `Reading ${chosen.name} …`));
-    try {
-      const table = await upload("/uploads", chosen);
-      const made = await post(`${shared.root}/rows`, { upload: table.upload }, { patience: 600_000 });
-      show(message, el("p", { class: "notice good" }, `${plural(made.added, "row")} added; they are asked about from now on.`));
-      shared.poll.now();
-    } catch (error) {
-      show(message, bad(words(error)));
-    } finally {
-      file.value = "";
-    }
-  }
-  return section("More rows", el("p", { class: "muted" }, "A table with the same columns. The campaign goes on while it is read."), el("div", {}, file, el("label", { for: "rows-file", class: "button" }, "Choose a file")), message);
+    const table = await upload("/uploads", chosen);
+    const made = await post(`${shared.root}/rows`, { upload: table.upload }, { patience: 600_000 });
+    show(message, el("p", { class: "notice good" }, `${plural(made.added, "row")} added; they are asked about from now on.`));
+    shared.poll.now();
+  });
+  return section("More rows", el("p", { class: "muted" }, "A table with the same columns. The campaign goes on while it is read."), el("div", {}, file), message);
 }
 
 function settingsFile(shared) {

@@ -91,6 +91,18 @@ export async function attempt(form, message, run, place = fieldOf) {
   }
 }
 
+/** A button by which a file is chosen; take(file) does something with it, and its failure is shown in `message`. */
+export function chooser(id, accept, message, take, look = "button") {
+  const input = el("input", { type: "file", accept, id, class: "visually-hidden", onchange: async () => {
+    if (input.files[0]) await attempt(message, message, () => take(input.files[0]));
+    input.value = "";
+  } });
+  return [input, el("label", { for: id, class: look }, "Choose a file")];
+}
+
+/** What a table may be brought in as. */
+export const TABLES = ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.zip";
+
 /** A button that works once at a time: it is off while its promise runs. */
 export function action(label, run, attributes = {}) {
   const button = el("button", { type: "button", class: "button", ...attributes }, label);
