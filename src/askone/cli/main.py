@@ -26,17 +26,17 @@ else:
     strategies = lazy_import("askone.paper.strategies")
 
 CAMPAIGNS = {
-    "demo": "demonstrating",
-    "new": "setting_up",
-    "simulate": "setting_up",
-    "serve": "running",
-    "status": "looking",
-    "replay": "looking",
-    "verify": "looking",
-    "export": "taking",
-    "backup": "taking",
-    "restore": "taking",
-    "users": "people",
+    "demo": "demo_command",
+    "new": "new",
+    "simulate": "simulate",
+    "serve": "serve",
+    "status": "status",
+    "replay": "replay",
+    "verify": "verify",
+    "export": "export",
+    "backup": "export",
+    "restore": "export",
+    "users": "users",
 }
 """Commands about campaigns, and the module of ``askone.cli`` that has each."""
 
