@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from askone.campaign.create import create_campaign, with_columns
-from askone.campaign.settings.settings import Items, Settings
+from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.open import open_table
@@ -53,8 +53,7 @@ def run_new(chosen: argparse.Namespace, console: Console) -> int:
 
 
 def _sum_up(settings: Settings, table: Table | None, sentence: str | None, console: Console) -> None:
-    chosen = settings if table is None else with_columns(settings, table)
-    for line in [*summary(chosen, table, sentence), *doubts(chosen, table)]:
+    for line in [*summary(settings, table, sentence), *doubts(settings, table)]:
         say(console, line)
 
 
@@ -69,17 +68,19 @@ def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
     """The settings and the table that a file and options speak of."""
     if chosen.file is None:
         settings = from_options(chosen, None)
-        if not isinstance(settings.labels, Items):
+        if settings.labels.needs_rows:
             raise InvalidArgument("file", "a table of rows; only an order of items needs none", None)
         return settings, None
     path = Path(chosen.file)
     if path.suffix.lower() != ".toml":
         table = open_table(path)
-        settings = from_options(chosen, suggest(table))
-        return with_columns(settings, table), table
+        return with_columns(from_options(chosen, suggest(table)), table), table
     settings = from_options(chosen, toml_settings(path), declared=True)
     rows = table_of(settings, path)
-    return settings, None if rows is None else open_table(rows)
+    if rows is None:
+        return settings, None
+    table = open_table(rows)
+    return with_columns(settings, table), table
 
 
 def toml_settings(path: Path) -> Settings:

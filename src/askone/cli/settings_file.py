@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from askone.campaign.kinds.registry import KINDS, UNSURE
 from askone.campaign.settings.settings import Settings
 from askone.errors import InvalidArgument
 
@@ -94,7 +95,7 @@ def from_options(chosen: argparse.Namespace, suggested: Settings | None, declare
     """Settings from a command's options, over those that a table suggests or, ``declared``, a TOML file has."""
     record: Record = {} if suggested is None else suggested.to_json()
     rows: Record = record.setdefault("rows", {})
-    rows.update(_given(key=chosen.key, gold=chosen.gold, show=_names(chosen.show), learn=_names(chosen.learn)))
+    rows.update(_given(key=chosen.key, gold=chosen.gold, show=chosen.show, learn=chosen.learn))
     if chosen.gold is not None:
         for name in ("show", "learn"):
             if rows.get(name) and getattr(chosen, name) is None:
@@ -113,39 +114,32 @@ def from_options(chosen: argparse.Namespace, suggested: Settings | None, declare
 
 
 def _labels(chosen: argparse.Namespace, suggested: Record | None, declared: bool) -> Record:
-    kind = chosen.kind or ("class" if chosen.classes else "order" if chosen.items else None)
-    said = declared or chosen.low is not None or (suggested is not None and suggested["kind"] != "number")
-    if kind is None and not said:
-        raise InvalidArgument(
-            "--kind", "number (with --low and --high), class (with --classes) or order (with --items)", "nothing"
-        )
-    kind = kind or (suggested["kind"] if suggested and (declared or suggested["kind"] != "number") else "number")
+    """The labels that options give, over those that were declared or suggested."""
     given = {
-        "number": _given(
-            low=chosen.low, high=chosen.high, unit=chosen.unit, decimals=chosen.decimals, name=chosen.label
-        ),
-        "class": _given(classes=_names(chosen.classes)),
-        "order": _given(items=_names(chosen.items)),
+        name: _given(**{setting: vars(chosen)[option] for option, setting in kind.options.items()})
+        for name, kind in KINDS.items()
     }
-    for other, options in given.items():
-        if other != kind and options:
-            option = next(iter(options))
-            flag = "label" if option == "name" else option
-            raise InvalidArgument(f"--{flag}", f"left out for --kind {kind}", options[option])
-    same = dict(suggested) if suggested and suggested["kind"] == kind else {}
-    found = {"kind": kind, **same, **given[kind]}
-    needed = {"class": "classes", "order": "items"}.get(kind)
-    if needed and not found.get(needed):
-        raise InvalidArgument(f"--{needed}", f"given, for --kind {kind}", "nothing")
+    needed = (name for name, kind in KINDS.items() if any(one in given[name] for one in kind.required()))
+    spoken_of = (name for name, options in given.items() if options)
+    known = suggested["kind"] if suggested and (declared or suggested["kind"] != UNSURE.kind) else None
+    kind = chosen.kind or next(needed, None) or known or next(spoken_of, None)
+    if kind is None:
+        *others, last = [one.usage for one in KINDS.values()]
+        raise InvalidArgument("--kind", f"{', '.join(others)} or {last}", "nothing")
+    for name, options in given.items():
+        if name != kind and options:
+            flag = next(option for option, setting in KINDS[name].options.items() if setting in options)
+            raise InvalidArgument(f"--{flag}", f"left out for --kind {kind}", vars(chosen)[flag])
+    same = suggested if suggested and suggested["kind"] == kind else {}
+    found = {"kind": kind, **same, **given.get(kind, {})}
+    for option, setting in KINDS[kind].options.items() if kind in KINDS else ():
+        if setting in KINDS[kind].required() and not found.get(setting):
+            raise InvalidArgument(f"--{option}", f"given, for --kind {kind}", "nothing")
     return found
 
 
 def _given(**options: Any) -> Record:
     return {name: value for name, value in options.items() if value is not None}
-
-
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",")]
 
 
 def _put(record: Record, pair: str) -> None:

@@ -60,7 +60,7 @@ class Front:
             "lease": served.lease,
             "number": served.number,
             "expires_in": round(max(0.0, served.expires - now), 3),
-            **shown_question(served.question),
+            **shown_question(self.campaign.settings.labels, served.question),
             "row": self._row(served.row),
         }
 

@@ -12,28 +12,18 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from typing import Any, Final, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from askone._common.types import Array
 from askone.campaign.engine.packed_model import ENCODER, MODEL, parts
-from askone.campaign.settings.settings import ClassNames, Items, Settings
+from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.encoder import Encoder
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
-from askone.estimators.classifier import OneBitClassifier
 from askone.estimators.loading import load
-from askone.estimators.ranker import OneBitRanker
-from askone.estimators.regressor import OneBitRegressor
 from askone.session import row_selection
-
-_PLACES: Final = {
-    "flip": "learner.flip", "interval": "learner.interval", "loss": "learner.loss", "learner": "learner.learner",
-    "low": "labels.low", "high": "labels.high", "decimals": "labels.decimals", "classes": "labels.classes",
-    "items": "labels.items", "max_set_size": "labels.max_set_size", "wording": "question.wording",
-    "select": "ask.order",
-}  # fmt: skip
 
 
 @final
@@ -52,49 +42,30 @@ def make_estimator(settings: Settings, sample: Array | None, features: int | Non
     The campaign counts its budget itself; the model only plans with it (a range is sought with at most a
     quarter of the questions).
     """
-    if sample is None and not isinstance(settings.labels, Items):
+    if sample is None and settings.labels.needs_rows:
         raise InvalidArgument("rows", "a table, to ask about its rows", None)
     estimator = _estimator(settings, {} if features is None else {"n_components": features})
     try:
-        if isinstance(estimator, OneBitRanker):
-            estimator.start(sample)
-        else:
-            estimator.start(np.asarray(sample, dtype=np.float64))
+        estimator.start(None if sample is None else np.asarray(sample, dtype=np.float64))  # type: ignore[arg-type]
         if settings.ask.order == "uncertain":
             row_selection.require_forecasts(estimator.stream_.learner)
     except InvalidArgument as error:
-        raise InvalidArgument(_PLACES.get(error.argument, error.argument), error.allowed, error.got) from error
+        raise InvalidArgument(settings.place(error.argument), error.allowed, error.got) from error
     estimator.budget = estimator.stream_.budget = None
     return estimator
 
 
 def _estimator(settings: Settings, options: dict[str, Any]) -> OneBitEstimator:
-    labels, question, learner = settings.labels, settings.question, settings.learner
-    budget = settings.ask.budget
-    shared: dict[str, Any] = {
-        "wording": question.wording,
-        "learner": learner.learner,
-        "flip": learner.flip,
-        "budget": None if budget is None else max(1, budget // settings.ask.overlap),
-        "keep_log": False,
-        "random_state": learner.seed,
+    learner, budget = settings.learner, settings.ask.budget
+    return settings.labels.estimator(
+        settings,
+        wording=settings.question.wording,
+        learner=learner.learner,
+        flip=learner.flip,
+        budget=None if budget is None else max(1, budget // settings.ask.overlap),
+        keep_log=False,
+        random_state=learner.seed,
         **options,
-    }
-    if isinstance(labels, Items):
-        return OneBitRanker(labels.items, **shared)
-    if isinstance(labels, ClassNames):
-        attributes = None if labels.attributes is None else {title: list(one) for title, one in labels.attributes}
-        return OneBitClassifier(labels.classes, attributes=attributes, max_set_size=labels.max_set_size, **shared)
-    return OneBitRegressor(
-        labels.low,
-        labels.high,
-        unit=labels.unit,
-        names=[labels.noun] if labels.noun else None,
-        answers=question.answers,
-        decimals="auto" if labels.decimals is None else labels.decimals,
-        loss=learner.loss,
-        interval=learner.interval,
-        **shared,
     )
 
 

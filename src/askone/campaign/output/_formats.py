@@ -18,14 +18,14 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal, final
+from typing import Any, final
 
 from askone._common.validate import as_choice
+from askone.campaign.kinds.base import CellType
 from askone.campaign.output._parquet import ParquetPages
 
 Record = dict[str, Any]
-Kind = Literal["int", "float", "bool", "text", "json"]
-Column = tuple[str, Kind]
+Column = tuple[str, CellType]
 FORMATS = ("csv", "jsonl", "parquet")
 PAGE = 1_000
 _GROUP = 20_000  # records in a row group of Parquet
@@ -98,7 +98,7 @@ def _json_texts(values: list[Any]) -> list[Any]:
     return ["" if value is None else safe_cell(as_json(value)) for value in values]
 
 
-_CELLS: dict[Kind, Callable[[list[Any]], list[Any]]] = {
+_CELLS: dict[CellType, Callable[[list[Any]], list[Any]]] = {
     "int": _numbers,
     "float": _numbers,
     "bool": _flags,

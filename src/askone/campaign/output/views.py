@@ -5,45 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from askone.labels.number import YES_NO, number_text
+from askone.campaign.kinds.base import Kind
+from askone.labels.number import number_text
 from askone.questions.base import Question
-from askone.questions.comparison import Prefer
-from askone.questions.half_space import HalfSpace
-from askone.questions.subset import Subset
 from askone.store.entries import Row
 
 IMAGE = "image"
 _LONGEST = 20_000  # characters of a cell that are sent to a page
 
 
-def shown_question(question: Question) -> dict[str, Any]:
+def shown_question(labels: Kind, question: Question) -> dict[str, Any]:
     """What is asked, in words and in parts.
 
+    >>> from askone.campaign.settings.settings import Numbers
+    >>> from askone.questions.half_space import HalfSpace
     >>> from askone.labels.number import Wording
-    >>> shown = shown_question(HalfSpace((1.0,), 37.0, wording=Wording(("price",), "EUR")))
+    >>> shown = shown_question(Numbers(), HalfSpace((1.0,), 37.0, wording=Wording(("price",), "EUR")))
     >>> shown["sentence"], shown["threshold"]["shown"]
     ('Is the price above 37 EUR?', '37')
     """
-    parts: dict[str, Any] = {"threshold": None, "set": None, "pair": None}
-    words: Sequence[Any] = ("Yes", "No")
-    if isinstance(question, HalfSpace):
-        kind, words = "threshold", words if question.answers == YES_NO else question.answers
-        parts["threshold"] = _threshold(question)
-    elif isinstance(question, Subset):
-        kind, parts["set"] = "set", None if question.title else [str(name) for name in question.members]
-    elif isinstance(question, Prefer):
-        kind, words = "pair", [str(question.first), str(question.second)]
-        parts["pair"] = {"left": words[0], "right": words[1]}
-    else:
-        kind = question.kind
-    return {"kind": kind, "sentence": str(question), "answers": list(words), **parts}
-
-
-def _threshold(question: HalfSpace) -> dict[str, str]:
-    words, below = question.wording, str(question).find(" below ") >= 0 and all(w <= 0 for w in question.weights)
-    shown = -question.shown if below else question.shown
-    name = words.amount(tuple(-w for w in question.weights) if below else question.weights)
-    return {"shown": number_text(shown), "unit": words.unit, "name": name, "side": "below" if below else "above"}
+    view = labels.view(question)
+    told = {"kind": view.kind, "sentence": str(question), "answers": list(view.answers or ("Yes", "No"))}
+    return {**told, "threshold": None, "set": None, "pair": None, **view.parts}
 
 
 def picture_of(campaign: str, row: Row) -> str | None:

@@ -28,20 +28,21 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any, Final, Self, final
 
 from askone._common.validate import as_choice, as_count, as_number, as_text
-from askone.campaign.kinds.labels import KINDS, ClassNames, Items, Labels, Numbers
+from askone.campaign.kinds.base import Kind
+from askone.campaign.kinds.classes import ClassNames
+from askone.campaign.kinds.number import Numbers
+from askone.campaign.kinds.order import Items
+from askone.campaign.kinds.registry import KINDS
 from askone.campaign.settings._toml import to_toml
 from askone.campaign.settings.fields import as_columns, as_line, as_listed, as_prose, put
 from askone.errors import InvalidArgument
-from askone.labels.classes import Classes
-from askone.labels.number import YES_NO, Real
-from askone.labels.ranking import Ranking
+from askone.labels.base import Space
+from askone.labels.number import YES_NO
 
 __all__ = [
-    "KINDS",
     "AskSettings",
     "ClassNames",
     "Items",
-    "Labels",
     "LearnerSettings",
     "Numbers",
     "QuestionSettings",
@@ -168,11 +169,6 @@ class LearnerSettings:
 
 
 LOSSES: Final = ("median", "squared", "huber", "logcosh")
-LEARNERS: dict[str, tuple[str, ...]] = {
-    "number": ("auto", "filters", "sgd", "rls"),
-    "class": ("auto", "likelihood", "sgd", "rls"),
-    "order": ("auto", "thurstone", "sgd", "rls"),
-}
 
 
 @final
@@ -181,7 +177,7 @@ class Settings:
     """All that a campaign is told; see the parts."""
 
     title: str
-    labels: Labels
+    labels: Kind
     rows: RowSettings = RowSettings()
     question: QuestionSettings = QuestionSettings()
     ask: AskSettings = AskSettings()
@@ -189,27 +185,38 @@ class Settings:
 
     def __post_init__(self) -> None:
         as_line(self.title, "title")
-        if not isinstance(self.labels, Numbers | ClassNames | Items):
+        if not isinstance(self.labels, Kind):
             raise InvalidArgument("labels", "Numbers, ClassNames or Items", type(self.labels).__name__)
         self.space()  # checks names and wording
         if self.ask.gold_share and self.rows.gold is None:
             raise InvalidArgument("ask.gold_share", "0 without rows.gold", self.ask.gold_share)
-        as_choice(self.learner.learner, "learner.learner", LEARNERS[self.labels.kind])
-        _check_learner(self.labels, self.learner)
+        as_choice(self.learner.learner, "learner.learner", self.labels.learners)
+        self.labels.check(self.learner)
 
-    def space(self) -> Real | Classes | Ranking:
-        """The label space, with the wording; numbers without a range have [-1, 1] for it."""
-        labels, wording = self.labels, self.question.wording
+    def space(self) -> Space:
+        """Return the label space, with the wording."""
         try:
-            if isinstance(labels, Items):
-                return Ranking(labels.items, wording)
-            if isinstance(labels, ClassNames):
-                return Classes(labels.classes, labels.attributes or (), (), labels.max_set_size, wording)
-            ends = (-1.0, 1.0) if labels.low is None or labels.high is None else (labels.low, labels.high)
-            names = (labels.noun,) if labels.noun else ()
-            return Real(*ends, names, labels.unit, labels.decimals, wording, self.question.answers)
+            return self.labels.space(self.question)
         except InvalidArgument as error:
-            raise InvalidArgument(_place(error.argument, labels.kind), error.allowed, error.got) from None
+            raise InvalidArgument(self.place(error.argument), error.allowed, error.got) from None
+
+    def place(self, argument: str) -> str:
+        """Return where in the file an argument of a space or an estimator is.
+
+        >>> settings = Settings("Animals", ClassNames(("cat", "owl")))
+        >>> settings.place("sets[2]"), settings.place("wording"), settings.place("X")
+        ('labels.attributes[2]', 'question.wording', 'X')
+        """
+        base, bracket, rest = argument.partition("[")
+        name = {"select": "order", **self.labels.places}.get(base, base)
+        for section in ("labels", "question", "learner", "ask"):
+            if name in {one.name for one in fields(getattr(self, section))}:
+                return f"{section}.{name}{bracket}{rest}"
+        return argument
+
+    def is_rowless(self, rows: int) -> bool:
+        """Return whether all questions are about one row: an order of items for everybody."""
+        return not self.labels.needs_rows and rows <= 1
 
     # -- JSON and TOML ----------------------------------------------------------------------------
 
@@ -251,7 +258,7 @@ SECTIONS: dict[str, type[Any] | None] = {
 
 
 def _plain(part: Any) -> Record:
-    kind = {"kind": part.kind} if isinstance(part, Numbers | ClassNames | Items) else {}
+    kind = {"kind": part.kind} if isinstance(part, Kind) else {}
     values = {field.name: getattr(part, field.name) for field in fields(part)}
     if values.get("attributes") is not None:
         values["attributes"] = {title: list(members) for title, members in values["attributes"]}
@@ -281,32 +288,3 @@ def _known(given: Iterable[str], names: Sequence[str], place: str) -> None:
             near = difflib.get_close_matches(name[:100], names, 1, 0.5)
             hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(names)}"
             raise InvalidArgument(f"{place}{name[:100]}", f"a known name ({hint})", repr(name))
-
-
-def _check_learner(labels: Labels, learner: LearnerSettings) -> None:
-    """What the estimators would refuse, said before there are rows."""
-    if not isinstance(labels, Numbers):
-        for name, default in (("loss", "median"), ("interval", None)):
-            if getattr(learner, name) != default:
-                raise InvalidArgument(f"learner.{name}", "left alone: it is for numbers", getattr(learner, name))
-    gradients = learner.learner in ("sgd", "rls") or learner.loss != "median"
-    if gradients and (learner.flip or learner.interval is not None):
-        name = "flip" if learner.flip else "interval"
-        allowed = "left alone with learner 'sgd' or 'rls', or another loss than the median"
-        raise InvalidArgument(f"learner.{name}", allowed, getattr(learner, name))
-    if learner.learner == "filters" and learner.loss != "median":
-        raise InvalidArgument("learner.loss", "'median' with learner 'filters'", repr(learner.loss))
-    if isinstance(labels, Numbers):
-        if learner.learner == "rls" and learner.loss != "squared":
-            raise InvalidArgument("learner.loss", "'squared' with learner 'rls'", repr(learner.loss))
-        if labels.low is None and (learner.learner == "rls" or learner.loss in ("huber", "logcosh")):
-            raise InvalidArgument("labels.low", f"given, for learner.loss {learner.loss!r}", None)
-
-
-def _place(argument: str, kind: str) -> str:
-    """Where in the file a space's argument is."""
-    if argument in ("wording", "answers"):
-        return f"question.{argument}"
-    base, _, rest = argument.partition("[")
-    inside = {"names": "name" if kind == "number" else "classes", "sets": "attributes", "label": "classes"}
-    return f"labels.{inside.get(base, base)}" + (f"[{rest}" if rest else "")

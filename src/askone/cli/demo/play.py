@@ -31,7 +31,7 @@ def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answer
     before = _fine(campaign.serve([Next(person) for person in people], now))
     while given < answers:
         told = [
-            _answer(person, serving.question, knowledge, chance)
+            _answer(campaign, person, serving.question, knowledge, chance)
             for person, serving in zip(people, before, strict=True)
             if serving.question is not None
         ][: answers - given]
@@ -44,8 +44,9 @@ def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answer
         yield given
 
 
-def _answer(person: str, served: Served, knowledge: Knowledge, chance: random.Random) -> Answer:
-    answer = knowledge.answer(served.row.key, shown_question(served.question), chance)
+def _answer(campaign: Campaign, person: str, served: Served, knowledge: Knowledge, chance: random.Random) -> Answer:
+    shown = shown_question(campaign.settings.labels, served.question)
+    answer = knowledge.answer(served.row.key, shown, chance)
     return Answer(person, served.lease, answer, f"told-{served.lease}", _SECONDS)
 
 
