@@ -1,11 +1,10 @@
-"""Settings from the command line, and the TOML file with a word on each of them."""
+"""Settings from the command line and for it."""
 
 from __future__ import annotations
 
 import argparse
 import re
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,80 +14,13 @@ from askone.errors import InvalidArgument
 
 Record = dict[str, Any]
 
-# What each setting is, and an example where it has no value.
-NOTES: dict[str, tuple[str, str]] = {
-    "title": ("what people see above the questions", ""),
-    "rows.file": ("the table: CSV, JSON lines, Parquet, or a folder or zip file of images", '"rows.csv"'),
-    "rows.key": ("the column that names each row (none: rows are numbered)", '"id"'),
-    "rows.show": ("the columns that people see (none: all)", '["size", "photo"]'),
-    "rows.learn": ("the columns that the model sees (none: all but the key)", '["size", "year"]'),
-    "rows.gold": ("a column that holds the labels of some rows: it is neither shown nor learnt", '"price"'),
-    "labels.kind": ("number, class or order", ""),
-    "labels.low": ("the range in which labels plausibly lie (none: the first questions find it)", "0.0"),
-    "labels.high": ("", "100.0"),
-    "labels.unit": ("stands behind thresholds", '"EUR"'),
-    "labels.decimals": ("decimals of thresholds; negative: tens, hundreds, ...", "0"),
-    "labels.name": ("what the number is: the price", '"price"'),
-    "labels.classes": ("the classes", '["cat", "lion"]'),
-    "labels.max_set_size": ("at most so many classes in a question", "3"),
-    "labels.items": ("what is put in order", '["tea", "coffee"]'),
-    "question.wording": (
-        "empty: as usual; numbers may use {threshold}, {amount}, {side}; classes {set}; orders {first}, {second}",
-        "",
-    ),
-    "question.instructions": ("what people should know before they answer", ""),
-    "question.answers": ("the words for yes and no", ""),
-    "ask.budget": ("answers in all", "2000"),
-    "ask.overlap": ("how many people answer each question", ""),
-    "ask.gold_share": (
-        "share of questions about rows whose label is known, to measure people: 0.05 with rows.gold",
-        "",
-    ),
-    "ask.exam_share": ("share of questions that measure the model", ""),
-    "ask.order": ('"stream": rows as they come; "uncertain": those that should tell most', ""),
-    "ask.lease_seconds": ("how long a question is held for a person who is silent", ""),
-    "ask.per_person": ("answers of one person at most", "500"),
-    "ask.target": ("stop when the measured error is below this", "10.0"),
-    "ask.price": ("of one answer, for forecasts", "0.05"),
-    "ask.currency": ("of the price", '"EUR"'),
-    "ask.seconds": ("time for one answer, for forecasts", ""),
-    "learner.flip": ("share of answers that are wrong, if you know it", ""),
-    "learner.seed": ("of everything random", ""),
-    "learner.interval": ("numbers: ask also for intervals that hold this share of labels", "0.8"),
-    "learner.loss": ("numbers: what is predicted: median, squared (the mean), huber, logcosh", ""),
-    "learner.learner": ("how it learns; auto is best", ""),
-}
-_GOLD_SHARE = 0.05
-_HEADER = "# A campaign for askone: edit, then run `askone new THIS-FILE`.\n"
-_TABLE, _VALUE = re.compile(r"\[(\w+)\]$"), re.compile(r"(\w+) = ")
+_GOLD_SHARE = 0.05  # of questions, where there are known labels
+_HEADER = "# A campaign for askone: edit, then run `askone new THIS-FILE`.\n\n"
 
 
 def commented(settings: Settings) -> str:
     """The settings as TOML, with a note on each; those without a value are there as examples, commented out."""
-    record, section, lines = settings.to_json(), "", [_HEADER]
-    for line in settings.to_toml().splitlines():
-        if found := _TABLE.match(line):
-            before = [lines.pop()] if lines and not lines[-1] else []  # examples belong above the blank line
-            lines += [*_examples(record, section), *before, line]
-            section = found[1]
-        elif found := _VALUE.match(line):
-            lines += _note(f"{section}.{found[1]}".lstrip("."), line)
-        else:
-            lines.append(line)
-    return "\n".join([*lines, *_examples(record, section)]) + "\n"
-
-
-def _note(path: str, line: str) -> list[str]:
-    note = NOTES.get(path, ("", ""))[0]
-    return [f"# {note}", line] if note else [line]
-
-
-def _examples(record: Mapping[str, Any], section: str) -> list[str]:
-    """The settings of a section that have no value."""
-    part = record.get(section)
-    empty = [name for name, value in part.items() if value is None] if isinstance(part, Mapping) else []
-    known = [(name, *NOTES[f"{section}.{name}"]) for name in empty if f"{section}.{name}" in NOTES]
-    return [f"# {name} = {example}{f'  # {note}' if note else ''}" for name, note, example in known]
+    return _HEADER + settings.to_toml(annotated=True)
 
 
 def from_options(chosen: argparse.Namespace, suggested: Settings | None, declared: bool = False) -> Settings:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, final
 
 import numpy as np
 
 from askone._common.types import Array
+from askone.campaign.settings.section import plain
 from askone.errors import InvalidArgument
 from askone.labels.base import Space
 from askone.labels.number import number_text
@@ -68,11 +68,11 @@ Truth = tuple[Array, Callable[[Any, Array], float]]
 class Kind(ABC):
     """The section ``[labels]`` of the settings, and all that a campaign does with such labels.
 
-    A kind of one's own is a frozen dataclass that fills in what is abstract here; ``registry.register`` makes it
-    known by its name.
+    A kind of one's own is a class with ``@section("labels")`` that fills in what is abstract here;
+    ``registry.register`` makes it known by its name.
     """
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+    __pydantic_fields__: ClassVar[dict[str, Any]]
     kind: ClassVar[str]
     """Its name in settings."""
     learners: ClassVar[tuple[str, ...]]
@@ -103,12 +103,16 @@ class Kind(ABC):
     @classmethod
     def required(cls) -> list[str]:
         """Return the names of settings without a default."""
-        return [one.name for one in fields(cls) if one.default is MISSING]
+        return [name for name, info in cls.__pydantic_fields__.items() if info.is_required()]
 
     @classmethod
     def suggested(cls, table: Table, gold: Column) -> Self | None:  # noqa: ARG003
         """Return settings that known labels speak for, or None."""
         return None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values, the name of the kind first."""
+        return {"kind": self.kind, **plain(self)}
 
     @abstractmethod
     def space(self, question: QuestionSettings) -> Space:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, final
 
 import numpy as np
 
@@ -12,8 +11,7 @@ from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone._common.validate import as_count
 from askone.campaign.kinds.base import SCATTER, CellType, Columns, Exam, Kind, Truth, View, listed, named, objects
-from askone.campaign.settings.fields import Attributes, as_attributes, as_class_names, put
-from askone.labels.base import Name
+from askone.campaign.settings.section import Attributes, Names, about, section
 from askone.labels.classes import Classes, FiniteSpace
 from askone.learners.base import Learner
 from askone.questions.base import Question
@@ -31,13 +29,13 @@ _LONGEST_SUGGESTED = 100  # characters of such a label
 
 
 @final
-@dataclass(frozen=True)
+@section("labels")
 class ClassNames(Kind):
     """Labels are classes.  ``attributes`` (a title, and the classes that have it) are then what alone is asked."""
 
-    classes: tuple[Name, ...]
-    attributes: Attributes | None = None
-    max_set_size: int | None = None
+    classes: Annotated[Names, about("the classes")]
+    attributes: Annotated[Attributes, about("titles, each with the classes that have it")] = None
+    max_set_size: Annotated[int | None, about("at most so many classes in a question", 3, ge=1)] = None
 
     kind: ClassVar[str] = "class"
     learners: ClassVar[tuple[str, ...]] = ("auto", "likelihood", "sgd", "rls")
@@ -48,11 +46,8 @@ class ClassNames(Kind):
     places: ClassVar[Mapping[str, str]] = {"names": "classes", "label": "classes", "sets": "attributes"}
 
     def __post_init__(self) -> None:
-        put(self, "classes", as_class_names(self.classes, "labels.classes"))
         if self.max_set_size is not None:
             as_count(self.max_set_size, "labels.max_set_size", 1, max(1, len(self.classes) - 1))
-        if self.attributes is not None:
-            put(self, "attributes", as_attributes(self.attributes))
 
     @classmethod
     def suggested(cls, table: Table, gold: Column) -> Self | None:
@@ -60,6 +55,11 @@ class ClassNames(Kind):
         levels = sorted({row[gold.name].strip() for row in table.sample if isinstance(row[gold.name], str)} - {""})
         few = 2 <= len(levels) <= _MOST_SUGGESTED and max(map(len, levels)) <= _LONGEST_SUGGESTED
         return cls(tuple(levels)) if few and gold.kind != "number" else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values; attributes are a table of their titles."""
+        attributes = None if self.attributes is None else {title: list(members) for title, members in self.attributes}
+        return {**super().to_json(), "attributes": attributes}
 
     def space(self, question: QuestionSettings) -> Classes:
         """See ``Kind.space``."""

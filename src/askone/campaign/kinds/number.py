@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, final
 
 import numpy as np
 
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
-from askone._common.validate import as_count, as_number
 from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Truth, View
-from askone.campaign.settings.fields import as_line, put
+from askone.campaign.settings.section import Words, about, section
 from askone.errors import InvalidArgument
 from askone.labels.number import YES_NO, Real, number_text
 from askone.learners.base import Learner
@@ -38,15 +37,19 @@ _WIDE = 2.5  # W in units of Laplace's scale
 
 
 @final
-@dataclass(frozen=True)
+@section("labels")
 class Numbers(Kind):
     """Labels are numbers in a plausible range (None: it is found by the first questions)."""
 
-    low: float | None = None
-    high: float | None = None
-    unit: str = ""
-    decimals: int | None = None
-    name: str = ""
+    low: Annotated[
+        float | None, about("the range in which labels plausibly lie (none: the first questions find it)", 0.0)
+    ] = None
+    high: Annotated[float | None, about("", 100.0)] = None
+    unit: Annotated[Words, about("stands behind thresholds")] = ""
+    decimals: Annotated[
+        int | None, about("decimals of thresholds; negative: tens, hundreds, ...", 0, ge=-15, le=15)
+    ] = None
+    name: Annotated[Words, about("what the number is: the price")] = ""
 
     kind: ClassVar[str] = "number"
     learners: ClassVar[tuple[str, ...]] = ("auto", "filters", "sgd", "rls")
@@ -64,13 +67,6 @@ class Numbers(Kind):
     def __post_init__(self) -> None:
         if (self.low is None) != (self.high is None):
             raise InvalidArgument(f"labels.{'low' if self.low is None else 'high'}", "given, as the other end is", None)
-        for end in ("low", "high"):
-            if getattr(self, end) is not None:
-                put(self, end, as_number(getattr(self, end), f"labels.{end}"))
-        if self.decimals is not None:
-            as_count(self.decimals, "labels.decimals", -15, 15)
-        as_line(self.unit, "labels.unit", empty=True)
-        as_line(self.name, "labels.name", empty=True)
 
     @property
     def noun(self) -> str:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, final
 
 import numpy as np
 
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Truth, View, listed, named, objects
-from askone.campaign.settings.fields import as_class_names, put
+from askone.campaign.settings.section import Names, about, section
 from askone.errors import InvalidArgument
-from askone.labels.base import Name
 from askone.labels.ranking import Ranking
 from askone.learners.base import Learner
 from askone.questions.base import Question
@@ -28,11 +26,11 @@ else:
 
 
 @final
-@dataclass(frozen=True)
+@section("labels")
 class Items(Kind):
     """Labels are orders of these items."""
 
-    items: tuple[Name, ...]
+    items: Annotated[Names, about("what is put in order")]
 
     kind: ClassVar[str] = "order"
     learners: ClassVar[tuple[str, ...]] = ("auto", "thurstone", "sgd", "rls")
@@ -42,9 +40,6 @@ class Items(Kind):
     rehearsed: ClassVar[int] = 1_000  # pairs are chosen with care
     usage: ClassVar[str] = "order (with --items)"
     options: ClassVar[Mapping[str, str]] = {"items": "items"}
-
-    def __post_init__(self) -> None:
-        put(self, "items", as_class_names(self.items, "labels.items"))
 
     def space(self, question: QuestionSettings) -> Ranking:
         """See ``Kind.space``."""
