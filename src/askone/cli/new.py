@@ -9,14 +9,13 @@ from pathlib import Path
 from shlex import quote
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from askone.campaign.create import create_campaign, with_columns
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.open import open_table
-from askone.cli.console import counted, say
+from askone.cli.console import counted, progress, say
 from askone.cli.files import any_store, read_from, store_url, whole_file
 from askone.cli.settings_file import commented, from_options, name_of, table_of
 from askone.cli.summary import doubts, first_question, require_unknown, summary
@@ -107,11 +106,10 @@ def _write(path: Path, settings: Settings, console: Console) -> None:
 
 
 def _create(store: Store, name: str, settings: Settings, table: Table | None, console: Console) -> None:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        bar = progress.add_task("rows", total=None if table is None else table.rows)
+    with progress(console) as shown:
+        bar = shown.add_task("rows", total=None if table is None else table.rows)
 
         def advance(done: int, total: int) -> None:
-            progress.update(bar, completed=done, total=total)
+            shown.update(bar, completed=done, total=total)
 
         create_campaign(store, name, settings, table, "", time.time(), advance)

@@ -11,6 +11,7 @@ from rich.console import Console
 from askone._common.lazy_import import lazy_import
 from askone.cli.console import counted, say
 from askone.cli.files import known_store, whole_file
+from askone.cli.status import BAD, GOOD
 from askone.errors import InvalidArgument
 from askone.store.entries import Entry
 from askone.store.notices import Excluded
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 else:
     campaigns = lazy_import("askone.campaign.campaign")
     models = lazy_import("askone.campaign.output.model_file")
-from askone.cli.status import BAD, GOOD
 
 
 def run_replay(chosen: argparse.Namespace, console: Console) -> int:

@@ -16,12 +16,8 @@ from askone.cli.files import known_store
 
 if TYPE_CHECKING:
     from askone.campaign import campaign as campaigns
-    from askone.campaign.output import model_file as models
 else:
     campaigns = lazy_import("askone.campaign.campaign")
-    models = lazy_import("askone.campaign.output.model_file")
-
-
 GOOD, BAD = 0, 1
 
 ENDS = {"target": "target reached", "budget": "budget spent", "rows": "all rows asked"}

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from askone._common.lazy_import import lazy_import
 from askone.cli.console import counted, say
 from askone.cli.files import known_store
-from askone.store.verification import Verdict, verify
-
-if TYPE_CHECKING:
-    from askone.campaign import campaign as campaigns
-    from askone.campaign.output import model_file as models
-else:
-    campaigns = lazy_import("askone.campaign.campaign")
-    models = lazy_import("askone.campaign.output.model_file")
 from askone.cli.status import BAD, GOOD
+from askone.store.verification import Verdict, verify
 
 
 def run_verify(chosen: argparse.Namespace, console: Console) -> int:

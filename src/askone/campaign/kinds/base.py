@@ -43,24 +43,25 @@ class Exam(NamedTuple):
 
 @final
 class View(NamedTuple):
-    """A question in parts: what pages, dashboards and files have of it beside its sentence."""
+    """A question in parts: what pages, dashboards and files have of it beside its sentence.
+
+    ``kind`` is the sort of question: "threshold", "set" or "pair"; ``parts`` are what a page shows of it, by that sort;
+    ``answers`` its own words for yes and no; ``mark`` what a dashboard draws, and ``mirrored`` whether a yes to the
+    question is a no to what is drawn.  It was drawn with a ``probability``, or its threshold with a ``density``.
+    """
 
     kind: str
-    """What sort of question it is: "threshold", "set" or "pair"."""
     parts: Mapping[str, Any] = {}
-    """What a page shows of it, by the sort of question."""
     answers: tuple[str, str] | None = None
-    """Words of its own for yes and for no."""
     mark: Mapping[str, Any] = {}
-    """What a dashboard draws of it."""
     mirrored: bool = False
-    """Whether a yes says what a no says to the question that is drawn."""
     probability: float | None = None
-    """With which it was drawn."""
     density: float | None = None
-    """With which its threshold was drawn."""
 
 
+Scores = Sequence[float]
+Smooth = Callable[[int], Array]
+"""Makes so many functions of the rows, each with mean 0 and deviation 1 over them."""
 Truth = tuple[Array, Callable[[Any, Array], float]]
 """Made-up labels of the rows asked about, and how good predictions of the test rows are, by the learner's space."""
 
@@ -162,9 +163,7 @@ class Kind(ABC):
         return question
 
     @abstractmethod
-    def exam(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Sequence[float] = ()
-    ) -> Exam | None:
+    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
         """Return a question that measures the model at its present state, or None if there is none yet.
 
         The mean of its score is the error (or the share).  ``scores`` are those of the latest exams.
@@ -189,10 +188,8 @@ class Kind(ABC):
         return self.measure
 
     @abstractmethod
-    def truth(
-        self, smooth: Callable[[int], Array], X: Array, order: Array, test: Array, random: np.random.Generator
-    ) -> Truth:
-        """Make up labels of the rows X[order]; ``smooth`` makes so many functions of the rows."""
+    def truth(self, smooth: Smooth, X: Array, order: Array, test: Array, random: np.random.Generator) -> Truth:
+        """Make up labels of the rows X[order]."""
 
 
 def listed(names: Sequence[object]) -> str:

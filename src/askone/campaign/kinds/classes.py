@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, final
 
 import numpy as np
@@ -10,7 +10,20 @@ import numpy as np
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone._common.validate import as_count
-from askone.campaign.kinds.base import SCATTER, CellType, Columns, Exam, Kind, Truth, View, listed, named, objects
+from askone.campaign.kinds.base import (
+    SCATTER,
+    CellType,
+    Columns,
+    Exam,
+    Kind,
+    Scores,
+    Smooth,
+    Truth,
+    View,
+    listed,
+    named,
+    objects,
+)
 from askone.campaign.settings.section import Attributes, Names, about, section
 from askone.labels.classes import Classes, FiniteSpace
 from askone.learners.base import Learner
@@ -88,9 +101,7 @@ class ClassNames(Kind):
         parts = {"set": None if question.title else members}
         return View("set", parts, mark={"members": members}, probability=question.probability)
 
-    def exam(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Sequence[float] = ()
-    ) -> Exam | None:
+    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
         """Return "Is it f(x)?", which is right as often as the model is.
 
         Where only attributes or sets may be asked, one of them by lot agrees with the predicted class so often as the
@@ -125,9 +136,7 @@ class ClassNames(Kind):
         chances = [dict(zip(names, row, strict=True)) for row in rows]
         return {"prediction": best, "probability": list(map(max, rows)), "probabilities": chances}
 
-    def truth(
-        self, smooth: Callable[[int], Array], X: Array, order: Array, test: Array, random: np.random.Generator
-    ) -> Truth:
+    def truth(self, smooth: Smooth, X: Array, order: Array, test: Array, random: np.random.Generator) -> Truth:
         """Make up classes; how good predictions are is the share that is right."""
         f, names = smooth(len(self.classes)), objects(self.classes)
         best = names[f[test].argmax(axis=1)]

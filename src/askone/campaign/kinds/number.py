@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, final
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
-from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Truth, View
+from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View
 from askone.campaign.settings.section import Words, about, section
 from askone.errors import InvalidArgument
 from askone.labels.number import YES_NO, Real, number_text
@@ -159,9 +159,7 @@ class Numbers(Kind):
         inside = sign * min(max(sign * question.threshold, low + _EDGE * (high - low)), high - _EDGE * (high - low))
         return question if inside == question.threshold else replace(question, threshold=_rounded(space, inside))
 
-    def exam(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Sequence[float] = ()
-    ) -> Exam | None:
+    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
         """Return a threshold near the prediction, see ``threshold_exam``; None before the range is known."""
         space = _known_range(learner, state)
         if space is None or space.m > 1:
@@ -206,9 +204,7 @@ class Numbers(Kind):
             return "mean error in parts of the labels' spread"
         return f"mean error in {self.unit}" if self.unit else "mean error"
 
-    def truth(
-        self, smooth: Callable[[int], Array], X: Array, order: Array, test: Array, random: np.random.Generator
-    ) -> Truth:
+    def truth(self, smooth: Smooth, X: Array, order: Array, test: Array, random: np.random.Generator) -> Truth:
         """Make up numbers in the middle of the range; how wrong predictions are is their mean absolute error."""
         low, high = (-2.5, 2.5) if self.low is None or self.high is None else (self.low, self.high)
         middle, spread = (low + high) / 2, (high - low) / 5

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, final
 
 import numpy as np
 
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
-from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Truth, View, listed, named, objects
+from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View, listed, named, objects
 from askone.campaign.settings.section import Names, about, section
 from askone.errors import InvalidArgument
 from askone.labels.ranking import Ranking
@@ -79,9 +79,7 @@ class Items(Kind):
         parts = {"pair": {"left": left, "right": right}}
         return View("pair", parts, (left, right), {"first": left, "second": right}, probability=question.probability)
 
-    def exam(
-        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Sequence[float] = ()
-    ) -> Exam | None:
+    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
         """Return a pair drawn uniformly: it agrees with the predicted order as often as (1 + Kendall's tau) / 2."""
         space = learner.space
         if not isinstance(space, Ranking):
@@ -110,9 +108,7 @@ class Items(Kind):
         """See ``Kind.forecast_measure``."""
         return "share of pairs in the right order"
 
-    def truth(
-        self, smooth: Callable[[int], Array], X: Array, order: Array, test: Array, random: np.random.Generator
-    ) -> Truth:
+    def truth(self, smooth: Smooth, X: Array, order: Array, test: Array, random: np.random.Generator) -> Truth:
         """Make up orders; how good predictions are is the share of pairs in the right order."""
         f = smooth(len(self.items))
         noisy = f[order] + SCATTER * random.gumbel(size=(len(order), len(self.items)))

@@ -18,7 +18,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 from askone._common.validate import as_choice
 from askone.campaign.kinds.base import CellType
@@ -26,6 +26,7 @@ from askone.campaign.output._parquet import ParquetPages
 
 Record = dict[str, Any]
 Column = tuple[str, CellType]
+_Item = TypeVar("_Item")
 FORMATS = ("csv", "jsonl", "parquet")
 PAGE = 1_000
 _GROUP = 20_000  # records in a row group of Parquet
@@ -57,7 +58,7 @@ def original_cell(text: str) -> str:
     return text.removeprefix("'")
 
 
-def pages(records: Iterable[Record], size: int = PAGE) -> Iterator[list[Record]]:
+def pages(records: Iterable[_Item], size: int = PAGE) -> Iterator[list[_Item]]:
     """Records in lists of ``size``, the last one shorter; no list is empty."""
     stream = iter(records)
     while page := list(islice(stream, size)):

@@ -26,7 +26,7 @@ import numpy as np
 
 from askone.campaign.engine import model_builder
 from askone.campaign.engine.projection import Book
-from askone.campaign.output._formats import PAGE, Record, Sink, as_json
+from askone.campaign.output._formats import PAGE, Record, Sink, as_json, pages
 from askone.campaign.output.export import log_line, until
 from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.zip_archive import Archive, ArchiveLimits, opened, refuse
@@ -258,10 +258,7 @@ def _same(first: Entry, manifest: Record) -> Any:
 
 
 def _entry_pages(archive: Archive) -> Iterator[list[Entry]]:
-    entries = _entries(archive)
-    next(entries)
-    while page := list(islice(entries, PAGE)):
-        yield page
+    yield from pages(islice(_entries(archive), 1, None))
 
 
 def _row_pages(archive: Archive, parts: Sequence[int], begun: Any) -> Iterator[list[Row]]:

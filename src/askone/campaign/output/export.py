@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO, final
 
 from askone.campaign.kinds.base import Kind
-from askone.campaign.output._formats import PAGE, Column, Record, file_chunks
+from askone.campaign.output._formats import Column, Record, file_chunks, pages
 from askone.campaign.settings.settings import Settings
 from askone.errors import InvalidFile
 from askone.session.log import Answered, Asked, Retracted
@@ -109,21 +109,10 @@ def answers(store: Store, name: str) -> Iterator[Record]:
     """Every answer of a campaign, those taken back as well, with its question; keys as in ANSWER_COLUMNS."""
     end, _ = store.head(name)
     known = fate(store, name, end)
-    for page in _answer_pages(store, name, end):
+    for page in pages(until(store.entries(name, kinds=("answered",)), end)):
         asked = store.known(name, list({entry.event.asked for entry in page if isinstance(entry.event, Answered)}))
         for entry in page:
             yield answer_record(entry, asked, known)
-
-
-def _answer_pages(store: Store, name: str, end: int) -> Iterator[list[Entry]]:
-    page: list[Entry] = []
-    for entry in until(store.entries(name, kinds=("answered",)), end):
-        page.append(entry)
-        if len(page) == PAGE:
-            yield page
-            page = []
-    if page:
-        yield page
 
 
 def answer_record(entry: Entry, asked: dict[str, Entry], known: Fate) -> Record:
@@ -217,13 +206,8 @@ def log_line(entry: Entry) -> str:
 def log_chunks(store: Store, name: str) -> Iterator[bytes]:
     """The whole log as JSON lines."""
     end, _ = store.head(name)
-    lines: list[str] = []
-    for entry in until(store.entries(name), end):
-        lines.append(log_line(entry))
-        if len(lines) == PAGE:
-            yield "".join(lines).encode()
-            lines = []
-    yield "".join(lines).encode()
+    for page in pages(until(store.entries(name), end)):
+        yield "".join(map(log_line, page)).encode()
 
 
 def write_log(store: Store, name: str, out: BinaryIO) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, final
 
 from askone.campaign.kinds.base import Kind
-from askone.campaign.output._formats import Record, as_json
+from askone.campaign.output._formats import Record, as_json, pages
 from askone.campaign.output.export import Fate, begun_settings, fate, iso, until
 from askone.campaign.settings.settings import Settings
 from askone.errors import CampaignClosed, InvalidFile
@@ -67,7 +67,7 @@ def task_chunks(store: Store, name: str) -> Iterator[bytes]:
     """All questions, those without an answer too, as the bytes of a JSON file of tasks."""
     yield b"["
     first, settings = True, begun_settings(store, name)
-    for page in _pages(_tasks(store, name)):
+    for page in pages(_tasks(store, name), _PAGE):
         rows = {row.position: row for row in store.rows(name, sorted({task.position for task in page}))}
         texts = [as_json(_record(name, settings, task, rows[task.position])) for task in page]
         yield (("\n" if first else ",\n") + ",\n".join(texts)).encode()
@@ -99,17 +99,6 @@ def _tasks(store: Store, name: str) -> Iterator[_Task]:
 
 def _counts(entry: Entry, known: Fate) -> bool:
     return entry.id not in known.retracted and entry.who not in known.excluded
-
-
-def _pages(tasks: Iterator[_Task]) -> Iterator[list[_Task]]:
-    page: list[_Task] = []
-    for task in tasks:
-        page.append(task)
-        if len(page) == _PAGE:
-            yield page
-            page = []
-    if page:
-        yield page
 
 
 def _record(name: str, settings: Settings, task: _Task, row: Row) -> Record:
