@@ -4,7 +4,8 @@
                                                     benchmarks/results/efficiency.json, docs/efficiency.md
                                                     and docs/figures/
     python benchmarks/efficiency.py --only sine,weather   some tasks; the others' figures stay
-    python benchmarks/efficiency.py --quick         short streams, two seeds: prints and writes nothing
+    python benchmarks/efficiency.py --quick         short streams, two seeds, made-up data unless --only names
+                                                    others: prints and writes nothing
 
 Finished jobs are kept in benchmarks/results/efficiency/ until their sources change, so a run that was
 stopped goes on where it was.  Real data: a directory named by ASKONE_DATA.
@@ -17,7 +18,9 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 # Read once, when the libraries below are loaded; workers inherit them.
@@ -41,13 +44,15 @@ STOPPED = 130
 JOBS = HERE / "results" / "efficiency"
 
 
-def chosen(only: str) -> list[Task]:
-    """Tasks by name or by what comes before the first hyphen."""
+def chosen(only: str, quick: bool = False) -> list[Task]:
+    """Tasks by name or by what comes before the first hyphen; without names all, or those of made-up data if quick."""
     wanted = [name for name in only.split(",") if name]
     for name in wanted:
         if not any(name in (task.name, task.group) for task in TASKS):
             raise SystemExit(f"--only: {name!r} is none of {', '.join(task.name for task in TASKS)}")
-    return [task for task in TASKS if not wanted or task.name in wanted or task.group in wanted]
+    if not wanted:
+        return [task for task in TASKS if not quick or task.data is None]
+    return [task for task in TASKS if task.name in wanted or task.group in wanted]
 
 
 def missing(task: Task) -> str | None:
@@ -119,12 +124,15 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
 def main(given: Sequence[str] | None = None) -> int:
     """Measure, print and write; 130 if stopped."""
     options, console = arguments(given), Console()
-    kept = JOBS if options.out is None else options.out / "jobs"
     results = earlier(options.out) if not options.quick or options.out else {"tasks": {}, "speed": None}
     try:
         if not options.speed:
-            tasks = chosen(options.only)
-            found = run_tasks(tasks, options.quick, options.jobs, kept, console)
+            with ExitStack() as stack:
+                kept = JOBS if options.out is None else options.out / "jobs"
+                if options.quick and options.out is None:
+                    kept = Path(stack.enter_context(TemporaryDirectory(prefix="askone-bench-")))
+                tasks = chosen(options.only, options.quick)
+                found = run_tasks(tasks, options.quick, options.jobs, kept, console)
             measured = results["tasks"] | found
             results["tasks"] = {task.name: measured[task.name] for task in TASKS if task.name in measured}
         if options.speed or not (options.only or options.quick):

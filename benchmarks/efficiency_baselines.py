@@ -34,10 +34,10 @@ from askone.features.maps import FeatureMap
 from askone.labels.losses import Squared
 from askone.learners.base import Learner
 from askone.learners.gradients import MedianSphere, RandomThreshold
-from askone.learners.gradients import pair as rankings
+from askone.learners.gradients import ranking as rankings
 from askone.learners.gradients.subset import Passive
 from askone.learners.models.linear import FeatureModel
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import InverseSqrt, Polynomial
 
@@ -124,7 +124,7 @@ def _numbers(prepared: Prepared) -> Iterator[Contender]:
         (PASSIVE, RandomThreshold(spread=_SPREAD if task.data else 1.0), task.passive),
     ):
         for gamma in gammas:
-            learner = SGD(space, prepared.model, gradient, InverseSqrt(gamma))
+            learner = SGDLearner(space, prepared.model, gradient, InverseSqrt(gamma))
             yield curve, f"γ {gamma:g}", learner, problem.hidden, problem.error
 
 
@@ -137,7 +137,9 @@ def _classes(prepared: Prepared) -> Iterator[Contender]:
         return problem.error(names.best(scores, problem.X_test, prepared.seed))
 
     for gamma in task.gammas:
-        learner = SGD(Real((-1.0,) * m, (1.0,) * m, decimals=None), prepared.model, MedianSphere(), InverseSqrt(gamma))
+        learner = SGDLearner(
+            Real((-1.0,) * m, (1.0,) * m, decimals=None), prepared.model, MedianSphere(), InverseSqrt(gamma)
+        )
         yield ALGORITHM, f"γ {gamma:g}", learner, problem.targets, judged
     for gamma in task.passive:
         yield (

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, Oracle, Ranking, Real, simulate
+from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, Oracle, Ranking, Real, SetLikelihood, simulate
 from askone.features.maps import Nystroem
-from askone.learners.kalman.filters import Filters
+from askone.learners.kalman.filters import FilterLearner
 
 FILTERS = 7  # of a bank that is timed
 
@@ -69,10 +69,10 @@ def learners_to_time(quick: bool = False) -> list[Timed]:
     classes = np.argmax(digits @ rng.normal(size=(16, 10)) + 0.1 * rng.normal(size=(n, 10)), axis=1)
     space = Ranking(tuple(f"item {i}" for i in range(10)))
     orders = space.from_scores(X @ rng.normal(size=(6, 10)))
-    regressor = OneBitRegressor(-2, 2, n_components=100, random_state=0)
-    classifier = OneBitClassifier(range(10), n_components=500, random_state=0)
-    lone = OneBitClassifier(range(10), n_components=500, bandwidth=3.0, random_state=0)
-    ranker = OneBitRanker(space.items, n_components=100, random_state=0)
+    regressor = OneBitRegressor(-2, 2, random_state=0)
+    classifier = OneBitClassifier(range(10), random_state=0)
+    lone = OneBitClassifier(range(10), learner=SetLikelihood(bandwidth=3.0), random_state=0)
+    ranker = OneBitRanker(space.items, random_state=0)
     few = min(n, 1000)  # as long as a bank has every second of its noise scales
     return [
         *(
@@ -90,10 +90,10 @@ def _of(model: Any, X: Any) -> Any:
     return model.start(X).stream_.learner
 
 
-def _bank(X: Any, p: int) -> Filters:
+def _bank(X: Any, p: int) -> FilterLearner:
     """Noise scales so close that none is dropped; a bank begins with every second one."""
     noises = tuple(np.geomspace(0.08, 0.12, 2 * FILTERS - 1).tolist())
-    return Filters(Real(-2, 2), (Nystroem.from_rows(X, p, "gaussian", 2.0),), noises, (1.0,))
+    return FilterLearner(Real(-2, 2), (Nystroem.from_rows(X, p, "gaussian", 2.0),), noises, (1.0,))
 
 
 def _streamed(one: Timed, rows: int) -> float:

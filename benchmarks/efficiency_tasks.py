@@ -106,7 +106,7 @@ class Task:
 
     def quick(self) -> Task:
         """A short version, to see that all works: few questions, two seeds, small grids, nothing to reach."""
-        T = min(self.questions, 600)
+        T = min(self.questions, 300)
         return replace(
             self, questions=T, goals=(), shown=(T,), seeds=2, widths=self.widths[-2:], gammas=self.gammas[1:4],
             passive=self.passive[:1], passive_widths=(), components=min(self.components, 200),

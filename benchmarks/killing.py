@@ -22,7 +22,7 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.settings.settings import AskSettings, Numbers, RowSettings, Settings
 from askone.campaign.tables.open import open_table
-from askone.server.security.tokens import TOKEN, digest, fresh
+from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.session.log import Answered, Asked, Retracted, Skipped
 from askone.store.notices import Reopened
 from askone.store.open import open_store
@@ -252,7 +252,7 @@ class Crowd:
             role = "admin" if who == "boss" else "annotator"
             store.accounts.add_user(who, who, role, None)
             store.accounts.add_member(NAME, who, "manager" if who == "boss" else role)
-            token = self.tokens[who] = fresh(TOKEN)
+            token = self.tokens[who] = new_secret(TOKEN)
             scopes = ("read", "answer", "manage") if who == "boss" else ("answer",)
             store.accounts.add_token(f"t-{who}", digest(token), token[:9], who, scopes, time.time() + 1e6, "")
         store.close()

@@ -19,7 +19,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -53,12 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     if chosen.quick:
         chosen.rows, chosen.million, chosen.seconds, chosen.flat, chosen.rate, chosen.people = 2_000, 5_000, 1, 1, 40, 8
-    parts = chosen.only.split(",")
+    parts, campaigns = _chosen(chosen.only, PARTS, chosen.quick), _chosen(chosen.campaigns, TASKS, chosen.quick)
     results: dict[str, Any] = {"machine": machine(), "loads": [], "large": None, "start": None}
     results["setting"] = {name: vars(chosen)[name] for name in ("rows", "million", "seconds", "flat", "rate", "people")}
     with tempfile.TemporaryDirectory(prefix="askone-bench-") as folder:
         for name in ("sqlite", "postgresql"):
-            for task in [TASKS[one] for one in chosen.campaigns.split(",")] if name in parts else ():
+            for task in [TASKS[one] for one in campaigns] if name in parts else ():
                 results["loads"].append(_load(name, task(Path(folder), chosen.rows), chosen, Path(folder)))
         if "large" in parts:
             results["large"] = _large(prices(Path(folder), chosen.million), Path(folder))
@@ -74,8 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="seconds, for a look whether it works; writes nothing")
-    parser.add_argument("--only", default=",".join(PARTS), help=f"some of {', '.join(PARTS)}")
-    parser.add_argument("--campaigns", default=",".join(TASKS), help=f"some of {', '.join(TASKS)}")
+    parser.add_argument("--only", help=f"some of {', '.join(PARTS)} (default: all; --quick: the first)")
+    parser.add_argument("--campaigns", help=f"some of {', '.join(TASKS)} (default: all; --quick: the first)")
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--million", type=int, default=1_000_000, help="rows of the large campaign")
     parser.add_argument("--seconds", type=float, default=60.0, help="of the load at a rate")
@@ -84,6 +84,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--people", type=int, default=64)
     parser.add_argument("--out", default=None, help="directory for server.json and the page, instead of their places")
     return parser
+
+
+def _chosen(given: str | None, every: Iterable[str], quick: bool) -> list[str]:
+    """What was named; else all, or the first for a quick look."""
+    return list(every)[: 1 if quick else None] if given is None else given.split(",")
 
 
 # -- loads ----------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Data that nothing here was tuned on: one bit per row by the defaults, against all labels.
 
     python benchmarks/untuned.py [--seeds N]
+    python benchmarks/untuned.py --quick      some seconds: few and short tasks; prints and writes nothing
 
 Data sets that come with scikit-learn and simulations with awkward noise or inputs; a quarter of the rows
 is held out.  Numbers: mean absolute error over that of the median of all labels (1: nothing learnt);
@@ -15,7 +16,7 @@ import argparse
 import json
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from askone import OneBitClassifier, OneBitRegressor
+from askone import SGD, OneBitClassifier, OneBitRegressor
 
 Array = NDArray[Any]
 Rows = tuple[Array, Array]
@@ -39,6 +40,7 @@ Rows = tuple[Array, Array]
 HERE = Path(__file__).parent
 _STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
 _MOST = 1500  # rows that kernel ridge takes in reasonable time
+_QUICK = ("iris: petal width", "a step", "iris", "two moons")
 
 
 def numbers(seed: int) -> dict[str, Rows]:
@@ -124,7 +126,7 @@ def numbers_row(data: Rows, seed: int) -> dict[str, float]:
     middle = y[few].mean()
     kernel = GridSearchCV(make_pipeline(inner, KernelRidge(kernel="rbf")), grid, cv=3).fit(X[few], y[few] - middle)
     smooth = float(np.abs(kernel.predict(X_test) + middle - y_test).mean()) / scale
-    sgd = [OneBitRegressor(*ends, learner="sgd", gamma=g, random_state=seed).fit(X, y) for g in _STEPS]
+    sgd = [OneBitRegressor(*ends, learner=SGD(gamma=g), random_state=seed).fit(X, y) for g in _STEPS]
     return {
         "default": error(OneBitRegressor(*ends, random_state=seed).fit(X, y)),
         "algorithm 1": min(error(model) for model in sgd),
@@ -141,7 +143,8 @@ def classes_row(data: Rows, seed: int) -> dict[str, float]:
     linear = make_pipeline(StandardScaler(), LogisticRegressionCV(Cs=5, cv=3, max_iter=500))
     lifted = Nystroem(gamma=0.5 / X.shape[1], n_components=min(300, len(X) // 2), random_state=seed)
     curved = make_pipeline(StandardScaler(), lifted, LogisticRegressionCV(Cs=5, cv=3, max_iter=500))
-    sphere = [OneBitClassifier(questions="sphere", step="sqrt", gamma=g, random_state=seed).fit(X, y) for g in _STEPS]
+    steps = [SGD(questions="sphere", step="sqrt", gamma=g) for g in _STEPS]
+    sphere = [OneBitClassifier(learner=learner, random_state=seed).fit(X, y) for learner in steps]
     return {
         "default": error(OneBitClassifier(random_state=seed).fit(X, y)),
         "algorithm 1": min(error(model) for model in sphere),
@@ -155,6 +158,15 @@ def table(results: dict[str, dict[str, list[float]]], title: str) -> str:
     for name, row in results.items():
         lines.append(f"| {name} | " + " | ".join(f"{np.mean(row[key]):.3f}" for key in names) + " |")
     return "\n".join(lines)
+
+
+def shortened(tasks: Callable[[int], dict[str, Rows]]) -> Callable[[int], dict[str, Rows]]:
+    """A few tasks, of 300 rows at most."""
+
+    def few(seed: int) -> dict[str, Rows]:
+        return {name: (X[:300], y[:300]) for name, (X, y) in tasks(seed).items() if name in _QUICK}
+
+    return few
 
 
 def measured(tasks: Any, row: Any, seeds: int, what: str) -> dict[str, dict[str, list[float]]]:
@@ -171,9 +183,12 @@ def measured(tasks: Any, row: Any, seeds: int, what: str) -> dict[str, dict[str,
 def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3, help="simulations and splits (default: 3)")
-    seeds = parser.parse_args(given).seeds
-    results = {"numbers": measured(numbers, numbers_row, seeds, "numbers"),
-               "classes": measured(classes, classes_row, seeds, "classes")}  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help="a few short tasks, one seed; print only")
+    chosen = parser.parse_args(given)
+    quick, seeds = chosen.quick, 1 if chosen.quick else chosen.seeds
+    regression, classification = (shortened(numbers), shortened(classes)) if quick else (numbers, classes)
+    results = {"numbers": measured(regression, numbers_row, seeds, "numbers"),
+               "classes": measured(classification, classes_row, seeds, "classes")}  # fmt: skip
     text = "\n\n".join([
         "# Data that nothing was tuned on",
         "One yes/no question about each training row, with every default, against all labels of the same rows "
@@ -185,6 +200,8 @@ def main(given: Sequence[str] | None = None) -> int:
         table(results["classes"], "classes") + "\n",
     ])  # fmt: skip
     print(text)
+    if quick:
+        return 0
     (HERE / "results" / "untuned.json").write_text(json.dumps({"machine": machine(), **results}, indent=1) + "\n")
     (HERE.parent / "docs" / "untuned.md").write_text(text)
     return 0

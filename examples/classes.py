@@ -30,7 +30,8 @@ def live() -> None:
 def simulated() -> None:
     """The same by ``fit``, which hides y behind an oracle, for every surrogate; in a pipeline."""
     for loss in ("squared", "logistic", "median"):
-        model = make_pipeline(StandardScaler(), askone.OneBitClassifier(loss=loss, random_state=0))
+        classifier = askone.OneBitClassifier(learner=askone.SGD(loss=loss), random_state=0)
+        model = make_pipeline(StandardScaler(), classifier)
         model.fit(X_train, y_train)
         print(f"  {loss:8s} surrogate: {model.score(X_test, y_test):.1%}")
 

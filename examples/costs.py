@@ -34,7 +34,8 @@ def tree_of_animals() -> None:
     rows = np.zeros((3000, 1))
     print("Animals: cat .3, lion .3, owl .4")
     for title, options in (("right or wrong", {}), ("by the tree", {"cost": steps})):
-        model = askone.OneBitClassifier(animals, model="linear", random_state=0, **options).fit(rows, seen)
+        linear = askone.SetLikelihood(model="linear")
+        model = askone.OneBitClassifier(animals, learner=linear, random_state=0, **options).fit(rows, seen)
         print(f"  {title:20s} predicts {model.predict(rows[:1])[0]}")
 
 

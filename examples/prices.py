@@ -9,7 +9,7 @@ import numpy as np
 import askone
 from askone.features.maps import Linear
 from askone.features.scaling import Scaler
-from askone.learners.paper.ellipsoid import Ellipsoid
+from askone.learners.paper.ellipsoid import EllipsoidLearner
 
 rng = np.random.default_rng(0)
 
@@ -19,9 +19,8 @@ def one_product() -> None:
     ages = rng.uniform(18, 80, size=(4000, 1))
     typical = 20 + 0.5 * ages[:, 0]
     values = typical + 8 * rng.normal(size=len(ages))  # what each would pay: never seen by the model
-    model = askone.OneBitRegressor(
-        0, 100, unit="€", wording="Would you buy it for {threshold}?", answers=("bought", "did not buy"), random_state=0
-    )
+    words = askone.Wording(unit="€", template="Would you buy it for {threshold}?", answers=("bought", "did not buy"))
+    model = askone.OneBitRegressor(0, 100, wording=words, random_state=0)
     model.start(ages)
     for age, value in zip(ages, values, strict=True):
         offer = model.ask(age)
@@ -36,10 +35,9 @@ def baskets() -> None:
     """Two products sold in three baskets only; prices of each come out all the same."""
     income = rng.uniform(0, 1, size=(6000, 1))
     values = np.column_stack([2 + 2 * income[:, 0], 8 - 3 * income[:, 0]]) + 0.5 * rng.normal(size=(6000, 2))
-    model = askone.OneBitRegressor(
-        0, 10, unit="€", names=["apples", "pears"], wording="Would you pay more than {threshold} for {amount}?",
-        bundles=[(1, 0), (2, 1), (0, 1)], model="linear", random_state=0,
-    )  # fmt: skip
+    words = askone.Wording(("apples", "pears"), "€", "Would you pay more than {threshold} for {amount}?")
+    sold, linear = [(1, 0), (2, 1), (0, 1)], askone.Filters(model="linear")
+    model = askone.OneBitRegressor(0, 10, wording=words, bundles=sold, learner=linear, random_state=0)
     model.start(income)
     print("\nBaskets.  Some questions:")
     for row in income[:3]:
@@ -56,7 +54,7 @@ def without_noise() -> None:
     rooms = rng.normal(size=(1000, 3))
     values = 60 + rooms @ [12.0, -5.0, 3.0]
     space = askone.Real(0, 120, unit="€", decimals=1, wording="Would you take the room for {threshold}?")
-    seller = askone.Stream(Ellipsoid(space, Linear(Scaler.from_rows(rooms)), margin=2.0))
+    seller = askone.Stream(EllipsoidLearner(space, Linear(Scaler.from_rows(rooms)), margin=2.0))
     sold, earned = 0, 0.0
     for room, value in zip(rooms, values, strict=True):
         offer = seller.ask(room)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from askone import OneBitRanker, Ranking
+from askone import SGD, OneBitRanker, Ranking, Thurstone
 
 DISHES = ("soup", "salad", "pasta", "curry", "pizza", "sushi", "stew", "tacos", "risotto", "omelette")
 PEOPLE, NEW = 3000, 300
@@ -46,13 +46,14 @@ def main() -> None:
     print(f"  agrees with new people's usual orders: Kendall's tau {everybody.score(None, usual[new]):.2f}")
 
     print(f"An order for each, after {PEOPLE} questions:")
-    for name, options, best_of in (
-        ("pairs that tell most (default)", {}, 2),
-        ("pairs by lot, Borda scores", {"learner": "sgd"}, 2),
-        ("pairs by lot, Bradley-Terry", {"questions": "bradley-terry"}, 2),
-        ("the best of 3, Bradley-Terry", {"questions": "bradley-terry"}, 3),
+    odds = SGD(questions="bradley-terry", model="linear")
+    for name, learner, best_of in (
+        ("pairs that tell most (default)", Thurstone(model="linear"), 2),
+        ("pairs by lot, Borda scores", SGD(model="linear"), 2),
+        ("pairs by lot, Bradley-Terry", odds, 2),
+        ("the best of 3, Bradley-Terry", odds, 3),
     ):
-        model = OneBitRanker(DISHES, model="linear", random_state=0, **options).start(X[known])
+        model = OneBitRanker(DISHES, learner=learner, random_state=0).start(X[known])
         poll(model, X[known], orders[known], best_of)
         print(f"  {name:30s} tau {model.score(X[new], usual[new]):.2f}")
         question = model.ask_best(X[PEOPLE], k=3)

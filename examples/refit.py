@@ -108,7 +108,7 @@ def refit() -> askone.OneBitRegressor:
     log = askone.read_log("answers.jsonl")
     print(f"400 answers, kept as {len(log)} events.  Mean error {error_of(model.predict(ages)):.1f} €")
     # Questions at another model's predictions: "passive" learns from a threshold wherever it was.
-    other = askone.OneBitRegressor(0, 100, bandwidth=0.5, questions="passive", random_state=0)
+    other = askone.OneBitRegressor(0, 100, learner=askone.SGD(bandwidth=0.5, questions="passive"), random_state=0)
     print(f"Learnt again at another bandwidth: {error_of(askone.refit(log, ages, other).predict(ages)):.1f} €")
     curve = askone.refit(log, ages, Curve(1.0))
     print(f"Learnt again by Bayes' rule on a + b |x|: {error_of(curve.predict(ages)):.1f} €\n")

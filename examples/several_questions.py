@@ -16,7 +16,7 @@ train, test = slice(0, 1200), slice(1200, None)
 
 def one_image() -> None:
     """Twenty questions, live."""
-    model = askone.OneBitClassifier(range(10), questions="bisection", random_state=0).start(X[train])
+    model = askone.OneBitClassifier(range(10), learner="bisection", random_state=0).start(X[train])
     while model.wants(X[0], "first image"):
         question = model.ask(X[0], key="first image")
         answer = question.holds(y[0])
@@ -26,12 +26,12 @@ def one_image() -> None:
 
 def digits() -> None:
     """The same budget spent on many rows once, or on fewer rows until they are known."""
-    for title, options in (
-        ("one question per row", {"questions": "sphere"}),
-        ("Algorithm 1 with memory", {"resample": "memory"}),
-        ("until the label is known", {"questions": "bisection"}),
+    for title, learner in (
+        ("one question per row", askone.SGD(questions="sphere")),
+        ("Algorithm 1 with memory", askone.Remembering()),
+        ("until the label is known", askone.Bisection()),
     ):
-        model = askone.OneBitClassifier(budget=1200, random_state=0, **options).fit(X[train], y[train])
+        model = askone.OneBitClassifier(learner=learner, budget=1200, random_state=0).fit(X[train], y[train])
         print(f"  {title:26s} {model.stream_.asked} questions: {model.score(X[test], y[test]):.1%} right")
 
 
@@ -40,12 +40,12 @@ def temperatures() -> None:
     rng = np.random.default_rng(0)
     hours = rng.uniform(0, 24, size=(2000, 1))
     degrees = 10 + 8 * np.sin(2 * np.pi * (hours[:, 0] - 9) / 24) + rng.normal(size=2000)
-    for title, options in (
-        ("one question per row", {}),
-        ("Algorithm 1 with memory", {"resample": "memory"}),
-        ("dichotomy of each label", {"questions": "bisection", "precision": 0.5}),
+    for title, learner in (
+        ("one question per row", "auto"),
+        ("Algorithm 1 with memory", "memory"),
+        ("dichotomy of each label", askone.Bisection(precision=0.5)),
     ):
-        model = askone.OneBitRegressor(-10, 30, unit="°C", budget=2000, random_state=0, **options)
+        model = askone.OneBitRegressor(-10, 30, unit="°C", learner=learner, budget=2000, random_state=0)
         model.fit(hours, degrees)
         error = np.abs(model.predict(hours) - 10 - 8 * np.sin(2 * np.pi * (hours[:, 0] - 9) / 24)).mean()
         print(f"  {title:26s} {model.stream_.asked} questions: {error:.2f} °C off")

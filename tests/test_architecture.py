@@ -1,13 +1,16 @@
 """What ``import askone`` loads, what it exports, and how the code is written."""
 
 import ast
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import askone
 
 SOURCE = Path(askone.__file__).parent
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_importing_askone_loads_no_heavy_library():
@@ -45,3 +48,37 @@ def test_classes_are_abstract_or_final():
         extended = node.name in bases or node.name == "InputScaleWarning"
         extended = extended or "Protocol" in {ast.unparse(base) for base in node.bases}
         assert extended != ("final" in decorators), f"{path.name}: {node.name}"
+
+
+def test_the_documents_name_files_that_exist():
+    for document in ("architecture.md", "design.md"):
+        text = (ROOT / "docs" / document).read_text(encoding="utf-8")
+        for name in re.findall(r"`((?:[a-z_0-9]+/)+(?:[a-z_0-9]+\.pyi?)?)", text):
+            rooms = (
+                ROOT,
+                SOURCE,
+                *(SOURCE / room for room in ("campaign", "cli", "learners", "paper", "server", "store")),
+            )
+            assert any((room / name).exists() for room in rooms), f"{document}: {name}"
+
+
+def test_private_modules_are_imported_inside_their_folder_alone():
+    for path in SOURCE.rglob("*.py"):
+        own = ".".join(("askone", *path.relative_to(SOURCE).parent.parts))
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("askone."):
+                continue
+            for module in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
+                folder, _, name = module.rpartition(".")
+                if name.startswith("_") and (SOURCE.parent / Path(*folder.split("."), f"{name}.py")).exists():
+                    assert f"{own}.".startswith(f"{folder}."), f"{path}: {module}"
+
+
+TWICE = {"Ahead", "Exam", "File", "Recipe", "Row", "Served", "Serving", "Stream", "Task", "User", "_Asked"}
+"""Names that two classes still have; none may be added."""
+
+
+def test_a_class_has_a_name_of_its_own():
+    trees = [ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")]
+    names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    assert {name for name, count in names.items() if count > 1} <= TWICE

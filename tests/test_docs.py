@@ -10,14 +10,17 @@ from pathlib import Path
 import pytest
 
 from askone import checks
-from askone.estimators._recipe import MODELS, QUESTIONS
+from askone.estimators.choices.base import MODELS
+from askone.estimators.regressor import OneBitRegressor
 from askone.labels.losses import LOSSES
-from askone.learners.gradients.pair import RANK_FAMILIES
+from askone.learners.gradients import FAMILY_NAMES
+from askone.learners.gradients.ranking import RANK_FAMILIES
 from askone.learners.step_rules import AVERAGES, STEP_RULES
 
 ROOT = Path(__file__).resolve().parents[1]
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LEARNERS = OneBitRegressor._learners
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -53,9 +56,12 @@ def test_links_lead_somewhere(path):
 
 def test_every_choice_is_in_the_guide_and_the_readme():
     guide, readme = (ROOT / "docs" / "guide.md").read_text(), (ROOT / "README.md").read_text()
-    for name in (*LOSSES, *QUESTIONS, *MODELS, *STEP_RULES, *AVERAGES):
+    for name in (*LOSSES, *FAMILY_NAMES, *MODELS, *STEP_RULES, *AVERAGES, *LEARNERS):
         assert f'"{name}"' in readme, name
         assert f'"{name}"' in guide, name
+    for choice in LEARNERS.values():
+        assert f"`{choice.__name__}" in readme, choice
+        assert f"`{choice.__name__}" in guide, choice
     for name in RANK_FAMILIES:
         assert f'"{name}"' in guide, name
     for name in ("check_loss_gradient", "check_gradient_unbiased", "check_learner"):
@@ -69,8 +75,8 @@ def test_the_readmes_commands_exist():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
-def test_every_module_is_in_the_architecture():
+def test_every_room_is_in_the_architecture():
     text = (ROOT / "docs" / "architecture.md").read_text()
-    for path in (ROOT / "src" / "askone").rglob("*.py"):
-        if not path.name.startswith("__"):
-            assert path.name in text, path.name
+    for path in (ROOT / "src" / "askone").iterdir():
+        if path.name[:2] != "__" and path.name not in ("py.typed", "version.py"):
+            assert f"`{path.name}{'/' if path.is_dir() else ''}" in text, path.name

@@ -4,6 +4,16 @@ from . import theory as theory
 from .client.client import Client as Client
 from .errors import AskoneError as AskoneError
 from .estimators.base import InputScaleWarning as InputScaleWarning
+from .estimators.choices.gradients import SGD as SGD
+from .estimators.choices.likelihoods import Filters as Filters
+from .estimators.choices.likelihoods import SetLikelihood as SetLikelihood
+from .estimators.choices.likelihoods import Thurstone as Thurstone
+from .estimators.choices.paper import Ellipsoid as Ellipsoid
+from .estimators.choices.paper import Game as Game
+from .estimators.choices.paper import Generic as Generic
+from .estimators.choices.repeated import Bisection as Bisection
+from .estimators.choices.repeated import Remembering as Remembering
+from .estimators.choices.squares import RecursiveLeastSquares as RecursiveLeastSquares
 from .estimators.classifier import OneBitClassifier as OneBitClassifier
 from .estimators.comparison import compare as compare
 from .estimators.comparison import refit as refit
@@ -13,6 +23,7 @@ from .estimators.regressor import OneBitRegressor as OneBitRegressor
 from .labels.classes import Classes as Classes
 from .labels.classes import Finite as Finite
 from .labels.number import Real as Real
+from .labels.number import Wording as Wording
 from .labels.ranking import Ranking as Ranking
 from .questions.half_space import HalfSpace as HalfSpace
 from .questions.registry import question_from_json as question_from_json

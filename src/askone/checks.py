@@ -9,8 +9,10 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +21,20 @@ from askone._common import random_table
 from askone._common.types import Array
 from askone._common.validate import as_count, as_rows
 from askone.errors import InvalidArgument
+from askone.labels.classes import FiniteSpace
 from askone.labels.losses import Loss
+from askone.learners.abilities import (
+    AsksAgain,
+    AsksMany,
+    FindsRange,
+    Forecasts,
+    HasDeviation,
+    HasInterval,
+    HasProbabilities,
+    able,
+    ask_many,
+    is_patient,
+)
 from askone.learners.base import Learner
 from askone.learners.gradients import WeakGradient, draws_of
 from askone.questions.base import Question
@@ -30,6 +45,11 @@ from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
 
 _SIGMAS = 5.0
+_AGAIN = 60  # answers about a row, after which a deviation must not be larger
+_SLACK = 1e-6  # a likelihood that is fitted anew moves a little
+_MOST = 1000  # questions about a row
+_KEY = "a row"
+_R = TypeVar("_R")
 
 
 def check_loss_gradient(loss: Loss, outputs: int = 2, seed: int = 0) -> None:
@@ -86,7 +106,9 @@ def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int =
 
     Predict before any answer; ask gives the same for the same draw; every question survives JSON
     and says the same of every label; tell is pure; a wrong answer or row is refused; the state
-    survives a trip through arrays; many rows at once are the same as one after the other.
+    survives a trip through arrays; many rows at once are the same as one after the other.  Whatever it claims of
+    ``learners.abilities`` is checked, too: deviations, intervals, probabilities, forecasts, questions about a row
+    again, a range that is found.
     """
     rows, labels = as_rows(X, learner.columns), learner.space.labels(y)
     as_count(len(rows), "number of rows", 1)
@@ -109,23 +131,169 @@ def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int =
         state = following
     returned = learner.from_arrays(_copied(learner, state))
     _require(_close(learner.predict(returned, rows), learner.predict(state, rows)), "a state changes through arrays")
+    for ability, check in _ABILITIES.items():
+        if able(learner, ability):
+            for at in (learner.init(), state):
+                check(learner, at, _Case(rows, labels, seed))
     _check_stream(learner, rows, labels, state, seed)
 
 
 def _check_stream(learner: Learner[Any], rows: Array, labels: Array, state: Any, seed: int) -> None:
-    at_once, again = (simulate(learner, rows, Oracle(labels, resample=learner.several), seed=seed, at=[]) for _ in "ab")
+    at_once, again = (
+        simulate(learner, rows, Oracle(labels, resample=isinstance(learner, AsksAgain)), seed=seed, at=[]) for _ in "ab"
+    )
     alone, together = learner.predict(state, rows), learner.predict(at_once.state, rows)
-    same = learner.patient or _close(alone, together)  # who is patient asked more than once above
+    same = is_patient(learner) or _close(alone, together)  # who is patient asked more than once above
     _require(same, f"a stream differs from ask and tell by {np.abs(alone - together).max():.2g}")
     same = _same(learner.to_arrays(at_once.state), learner.to_arrays(again.state))
     _require(same, "the same seed gave two different states")
-    if learner.spreads_batches:
+    if isinstance(learner, AsksMany) and learner.spreads_batches:
         rows = rows[:1]
-    batch = learner.ask_many(learner.init(), rows, random_table.uniforms(seed, 0, len(rows), learner.width))
+    batch = ask_many(learner, learner.init(), rows, random_table.uniforms(seed, 0, len(rows), learner.width))
     single = [
         learner.ask(learner.init(), x, random_table.uniforms(seed, i, 1, learner.width)[0]) for i, x in enumerate(rows)
     ]
     _require(all(_alike(a, b) for a, b in zip(batch, single, strict=True)), "ask_many differs from ask")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """Rows, their labels, and the seed of questions about them."""
+
+    rows: Array
+    labels: Array
+    seed: int
+
+    def drawn(self, learner: Learner[Any], number: int) -> Array:
+        """The uniforms of a question."""
+        return np.asarray(random_table.uniforms(self.seed, number, 1, learner.width)[0])
+
+
+def _check_deviation(learner: HasDeviation[Any], state: Any, case: _Case) -> None:
+    """Finite and not negative; no larger at a row after many answers about it.
+
+    The answers are by lot: then there is nothing more to find at this row, such as larger effects than were expected.
+    """
+    found = _pure(learner, state, lambda: learner.std(state, case.rows), "std")
+    if found is None:
+        return
+    _require_numbers(found, (len(case.rows), learner.space.m), "std")
+    _require(bool((found >= 0).all()), f"std is negative: {found.min():.3g}")
+    if learner.count(state):
+        return
+    for i, lot in enumerate(random_table.uniforms(case.seed, 0, _AGAIN, 1, random_table.FLIP)[:, 0]):
+        question = learner.ask(state, case.rows[0], case.drawn(learner, i))
+        state = learner.tell(state, case.rows[0], question, bool(lot < 0.5))
+    later = learner.std(state, case.rows[:1])
+    wider = 0.0 if later is None else float(np.mean(later) - np.mean(found[0]))
+    _require(wider <= _SLACK * float(found[0].max()), f"std grew by {wider:.3g} with {_AGAIN} answers about a row")
+
+
+def _check_interval(learner: HasInterval[Any], state: Any, case: _Case) -> None:
+    ends = _pure(learner, state, lambda: learner.interval(state, case.rows), "interval")
+    wide = learner.interval(state, case.rows, 0.99)
+    _require((ends is None) == (wide is None), "an interval is known at one level, and not at another")
+    if ends is None or wide is None:
+        return
+    for end in (*ends, *wide):
+        _require_numbers(end, (len(case.rows), learner.space.m), "an end of an interval")
+    narrow = learner.interval(state, case.rows, 0.01)
+    _require(narrow is not None, "an interval is known at one level, and not at another")
+    assert narrow is not None
+    _require(all(bool((low <= high).all()) for low, high in (ends, wide, narrow)), "an interval ends before it begins")
+    inside = (wide[0] <= narrow[0]).all() and (narrow[1] <= wide[1]).all()
+    _require(bool(inside), "an interval of level 0.99 does not hold that of level 0.01")
+
+
+def _check_probabilities(learner: HasProbabilities[Any], state: Any, case: _Case) -> None:
+    found = _pure(learner, state, lambda: learner.probabilities(state, case.rows), "probabilities")
+    if found is None:
+        return
+    space = learner.space
+    _require_numbers(
+        found, (len(case.rows), space.size if isinstance(space, FiniteSpace) else space.m), "probabilities"
+    )
+    _require(bool((found >= 0).all()), f"a probability is negative: {found.min():.3g}")
+    off = float(np.abs(found.sum(axis=1) - 1).max())
+    _require(off < 1e-9, f"probabilities of a row do not sum to 1, but to 1 +- {off:.3g}")
+
+
+def _check_forecasts(learner: Forecasts[Any], state: Any, case: _Case) -> None:
+    """Chances are chances; ``learnt_and_said`` is both; to hear an answer makes it no less likely the next time."""
+    for i, x in enumerate(case.rows[:5]):
+        question = learner.ask(state, x, case.drawn(learner, i))
+        yes = _pure(learner, state, partial(learner.chance, state, x, question), "chance")
+        _require(0.0 <= yes <= 1.0, f"a chance of {yes} is none")
+        for answer, said in ((True, yes), (False, 1.0 - yes)):
+            found, following = learner.learnt_and_said(state, x, question, answer)
+            _require(abs(found - said) < 1e-9, f"learnt_and_said says {found} of what has a chance of {said}")
+            told = learner.to_arrays(learner.tell(state, x, question, answer))
+            _require(_same(told, learner.to_arrays(following)), "learnt_and_said does not learn as tell does")
+            after = learner.chance(following, x, question)
+            likelier = after >= yes - _SLACK if answer else after <= yes + _SLACK
+            _require(likelier, f"after the answer {answer} its chance of yes went from {yes:.3g} to {after:.3g}")
+    worth = _pure(learner, state, lambda: learner.worth(state, case.rows), "worth")
+    _require_numbers(worth, (len(case.rows),), "worth")
+    _require(bool((worth >= 0).all()), f"worth is negative: {worth.min():.3g}")
+
+
+def _check_again(learner: AsksAgain[Any], state: Any, case: _Case) -> None:
+    """A row is wanted until it is known; then it is not asked about, and comes again at no cost."""
+    x, asked = case.rows[0], 0
+    while _pure(learner, state, partial(learner.wants, state, x, _KEY), "wants"):
+        _require(asked < _MOST, f"a row is still wanted after {_MOST} questions about it")
+        question = _asked_again(learner, state, x, case.drawn(learner, asked))
+        _require(question is not None, "a row that is wanted was not asked about")
+        assert question is not None
+        state, asked = learner.tell(state, x, question, question.answer(case.labels[0]), _KEY), asked + 1
+    _require(asked > 0, "a row is not wanted that was never asked about")
+    _require(learner.wants(state, x, f"not {_KEY}"), "a row is known that goes by another key")
+    refused = _asked_again(learner, state, x, case.drawn(learner, asked)) is None
+    _require(refused, "a row that is not wanted was asked about")
+    following = _pure(learner, state, partial(learner.revisit, state, x, _KEY), "revisit")
+    _require(learner.count(following) == learner.count(state), "revisit counts as an answer")
+    _require(not learner.wants(following, x, _KEY), "a known row is wanted after it came again")
+
+
+def _asked_again(learner: AsksAgain[Any], state: Any, x: Array, uniform: Array) -> Question | None:
+    try:
+        return learner.ask(state, x, uniform, _KEY)
+    except InvalidArgument:
+        return None
+
+
+def _check_range(learner: FindsRange[Any], state: Any, case: _Case) -> None:
+    found = _pure(learner, state, partial(learner.range_at, state), "range_at")
+    if found is None:
+        return
+    _require(found.m == learner.space.m, "the range that was found has other outputs than the labels")
+    question = learner.ask(state, case.rows[0], case.drawn(learner, 0))
+    answer = question.answer(case.labels[0])
+    later = learner.range_at(learner.tell(state, case.rows[0], question, answer))
+    _require(later == found, "a range that was found has changed")
+
+
+_ABILITIES: dict[type[Learner[Any]], Callable[[Any, Any, _Case], None]] = {
+    HasDeviation: _check_deviation,
+    HasInterval: _check_interval,
+    HasProbabilities: _check_probabilities,
+    Forecasts: _check_forecasts,
+    AsksAgain: _check_again,
+    FindsRange: _check_range,
+}
+
+
+def _pure(learner: Learner[Any], state: Any, call: Callable[[], _R], name: str) -> _R:
+    """What a call returns, twice the same, with the state as it was."""
+    before, found = _copied(learner, state), call()
+    _require(_same(before, learner.to_arrays(state)), f"{name} changed the state it was given")
+    return found
+
+
+def _require_numbers(found: Array, shape: tuple[int, ...], what: str) -> None:
+    _require(np.shape(found) == shape, f"{what} has shape {np.shape(found)}, not {shape}")
+    _require(bool(np.isfinite(found).all()), f"{what} is not finite")
 
 
 def _check_question(question: Question, labels: Array) -> None:

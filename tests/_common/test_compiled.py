@@ -28,7 +28,7 @@ def test_laplacian_matrix():
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
     out = np.empty((7, 5))
-    compiled.laplacian(X, np.ascontiguousarray(Z.T), 2.5, out)
+    sections.laplacian(X, np.ascontiguousarray(Z.T), 2.5, out)
     assert np.allclose(out, np.exp(-np.abs(X[:, None] - Z).sum(2) / 2.5), rtol=1e-13)
 
 

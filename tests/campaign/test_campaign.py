@@ -9,7 +9,7 @@ import pytest
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
-from askone.campaign.engine._trainer import Learning
+from askone.campaign.engine._trainer import Trainer
 from askone.campaign.engine.commands import (
     Answer,
     Exclude,
@@ -28,9 +28,9 @@ from askone.campaign.settings.settings import Numbers, Settings
 from askone.campaign.tables.open import open_table
 from askone.errors import CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownCampaign, UnknownQuestion
 from askone.store.entries import Entry, Row
-from askone.store.notices import Grown, Turned
+from askone.store.notices import Grown, StatusChanged
 from askone.store.open import open_store
-from askone.store.transactions import Turn
+from askone.store.transactions import Transaction
 from staged import ANIMALS, DRINKS, PRICES, asking, one, play, stage, state_of
 
 
@@ -387,8 +387,8 @@ def test_after_an_undo_the_state_that_was_kept_before_is_used(store, monkeypatch
         campaign.keep()
     one(campaign, Undo("ann", "u1"), 200.0)
     adopted = []
-    adopt = Learning.adopt
-    monkeypatch.setattr(Learning, "adopt", lambda one, state, count: adopted.append(count) or adopt(one, state, count))
+    adopt = Trainer.adopt
+    monkeypatch.setattr(Trainer, "adopt", lambda one, state, count: adopted.append(count) or adopt(one, state, count))
     assert state_of(Campaign.open(store, "c")) == state_of(campaign)
     assert adopted == [20]
     campaign.keep()
@@ -475,7 +475,7 @@ def test_a_turn_that_fails_leaves_nothing_behind(store, monkeypatch):
         raise OSError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("askone.store.transactions.Turn.write", broken)
+        patch.setattr("askone.store.transactions.Transaction.write", broken)
         with pytest.raises(OSError, match="disk"):
             campaign.serve([Answer("ann", first.question.lease, True, "a1")], 2.0)
     campaign.refresh()
@@ -549,15 +549,15 @@ def test_it_pauses_by_itself_when_it_is_good_enough(store):
 
 def test_a_target_whose_turn_failed_is_looked_at_again(store, monkeypatch):
     campaign = stage(store, asking(PRICES, target=25.0, exam_share=0.5), rows=300)
-    written, failed = Turn.write, []
+    written, failed = Transaction.write, []
 
-    def failing(turn, entries, *seats):
-        if not failed and any(isinstance(entry.event, Turned) for entry in entries):
+    def failing(transaction, entries, *seats):
+        if not failed and any(isinstance(entry.event, StatusChanged) for entry in entries):
             failed.append(len(campaign.book.lessons.all))
             raise StoreUnavailable("away")
-        return written(turn, entries, *seats)
+        return written(transaction, entries, *seats)
 
-    monkeypatch.setattr(Turn, "write", failing)
+    monkeypatch.setattr(Transaction, "write", failing)
     serving = one(campaign, Next("ann"))
     for i in range(300):
         truth = serving.question.question.answer(price(serving.question.row))

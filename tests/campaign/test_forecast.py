@@ -82,7 +82,8 @@ def test_made_up_functions_are_scaled_and_smooth():
     assert np.allclose(f.std(axis=0), 1)
     near = smooth(np.vstack([X, X + 1e-6]), 1, np.random.default_rng(2))[:, 0]
     assert np.abs(near[:200] - near[200:]).max() < 1e-4
-    assert np.ptp(smooth(np.zeros((5, 2)), 1, np.random.default_rng(0))) == 0
+    alike = smooth(np.zeros((5, 2)), 1, np.random.default_rng(0))
+    assert np.ptp(alike) < 1e-12  # rows of one product may be summed in different orders
 
 
 @pytest.mark.parametrize(("argument", "value"), [("answers", 0), ("flip", 0.5), ("truth", "real")])

@@ -25,7 +25,7 @@ from askone.server.app import create_app
 from askone.server.ops import memory
 from askone.store import _campaigns
 from askone.store._codec import Packer
-from askone.store.entries import Block, Entry, Row
+from askone.store.entries import Entry, Row, RowBlock
 from askone.store.notices import Began
 from askone.store.open import open_store
 
@@ -46,7 +46,7 @@ def rows(n, first=0):
 
 def block(some):
     features = np.array([row.features for row in some])
-    return Block([row.key for row in some], [row.content for row in some], features, [row.gold for row in some])
+    return RowBlock([row.key for row in some], [row.content for row in some], features, [row.gold for row in some])
 
 
 def began(count, mark):
@@ -176,12 +176,12 @@ def test_garbage_is_looked_for_when_nobody_waits():
     before, garbage = gc.get_threshold(), memory.Garbage()
     with garbage.seldom():
         assert gc.get_threshold()[2] > 10_000
-        garbage.spare()
+        garbage.freeze()
         assert gc.get_freeze_count() > 0
-        assert not garbage.look(busy=True)
-        assert garbage.look(busy=False)
+        assert not garbage.collect(busy=True)
+        assert garbage.collect(busy=False)
         garbage._looked -= 3600
-        assert garbage.look(busy=True)
+        assert garbage.collect(busy=True)
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0
 

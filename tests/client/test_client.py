@@ -16,7 +16,7 @@ import askone
 from askone.client.question import Posed
 from askone.errors import InvalidAnswer, InvalidArgument, RequestRefused, ServerUnavailable
 from askone.server.app import create_app
-from askone.server.security.tokens import TOKEN, digest, fresh
+from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store.open import open_store
 from sites import LOOSE, table
 
@@ -317,7 +317,7 @@ def served(tmp_path_factory):
     store = open_store(str(folder / "askone.db"))
     config = replace(LOOSE, directory=folder / "uploads")
     store.accounts.add_user("m", "manager", "manager", None)
-    token = fresh(TOKEN)
+    token = new_secret(TOKEN)
     scopes = ("read", "answer", "manage")
     store.accounts.add_token("t", digest(token), token[:9], "m", scopes, time.time() + 1000, "tests")
     settings = uvicorn.Config(create_app(store, config), host="127.0.0.1", port=0, log_level="error", access_log=False)

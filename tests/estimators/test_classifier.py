@@ -4,12 +4,12 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import askone
-from askone import OneBitClassifier, Oracle
+from askone import SGD, Bisection, Game, OneBitClassifier, Oracle, RecursiveLeastSquares, Remembering, SetLikelihood
 from askone.checks import check_learner
 from askone.errors import AlreadyAnswered, IncompatibleParts, InvalidArgument
 from askone.estimators import files
-from askone.estimators.classifier import CLASS_QUESTIONS
 from askone.labels.losses import SURROGATES
+from askone.learners.gradients.subset import SET_FAMILIES
 from askone.session.simulation import simulate
 from learner_samples import BY_GRADIENTS as ALL
 from learner_samples import KNOWN_BY, MODELS, NAMES, PAIRS, five, learners
@@ -45,19 +45,25 @@ def test_labels_that_answer_alike_teach_alike(name):
 @parametrize_with_checks(
     [
         OneBitClassifier(),
-        OneBitClassifier(questions="sphere"),
-        OneBitClassifier(questions="singletons", loss="logistic"),
+        OneBitClassifier(learner=SGD(questions="sphere")),
+        OneBitClassifier(learner=SGD(questions="singletons", loss="logistic")),
     ]
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("questions", CLASS_QUESTIONS)
-def test_every_strategy_learns(questions):
+SMALL = SGD(n_components=100)
+STRATEGIES = {family: SGD(questions=family, n_components=100) for family in SET_FAMILIES} | {
+    "auto": SetLikelihood(n_components=100), "game": Game(n_components=100), "bisection": Bisection(SMALL)
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_strategy_learns(name):
     X, y = five(1500)
-    model = OneBitClassifier(NAMES, questions=questions, n_components=100, random_state=0).fit(X, y)
-    assert model.score(*five(1000, 9)) > (0.6 if questions in ("coordinates", "passive", "game") else 0.8)
+    model = OneBitClassifier(NAMES, learner=STRATEGIES[name], random_state=0).fit(X, y)
+    assert model.score(*five(1000, 9)) > (0.6 if name in ("coordinates", "passive", "game") else 0.8)
 
 
 @pytest.mark.parametrize("loss", SURROGATES)
@@ -66,13 +72,15 @@ def test_every_strategy_learns(questions):
 )
 def test_every_surrogate_learns_from_restricted_sets(loss, options):
     X, y = five(1200)
-    model = OneBitClassifier(NAMES, loss=loss, n_components=100, random_state=0, **options).fit(X, y)
+    model = OneBitClassifier(NAMES, learner=SGD(loss=loss, n_components=100), random_state=0, **options).fit(X, y)
     assert model.score(*five(1000, 9)) > 0.75
 
 
 def test_attributes_alone_are_asked_and_learnt():
     X, y = five(1200)
-    model = OneBitClassifier(NAMES, attributes=KNOWN_BY, n_components=100, random_state=0).fit(X, y)
+    model = OneBitClassifier(NAMES, attributes=KNOWN_BY, learner=SetLikelihood(n_components=100), random_state=0).fit(
+        X, y
+    )
     assert model.score(*five(1000, 9)) > 0.75
     asked = {str(question) for question in model.ask(X)}
     assert asked == {"Is it feline?", "Does it have tufted ears?", "Is it tame?"}
@@ -85,7 +93,8 @@ def test_probabilities_follow_the_truth():
     p = np.where(X[:, :1] > 0, [[0.7, 0.2, 0.1]], [[0.1, 0.3, 0.6]])
     y = np.array(["a", "b", "c"])[(rng.uniform(size=(4000, 1)) > np.cumsum(p, axis=1)).sum(axis=1)]
     for loss in ("squared", "logistic"):
-        model = OneBitClassifier(["a", "b", "c"], loss=loss, model="linear", step="sqrt", random_state=0).fit(X, y)
+        learner = SGD(loss=loss, model="linear", step="sqrt")
+        model = OneBitClassifier(["a", "b", "c"], learner=learner, random_state=0).fit(X, y)
         assert model.predict_proba([[1.0], [-1.0]]) == pytest.approx(
             np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), abs=0.1
         )
@@ -97,8 +106,9 @@ def test_costs_move_the_decision():
     X = rng.uniform(-1, 1, size=(4000, 1))
     y = np.where(rng.uniform(size=4000) < (X[:, 0] + 1) / 2, "rotten", "good")
     cost = [[0, 10], [1, 0]]
-    cautious = OneBitClassifier(["good", "rotten"], cost=cost, n_components=50, random_state=0).fit(X, y)
-    plain = OneBitClassifier(["good", "rotten"], n_components=50, random_state=0).fit(X, y)
+    learner = SetLikelihood(n_components=50)
+    cautious = OneBitClassifier(["good", "rotten"], cost=cost, learner=learner, random_state=0).fit(X, y)
+    plain = OneBitClassifier(["good", "rotten"], learner=learner, random_state=0).fit(X, y)
     grid = np.linspace(-0.95, 0.95, 200)[:, None]
     thrown = np.mean(cautious.predict(grid) == "rotten")
     assert thrown > 0.75  # all with a risk above 1/11, that is x > -.82
@@ -113,8 +123,9 @@ def test_a_hierarchical_loss_prefers_the_right_branch():
     rng = np.random.default_rng(0)
     y = rng.choice(names, p=[0.3, 0.3, 0.4], size=4000)
     X = rng.normal(size=(4000, 1))
-    tree = OneBitClassifier(names, cost=loss, model="linear", step="sqrt", random_state=0).fit(X, y)
-    flat = OneBitClassifier(names, model="linear", step="sqrt", random_state=0).fit(X, y)
+    learner = SGD(model="linear", step="sqrt")
+    tree = OneBitClassifier(names, cost=loss, learner=learner, random_state=0).fit(X, y)
+    flat = OneBitClassifier(names, learner=learner, random_state=0).fit(X, y)
     assert np.mean(flat.predict(X[:200]) == "owl") > 0.8
     assert np.mean(np.isin(tree.predict(X[:200]), ["cat", "lion"])) > 0.95
 
@@ -142,13 +153,15 @@ SAVED = [
     {"sets": PAIRS},
     {"sets": {"who?": ["cat", "owl"], "what?": ["lion", "owl"], "where?": ["owl", "chicken"], "how?": ["cat"]}},
     {"cost": 1 - np.eye(5)},
-    {"questions": "game"},
-    {"questions": "bisection"},
-    {"resample": "memory"},
+    {"learner": "game"},
+    {"learner": Bisection()},
+    {"learner": Remembering()},
+    {"learner": RecursiveLeastSquares(questions="full")},
+    {"learner": SGD(loss="logistic", step="dowg")},
 ]
 
 
-@pytest.mark.parametrize("options", SAVED, ids=lambda options: next(iter(options)))
+@pytest.mark.parametrize("options", SAVED, ids=str)
 def test_saving_keeps_everything(options, tmp_path):
     X, y = five(100)
     model = OneBitClassifier(NAMES, random_state=0, **options).fit(X, y)
@@ -164,12 +177,12 @@ def test_saving_keeps_everything(options, tmp_path):
 
 def test_several_questions_per_row_are_counted():
     X, y = five(200)
-    model = OneBitClassifier(NAMES, questions="bisection", budget=150, random_state=0).fit(X, y)
+    model = OneBitClassifier(NAMES, learner="bisection", budget=150, random_state=0).fit(X, y)
     assert model.stream_.asked == model.stream_.budget.spent == 150
-    everything = OneBitClassifier(NAMES, questions="bisection", random_state=0).fit(X, y)
+    everything = OneBitClassifier(NAMES, learner="bisection", random_state=0).fit(X, y)
     assert everything.stream_.learner.rows_known(everything.stream_.state) == 200
     assert 200 < everything.stream_.asked < 200 * np.log2(5) + 200
-    live = OneBitClassifier(NAMES, questions="bisection", random_state=0).start(X)
+    live = OneBitClassifier(NAMES, learner="bisection", random_state=0).start(X)
     count = 0
     while live.wants(X[0], "first"):
         question = live.ask(X[0], key="first")
@@ -180,7 +193,7 @@ def test_several_questions_per_row_are_counted():
 
 def test_memory_asks_each_row_no_more_than_needed():
     X, y = five(40)
-    model = OneBitClassifier(NAMES, resample="memory", budget=2000, random_state=0).fit(X, y)
+    model = OneBitClassifier(NAMES, learner="memory", budget=2000, random_state=0).fit(X, y)
     assert model.stream_.asked < 40 * 4
     learner, state = model.stream_.learner, model.stream_.state
     assert not any(learner.wants(state, x, i) for i, x in enumerate(X))
@@ -200,18 +213,20 @@ def test_classes_are_found_in_y_or_given():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"questions": "telepathy"}, "questions must be one of"),
-        ({"loss": "hinge"}, "loss must be one of"),
-        ({"loss": "logistic", "questions": "sphere"}, "'median'"),
+        ({"learner": SGD(questions="telepathy")}, "questions must be one of"),
+        ({"learner": SGD(loss="hinge")}, "loss must be one of"),
+        ({"learner": SGD(loss="logistic", questions="sphere")}, "'median'"),
         ({"classes": ["a", "a"]}, "different classes"),
         ({"attributes": {"feline": ["dog"]}}, "feline"),
-        ({"attributes": KNOWN_BY, "questions": "sphere"}, "'designed'"),
-        ({"attributes": KNOWN_BY, "loss": "median"}, "'squared'"),
+        ({"attributes": KNOWN_BY, "learner": SGD(questions="sphere")}, "'designed'"),
+        ({"attributes": KNOWN_BY, "learner": SGD(loss="median")}, "'squared'"),
         ({"attributes": KNOWN_BY, "cost": 1 - np.eye(5)}, "sets that span"),
         ({"cost": np.eye(4)}, "5 x 5"),
-        ({"questions": "game", "loss": "median"}, "left alone"),
-        ({"questions": "game", "cost": 1 - np.eye(5)}, "left alone"),
-        ({"resample": "memory", "questions": "singletons"}, "'sphere'"),
+        ({"learner": "game", "cost": 1 - np.eye(5)}, "left alone"),
+        ({"learner": Remembering(SGD(questions="singletons"))}, "'sphere'"),
+        ({"learner": Remembering(precision=0.1)}, "precision must be one of: None"),
+        ({"learner": "bisection", "resample": True}, "resample must be one of: False"),
+        ({"learner": askone.Filters()}, "learner must be one of: 'SetLikelihood', 'SGD'"),
         ({"resample": "often"}, "resample must be"),
         ({"max_set_size": 9}, "max_set_size"),
     ],
@@ -227,7 +242,7 @@ def test_bad_arguments_leave_the_model_as_it_was(options, message):
 
 def test_the_median_has_no_probabilities():
     X, y = five(30)
-    model = OneBitClassifier(NAMES, loss="median", random_state=0).fit(X, y)
+    model = OneBitClassifier(NAMES, learner=SGD(loss="median"), random_state=0).fit(X, y)
     with pytest.raises(AttributeError, match="predict_proba"):
         _ = model.predict_proba
     attributes = OneBitClassifier(NAMES, attributes=KNOWN_BY, learner="sgd", random_state=0).fit(X, y)
@@ -247,7 +262,7 @@ def test_a_wrong_tell_changes_nothing():
         model.tell(askone.Subset(("cat",)), True)
     assert model.stream_.state is before
     with pytest.raises(IncompatibleParts):
-        OneBitClassifier(NAMES, attributes=KNOWN_BY, questions="singletons").start(X)
+        OneBitClassifier(NAMES, attributes=KNOWN_BY, learner=SGD(questions="singletons")).start(X)
 
 
 @pytest.mark.parametrize(
@@ -258,17 +273,16 @@ def test_a_wrong_tell_changes_nothing():
         ({"classes": {"a", "b"}}, "classes"),
         ({"classes": ["a"]}, "classes"),
         ({"cost": [[0, 1], [1, 0]]}, "cost"),
-        ({"cost": 1 - np.eye(5), "loss": "median"}, "loss"),
-        ({"cost": 1 - np.eye(5), "questions": "sphere"}, "loss"),
-        ({"cost": 1 - np.eye(5), "questions": "passive"}, "loss"),
-        ({"attributes": KNOWN_BY, "loss": "logistic", "questions": "full"}, "loss"),
-        ({"attributes": KNOWN_BY, "questions": "game"}, "questions"),
-        ({"attributes": KNOWN_BY, "resample": "memory"}, "resample"),
-        ({"questions": "bisection", "resample": "memory"}, "resample"),
-        ({"questions": "game", "resample": "memory"}, "resample"),
+        ({"cost": 1 - np.eye(5), "learner": SGD(loss="median")}, "loss"),
+        ({"cost": 1 - np.eye(5), "learner": SGD(questions="sphere")}, "loss"),
+        ({"cost": 1 - np.eye(5), "learner": SGD(questions="passive")}, "loss"),
+        ({"attributes": KNOWN_BY, "learner": SGD(loss="logistic", questions="full")}, "loss"),
+        ({"attributes": KNOWN_BY, "learner": "game"}, "questions"),
+        ({"attributes": KNOWN_BY, "learner": "memory"}, "learner"),
+        ({"max_set_size": 2, "learner": "memory"}, "learner"),
         ({"sets": []}, "sets"),
         ({"attributes": {}}, "attributes"),
-        ({"gamma": 1.0}, "gamma"),
+        ({"learner": SGD(gamma=1.0)}, "gamma"),
     ],
 )
 def test_the_right_argument_is_named(options, argument):
@@ -302,7 +316,7 @@ def test_keys_of_other_libraries_are_taken():
 
 def test_a_row_with_an_open_question_waits_and_a_skip_ends_it():
     X, _ = five(30)
-    model = OneBitClassifier(NAMES, questions="bisection", budget=10, random_state=0).start(X)
+    model = OneBitClassifier(NAMES, learner="bisection", budget=10, random_state=0).start(X)
     question = model.ask(X[0], key="first")
     with pytest.raises(askone.AskoneError, match="open question"):
         model.ask(X[0], key="first")
@@ -316,7 +330,7 @@ def test_a_row_with_an_open_question_waits_and_a_skip_ends_it():
 
 def test_a_saved_model_keeps_its_skips_and_counts_its_visits(tmp_path):
     X, y = five(30)
-    model = OneBitClassifier(NAMES, resample="memory", random_state=0).start(X)
+    model = OneBitClassifier(NAMES, learner="memory", random_state=0).start(X)
     for row, key in ((X[0], "first"), (X[1], None), (X[2], 7)):
         model.skip(model.ask(row, key=key))
     while model.wants(X[3], "known"):

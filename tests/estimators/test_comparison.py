@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 
 import askone
+from askone import SGD
 from askone.errors import AlreadyStarted, IncompatibleParts, InvalidArgument, InvalidFile, UnknownQuestion
 from askone.labels.losses import Median
 from askone.learners.gradients import pair
-from askone.learners.gradients.pair import rank_strategy
-from askone.learners.sgd.sgd import SGD
+from askone.learners.gradients.ranking import rank_strategy
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import DoG
 from askone.session.log import Answered, Asked, Retracted, Skipped
@@ -52,16 +53,16 @@ def campaign(learner, seed=0, n=30):
 
 @pytest.mark.parametrize("name", list(models()))
 def test_a_refit_is_the_fold(name):
-    _, log = campaign(SGD(SPACE, LINEAR))
-    learner = SGD(SPACE, models()[name], pair(Median(), "passive"), step=DoG())
+    _, log = campaign(SGDLearner(SPACE, LINEAR))
+    learner = SGDLearner(SPACE, models()[name], pair(Median(), "passive"), step=DoG())
     stream = askone.refit(log, X, learner)
     assert same(learner, stream.state, fold(learner, dict(enumerate(X)), log))
     assert stream.answered == 28
 
 
 def test_the_same_learner_goes_on_as_if_nothing_had_happened():
-    stream, log = campaign(SGD(SPACE, LINEAR), seed=6)
-    again = askone.refit(log, X, SGD(SPACE, LINEAR), seed=6, own=True)
+    stream, log = campaign(SGDLearner(SPACE, LINEAR), seed=6)
+    again = askone.refit(log, X, SGDLearner(SPACE, LINEAR), seed=6, own=True)
     assert again.open == stream.open == [29]
     assert again.keys == stream.keys
     assert same(stream.learner, again.state, stream.state)
@@ -72,20 +73,20 @@ def test_the_same_learner_goes_on_as_if_nothing_had_happened():
 
 
 def test_an_answer_that_was_taken_back_leaves_its_question_open():
-    _, log = campaign(SGD(SPACE, LINEAR))
+    _, log = campaign(SGDLearner(SPACE, LINEAR))
     gone = [*log, Retracted("retract-3", "answer-3")]
-    stream = askone.refit(gone, X, SGD(SPACE, LINEAR), own=True)
+    stream = askone.refit(gone, X, SGDLearner(SPACE, LINEAR), own=True)
     assert (stream.open, stream.answered) == ([3, 29], 27)
     rest = [event for event in log if not (isinstance(event, Answered) and event.id == "answer-3")]
     assert same(stream.learner, stream.state, fold(stream.learner, X, rest))
 
 
 def test_the_rows_may_come_as_a_table_with_other_columns(tmp_path):
-    _, log = campaign(SGD(SPACE, LINEAR))
+    _, log = campaign(SGDLearner(SPACE, LINEAR))
     askone.write_log(tmp_path / "log.jsonl", log)
     assert askone.read_log(tmp_path / "log.jsonl") == log
     other = pd.DataFrame({"square": X[:, 0] ** 2, "a": X[:, 0], "b": X[:, 1]}, index=range(len(X)))[::-1]
-    model = askone.refit(log, other, askone.OneBitRegressor(-2, 2, model="linear", questions="passive"))
+    model = askone.refit(log, other, askone.OneBitRegressor(-2, 2, learner=SGD(model="linear", questions="passive")))
     learner = model.stream_.learner
     assert learner.columns == 3
     rows = {i: [X[i, 0] ** 2, *X[i]] for i in range(40)}
@@ -98,26 +99,28 @@ def test_logs_that_cannot_be_read(tmp_path):
         with pytest.raises(InvalidFile):
             askone.read_log(tmp_path / "log")
     log = []
-    stream = askone.Stream(SGD(SPACE, LINEAR), log=log.append)
+    stream = askone.Stream(SGDLearner(SPACE, LINEAR), log=log.append)
     stream.tell(stream.ask(X[0]), True)
     with pytest.raises(InvalidFile, match="go by ~0, ~1, ... in the order of asking"):
-        askone.refit(log, X, SGD(SPACE, LINEAR), own=True)
+        askone.refit(log, X, SGDLearner(SPACE, LINEAR), own=True)
     with pytest.raises(InvalidArgument, match="names each row once"):
-        askone.refit(log, pd.DataFrame(X, index=[0] * 40), SGD(SPACE, LINEAR), own=True)
+        askone.refit(log, pd.DataFrame(X, index=[0] * 40), SGDLearner(SPACE, LINEAR), own=True)
     with pytest.raises(InvalidArgument, match="learner must be a Learner or an estimator"):
         askone.refit(log, X, "model")
 
 
 def test_questions_of_another_family_are_refused_by_name():
-    _, half_spaces = campaign(SGD(SPACE, LINEAR))
+    _, half_spaces = campaign(SGDLearner(SPACE, LINEAR))
     sets = askone.OneBitClassifier(keep_log=True, random_state=0).fit(X, CLASSES)
     ranker = Surrogate(rank_strategy(askone.Ranking(("tea", "milk")), None, "borda"), LINEAR)
-    with pytest.raises(IncompatibleParts, match="learns from the log's questions: subset, such as 'Is it.*got SGD"):
-        askone.refit(sets.log_, X, SGD(SPACE, LINEAR), own=True)
+    with pytest.raises(
+        IncompatibleParts, match="learns from the log's questions: subset, such as 'Is it.*got SGDLearner"
+    ):
+        askone.refit(sets.log_, X, SGDLearner(SPACE, LINEAR), own=True)
     with pytest.raises(IncompatibleParts, match="half-space, such as 'Is the value above.*got Surrogate"):
         askone.refit(half_spaces, X, ranker)
     with pytest.raises(IncompatibleParts, match="about 2 output"):
-        askone.refit(half_spaces, X, SGD(askone.Real([-2, -2], 2), LINEAR), own=True)
+        askone.refit(half_spaces, X, SGDLearner(askone.Real([-2, -2], 2), LINEAR), own=True)
     model = askone.OneBitClassifier(["a", "b"], random_state=0)
     with pytest.raises(IncompatibleParts):
         askone.refit(half_spaces, X, model)
@@ -128,12 +131,15 @@ def test_questions_of_another_family_are_refused_by_name():
 
 FITTED = {
     "median": (lambda **o: askone.OneBitRegressor(-2, 2, **o), Y),
-    "squared": (lambda **o: askone.OneBitRegressor(-2, 2, loss="squared", **o), Y),
+    "squared": (lambda **o: askone.OneBitRegressor(-2, 2, learner=SGD(loss="squared"), **o), Y),
     "two outputs": (lambda **o: askone.OneBitRegressor([-2, -2], 2, **o), small_labels(2)),
-    "bisection": (lambda **o: askone.OneBitRegressor(-2, 2, questions="bisection", precision=0.2, **o), Y),
-    "memory": (lambda **o: askone.OneBitRegressor(-2, 2, resample="memory", budget=150, **o), Y),
+    "bisection": (lambda **o: askone.OneBitRegressor(-2, 2, learner=askone.Bisection(precision=0.2), **o), Y),
+    "memory": (lambda **o: askone.OneBitRegressor(-2, 2, learner="memory", budget=150, **o), Y),
     "resampled": (lambda **o: askone.OneBitRegressor(-2, 2, resample=True, budget=90, **o), Y),
-    "classes": (lambda **o: askone.OneBitClassifier(["high", "low", "mid"], n_components=20, **o), CLASSES),
+    "classes": (
+        lambda **o: askone.OneBitClassifier(["high", "low", "mid"], learner=askone.SetLikelihood(n_components=20), **o),
+        CLASSES,
+    ),
     "orders": (lambda **o: askone.OneBitRanker(["tea", "milk", "coffee"], **o), ORDERS),
 }
 
@@ -156,10 +162,10 @@ def test_a_kept_log_of_fit_is_all_there_was(name):
 
 def test_a_log_that_sought_a_range():
     """fit stops the search early; a live model that seeks longer says so, one with a range learns from all."""
-    kept = askone.OneBitRegressor(calibration=8, keep_log=True, random_state=0).fit(X, Y)
+    kept = askone.OneBitRegressor(learner=askone.Filters(calibration=8), keep_log=True, random_state=0).fit(X, Y)
     with pytest.raises(IncompatibleParts, match="it takes one about the range while that is sought.*got Calibrated"):
-        kept.refit(askone.OneBitRegressor(calibration=8, random_state=0))
-    other = askone.OneBitRegressor(-2, 2, questions="passive", random_state=0)
+        kept.refit(askone.OneBitRegressor(learner=askone.Filters(calibration=8), random_state=0))
+    other = askone.OneBitRegressor(-2, 2, learner=SGD(questions="passive"), random_state=0)
     assert kept.refit(other).stream_.answered == 40
 
 
@@ -168,11 +174,11 @@ def test_slopes_at_another_models_predictions_mislead_and_are_warned_of():
     rng = np.random.default_rng(0)
     rows = rng.uniform(-1, 1, size=(1000, 1))
     truth = 20 + 60 * np.abs(rows[:, 0])
-    options = {"low": 0, "high": 100, "learner": "sgd", "random_state": 0}
-    kept = askone.OneBitRegressor(**options, keep_log=True).fit(rows, truth + 8 * rng.normal(size=1000))
-    with pytest.warns(askone.RefitWarning, match="SGD takes slopes at its own predictions"):
-        misled = kept.refit(askone.OneBitRegressor(**options, bandwidth=0.5))
-    other = kept.refit(askone.OneBitRegressor(**options, bandwidth=0.5, questions="passive"))
+    options = {"low": 0, "high": 100, "random_state": 0}
+    kept = askone.OneBitRegressor(**options, learner="sgd", keep_log=True).fit(rows, truth + 8 * rng.normal(size=1000))
+    with pytest.warns(askone.RefitWarning, match="SGDLearner takes slopes at its own predictions"):
+        misled = kept.refit(askone.OneBitRegressor(**options, learner=SGD(bandwidth=0.5)))
+    other = kept.refit(askone.OneBitRegressor(**options, learner=SGD(bandwidth=0.5, questions="passive")))
     errors = [np.abs(model.predict(rows) - truth).mean() for model in (other, misled)]
     assert errors[0] < 3
     assert errors[1] > 3 * errors[0]
@@ -184,7 +190,8 @@ def test_ask_and_tell_keep_their_log_and_another_model_goes_on():
         question = model.ask(X[i], key=f"row {i}")
         model.tell(question, question.holds(Y[i]))
     late = model.ask(X[20])
-    other = model.refit(askone.OneBitRegressor(-2, 2, bandwidth=0.7, n_components=30, questions="passive"))
+    passive = SGD(bandwidth=0.7, n_components=30, questions="passive")
+    other = model.refit(askone.OneBitRegressor(-2, 2, learner=passive))
     learner = other.stream_.learner
     assert same(learner, other.stream_.state, fold(learner, model.rows_, model.log_))
     assert learner.model.features.representers.shape[0] <= 21
@@ -193,7 +200,7 @@ def test_ask_and_tell_keep_their_log_and_another_model_goes_on():
     assert question.number == 21
     other.tell(question, True)
     assert len(other.log_) == len(model.log_) + 3
-    third = other.refit(askone.OneBitRegressor(-2, 2, bandwidth=0.7, n_components=30, questions="passive").start(X))
+    third = other.refit(askone.OneBitRegressor(-2, 2, learner=passive).start(X))
     assert third.stream_.answered == 22
     with pytest.raises(AlreadyStarted, match="learnt from 22 answer"):
         model.refit(third)
@@ -206,12 +213,14 @@ def test_ask_and_tell_keep_their_log_and_another_model_goes_on():
 
 
 def test_the_best_of_several_and_no_rows_at_all():
-    poll = askone.OneBitRanker(["tea", "coffee", "milk", "water"], questions="bradley-terry", random_state=0)
+    poll = askone.OneBitRanker(
+        ["tea", "coffee", "milk", "water"], learner=SGD(questions="bradley-terry"), random_state=0
+    )
     for k in (2, 3, 4) * 5:
         question = poll.ask_best(k=k)
         poll.tell(question, question.answer(["milk", "tea", "water", "coffee"]))
     poll.ask_best(k=3)
-    other = poll.refit(askone.OneBitRanker(["tea", "coffee", "milk", "water"], gamma=3, random_state=0))
+    other = poll.refit(askone.OneBitRanker(["tea", "coffee", "milk", "water"], learner=SGD(gamma=3), random_state=0))
     assert other.predict()[0] == "milk"
     assert other.stream_.open == [15]
     assert other.stream_.answered == 30
@@ -310,9 +319,11 @@ def _overlap(one, other, x, question):
 
 def test_what_cannot_be_compared():
     log = asked_of(5, [True] * 5)
-    with pytest.raises(InvalidArgument, match=r"candidates\['sgd'\] must be a learner that forecasts answers; got SGD"):
-        askone.compare(log, ROWS, {"grid": Grid(UNIT), "sgd": SGD(UNIT, models()["linear"])})
-    with pytest.raises(InvalidArgument, match="got SGD"):
+    with pytest.raises(
+        InvalidArgument, match=r"candidates\['sgd'\] must be a learner that forecasts answers; got SGDLearner"
+    ):
+        askone.compare(log, ROWS, {"grid": Grid(UNIT), "sgd": SGDLearner(UNIT, models()["linear"])})
+    with pytest.raises(InvalidArgument, match="got SGDLearner"):
         askone.compare(log, ROWS, {"model": askone.OneBitRegressor(-1, 1, learner="sgd", random_state=0)})
     with pytest.raises(InvalidArgument, match=r"candidates\['x'\] must be a Learner or an estimator"):
         askone.compare(log, ROWS, {"x": 3})

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 import askone
 from askone.errors import InvalidArgument, WrongType
 from askone.estimators._network_likelihood import likelihood_of
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.questions.comparison import Prefer
 from askone.session.log import Answered, Asked
 from samples import models
@@ -155,7 +155,7 @@ def test_two_outputs_and_a_campaign_of_another_model():
     rng = np.random.default_rng(0)
     rows, log = rng.uniform(-1, 1, size=(800, 2)), []
     y = np.column_stack([3 + rows[:, 0] ** 2, 5 * rows[:, 1]])
-    stream = askone.Stream(SGD(askone.Real([0, -6], [5, 6]), models()["linear"]), log=log.append)
+    stream = askone.Stream(SGDLearner(askone.Real([0, -6], [5, 6]), models()["linear"]), log=log.append)
     for i, x in enumerate(rows):
         question = stream.ask(x, key=i)
         stream.tell(question, question.holds(y[i]))

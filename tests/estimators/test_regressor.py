@@ -8,17 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import askone
+from askone import SGD, Bisection, Filters, Generic, Remembering, Wording
 from askone.errors import AlreadyAsked, BudgetSpent, IncompatibleParts, InvalidArgument, InvalidFile, UnknownQuestion
 from askone.estimators import InputScaleWarning
-from askone.estimators._recipe import MODELS, QUESTIONS
-from askone.labels.losses import LOSSES, Huber, Loss
-from askone.learners.gradients import PAIRS
+from askone.estimators.choices.base import MODELS
+from askone.labels.losses import LOSSES, Huber, Loss, Quantile
+from askone.learners.gradients import FAMILY_NAMES, PAIRS
 from askone.learners.models.linear import FeatureModel
 from askone.learners.step_rules import AVERAGES, STEP_RULES
 from samples import models, small_labels, small_rows
@@ -28,7 +29,7 @@ X, Y = small_rows(300), small_labels(1, 300)[:, 0]
 
 # Every check of scikit-learn's, without exceptions of our own making: with a declared range, and
 # without one (where a quarter of the rows finds it).
-@parametrize_with_checks([askone.OneBitRegressor(), askone.OneBitRegressor(-4, 4, model="linear")])
+@parametrize_with_checks([askone.OneBitRegressor(), askone.OneBitRegressor(-4, 4, learner=Filters(model="linear"))])
 def test_scikit_learns_contract(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -63,7 +64,7 @@ def test_without_a_range_questions_find_it():
     y = 1000 + 50 * Y
     model = askone.OneBitRegressor(random_state=0).fit(X, y)
     assert 850 < model.predict(X).mean() < 1150
-    live = askone.OneBitRegressor(calibration=20, random_state=0).start(X)
+    live = askone.OneBitRegressor(learner=Filters(calibration=20), random_state=0).start(X)
     asked = [live.ask(x) for x in X[:20]]
     assert {q.purpose for q in asked} == {"range"}
 
@@ -81,9 +82,12 @@ def test_fit_learns_and_every_comparison_is_one_argument():
     rng = np.random.default_rng(0)
     many = rng.normal(size=(4000, 2))
     y = np.sin(many[:, 0]) + 0.1 * rng.normal(size=4000)
+    learners = {name: SGD(questions=name) for name in FAMILY_NAMES} | {
+        name: name for name in ("generic", "ellipsoid", "bisection")
+    }
     scores = {
-        questions: askone.OneBitRegressor(-2, 2, questions=questions, random_state=0).fit(many, y).score(many, y)
-        for questions in QUESTIONS
+        name: askone.OneBitRegressor(-2, 2, learner=learner, random_state=0).fit(many, y).score(many, y)
+        for name, learner in learners.items()
     }
     assert scores["active"] > 0.9
     assert scores["full"] == pytest.approx(scores["active"], abs=0.01)  # the median of one output is a sign
@@ -141,10 +145,30 @@ def test_pandas_and_feature_names():
 def test_pipelines_clones_and_pickles():
     pipe = make_pipeline(StandardScaler(), askone.OneBitRegressor(-3, 3, random_state=0))
     assert np.isfinite(cross_val_score(pipe, X, Y, cv=3)).all()
-    model = askone.OneBitRegressor(-3, 3, random_state=0, budget=100, names=["size"]).fit(X, Y)
+    model = askone.OneBitRegressor(-3, 3, random_state=0, budget=100, wording=Wording(["size"])).fit(X, Y)
     copy = clone(model)
-    assert copy.get_params()["names"] == ["size"]
+    assert copy.get_params()["wording"] == Wording(("size",))
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+def test_a_learners_arguments_are_parameters():
+    for name in ("sgd", SGD()):
+        model = askone.OneBitRegressor(-3, 3, learner=name, random_state=0)
+        search = GridSearchCV(model, {"learner__step": ["sqrt", "dog"], "learner__average": ["tail"]}, cv=2).fit(X, Y)
+        assert search.best_estimator_.learner.step in ("sqrt", "dog")
+        assert model.learner == name  # the search changes clones
+    model = askone.OneBitRegressor(-3, 3, learner=Bisection(SGD(step="dog")))
+    assert model.get_params()["learner__learner__step"] == "dog"
+    copy = clone(model).set_params(learner__learner__step="coin", learner__precision=0.5, random_state=1)
+    assert copy.learner == Bisection(SGD(step="coin"), 0.5)
+    assert model.learner == Bisection(SGD(step="dog"))
+    assert Bisection() == Bisection(SGD())
+    assert repr(model) == "OneBitRegressor(high=3, learner=Bisection(learner=SGD(step='dog')), low=-3)"
+    assert copy.set_params(learner="sgd", learner__gamma=2.0).learner == SGD(gamma=2.0)
+    with pytest.raises(InvalidArgument, match="stride must be one of: model, kernel"):
+        model.set_params(learner__learner__stride=3)
+    with pytest.raises(AttributeError):
+        model.learner.precision = 3.0
 
 
 def test_random_state():
@@ -158,13 +182,14 @@ def test_random_state():
     "options",
     [
         {"low": -3, "high": 3},
-        {"low": -3, "high": 3, "model": "kernel", "average": "tail"},
-        {"low": -3, "high": 3, "model": "linear", "step": "adagrad-diagonal"},
-        {"low": -3, "high": 3, "model": "fourier", "loss": "huber", "ridge": 0.1},
-        {"low": -3, "high": 3, "loss": Huber(0.3), "step": "coin"},
-        {"low": np.array([-3.0]), "high": [np.float64(3)], "questions": "passive", "names": ["x"], "unit": "m"},
-        {"low": -3, "high": 3, "questions": "generic"},
-        {"low": -3, "high": 3, "questions": "full", "loss": "squared"},
+        {"low": -3, "high": 3, "learner": SGD(model="kernel", average="tail")},
+        {"low": -3, "high": 3, "learner": SGD(model="linear", step="adagrad-diagonal")},
+        {"low": -3, "high": 3, "learner": SGD(model="fourier", loss="huber", ridge=0.1)},
+        {"low": -3, "high": 3, "learner": SGD(loss=Huber(0.3), step="coin")},
+        {"low": np.array([-3.0]), "high": [np.float64(3)], "learner": SGD(questions="passive"), "unit": "m"},
+        {"low": -3, "high": 3, "wording": Wording(["x"], answers=("more", "less"))},
+        {"low": -3, "high": 3, "learner": "generic"},
+        {"low": -3, "high": 3, "learner": SGD(questions="full", loss="squared")},
         {},
     ],
     ids=str,
@@ -236,7 +261,7 @@ def test_batches_cost_little():
 
 
 def test_a_saved_range_search_goes_on(tmp_path):
-    model = askone.OneBitRegressor(calibration=30, random_state=0).start(X)
+    model = askone.OneBitRegressor(learner=Filters(calibration=30), random_state=0).start(X)
     for x, y in zip(X[:10], Y, strict=False):
         question = model.ask(x)
         model.tell(question, question.holds(y))
@@ -278,8 +303,8 @@ def test_unknown_parts_are_not_instantiated(tmp_path):
 
 def test_several_outputs_with_names_and_wording():
     model = askone.OneBitRegressor(
-        0, [10, 20], names=["apples", "pears"], wording="Would you pay more than {threshold} for {amount}?",
-        random_state=0,
+        0, [10, 20], random_state=0,
+        wording=Wording(("apples", "pears"), template="Would you pay more than {threshold} for {amount}?"),
     ).start(X)  # fmt: skip
     assert str(model.ask(X[0])).startswith("Would you pay more than ")
     assert model.predict(X).shape == (300, 2)
@@ -287,13 +312,17 @@ def test_several_outputs_with_names_and_wording():
     assert fitted.predict(X).shape == (300, 3)
 
 
-@pytest.mark.parametrize("questions", QUESTIONS)
+@pytest.mark.parametrize("questions", [*FAMILY_NAMES, "generic", "bisection"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_loss_and_family_by_name(loss, questions):
-    model = askone.OneBitRegressor(-3, 3, loss=loss, questions=questions, model="linear", random_state=0)
+    learner = SGD(loss=loss, questions=questions if questions in FAMILY_NAMES else "auto", model="linear")
+    if questions == "bisection":
+        learner = Bisection(learner)
+    if questions == "generic":
+        learner = Generic(loss=loss)
+    model = askone.OneBitRegressor(-3, 3, learner=learner, random_state=0)
     fits = (loss, questions) in PAIRS or (questions == "generic" and loss != "squared")
-    fits = fits or questions == "bisection" or (loss, questions) == ("median", "ellipsoid")
-    if not fits:
+    if not fits and questions != "bisection":
         with pytest.raises(IncompatibleParts, match="loss must be one of"):
             model.fit(X, Y)
         return
@@ -302,27 +331,29 @@ def test_every_loss_and_family_by_name(loss, questions):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_by_name(name):
-    assert np.isfinite(askone.OneBitRegressor(-3, 3, model=name).fit(X, Y).predict(X)).all()
+    learners = [SGD(model=name)] if name == "kernel" else [Filters(model=name), SGD(model=name)]
+    for learner in learners:
+        assert np.isfinite(askone.OneBitRegressor(-3, 3, learner=learner).fit(X, Y).predict(X)).all()
 
 
 @pytest.mark.parametrize("name", STEP_RULES)
 def test_every_step_by_name(name):
-    assert np.isfinite(askone.OneBitRegressor(-3, 3, model="linear", step=name).fit(X, Y).predict(X)).all()
+    assert np.isfinite(askone.OneBitRegressor(-3, 3, learner=SGD(model="linear", step=name)).fit(X, Y).predict(X)).all()
 
 
 @pytest.mark.parametrize("name", AVERAGES)
 def test_every_average_by_name(name):
-    assert np.isfinite(askone.OneBitRegressor(-3, 3, average=name).fit(X, Y).predict(X)).all()
+    assert np.isfinite(askone.OneBitRegressor(-3, 3, learner=SGD(average=name)).fit(X, Y).predict(X)).all()
 
 
 def test_parameters_are_in_the_users_units():
     wide, narrow = (
-        askone.OneBitRegressor(-3 * s, 3 * s, loss="huber", delta=0.3 * s, random_state=0, decimals=None)
+        askone.OneBitRegressor(-3 * s, 3 * s, learner=SGD(loss=Huber(0.3 * s)), random_state=0, decimals=None)
         for s in (10, 1)
     )
     assert np.allclose(wide.fit(X, 10 * Y).predict(X), 10 * narrow.fit(X, Y).predict(X))
     far, near = (
-        askone.OneBitRegressor(-3 * s, 3 * s, loss="squared", limit=4.0 * s, random_state=0, decimals=None)
+        askone.OneBitRegressor(-3 * s, 3 * s, learner=SGD(loss="squared", limit=4.0 * s), random_state=0, decimals=None)
         for s in (10, 1)
     )
     assert np.allclose(far.fit(X, 10 * Y).predict(X), 10 * near.fit(X, Y).predict(X))
@@ -340,9 +371,9 @@ def test_ones_own_model_and_loss():
             return np.sqrt(m)
 
     askone.checks.check_loss_gradient(Softer())
-    full = askone.OneBitRegressor(-3, 3, loss=Softer(), questions="full", random_state=0).fit(X, Y)
+    full = askone.OneBitRegressor(-3, 3, learner=SGD(loss=Softer(), questions="full"), random_state=0).fit(X, Y)
     assert full.score(X, Y) > 0.3
-    mine = askone.OneBitRegressor(-3, 3, loss=Softer(), questions="generic", model=models()["linear"])
+    mine = askone.OneBitRegressor(-3, 3, learner=Generic(loss=Softer(), model=models()["linear"]))
     assert np.isfinite(mine.fit(X, Y).predict(X)).all()
     with pytest.raises(InvalidArgument, match="to be saved"):
         mine.save("nowhere")
@@ -357,43 +388,20 @@ def test_ones_own_model_and_loss():
         ({"high": 1}, "low"),
         ({"low": [0, 0, 0], "high": 1}, "low"),
         ({"low": 0, "high": "ten"}, "high"),
-        ({"low": 0, "high": 1, "loss": "hinge"}, "loss"),
-        ({"low": 0, "high": 1, "loss": "quantile", "quantile": 1.5}, "quantile"),
-        ({"low": 0, "high": 1, "quantile": 0.9}, "quantile"),
-        ({"low": 0, "high": 1, "delta": 0.1}, "delta"),
-        ({"loss": "huber", "delta": 0.1}, "low"),
-        ({"low": 0, "high": 1, "names": "price"}, "names"),
-        ({"low": 0, "high": 1, "names": [1]}, "names"),
         ({"low": 0, "high": 1, "unit": ["m"]}, "unit"),
+        ({"low": 0, "high": 1, "unit": "m", "wording": Wording(unit="km")}, "unit"),
+        ({"low": 0, "high": 1, "wording": Wording(("a", "b"))}, "names"),
         ({"low": 0, "high": 1, "wording": "Buy it?"}, "wording"),
         ({"low": 0, "high": 1, "wording": "{threshold:.2f}"}, "wording"),
+        ({"low": 0, "high": 1, "wording": "{price}?"}, "wording"),
         ({"low": 0, "high": 1, "budget": 2.5}, "budget"),
+        ({"low": 0, "high": 1, "budget": 0}, "budget"),
         ({"low": 0, "high": 1, "resample": "yes"}, "resample"),
         ({"low": 0, "high": 1, "random_state": "x"}, "random_state"),
         ({"low": 0, "high": 1, "random_state": -1}, "random_state"),
         ({"low": 0, "high": 1, "decimals": True}, "decimals"),
-        ({"low": 0, "high": 1, "calibration": "a"}, "calibration"),
-        ({"low": 0, "high": 1, "questions": "generic", "ridge": 0.1}, "ridge"),
-        ({"low": 0, "high": 1, "questions": "generic", "average": "tail"}, "average"),
-        ({"low": 0, "high": 1, "loss": "huber", "delta": -1}, "delta"),
-        ({"low": 0, "high": 1, "limit": 1.0}, "limit"),
-        ({"low": 0, "high": 1, "questions": "psychic"}, "questions"),
-        ({"low": 0, "high": 1, "model": "forest"}, "model"),
-        ({"low": 0, "high": 1, "kernel": "cosine"}, "kernel"),
-        ({"low": 0, "high": 1, "bandwidth": 0}, "bandwidth"),
-        ({"low": 0, "high": 1, "n_components": 0}, "n_components"),
-        ({"low": 0, "high": 1, "step": "leap"}, "step"),
-        ({"low": 0, "high": 1, "gamma": -1}, "gamma"),
-        ({"low": 0, "high": 1, "step": "dog", "gamma": 1.0}, "gamma"),
-        ({"low": 0, "high": 1, "step": "coin", "ridge": 1.0}, "step"),
-        ({"low": 0, "high": 1, "average": "mode"}, "average"),
-        ({"low": 0, "high": 1, "ridge": -1}, "ridge"),
         ({"low": 0, "high": 1, "decimals": "few"}, "decimals"),
         ({"low": 0, "high": 1, "decimals": 99}, "decimals"),
-        ({"low": 0, "high": 1, "budget": 0}, "budget"),
-        ({"low": 0, "high": 1, "wording": "{price}?"}, "wording"),
-        ({"calibration": 0}, "calibration"),
-        ({"questions": "generic", "model": "linear"}, "low"),
     ],
     ids=str,
 )
@@ -404,10 +412,71 @@ def test_bad_parameters_name_themselves(options, argument):
     assert str(caught.value).startswith(argument)
 
 
+@pytest.mark.parametrize(
+    ("learner", "argument"),
+    [
+        (SGD(loss="hinge"), "loss"),
+        (SGD(limit=1.0), "limit"),
+        (SGD(questions="psychic"), "questions"),
+        (SGD(model="forest"), "model"),
+        (SGD(kernel="cosine"), "kernel"),
+        (SGD(bandwidth=0), "bandwidth"),
+        (SGD(n_components=0), "n_components"),
+        (SGD(step="leap"), "step"),
+        (SGD(gamma=-1), "gamma"),
+        (SGD(step="dog", gamma=1.0), "gamma"),
+        (SGD(step=STEP_RULES["sqrt"](), gamma=1.0), "gamma"),
+        (SGD(step="coin", ridge=1.0), "step"),
+        (SGD(average="mode"), "average"),
+        (SGD(ridge=-1), "ridge"),
+        (SGD(calibration="a"), "calibration"),
+        (Filters(quantile=1.5), "quantile"),
+        (Filters(model="forest"), "model"),
+        (Filters(kernel="cosine"), "kernel"),
+        (Filters(bandwidth=0), "bandwidth"),
+        (Filters(n_components=0), "n_components"),
+        (Filters(calibration=0), "calibration"),
+        (Filters(covariance="round"), "covariance"),
+        (Generic(step="dog"), "step"),
+        (askone.Game(), "learner"),
+        ("game", "learner"),
+        (None, "learner"),
+    ],
+    ids=repr,
+)
+def test_a_learner_checks_its_arguments(learner, argument):
+    with pytest.raises(InvalidArgument) as caught:
+        askone.OneBitRegressor(0, 1, learner=learner).fit(X, Y)
+    assert caught.value.argument == argument
+    assert str(caught.value).startswith(argument)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [SGD(loss=Huber(0.1)), SGD(loss="squared", limit=2.0), "generic", "ellipsoid", "bisection", "memory", "rls"],
+    ids=repr,
+)
+def test_what_needs_a_range_says_so(learner):
+    with pytest.raises(InvalidArgument, match="low must be given"):
+        askone.OneBitRegressor(learner=learner).fit(X, Y)
+
+
+def test_losses_and_words_check_themselves():
+    for make, argument in (
+        (lambda: Quantile(1.5), "tau"),
+        (lambda: Huber(-1), "delta"),
+        (lambda: Wording("price"), "names"),
+        (lambda: Wording([1]), "names"),
+    ):
+        with pytest.raises(InvalidArgument) as caught:
+            make()
+        assert caught.value.argument == argument
+
+
 def test_the_theorems_step_needs_a_budget_when_live():
     with pytest.raises(InvalidArgument, match="budget must be given"):
-        askone.OneBitRegressor(-3, 3, step="theorem").start(X)
-    model = askone.OneBitRegressor(-3, 3, step="theorem", budget=100).start(X)
+        askone.OneBitRegressor(-3, 3, learner=SGD(step="theorem")).start(X)
+    model = askone.OneBitRegressor(-3, 3, learner=SGD(step="theorem"), budget=100).start(X)
     assert model.stream_.learner.step.gamma == pytest.approx(0.1)
 
 
@@ -465,7 +534,7 @@ def test_tell_before_ask():
 def test_divergence_is_said_and_leaves_the_model_as_it_was():
     model = askone.OneBitRegressor(-3, 3, random_state=0).fit(X, Y)
     before = model.predict(X)
-    model.set_params(questions="full", loss="squared", step="constant", gamma=50.0, model="linear")
+    model.set_params(learner=SGD(questions="full", loss="squared", step="constant", gamma=50.0, model="linear"))
     with pytest.raises(askone.errors.Diverged, match="shorter steps"):
         model.fit(X, Y)
     assert np.array_equal(model.predict(X), before)
@@ -476,16 +545,16 @@ def test_divergence_is_said_and_leaves_the_model_as_it_was():
 
 def test_bisection_finds_labels_to_the_precision_and_counts():
     X, y = small_rows(60), small_labels(1, 60)[:, 0]
-    model = askone.OneBitRegressor(-2, 2, questions="bisection", precision=0.25, decimals=None, random_state=0)
+    model = askone.OneBitRegressor(-2, 2, learner=Bisection(precision=0.25), decimals=None, random_state=0)
     assert model.fit(X, y).stream_.asked == 60 * 3  # 4 / 2^3 = 2 x 0.25
     assert model.score(X, y) > 0.3
-    short = askone.OneBitRegressor(-2, 2, questions="bisection", budget=100, random_state=0).fit(X, y)
+    short = askone.OneBitRegressor(-2, 2, learner="bisection", budget=100, random_state=0).fit(X, y)
     assert short.stream_.asked == short.stream_.budget.spent == 100
 
 
 def test_memory_for_numbers(tmp_path):
     X, y = small_rows(50), small_labels(1, 50)[:, 0]
-    model = askone.OneBitRegressor(-2, 2, resample="memory", budget=300, random_state=0).fit(X, y)
+    model = askone.OneBitRegressor(-2, 2, learner="memory", budget=300, random_state=0).fit(X, y)
     again = askone.OneBitRegressor(-2, 2, resample=True, budget=300, random_state=0).fit(X, y)
     assert 250 < model.stream_.asked <= 300  # it stops when all rows are known
     assert model.score(X, y) > again.score(X, y) - 0.1
@@ -505,13 +574,13 @@ def test_memory_for_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"precision": 0.1}, "precision must be None unless"),
-        ({"questions": "bisection", "precision": 0}, "precision must be a number above 0"),
-        ({"questions": "bisection", "low": None, "high": None}, "low must be given"),
-        ({"resample": "memory", "loss": "squared"}, "'median', 'quantile'"),
-        ({"resample": "memory", "questions": "full"}, "'median', 'quantile'"),
+        ({"learner": Bisection(precision=0)}, "precision must be a number above 0"),
+        ({"learner": Bisection(SGD(questions="passive"))}, "questions must be one of: 'auto', 'full'"),
+        ({"learner": Bisection("sgd")}, "learner must be Bisection"),
+        ({"learner": Remembering(SGD(loss="squared"))}, "'median', 'quantile'"),
+        ({"learner": Remembering(SGD(questions="full"))}, "'median', 'quantile'"),
         ({"resample": "sometimes"}, "resample must be"),
-        ({"questions": "bisection", "bundles": [(1.0,)]}, "questions must be one of"),
+        ({"learner": "bisection", "bundles": [(1.0,)]}, "bundles must be left out"),
     ],
 )
 def test_what_several_questions_refuse(options, message):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from askone import Wording
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine import model_builder
 from askone.campaign.engine.commands import Answer, Next, Serving
@@ -27,7 +28,9 @@ def rows_of(count, start=0, columns=3):
 def model_of(settings, X):
     labels = settings.labels
     if isinstance(labels, Numbers):
-        return OneBitRegressor(labels.low, labels.high, unit=labels.unit, names=[labels.name], decimals=0).start(X)
+        return OneBitRegressor(labels.low, labels.high, wording=Wording((labels.name,), labels.unit), decimals=0).start(
+            X
+        )
     if isinstance(labels, ClassNames):
         return OneBitClassifier(classes=labels.classes).start(X)
     return OneBitRanker(items=labels.items).start(X)

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from contextlib import closing
 
 from sites import PASSWORD
 
@@ -9,7 +10,14 @@ API = "/api/v1"
 
 
 def path_of(row, campaign="drinks", **parts):
-    given = {"c": campaign, "id": "nobody", "u": "unknown-upload", "position": "0", "path:path": "style.css", **parts}
+    given = {
+        "c": campaign,
+        "id": "nobody",
+        "u": "unknown-upload",
+        "position": "0",
+        "path:path": "shared/style.css",
+        **parts,
+    }
     return re.sub(r"{([\w:]+)}", lambda found: given[found[1]], row.path)
 
 
@@ -44,7 +52,7 @@ def send(client, row, campaign="drinks", **parts):
 
 
 def dump(site):
-    with sqlite3.connect(site.url) as database:
+    with closing(sqlite3.connect(site.url)) as database:
         return "\n".join(database.iterdump())
 
 

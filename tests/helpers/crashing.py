@@ -14,7 +14,7 @@ import numpy as np
 
 from askone.store import _campaigns
 from askone.store.entries import Entry, Row, Seat
-from askone.store.notices import Began, Turned
+from askone.store.notices import Began, StatusChanged
 from askone.store.open import open_store
 from askone.store.verification import verify
 
@@ -47,9 +47,9 @@ def append(url: str, name: str, count: int | None) -> Callable[[int], None]:
         store = open_store(url)
         i = 0
         while count is None or i < count:
-            with store.turn("c") as turn:
-                entries = [Entry(Turned(f"{name}-{i}-{part}", "running"), name) for part in "ab"]
-                turn.write(entries, put=[Seat(i, 0, 0, name)])
+            with store.transaction("c") as transaction:
+                entries = [Entry(StatusChanged(f"{name}-{i}-{part}", "running"), name) for part in "ab"]
+                transaction.write(entries, put=[Seat(i, 0, 0, name)])
             os.write(pipe, f"{name}-{i}\n".encode())
             i += 1
 

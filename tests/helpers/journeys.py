@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from askone.server.security.tokens import csrf_of, digest, fresh
+from askone.server.security.tokens import csrf_token, digest, new_secret
 from askone.store.open import open_store
 from pages import faults, opened
 
@@ -55,9 +55,9 @@ class House:
 
     def signed_in(self, browser: Any, user: str, **options: Any) -> Any:
         """A page of a browser that has a session."""
-        secret = fresh()
+        secret = new_secret()
         store = open_store(self.file)
-        store.accounts.add_session(digest(secret), user, digest(csrf_of(secret)), time.time() + 3600)
+        store.accounts.add_session(digest(secret), user, digest(csrf_token(secret)), time.time() + 3600)
         store.close()
         page = self.page(browser, **options)
         page.context.add_cookies([{"name": "askone_session", "value": secret, "url": self.url, "sameSite": "Strict"}])

@@ -8,12 +8,12 @@ from askone.labels.losses import SURROGATES, Median, Quantile, Squared
 from askone.labels.number import Real
 from askone.learners.gradients import FullGradient, QuantileThreshold
 from askone.learners.gradients.subset import SET_PAIRS, FullLabel, Sphere, set_strategy
-from askone.learners.paper.game import Game
+from askone.learners.paper.game import GameLearner
 from askone.learners.repeated.bisection import BisectedClasses, BisectedReal
 from askone.learners.repeated.memory import RememberedClasses, RememberedReal
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
-from askone.learners.softmax.set_likelihood import SetLikelihood
+from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
 from samples import models
 
 NAMES = ("cat", "lion", "caracal", "owl", "chicken")
@@ -39,7 +39,7 @@ def learners(model):
     )
     costs = Finite(NAMES, loss=np.abs(np.subtract.outer(np.arange(5), np.arange(5))))
     yield "costs", Surrogate(set_strategy(costs, SURROGATES["squared"](), "designed"), model)
-    yield "game", Game(space, model)
+    yield "game", GameLearner(space, model)
 
 
 BY_GRADIENTS = dict(learners(MODELS["nystroem"]))
@@ -47,15 +47,15 @@ BY_GRADIENTS = dict(learners(MODELS["nystroem"]))
 FEATURES = models()["nystroem"].features
 COST = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
 BY_LIKELIHOOD = {
-    "classes": SetLikelihood(Classes(NAMES), FEATURES),
-    "small sets": SetLikelihood(Classes(NAMES, max_set_size=1), FEATURES),
-    "attributes": SetLikelihood(Classes(NAMES, attributes=KNOWN_BY), FEATURES),
-    "sets": SetLikelihood(Classes(NAMES, sets=PAIRS), FEATURES),
-    "costs": SetLikelihood(Finite(NAMES, loss=COST), FEATURES),
-    "flips": SetLikelihood(Classes(NAMES), FEATURES, flip=0.1),
-    "linear": SetLikelihood(Classes(NAMES), models()["linear"].features),
-    "fourier": SetLikelihood(Classes(NAMES), models()["fourier"].features),
-    "one prior": SetLikelihood(Classes(NAMES), FEATURES, scales=(1.0,), temperatures=(1.0,)),
+    "classes": SetLikelihoodLearner(Classes(NAMES), FEATURES),
+    "small sets": SetLikelihoodLearner(Classes(NAMES, max_set_size=1), FEATURES),
+    "attributes": SetLikelihoodLearner(Classes(NAMES, attributes=KNOWN_BY), FEATURES),
+    "sets": SetLikelihoodLearner(Classes(NAMES, sets=PAIRS), FEATURES),
+    "costs": SetLikelihoodLearner(Finite(NAMES, loss=COST), FEATURES),
+    "flips": SetLikelihoodLearner(Classes(NAMES), FEATURES, flip=0.1),
+    "linear": SetLikelihoodLearner(Classes(NAMES), models()["linear"].features),
+    "fourier": SetLikelihoodLearner(Classes(NAMES), models()["fourier"].features),
+    "one prior": SetLikelihoodLearner(Classes(NAMES), FEATURES, scales=(1.0,), temperatures=(1.0,)),
 }
 
 MODEL = models()["linear"]
@@ -72,12 +72,12 @@ def bisected(space=None, loss=None):
 
 
 REPEATED = {
-    "bisected reals": BisectedReal(SGD(Real([-2, -2], 2), MODEL, FullGradient()), 0.1),
-    "bisected, rounded": BisectedReal(SGD(Real(-2, 2, decimals=1), MODEL, FullGradient(Squared())), 0.01),
+    "bisected reals": BisectedReal(SGDLearner(Real([-2, -2], 2), MODEL, FullGradient()), 0.1),
+    "bisected, rounded": BisectedReal(SGDLearner(Real(-2, 2, decimals=1), MODEL, FullGradient(Squared())), 0.01),
     "bisected classes": bisected(),
     "bisected attributes": bisected(Classes(LETTERS, attributes=BITS), Squared()),
     "bisected costs": bisected(Finite(LETTERS, loss=1 - np.eye(7)), Squared()),
-    "remembered median": RememberedReal(SGD(Real(-2, 2), MODEL)),
-    "remembered quantile": RememberedReal(SGD(Real(-2, 2, decimals=1), MODEL, QuantileThreshold(Quantile(0.8)))),
+    "remembered median": RememberedReal(SGDLearner(Real(-2, 2), MODEL)),
+    "remembered quantile": RememberedReal(SGDLearner(Real(-2, 2, decimals=1), MODEL, QuantileThreshold(Quantile(0.8)))),
     "remembered classes": RememberedClasses(Surrogate(Sphere(Classes(LETTERS)), MODEL)),
 }

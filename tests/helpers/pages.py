@@ -17,30 +17,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "src" / "askone" / "server" / "web"
+from askone.server.routes.pages import MISSING, file_of
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".json": "application/json",
-    ".webmanifest": "application/manifest+json",
-}
-# Which file a path shows; the first match wins.
-PATHS = [
-    (r"/", "index.html"),
-    (r"/(login|setup|join|account|manage)", r"\1.html"),
-    (r"/answer/[^/]+", "answer.html"),
-    (r"/no-such-page", "missing.html"),
-    (r"/manage/new", "new.html"),
-    (r"/manage/[^/]+", "campaign.html"),
-    (r"/static/([\w./-]+)", r"\1"),
-]
 
 
 @dataclass(frozen=True)
@@ -157,13 +140,11 @@ class Site:
         self._send(http, self._file(parts.path))
 
     def _file(self, path: str) -> Reply:
-        for pattern, target in PATHS:
-            match = re.fullmatch(pattern, path)
-            file = PAGE / match.expand(target) if match else None
-            if file and file.is_file() and ".." not in path:
-                return Reply(
-                    200, file.read_bytes(), {"Content-Type": TYPES[file.suffix], "Cache-Control": "max-age=600"}
-                )
+        route = re.sub(r"^/(answer|manage)/(?!new$)[^/]+$", r"/\1/{c}", path)
+        static = MISSING if path == "/no-such-page" else path.removeprefix("/static/")
+        file = file_of(route, static)
+        if file is not None:
+            return Reply(200, file.content, {"Content-Type": file.kind, "Cache-Control": "max-age=600"})
         if path != "/favicon.ico":
             self.strays.append(path)
         return refused(404, "not_found", f"There is nothing at {path}.")

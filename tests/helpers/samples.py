@@ -1,7 +1,7 @@
 """Small rows, labels and one model of each kind, for registries x checks; a learner that forecasts."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -12,7 +12,8 @@ from askone.features.kernels import Gaussian, Laplacian
 from askone.features.maps import Fourier, Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.labels.number import Real
-from askone.learners.base import Learner, wrong_family
+from askone.learners.abilities import Forecasts
+from askone.learners.base import wrong_family
 from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.models.linear import FeatureModel
 from askone.questions.half_space import HalfSpace, half_space
@@ -51,14 +52,13 @@ class Beliefs(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Grid(Learner[Beliefs]):
+class Grid(Forecasts[Beliefs]):
     """y = slope x^power + noise, the slope one of a few: Bayes' rule, exactly.  A small honest forecaster."""
 
     space: Real
     slopes: tuple[float, ...] = (-1.0, -0.5, 0.0, 0.5, 1.0)
     power: int = 1
     noise: float = 0.3
-    forecasts: ClassVar[bool] = True
 
     @property
     def columns(self):
@@ -73,9 +73,6 @@ class Grid(Learner[Beliefs]):
 
     def ask(self, state, x, uniform):
         return half_space(self.space, [1.0], float(self.space.to_unit(self.predict(state, as_row(x, 1)))[0, 0]))
-
-    def ask_many(self, state, X, uniform):
-        return [self.ask(state, x, u) for x, u in zip(as_rows(X, 1), uniform, strict=True)]
 
     def tell(self, state, x, question, answer):
         yes = self.chances(x, question)
@@ -123,7 +120,6 @@ class GridRegressor(OneBitEstimator):
         self.select = select
         self.keep_log = keep_log
         self.random_state = random_state
-        self.model = "auto"
 
     def predict(self, X):
         return self._scores(X)[:, 0]

@@ -8,7 +8,7 @@ import time
 from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import httpx
 from argon2 import PasswordHasher
@@ -19,9 +19,11 @@ from askone.campaign.tables.open import open_table
 from askone.server.app import create_app
 from askone.server.config import Rates, ServerConfig
 from askone.server.security.passwords import Passwords
-from askone.server.security.tokens import TOKEN, csrf_of, digest, fresh
+from askone.server.security.tokens import TOKEN, csrf_token, digest, new_secret
 from askone.store.open import open_store
 
+HANGS = 300
+"""Seconds after which a request hangs: the first one may have to wait until kernels are compiled."""
 PASSWORD = "correct horse battery"
 QUICK = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
 """Hashes that take no time: what is tested is never how strong argon2 is."""
@@ -48,13 +50,23 @@ def table(folder: Path, rows: int = 30) -> Path:
     return path
 
 
+def ok(response: httpx.Response, status: int = 200) -> Any:
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+def code(response: httpx.Response, status: int) -> str:
+    assert response.status_code == status, response.text
+    return response.json()["error"]["code"]
+
+
 class Client:
     """A browser or a program, without a network: requests run in the site's event loop."""
 
     def __init__(self, site: Site, headers: dict[str, str]) -> None:
         transport = httpx.ASGITransport(site.app, raise_app_exceptions=False, client=("192.0.2.7", 1234))
         self._site = site
-        self._http = httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers, timeout=60)
+        self._http = httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers, timeout=HANGS)
         self.headers, self.cookies = self._http.headers, self._http.cookies
         self.token = self.token_id = ""
 
@@ -116,6 +128,12 @@ class Site:
                 for campaign, within in campaigns.items():
                     self.accounts.add_member(campaign, name, within)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         self.run(self._life.__aexit__(None, None, None))
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -124,22 +142,22 @@ class Site:
         self.store.close()
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(HANGS)
 
     def client(self, **headers: str) -> Client:
         return Client(self, headers)
 
     def session(self, person: str) -> Client:
         """Signed in by a cookie, with the second secret at hand, as the page sends it."""
-        secret = fresh()
-        self.accounts.add_session(digest(secret), person, digest(csrf_of(secret)), time.time() + 3600)
-        client = self.client(**{"X-CSRF-Token": csrf_of(secret), "Origin": "http://localhost"})
+        secret = new_secret()
+        self.accounts.add_session(digest(secret), person, digest(csrf_token(secret)), time.time() + 3600)
+        client = self.client(**{"X-CSRF-Token": csrf_token(secret), "Origin": "http://localhost"})
         client.cookies.set("askone_session", secret)
         return client
 
     def token(self, person: str, *scopes: str) -> Client:
-        secret = fresh(TOKEN)
-        name = fresh("t")[:20]
+        secret = new_secret(TOKEN)
+        name = new_secret("t")[:20]
         chosen = scopes or ("read", "answer", "manage")
         self.accounts.add_token(name, digest(secret), secret[:9], person, chosen, time.time() + 3600, "")
         client = self.client(Authorization=f"Bearer {secret}")

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import askone
-from askone import checks
+from askone import SGD, checks
 from askone._common import random_table
 from askone.errors import AskoneError, IncompatibleParts, InvalidAnswer, InvalidArgument
 from askone.estimators import OneBitRanker
@@ -18,7 +18,7 @@ from askone.labels import linear_ordering
 from askone.labels.losses import Median, SignLogistic
 from askone.labels.ranking import Ranking
 from askone.learners.gradients._comparison import RankStrategy
-from askone.learners.gradients.pair import RANK_FAMILIES, RANK_LOSSES, RANK_PAIRS, rank_strategy
+from askone.learners.gradients.ranking import RANK_FAMILIES, RANK_LOSSES, RANK_PAIRS, rank_strategy
 from askone.learners.sgd.surrogate import Surrogate
 from askone.questions.comparison import BestOf, PairSum, Prefer
 from askone.questions.registry import question_from_json
@@ -515,7 +515,7 @@ def test_an_oracle_names_the_best():
 @pytest.mark.parametrize("family", RANK_FAMILIES)
 def test_fit_learns_by_context(family):
     X, y = small_rows(600), small_orders(600)
-    model = OneBitRanker(ITEMS, questions=family, random_state=0).fit(X, y)
+    model = OneBitRanker(ITEMS, learner=SGD(questions=family), random_state=0).fit(X, y)
     assert model.score(X, y) > (0.35 if family == "thresholded" else 0.6)
     assert model.predict(X).shape == (600, 4)
     assert model.decision_function(X).shape == (600, 4 if family in ("borda", "bradley-terry") else 6)
@@ -525,7 +525,7 @@ def test_fit_learns_by_context(family):
 def test_without_rows_one_order_is_learnt(family):
     rng = np.random.default_rng(0)
     y = space().from_scores(np.array([0.0, 3.0, 1.0, 2.0]) + rng.normal(size=(1500, 4)))
-    model = OneBitRanker(ITEMS, questions=family, random_state=0).fit(None, y)
+    model = OneBitRanker(ITEMS, learner=SGD(questions=family), random_state=0).fit(None, y)
     assert model.predict().tolist() == ["bee", "doe", "cow", "ant"]
     assert 0 < model.score(None, y) < 1
     assert model.stream_.asked == 1500
@@ -550,7 +550,7 @@ def test_live_with_rows_and_without():
 
 
 def test_ask_best():
-    model = OneBitRanker(ITEMS, questions="bradley-terry", random_state=0)
+    model = OneBitRanker(ITEMS, learner=SGD(questions="bradley-terry"), random_state=0)
     order = ["cow", "ant", "doe", "bee"]
     for k in (2, 3) * 40:  # the best of 3 alone never tells the two worst apart
         question = model.ask_best(k=k)
@@ -570,14 +570,14 @@ def test_ask_best():
         with pytest.raises(InvalidArgument, match="k must be"):
             call()
     with pytest.raises(IncompatibleParts, match="the best of several"):
-        OneBitRanker(ITEMS, questions="thresholded").ask_best()
+        OneBitRanker(ITEMS, learner=SGD(questions="thresholded")).ask_best()
 
 
 @pytest.mark.parametrize("rows", [True, False])
 @pytest.mark.parametrize(("loss", "family"), PAIRS)
 def test_saved_and_loaded(loss, family, rows, tmp_path):
     X, y = (small_rows(60) if rows else None), small_orders(60)
-    model = OneBitRanker(list(ITEMS), questions=family, loss=loss, random_state=0).fit(X, y)
+    model = OneBitRanker(list(ITEMS), learner=SGD(questions=family, loss=loss), random_state=0).fit(X, y)
     one = X[0] if rows else None
     model.ask(one)
     model.save(tmp_path / "m.askone")
@@ -602,7 +602,7 @@ def test_only_the_supervised_baseline_is_given_orders():
     revealed = {}
     for family in RANK_FAMILIES:
         oracle = Oracle(small_orders(30))
-        OneBitRanker(ITEMS, questions=family, random_state=0).fit(small_rows(30), oracle)
+        OneBitRanker(ITEMS, learner=SGD(questions=family), random_state=0).fit(small_rows(30), oracle)
         revealed[family] = (oracle.questions, oracle.labels_revealed)
     assert revealed == {family: (30, 30 if family == "full" else 0) for family in RANK_FAMILIES}
 
@@ -616,7 +616,7 @@ def test_numbers_may_be_items():
 
 
 def test_scikit_learns_manners():
-    model = OneBitRanker(ITEMS, questions="pairs", gamma=0.5)
+    model = OneBitRanker(ITEMS, learner=SGD(questions="pairs", gamma=0.5))
     assert clone(model).get_params() == model.get_params()
     assert sorted(model.predict()) == sorted(ITEMS)  # any order, before the first answer
     assert model.predict(small_rows(5)).shape == (5, len(ITEMS))
@@ -640,9 +640,9 @@ def test_tables_keep_their_names():
     [
         ({}, small_rows(5), small_orders(4), "5 orders, as X has rows"),
         ({}, small_rows(4), [["ant", "bee", "cow", "elk"]] * 4, "'elk'"),
-        ({"questions": "swiss"}, small_rows(4), small_orders(4), "questions must be one of"),
-        ({"loss": "hinge"}, small_rows(4), small_orders(4), "loss must be one of"),
-        ({"loss": "median"}, small_rows(4), small_orders(4), "'borda' questions"),
+        ({"learner": SGD(questions="swiss")}, small_rows(4), small_orders(4), "questions must be one of"),
+        ({"learner": SGD(loss="hinge")}, small_rows(4), small_orders(4), "loss must be one of"),
+        ({"learner": SGD(loss="median")}, small_rows(4), small_orders(4), "'borda' questions"),
         ({"items": 7}, small_rows(4), small_orders(4), "a list of items"),
         ({}, small_rows(4), None, "y must be"),
         ({"wording": "{a}"}, small_rows(4), small_orders(4), "wording"),
@@ -658,6 +658,6 @@ def test_the_estimator_refuses(options, X, y, message):
 
 
 def test_full_reveals_orders():
-    question = OneBitRanker(ITEMS, questions="full").ask()
+    question = OneBitRanker(ITEMS, learner=SGD(questions="full")).ask()
     assert question == Reveal(4, 0, ITEMS)
     assert str(question) == "What is the order of ant, bee, cow, doe?"

@@ -6,28 +6,32 @@ import numpy as np
 import pytest
 
 import askone
-from askone import Classes, OneBitClassifier, Oracle, Real, Subset
+from askone import Classes, OneBitClassifier, Oracle, Real, SetLikelihood, Subset
 from askone.checks import check_learner
 from askone.errors import InvalidArgument
 from askone.features.maps import Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.learners.contest import _LAPSE, Contest
-from askone.learners.kalman.filters import Filters
-from askone.learners.sgd.sgd import SGD
-from askone.learners.softmax.set_likelihood import SetLikelihood
+from askone.learners.kalman.filters import FilterLearner
+from askone.learners.sgd.sgd import SGDLearner
+from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
 from askone.session.simulation import simulate
 from learner_samples import KNOWN_BY, NAMES, five
 from samples import models, small_labels, small_rows
 
 SPACE = Classes(NAMES)
-KERNEL, LINE, WAVES = (SetLikelihood(SPACE, models()[name].features) for name in ("nystroem", "linear", "fourier"))
+KERNEL, LINE, WAVES = (
+    SetLikelihoodLearner(SPACE, models()[name].features) for name in ("nystroem", "linear", "fourier")
+)
 ASKED = Classes(NAMES, attributes=KNOWN_BY)
 ALL = {
     "long": Contest((KERNEL, LINE, WAVES), quick=(1,)),
     "short": Contest((KERNEL, LINE, WAVES), quick=(1,), first=4, last=20),
     "soon one": Contest((KERNEL, LINE), first=8, last=8),
     "one": Contest((KERNEL,)),
-    "attributes": Contest(tuple(SetLikelihood(ASKED, models()[n].features) for n in ("linear", "fourier")), last=256),
+    "attributes": Contest(
+        tuple(SetLikelihoodLearner(ASKED, models()[n].features) for n in ("linear", "fourier")), last=256
+    ),
 }
 
 
@@ -38,7 +42,7 @@ def test_contracts(name):
 
 def test_any_learner_that_forecasts_may_take_part():
     space = Real(-2, 2)
-    members = tuple(Filters(space, (models()[name].features,)) for name in ("linear", "nystroem"))
+    members = tuple(FilterLearner(space, (models()[name].features,)) for name in ("linear", "nystroem"))
     check_learner(Contest(members, first=8, last=32), small_rows(), small_labels(1, 40))
 
 
@@ -90,7 +94,7 @@ def test_losses_and_standard_errors_are_those_of_the_forecasts():
 def coin(scale):
     """One feature, two classes, one prior: of a tiny scale it never leaves 1/2."""
     space = Classes(("yes", "no"))
-    return SetLikelihood(space, Linear(Scaler.identity(1)), scales=(scale,), temperatures=(1.0,))
+    return SetLikelihoodLearner(space, Linear(Scaler.identity(1)), scales=(scale,), temperatures=(1.0,))
 
 
 def told(learner, chance, n, seed):
@@ -145,8 +149,8 @@ def test_labels_that_answer_alike_teach_alike():
     ("options", "argument"),
     [({"members": ()}, "members"), ({"members": 3}, "members"), ({"errors": -1.0}, "errors"), ({"first": 0}, "first"),
      ({"first": 8, "last": 4}, "last"), ({"quick": (2,)}, "quick"),
-     ({"members": (KERNEL, SetLikelihood(Classes(("a", "b")), models()["linear"].features))}, "members"),
-     ({"members": (SGD(Real(-1, 1), models()["linear"]),)}, "members")],
+     ({"members": (KERNEL, SetLikelihoodLearner(Classes(("a", "b")), models()["linear"].features))}, "members"),
+     ({"members": (SGDLearner(Real(-1, 1), models()["linear"]),)}, "members")],
 )  # fmt: skip
 def test_the_right_argument_is_named(options, argument):
     with pytest.raises(InvalidArgument) as refused:
@@ -159,10 +163,12 @@ def test_the_right_argument_is_named(options, argument):
 
 def test_the_classifier_holds_one_unless_told_what_to_use(tmp_path):
     X, y = five(60)
-    model = OneBitClassifier(NAMES, n_components=30, random_state=0).fit(X, y)
+    model = OneBitClassifier(NAMES, learner=SetLikelihood(n_components=30), random_state=0).fit(X, y)
     assert isinstance(model.stream_.learner, Contest)
     for options in ({"bandwidth": 1.0}, {"model": "nystroem"}, {"model": "linear"}, {"kernel": "linear"}):
-        assert isinstance(OneBitClassifier(NAMES, **options).start(X).stream_.learner, SetLikelihood)
+        assert isinstance(
+            OneBitClassifier(NAMES, learner=SetLikelihood(**options)).start(X).stream_.learner, SetLikelihoodLearner
+        )
     p = model.predict_proba(X)
     assert p.sum(axis=1) == pytest.approx(np.ones(60))
     model.save(tmp_path / "m")
@@ -179,7 +185,7 @@ def test_the_answers_choose_the_scale(fine):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(1200, 1 if fine else 30))
     y = np.floor(8 * X[:, 0]).astype(int) % 2 if fine else (X[:, 0] > 0.2).astype(int)
-    learner = OneBitClassifier([0, 1], n_components=60, random_state=0).start(X).stream_.learner
+    learner = OneBitClassifier([0, 1], learner=SetLikelihood(n_components=60), random_state=0).start(X).stream_.learner
     narrow, line = 2, 3
     assert isinstance(learner.members[narrow].features, Nystroem)
     state = simulate(learner, X, Oracle(y), at=[]).state

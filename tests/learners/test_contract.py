@@ -20,7 +20,7 @@ from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.models.linear import FeatureModel
 from askone.learners.paper.generic import GenericSGD
 from askone.learners.range_search import Calibrated
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_rules import AVERAGES, STEP_RULES, AdaGrad, InverseSqrt, NoAverage, Theorem, Uniform
 from askone.questions.half_space import HalfSpace
 from askone.questions.reveal import Reveal
@@ -44,7 +44,7 @@ def space(m, decimals=None):
 @pytest.mark.parametrize(("key", "m"), GRADIENTS, ids=str)
 def test_every_gradient_with_every_model(key, m, model):
     loss, family = key
-    learner = SGD(space(m), MODELS[model], pair(LOSSES[loss](), family, m))
+    learner = SGDLearner(space(m), MODELS[model], pair(LOSSES[loss](), family, m))
     check_learner(learner, small_rows(), small_labels(m))
 
 
@@ -56,24 +56,24 @@ def test_every_rule_with_every_average(rule, average, model, family):
     step = rule_named(rule)
     if step.diagonal and model == "kernel":
         with pytest.raises(IncompatibleParts):
-            SGD(space(2), MODELS[model], step=step)
+            SGDLearner(space(2), MODELS[model], step=step)
         return
-    learner = SGD(space(2), MODELS[model], pair(Median(), family, 2), step, AVERAGES[average]())
+    learner = SGDLearner(space(2), MODELS[model], pair(Median(), family, 2), step, AVERAGES[average]())
     check_learner(learner, small_rows(), small_labels(2))
 
 
 @pytest.mark.parametrize(
     "learner",
     [
-        SGD(space(1, decimals=1), MODELS["nystroem"]),
-        SGD(space(3, decimals=2), MODELS["kernel"], ridge=0.1),
-        SGD(space(2, decimals=0), MODELS["linear"], SquaredThreshold(limit=2.0)),
-        SGD(space(1, decimals=1), MODELS["nystroem"], RandomThreshold(Squared(), "uniform")),
+        SGDLearner(space(1, decimals=1), MODELS["nystroem"]),
+        SGDLearner(space(3, decimals=2), MODELS["kernel"], ridge=0.1),
+        SGDLearner(space(2, decimals=0), MODELS["linear"], SquaredThreshold(limit=2.0)),
+        SGDLearner(space(1, decimals=1), MODELS["nystroem"], RandomThreshold(Squared(), "uniform")),
         GenericSGD(space(1), MODELS["linear"]),
         GenericSGD(space(2), MODELS["linear"], Huber(0.5)),
-        Calibrated(SGD(space(1), MODELS["nystroem"]), 15),
-        Calibrated(SGD(space(2), MODELS["kernel"]), 20, decimals=None),
-        Calibrated(SGD(space(1), MODELS["linear"]), 500),
+        Calibrated(SGDLearner(space(1), MODELS["nystroem"]), 15),
+        Calibrated(SGDLearner(space(2), MODELS["kernel"]), 20, decimals=None),
+        Calibrated(SGDLearner(space(1), MODELS["linear"]), 500),
     ],
     ids=lambda learner: type(learner).__name__,
 )
@@ -85,7 +85,7 @@ def test_large_models_take_the_block_path_and_agree():
     """More than 4096 parameters: rows are learnt 64 at a time, to the same end."""
     X, y = small_rows(150), small_labels(2, 150)
     from_rows = type(MODELS["fourier"].features).from_rows
-    learner = SGD(space(2, decimals=2), FeatureModel(from_rows(X, 2100)), ridge=0.01)
+    learner = SGDLearner(space(2, decimals=2), FeatureModel(from_rows(X, 2100)), ridge=0.01)
     assert not learner._direct
     state = learner.init()
     oracle = Oracle(y)
@@ -97,7 +97,7 @@ def test_large_models_take_the_block_path_and_agree():
 
 
 def test_late_answers_in_any_order():
-    learner = SGD(space(1), MODELS["nystroem"])
+    learner = SGDLearner(space(1), MODELS["nystroem"])
     X, y = small_rows(), small_labels(1)
     questions = learner.ask_many(learner.init(), X, np.empty((40, 0)))
     for order in (range(40), reversed(range(40))):
@@ -112,7 +112,9 @@ def test_a_late_answer_takes_a_shorter_step():
     """k answers late: 1/sqrt(1 + k) of the step; a passive slope is taken when told and never late."""
     X = small_rows()
     for family, expected in (("active", 0.5), ("passive", 1.0)):
-        learner = SGD(Real(-2, 2), MODELS["linear"], pair(Median(), family), STEP_RULES["constant"](0.01), NoAverage())
+        learner = SGDLearner(
+            Real(-2, 2), MODELS["linear"], pair(Median(), family), STEP_RULES["constant"](0.01), NoAverage()
+        )
         uniform = np.full(learner.width, 0.9)
         state = learner.init()
         first = learner.ask(state, X[0], uniform)
@@ -129,7 +131,7 @@ def test_a_late_answer_takes_a_shorter_step():
 def test_algorithm_1_learns_the_sine():
     X = np.random.default_rng(0).random((10000, 1))
     y = np.sin(2 * np.pi * X)
-    learner = SGD(Real(-1, 1), KernelExpansion(Gaussian(0.2), Scaler.identity(1)))
+    learner = SGDLearner(Real(-1, 1), KernelExpansion(Gaussian(0.2), Scaler.identity(1)))
     outcome = simulate(
         learner, X, Oracle(y), test=X[:500], evaluate=lambda p: np.abs(p - y[:500]).mean(), at=[100, 1000, 10000]
     )
@@ -149,7 +151,7 @@ def test_theorem_1_holds(m):
     theta *= M / np.linalg.norm(theta)
     test = rng.choice([-1.0, 1.0], size=(4000, 2))  # |phi(x)| = 1 for every row: kappa = 1
     signal, noise = features.features(test) @ theta.T, rng.normal(size=(4000, m))
-    learner = SGD(Real([-1] * m, 1), features, step=Theorem(T, M), average=Uniform(start=True))
+    learner = SGDLearner(Real([-1] * m, 1), features, step=Theorem(T, M), average=Uniform(start=True))
     excess = []
     for seed in range(trials):
         X = rng.choice([-1.0, 1.0], size=(T, 2))
@@ -170,7 +172,7 @@ def test_each_loss_finds_its_own_minimiser(loss):
     X = np.zeros((len(y), 1))
     made = LOSSES[loss]()
     gradient = pair(made, "active")
-    learner = SGD(Real(-2, 2), FeatureModel(Linear(Scaler.identity(1))), gradient, InverseSqrt(1.0))
+    learner = SGDLearner(Real(-2, 2), FeatureModel(Linear(Scaler.identity(1))), gradient, InverseSqrt(1.0))
     state = simulate(learner, X, Oracle(y), at=[]).state
     found = learner.predict(state, X[:1])[0, 0]
     grid = np.linspace(-1, 1.5, 2501)
@@ -187,7 +189,9 @@ def test_quantiles_are_quantiles():
     y = rng.normal(size=(40000, 1))
     X = np.zeros((len(y), 1))
     for tau in (0.1, 0.5, 0.9):
-        learner = SGD(Real(-4, 4), FeatureModel(Linear(Scaler.identity(1))), pair(LOSSES["quantile"](tau), "active"))
+        learner = SGDLearner(
+            Real(-4, 4), FeatureModel(Linear(Scaler.identity(1))), pair(LOSSES["quantile"](tau), "active")
+        )
         found = learner.predict(simulate(learner, X, Oracle(y), at=[]).state, X[:1])[0, 0]
         assert abs(np.mean(y <= found) - tau) < 0.03
 
@@ -241,7 +245,7 @@ def test_a_range_is_found_by_questions(law, center, spread, batch, flip):
     """The range holds the middle of the labels and is of their size, live, in batches, with slips."""
     if center == 9e3 and batch > 1:
         return  # a heap of zeros beside the bulk misleads coarse batches: the guide says so
-    learner = Calibrated(SGD(space(1), MODELS["linear"]), 60)
+    learner = Calibrated(SGDLearner(space(1), MODELS["linear"]), 60)
     hits, lengths = 0, []
     for seed in range(5):
         rng, state, asked = np.random.default_rng(seed), learner.init(), 0
@@ -257,7 +261,7 @@ def test_a_range_is_found_by_questions(law, center, spread, batch, flip):
 
 
 def test_late_range_answers_are_let_go():
-    learner = Calibrated(SGD(space(1), MODELS["linear"]), 3)
+    learner = Calibrated(SGDLearner(space(1), MODELS["linear"]), 3)
     x, state, uniform = np.zeros(2), learner.init(), np.full(2, 0.5)
     late = learner.ask(state, x, uniform)
     while state.inner is None:
@@ -269,14 +273,17 @@ def test_late_range_answers_are_let_go():
 
 
 def test_odd_range_questions_are_refused():
-    learner = Calibrated(SGD(space(2), MODELS["linear"]), 10)
+    learner = Calibrated(SGDLearner(space(2), MODELS["linear"]), 10)
     for direction in ((1.0,), (0.6, -0.8), (-1.0, 0.0), (0.0, 0.0, 1.0)):
         with pytest.raises(InvalidArgument, match="about one of 2 output"):
             learner.tell(learner.init(), np.zeros(2), HalfSpace(direction, 0.0, purpose="range"), True)
 
 
 def test_questions_of_another_family_are_refused():
-    one_bit, full = SGD(space(1), MODELS["linear"]), SGD(space(1), MODELS["linear"], pair(Median(), "full"))
+    one_bit, full = (
+        SGDLearner(space(1), MODELS["linear"]),
+        SGDLearner(space(1), MODELS["linear"], pair(Median(), "full")),
+    )
     with pytest.raises(InvalidArgument, match="question must be a HalfSpace; got Reveal"):
         one_bit.tell(one_bit.init(), [0, 0], Reveal(1), (1.0,))
     with pytest.raises(InvalidArgument, match="question must be a Reveal; got HalfSpace"):
@@ -284,13 +291,13 @@ def test_questions_of_another_family_are_refused():
     with pytest.raises(InvalidArgument, match="about 1 output"):
         one_bit.tell(one_bit.init(), [0, 0], HalfSpace((0.6, 0.8), 0.0), True)
     with pytest.raises(InvalidArgument, match="uniform must be"):
-        SGD(space(2), MODELS["linear"]).ask(SGD(space(2), MODELS["linear"]).init(), [0, 0], np.empty(0))
+        SGDLearner(space(2), MODELS["linear"]).ask(SGDLearner(space(2), MODELS["linear"]).init(), [0, 0], np.empty(0))
 
 
 @pytest.mark.parametrize("model", ["linear", "kernel"])
 def test_below_is_above_turned_round(model):
     """<y, -1> > -c answered no says what y > c answered yes says (ties apart)."""
-    learner = SGD(space(1), MODELS[model])
+    learner = SGDLearner(space(1), MODELS[model])
     above = learner.ask(learner.init(), [0.1, 0.2], np.empty(0))
     below = HalfSpace((-1.0,), -above.threshold)
     states = [
@@ -302,6 +309,6 @@ def test_below_is_above_turned_round(model):
 
 def test_ties_are_answered_and_move():
     # y equal to the prediction: a bool comes all the same, never a third value.
-    learner = SGD(Real(-1, 1), FeatureModel(Linear(Scaler.identity(1))))
+    learner = SGDLearner(Real(-1, 1), FeatureModel(Linear(Scaler.identity(1))))
     state = simulate(learner, np.zeros((1, 1)), Oracle([0.0]), at=[]).state
     assert learner.predict(state, [[0.0]])[0, 0] < 0

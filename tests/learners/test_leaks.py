@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
+from askone import SGD
 from askone._common import random_table
 from askone.estimators import OneBitRegressor
 from askone.labels.losses import LOSSES
 from askone.labels.number import Real
 from askone.learners.gradients import PAIRS, WeakGradient, pair
-from askone.learners.paper.ellipsoid import Ellipsoid
+from askone.learners.paper.ellipsoid import EllipsoidLearner
 from askone.learners.paper.generic import GenericSGD
 from askone.learners.range_search import Calibrated
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.session.log import Answered, Asked
 from askone.session.oracle import Oracle
 from askone.session.replay import fold
@@ -36,7 +37,7 @@ def same_arrays(learner, a, b):
 @pytest.mark.parametrize(("loss", "family", "m"), WEAK)
 def test_labels_that_answer_alike_teach_alike(loss, family, m, model):
     X, y = small_rows(120), small_labels(m, 120)
-    learner = SGD(Real([-2] * m, 2), MODELS[model], pair(LOSSES[loss](), family, m))
+    learner = SGDLearner(Real([-2] * m, 2), MODELS[model], pair(LOSSES[loss](), family, m))
     first = simulate(learner, X, Oracle(y), at=[], keep=True)
     replaced = other_labels(first.blocks, np.random.default_rng(0))
     assert np.abs(replaced - y).mean() > 50
@@ -49,7 +50,7 @@ def test_labels_that_answer_alike_teach_alike(loss, family, m, model):
 def test_bundles_that_answer_alike_teach_alike(loss, decimals):
     X, y = small_rows(120), small_labels(2, 120)
     space = Real([-2, -4], 2, decimals=decimals, bundles=((1, 0), (2, 1), (0.5, 3)))
-    learner = SGD(space, MODELS["nystroem"], pair(LOSSES[loss](), "bundles", 2, bundles=space.unit_bundles))
+    learner = SGDLearner(space, MODELS["nystroem"], pair(LOSSES[loss](), "bundles", 2, bundles=space.unit_bundles))
     first = simulate(learner, X, Oracle(y), at=[], keep=True)
     replaced = other_labels(first.blocks, np.random.default_rng(0))
     assert np.abs(replaced - y).mean() > 50
@@ -58,7 +59,7 @@ def test_bundles_that_answer_alike_teach_alike(loss, decimals):
 
 def test_the_ellipsoid_sees_bits_only():
     X, y = small_rows(120), small_labels(1, 120)
-    learner = Ellipsoid(Real(-2, 2, decimals=1), MODELS["linear"].features)
+    learner = EllipsoidLearner(Real(-2, 2, decimals=1), MODELS["linear"].features)
     first = simulate(learner, X, Oracle(y), at=[], keep=True)
     second = simulate(learner, X, Oracle(other_labels(first.blocks, np.random.default_rng(0))), at=[])
     assert same_arrays(learner, first.state, second.state)
@@ -66,7 +67,7 @@ def test_the_ellipsoid_sees_bits_only():
 
 def test_the_search_for_a_range_sees_bits_only():
     X, y = small_rows(120), small_labels(1, 120)
-    learner = Calibrated(SGD(Real(-1, 1), MODELS["nystroem"]), 40)
+    learner = Calibrated(SGDLearner(Real(-1, 1), MODELS["nystroem"]), 40)
     first = simulate(learner, X, Oracle(y), at=[], keep=True)
     second = simulate(learner, X, Oracle(other_labels(first.blocks, np.random.default_rng(0))), at=[])
     assert same_arrays(learner, first.state, second.state)
@@ -74,9 +75,9 @@ def test_the_search_for_a_range_sees_bits_only():
 
 @pytest.mark.parametrize(
     "learner",
-    [SGD(Real([-2, -2], 2), MODELS["kernel"]), GenericSGD(Real(-2, 2), MODELS["linear"]),
-     Ellipsoid(Real(-2, 2), MODELS["linear"].features),
-     Calibrated(SGD(Real(-1, 1), MODELS["linear"]), 20)],
+    [SGDLearner(Real([-2, -2], 2), MODELS["kernel"]), GenericSGD(Real(-2, 2), MODELS["linear"]),
+     EllipsoidLearner(Real(-2, 2), MODELS["linear"].features),
+     Calibrated(SGDLearner(Real(-1, 1), MODELS["linear"]), 20)],
     ids=lambda learner: type(learner).__name__,
 )  # fmt: skip
 def test_the_state_is_a_fold_of_bits(learner):
@@ -93,7 +94,9 @@ def test_the_state_is_a_fold_of_bits(learner):
     assert same_arrays(learner, fold(learner, rows, log), state)
 
 
-@pytest.mark.parametrize("options", [{"low": -2, "high": 2}, {}, {"low": -2, "high": 2, "loss": "squared"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"low": -2, "high": 2}, {}, {"low": -2, "high": 2, "learner": SGD(loss="squared")}], ids=str
+)
 def test_the_estimator_does_not_look_at_labels_either(options):
     """The first fit tells which questions were asked; labels that answer them alike fit alike."""
     X, y = small_rows(80), small_labels(1, 80)
@@ -119,6 +122,6 @@ def test_only_the_supervised_baseline_is_given_labels():
     revealed = {}
     for family in ("active", "passive", "full"):
         oracle = Oracle(y)
-        simulate(SGD(Real(-2, 2), MODELS["linear"], pair(LOSSES["median"](), family)), X, oracle)
+        simulate(SGDLearner(Real(-2, 2), MODELS["linear"], pair(LOSSES["median"](), family)), X, oracle)
         revealed[family] = (oracle.questions, oracle.labels_revealed)
     assert revealed == {"active": (30, 0), "passive": (30, 0), "full": (30, 30)}

@@ -14,7 +14,7 @@ from askone.labels.number import Real
 from askone.learners.gradients import MedianSphere, pair
 from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.models.linear import FeatureModel
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_rules import (
     AVERAGES,
     STEP_RULES,
@@ -96,7 +96,7 @@ def averaged(kind, thetas):
 def test_rules_and_averages(rule, kind, ridge, m):
     X, y = small_rows(100), small_labels(m, 100)
     features = FeatureModel(Nystroem.from_rows(X, 8))
-    learner = SGD(Real([-1] * m, 1), features, MedianSphere(), rule, kind, ridge)
+    learner = SGDLearner(Real([-1] * m, 1), features, MedianSphere(), rule, kind, ridge)
     outcome = simulate(learner, X, Oracle(y), seed=3)
     blocks = simulate(learner, X, Oracle(y), seed=3, at=[], keep=True).blocks
     directions = np.concatenate([block.directions for block in blocks])
@@ -117,8 +117,10 @@ def test_a_growing_expansion_agrees_with_explicit_features(rule, kind):
     d = X.shape[1]  # (1 + <x, z>) / 3 is the inner product of Linear's features
     ridge = 0.2 if rule.takes_ridge else 0.0
     dot = KernelExpansion(Dot(math.sqrt(2.0)), Scaler.identity(d))
-    by_features = SGD(Real([-1, -1], 1), FeatureModel(Linear(Scaler.identity(d))), MedianSphere(), rule, kind, ridge)
-    by_kernel = SGD(Real([-1, -1], 1), dot, MedianSphere(), rule, kind, ridge)
+    by_features = SGDLearner(
+        Real([-1, -1], 1), FeatureModel(Linear(Scaler.identity(d))), MedianSphere(), rule, kind, ridge
+    )
+    by_kernel = SGDLearner(Real([-1, -1], 1), dot, MedianSphere(), rule, kind, ridge)
     states = [simulate(one, X, Oracle(y), seed=1).state for one in (by_features, by_kernel)]
     assert np.allclose(by_features.predict(states[0], X), by_kernel.predict(states[1], X), atol=1e-9)
 
@@ -130,7 +132,7 @@ def test_the_same_ridge_means_the_same_for_every_m(m):
     constant = FeatureModel(Linear(Scaler(np.zeros(1), np.ones(1))))
     y = np.tile(np.eye(m)[0] * 3.0, (T, 1))
     X = np.ones((T, 1))  # features (1, 1)/sqrt(2): |phi| = 1
-    learner = SGD(Real([-1] * m, 1), constant, MedianSphere(), InverseSqrt(1.0), Polynomial(8.0), ridge)
+    learner = SGDLearner(Real([-1] * m, 1), constant, MedianSphere(), InverseSqrt(1.0), Polynomial(8.0), ridge)
     state = simulate(learner, X, Oracle(y), at=[]).state
     prediction = learner.predict(state, X[:1])[0]
     assert np.linalg.norm(prediction) == pytest.approx(1 / (2 * ridge), abs=0.03)
@@ -139,7 +141,7 @@ def test_the_same_ridge_means_the_same_for_every_m(m):
 def test_a_ridge_so_large_that_scales_underflow():
     X, y = small_rows(400), small_labels(1, 400)
     for model in (FeatureModel(Nystroem.from_rows(X, 8)), KernelExpansion(Gaussian(1.0), Scaler.identity(2))):
-        learner = SGD(Real(-1, 1), model, MedianSphere(), Constant(1.0), Uniform(), 1e3)
+        learner = SGDLearner(Real(-1, 1), model, MedianSphere(), Constant(1.0), Uniform(), 1e3)
         state = simulate(learner, X, Oracle(y)).state
         assert np.isfinite(learner.predict(state, X)).all()
 
@@ -167,13 +169,13 @@ def test_bad_parameters(make, argument):
 def test_parts_that_do_not_fit():
     growing = KernelExpansion(Gaussian(1.0), Scaler.identity(2))
     with pytest.raises(IncompatibleParts, match="step must be one of: 'sqrt'.*grows has no fixed coordinates"):
-        SGD(Real(), growing, step=DiagonalAdaGrad())
+        SGDLearner(Real(), growing, step=DiagonalAdaGrad())
     with pytest.raises(IncompatibleParts, match="step must be one of.*with a ridge"):
-        SGD(Real(), growing, step=CoinBetting(), ridge=0.1)
+        SGDLearner(Real(), growing, step=CoinBetting(), ridge=0.1)
     with pytest.raises(IncompatibleParts, match="2 outputs"):
-        SGD(Real([0, 0], 1), growing, pair(LOSSES["huber"](), "active"))
+        SGDLearner(Real([0, 0], 1), growing, pair(LOSSES["huber"](), "active"))
     with pytest.raises(InvalidArgument, match="ridge must be"):
-        SGD(Real(), growing, ridge=-1)
+        SGDLearner(Real(), growing, ridge=-1)
 
 
 def test_registries_are_complete():

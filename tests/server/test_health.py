@@ -17,7 +17,6 @@ from askone.campaign.output.backup import backup, restore
 from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, Settings
 from askone.campaign.tables.open import open_table
 from askone.store.open import open_store
-from sites import Site
 
 API = "/api/v1"
 
@@ -27,13 +26,6 @@ def store():
     store = open_store("memory:")
     yield store
     store.close()
-
-
-@pytest.fixture
-def site(tmp_path):
-    site = Site(tmp_path)
-    yield site
-    site.close()
 
 
 def test_a_campaign_without_rows_is_finished_and_more_rows_make_it_go_on(store):
@@ -120,17 +112,17 @@ def test_a_restored_copy_has_a_title_of_its_own(store):
     elsewhere.close()
 
 
-def test_the_list_says_that_a_campaign_is_finished(site):
-    client = site.session("manager")
+def test_the_list_says_that_a_campaign_is_finished(alone):
+    client = alone.session("manager")
     client.patch(f"{API}/campaigns/drinks", json={"budget": 1})
-    lease = site.question(client)["lease"]
+    lease = alone.question(client)["lease"]
     client.post(f"{API}/campaigns/drinks/answers", json={"lease": lease, "answer": True, "id": "a-1"})
     [line] = client.get(f"{API}/campaigns").json()
     assert (line["status"], line["finished"]) == ("running", "budget")
 
 
-def test_a_dashboard_that_is_known_is_not_sent_again(site):
-    client, path = site.session("manager"), f"{API}/campaigns/drinks/dashboard"
+def test_a_dashboard_that_is_known_is_not_sent_again(alone):
+    client, path = alone.session("manager"), f"{API}/campaigns/drinks/dashboard"
     mark = client.get(path).headers["etag"]
     for tag in (mark, f"W/{mark}"):
         same = client.get(path, headers={"If-None-Match": tag})
@@ -138,29 +130,29 @@ def test_a_dashboard_that_is_known_is_not_sent_again(site):
             mark = same.headers["etag"]
             same = client.get(path, headers={"If-None-Match": mark})
         assert (same.status_code, same.content) == (304, b"")
-    question = site.question(client)
+    question = alone.question(client)
     client.post(f"{API}/campaigns/drinks/answers", json={"lease": question["lease"], "answer": True, "id": "a-1"})
     fresh = client.get(path, headers={"If-None-Match": mark})
     assert fresh.status_code == 200
     assert fresh.json()["answers"] == 1
 
 
-def test_predictions_lead_to_the_pictures_of_their_rows(site, tmp_path):
+def test_predictions_lead_to_the_pictures_of_their_rows(alone, tmp_path):
     folder = tmp_path / "pictures"
     folder.mkdir()
     for n in range(4):
         Image.new("L", (8, 8), 60 * n).save(folder / f"p{n}.png")
     settings = Settings("Shades", ClassNames(("dark", "light")))
-    create_campaign(site.store, "shades", settings, open_table(folder), "admin", 0.0)
-    client = site.session("admin")
+    create_campaign(alone.store, "shades", settings, open_table(folder), "admin", 0.0)
+    client = alone.session("admin")
     found = client.get(f"{API}/campaigns/shades/predictions").json()
     assert [one["image"] for one in found] == [f"{API}/campaigns/shades/rows/{n}/image" for n in range(4)]
     assert client.get(found[0]["image"]).headers["content-type"] == "image/png"
     assert [one["image"] for one in client.get(f"{API}/campaigns/prices/predictions?first=2").json()] == [None, None]
 
 
-def test_a_page_that_is_not_there_is_a_page_for_browsers_and_json_for_programs(site):
-    client = site.client()
+def test_a_page_that_is_not_there_is_a_page_for_browsers_and_json_for_programs(alone):
+    client = alone.client()
     browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
     for path in ("/nowhere", "/manage/a/b", "/answer/%00"):
         page = client.get(path, headers=browser)

@@ -15,17 +15,9 @@ from schemathesis.specs.openapi.checks import (
 
 from askone.server.app import ROUTES
 from askone.server.openapi import describe
-from sites import Site
 
 DOCUMENT = describe(ROUTES)
 EXAMPLES = 6
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    site = Site(tmp_path_factory.mktemp("site"))
-    yield site
-    site.close()
 
 
 def test_every_route_of_the_api_is_described():

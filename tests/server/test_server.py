@@ -25,46 +25,21 @@ from askone.campaign.tables.open import open_table
 from askone.errors import InvalidArgument, StoreUnavailable
 from askone.server.app import ROUTES
 from askone.server.config import ServerConfig
-from askone.server.ops import http_protocol
-from askone.server.routes.pages import HTML, files
-from askone.server.runner import require_free, setup_link
-from askone.server.security.rate_limits import Buckets
-from sites import CANARY, LOOSE, PASSWORD, Site, table
+from askone.server.routes.pages import HTML, load_files
+from askone.server.runner import require_free, setup_link, uvicorn_config
+from askone.server.security.rate_limits import RateLimiter
+from sites import CANARY, LOOSE, PASSWORD, code, ok, table
 
 API = "/api/v1"
 DRINKS = f"{API}/campaigns/drinks"
 PRICES = f"{API}/campaigns/prices"
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    site = Site(tmp_path_factory.mktemp("site"))
-    yield site
-    site.close()
-
-
-@pytest.fixture
-def alone(tmp_path):
-    site = Site(tmp_path)
-    yield site
-    site.close()
-
-
-def ok(response, status=200):
-    assert response.status_code == status, response.text
-    return response.json()
-
-
-def code(response, status):
-    assert response.status_code == status, response.text
-    return response.json()["error"]["code"]
-
-
 # -- accounts -----------------------------------------------------------------------------------------
 
 
-def test_set_up_log_in_and_out(tmp_path):
-    site = Site(tmp_path, people=False)
+def test_set_up_log_in_and_out(site_of):
+    site = site_of(people=False)
     client = site.client()
     assert ok(client.get(f"{API}/me"))["needs_setup"] is True
     token = setup_link(site.store).split("#")[1]
@@ -76,7 +51,6 @@ def test_set_up_log_in_and_out(tmp_path):
     assert ok(client.get(f"{API}/me"))["user"] is None
     assert code(client.post(f"{API}/login", json={"name": "Ann", "password": "wrong-password"}), 401) == "wrong_login"
     assert ok(client.post(f"{API}/login", json={"name": "ann", "password": PASSWORD}))["user"]["name"] == "Ann"
-    site.close()
 
 
 def test_me_lists_campaigns_with_roles(site):
@@ -122,7 +96,7 @@ def test_invitations_bring_people(site):
     listed = {one["id"]: one for one in ok(manager.get(f"{DRINKS}/invitations"))}
     assert (listed[made["id"]]["uses"], listed[made["id"]]["title"]) == (3, "Team")
     site.accounts.remove_member("drinks", "stranger")
-    site.services.auth.forget()
+    site.services.auth.clear_cache()
 
 
 # -- answering ----------------------------------------------------------------------------------------
@@ -370,7 +344,7 @@ def test_health_and_metrics(site):
 
 
 def test_pages_have_the_right_types(site, monkeypatch):
-    kinds = {name: file.kind for name, file in files().items()}
+    kinds = {name: file.kind for name, file in load_files().items()}
     for path, name in HTML.items():
         response = site.client().get(path.replace("{c}", "drinks"))
         assert response.status_code == (200 if name in kinds else 404)
@@ -390,7 +364,7 @@ def test_links_and_odd_files_are_not_pages(tmp_path):
     (tmp_path / "secret.py").write_text("1")
     (tmp_path / ".env").write_text("1")
     (tmp_path / "link.css").symlink_to("/etc/passwd")
-    assert set(files(tmp_path)) == {"js/a.js"}
+    assert set(load_files(tmp_path)) == {"js/a.js"}
 
 
 def test_what_is_not_there_has_the_shape_of_errors(site):
@@ -403,7 +377,7 @@ def test_what_is_not_there_has_the_shape_of_errors(site):
 
 def test_buckets_forget_and_do_not_grow():
     now = [0.0]
-    few = Buckets(LOOSE.logins.__class__(1, 1.0), lambda: now[0], most=100)
+    few = RateLimiter(LOOSE.logins.__class__(1, 1.0), lambda: now[0], most=100)
     for n in range(1000):
         few.wait(n)
     assert len(few._full) <= 100
@@ -498,12 +472,10 @@ def test_a_real_server(tmp_path, processes):
     assert '"route": "/api/v1/campaigns/{c}/answers", "status": 200' in err
 
 
-def test_heads_that_trickle_are_cut_off(site, monkeypatch):
+def test_heads_that_trickle_are_cut_off(site):
     """Slow-loris: a head that does not come to its end, and a connection that says nothing, are closed."""
-    monkeypatch.setattr(http_protocol, "PATIENCE", 0.3)
-    config = uvicorn.Config(
-        site.app, http=http_protocol.Impatient, loop="asyncio", lifespan="off", log_level="critical"
-    )
+    config = uvicorn_config(site.app, replace(site.config, header_seconds=0.3))
+    config.loop, config.lifespan, config.log_level = "asyncio", "off", "critical"
     server = uvicorn.Server(config)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -514,7 +486,7 @@ def test_heads_that_trickle_are_cut_off(site, monkeypatch):
         try:
             for start in (b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: a"):
                 with socket.create_connection(listening.getsockname()) as slow:
-                    slow.settimeout(30)
+                    slow.settimeout(10)  # less than what is usual: it is the configured time that counts
                     slow.sendall(start)
                     with contextlib.suppress(ConnectionError):
                         assert slow.recv(100) == b""

@@ -9,17 +9,20 @@ import pytest
 from askone.errors import LeaseLost, StoreUnavailable, UnknownCampaign
 from askone.server.worker import Worker, Workers
 
+LONG = 20  # seconds: nothing takes so long unless it hangs
+
 
 class Fake:
     """Serves numbers: 13 is refused, 0 divides."""
 
     def __init__(self):
         self.batches, self.threads, self.away, self.gate = [], set(), 0, threading.Event()
-        self.learnt, self.forgets = [], False
+        self.begun, self.learnt, self.forgets = threading.Event(), [], False
         self.gate.set()
 
     def serve(self, commands, now):
-        self.gate.wait(5)
+        self.begun.set()
+        self.gate.wait(LONG)
         self.threads.add(threading.current_thread().name)
         if self.away:
             self.away -= 1
@@ -33,14 +36,19 @@ class Fake:
             raise StoreUnavailable("away")
 
 
+async def until(holds):
+    while not holds():
+        await asyncio.sleep(0.001)
+
+
 def run(fake, scenario, **options):
     async def main():
         worker = Worker("c", lambda name: fake, **options)
         try:
-            return await asyncio.wait_for(scenario(worker), 20)
+            return await asyncio.wait_for(scenario(worker), LONG)
         finally:
             worker.stop()
-            assert worker.join(5)
+            assert worker.join(LONG)
 
     return asyncio.run(main())
 
@@ -51,8 +59,7 @@ def test_what_waits_becomes_one_turn_in_order_in_one_thread():
     async def scenario(worker):
         fake.gate.clear()
         first = worker.put(1)
-        while not worker._queue.empty():
-            await asyncio.sleep(0.001)
+        await until(fake.begun.is_set)  # from here on the first batch takes no more
         rest = [worker.put(n) for n in (2, 4, 5)]
         fake.gate.set()
         return [await one for one in [first, *rest]]
@@ -67,7 +74,12 @@ def test_the_model_learns_after_each_turn_and_a_store_that_is_away_then_hurts_no
     fake.forgets = True
 
     async def scenario(worker):
-        return [await worker.put(n) for n in (1, 2, 4)]
+        results = []
+        for n in (1, 2, 4):
+            results.append(await worker.put(n))
+            # The result comes before the learning, which stops for whoever is quick to ask again.
+            await until(lambda: len(fake.learnt) == len(results))
+        return results
 
     assert run(fake, scenario) == [1, 0.5, 0.25]
     assert len(fake.learnt) == 3
@@ -80,7 +92,7 @@ def test_a_batch_has_a_most():
     async def scenario(worker):
         fake.gate.clear()
         waiting = [worker.put(n) for n in range(1, 8)]
-        await asyncio.sleep(0.02)
+        await until(fake.begun.is_set)
         fake.gate.set()
         await asyncio.gather(*waiting)
 
@@ -116,7 +128,7 @@ def test_a_store_that_comes_back_is_waited_for():
     async def scenario(worker):
         return await worker.put(2)
 
-    assert run(fake, scenario, patience=2.0) == 0.5
+    assert run(fake, scenario, patience=LONG) == 0.5
 
 
 def test_a_store_that_stays_away_is_said_to_be():
@@ -203,7 +215,7 @@ def test_what_a_turn_did_is_told_and_measured():
         await worker.put(2)
         await worker.run(lambda _: None)
 
-    run(Fake(), scenario, after=lambda c, r: told.append((c, r)), watch=lambda n, s: watched.append(n))
+    run(Fake(), scenario, on_results=lambda c, r: told.append((c, r)), on_batch=lambda n, s: watched.append(n))
     assert told == [([2], [0.5])]
     assert watched == [1]
 
@@ -215,9 +227,11 @@ def test_closing_serves_what_waits():
         workers = Workers(lambda name: Worker(name, lambda _: fake), idle=900)
         fake.gate.clear()
         waiting = [workers["c"].put(n) for n in range(1, 50)]
-        asyncio.get_running_loop().call_later(0.05, fake.gate.set)
-        await workers.close()
-        return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 5), len(workers)
+        closing = asyncio.create_task(workers.close())
+        await asyncio.sleep(0)  # the end is announced, and waited for
+        fake.gate.set()
+        await closing
+        return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), LONG), len(workers)
 
     results, left = asyncio.run(main())
     assert len(results) == 49

@@ -5,7 +5,7 @@ from askone.features.maps import Linear
 from askone.features.scaling import Scaler
 from askone.labels.number import Real
 from askone.learners.models.linear import FeatureModel
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.questions.half_space import HalfSpace
 from askone.session.log import Answered, Asked, Retracted, Revisited, Skipped, event_from_json
 from askone.session.replay import fold
@@ -42,7 +42,7 @@ def test_unreadable(record):
 
 
 def test_a_log_with_a_hole_is_refused():
-    learner = SGD(Real(), FeatureModel(Linear(Scaler.identity(1))))
+    learner = SGDLearner(Real(), FeatureModel(Linear(Scaler.identity(1))))
     with pytest.raises(InvalidFile, match="whose question or row is not here"):
         fold(learner, {"row": [0.0]}, [Answered("b", "a", True)])
     with pytest.raises(InvalidFile, match="whose question or row is not here"):

@@ -6,7 +6,7 @@ from askone.features.maps import Linear
 from askone.features.scaling import Scaler
 from askone.labels.number import Real
 from askone.learners.models.linear import FeatureModel
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.questions.half_space import HalfSpace
 from askone.questions.reveal import Reveal
 from askone.session.oracle import Oracle
@@ -73,7 +73,7 @@ def test_skips_are_none_and_counted():
 def test_sealed_answers_are_the_same_as_single_ones(options):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 2)), rng.normal(size=300)
-    learner = SGD(Real(-3, 3), FeatureModel(Linear(Scaler.identity(2))))
+    learner = SGDLearner(Real(-3, 3), FeatureModel(Linear(Scaler.identity(2))))
     together = simulate(learner, X, Oracle(y, seed=5, **options)).state
     oracle, state = Oracle(y, seed=5, **options), learner.init()
     for i, x in enumerate(X):
@@ -115,7 +115,7 @@ def test_a_flipping_respondent_slows_learning_but_does_not_mislead_it():
     rng = np.random.default_rng(0)
     X = rng.random((20000, 1))
     y = 2 * X[:, 0] - 1
-    learner = SGD(Real(-1, 1), FeatureModel(Linear(Scaler.from_rows(X))))
+    learner = SGDLearner(Real(-1, 1), FeatureModel(Linear(Scaler.from_rows(X))))
     errors = [
         np.abs(learner.predict(simulate(learner, X, Oracle(y, flip=rate)).state, X)[:, 0] - y).mean()
         for rate in (0.0, 0.3)

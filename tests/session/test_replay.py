@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from askone import Ranking, Real, Stream
-from askone.learners.gradients.pair import RANK_LOSSES, RANK_PAIRS, rank_strategy
+from askone.learners.gradients.ranking import RANK_LOSSES, RANK_PAIRS, rank_strategy
 from askone.learners.sgd.surrogate import Surrogate
 from askone.session.log import event_from_json
 from askone.session.oracle import Oracle

@@ -3,12 +3,12 @@ import pytest
 
 from askone.errors import AlreadyAsked, InvalidArgument
 from askone.labels.number import Real
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.session.oracle import Oracle
 from askone.session.simulation import checkpoints, resampled, simulate
 from samples import models, small_labels, small_rows
 
-LEARNER = SGD(Real(-2, 2), models()["nystroem"])
+LEARNER = SGDLearner(Real(-2, 2), models()["nystroem"])
 X, Y = small_rows(200), small_labels(1, 200)
 
 

@@ -1,3 +1,5 @@
+from unittest.mock import MagicMock
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,14 +16,15 @@ from askone.errors import (
 )
 from askone.labels.number import Real
 from askone.learners.range_search import Calibrated
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.questions.half_space import HalfSpace
+from askone.session.checkpoints import learnt
 from askone.session.log import Asked, Retracted, event_from_json
 from askone.session.replay import fold
 from askone.session.stream import Budget, Stream
 from samples import models, small_rows
 
-LEARNER = SGD(Real([-2, -2], 2), models()["nystroem"])
+LEARNER = SGDLearner(Real([-2, -2], 2), models()["nystroem"])
 X = small_rows()
 
 
@@ -181,6 +184,37 @@ def test_only_answers_can_be_taken_back(error, question, message):
         stream.retract(1)
 
 
+@pytest.mark.parametrize(("room", "states", "cost"), [(256 << 20, 25, 2), (1, 2, 100)])
+def test_to_take_back_an_answer_costs_about_twice_what_came_after_it(monkeypatch, room, states, cost):
+    """Where there is no room for checkpoints it costs more, and the state is the same."""
+    monkeypatch.setattr("askone.session.checkpoints._ROOM", room)
+    for back in (1, 5, 30):
+        log, rows = [], {}
+        stream = Stream(LEARNER, seed=2, log=log.append, rows=rows)
+        for i in range(100):
+            stream.tell(stream.ask(X[i % len(X)]), i % 3 == 0)
+        assert len(stream._fold._states) <= states
+        learn = MagicMock(wraps=learnt)
+        with monkeypatch.context() as patch:
+            patch.setattr("askone.session.checkpoints.learnt", learn)
+            stream.retract(100 - back)
+        assert back - 1 <= learn.call_count <= cost * back + 8
+        folded = LEARNER.to_arrays(fold(LEARNER, rows, log))
+        assert all(np.array_equal(folded[k], v) for k, v in LEARNER.to_arrays(stream.state).items())
+
+
+def test_to_set_a_state_begins_a_new_history():
+    stream, other = Stream(LEARNER, seed=1), Stream(LEARNER, seed=1)
+    for one in (stream, other):
+        one.tell(one.ask(X[0]), True)
+    stream.state = other.state
+    with pytest.raises(InvalidArgument, match="no history"):
+        stream.retract(0)
+    stream.tell(stream.ask(X[1]), True)
+    stream.retract(1)
+    assert np.array_equal(stream.predict(X), other.predict(X))
+
+
 def test_a_stream_without_history_takes_nothing_back():
     stream = Stream(LEARNER, history=False)
     stream.tell(stream.ask(X[0]), True)
@@ -201,7 +235,7 @@ def test_history_begins_with_the_state_that_was_given():
 
 
 def test_a_range_that_later_answers_need_is_not_taken_back():
-    learner = Calibrated(SGD(Real(), models()["nystroem"]), questions=4, at_most=4)
+    learner = Calibrated(SGDLearner(Real(), models()["nystroem"]), questions=4, at_most=4)
     stream = Stream(learner, seed=1)
     for x in X[:6]:
         question = stream.ask(x)

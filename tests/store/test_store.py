@@ -26,9 +26,9 @@ from askone.questions.half_space import HalfSpace
 from askone.session.log import Answered, Asked
 from askone.store import _campaigns, _schema
 from askone.store.entries import BEGINNING, Entry, Row, Seat, body, chain
-from askone.store.notices import Began, Grown, Turned
+from askone.store.notices import Began, Grown, StatusChanged
 from askone.store.open import open_store
-from askone.store.transactions import HEAD, Turn
+from askone.store.transactions import HEAD, Transaction
 from askone.store.verification import verify
 
 
@@ -48,7 +48,7 @@ def make(store, name="c", n=5):
 
 
 def note(i):
-    return Entry(Turned(f"t{i}", "paused"), "bob", float(i))
+    return Entry(StatusChanged(f"t{i}", "paused"), "bob", float(i))
 
 
 def check_chain(store, name="c"):
@@ -136,7 +136,7 @@ def test_names(any_store):
         for read in (any_store.campaign, any_store.learner, any_store.head, any_store.delete, any_store.gold):
             with pytest.raises(UnknownCampaign):
                 read(name)
-        with pytest.raises(UnknownCampaign), any_store.turn(name):
+        with pytest.raises(UnknownCampaign), any_store.transaction(name):
             pass
     for use in (
         lambda: list(any_store.entries("no")),
@@ -168,25 +168,25 @@ def test_a_turn_appends_and_numbers(any_store):
     question = HalfSpace((1.0,), 0.1 + 0.2, number=3)
     asked = Entry(Asked("q", "k1", question, 0), "bob", 1.7e9 + 0.1, aside={"role": "exam", "é": None})
     answered = Entry(Answered("a", "q", True), "bob", 2.0, took=0.1)
-    with any_store.turn("c") as turn:
-        first = turn.write([asked])
-        second = turn.write([answered, note(1)])
-        assert turn.head == (4, second[-1].hash)
-        assert turn.tail(1) == [*first, *second]
+    with any_store.transaction("c") as transaction:
+        first = transaction.write([asked])
+        second = transaction.write([answered, note(1)])
+        assert transaction.head == (4, second[-1].hash)
+        assert transaction.tail(1) == [*first, *second]
     assert [entry.seq for entry in (*first, *second)] == [2, 3, 4]
     assert list(any_store.entries("c", after=1)) == [*first, *second]
     assert check_chain(any_store)[1].number == 3
-    with any_store.turn("c") as turn:
-        assert turn.tail(4) == []
-        assert turn.known(["a", "no", "q", "a"]) == {"a": second[0], "q": first[0]}
-        assert turn.known([]) == {}
+    with any_store.transaction("c") as transaction:
+        assert transaction.tail(4) == []
+        assert transaction.known(["a", "no", "q", "a"]) == {"a": second[0], "q": first[0]}
+        assert transaction.known([]) == {}
 
 
 def test_reading_by_kind_and_limit(any_store):
     make(any_store)
-    with any_store.turn("c") as turn:
+    with any_store.transaction("c") as transaction:
         for i in range(10):
-            turn.write([note(i), Entry(Answered(f"a{i}", "q", True))])
+            transaction.write([note(i), Entry(Answered(f"a{i}", "q", True))])
     seqs = [entry.seq for entry in any_store.entries("c", after=1, limit=4)]
     assert seqs == [2, 3, 4, 5]
     assert [entry.id for entry in any_store.entries("c", kinds=["turned"])] == [f"t{i}" for i in range(10)]
@@ -198,12 +198,12 @@ def test_reading_by_kind_and_limit(any_store):
 def test_reading_in_pages_sees_the_log_as_it_was(any_store, monkeypatch):
     monkeypatch.setattr("askone.store.store.PAGE", 3)
     make(any_store)
-    with any_store.turn("c") as turn:
-        turn.write([note(i) for i in range(10)])
+    with any_store.transaction("c") as transaction:
+        transaction.write([note(i) for i in range(10)])
     reading = any_store.entries("c")
     seen = [next(reading).seq]
-    with any_store.turn("c") as turn:
-        turn.write([note(99)])
+    with any_store.transaction("c") as transaction:
+        transaction.write([note(99)])
     assert seen + [entry.seq for entry in reading] == list(range(1, 12))
     reading = any_store.entries("c")
     next(reading)
@@ -214,19 +214,19 @@ def test_reading_in_pages_sees_the_log_as_it_was(any_store, monkeypatch):
 
 def test_a_turn_that_raises_leaves_nothing(any_store):
     make(any_store)
-    with pytest.raises(ZeroDivisionError), any_store.turn("c") as turn:
-        assert turn.write([note(1)], put=[Seat(1, 0, 0)]) == 1 / 0
+    with pytest.raises(ZeroDivisionError), any_store.transaction("c") as transaction:
+        assert transaction.write([note(1)], put=[Seat(1, 0, 0)]) == 1 / 0
     assert any_store.head("c")[0] == 1
-    with any_store.turn("c") as turn:
-        assert turn.seats(numbers=[1]) == []
+    with any_store.transaction("c") as transaction:
+        assert transaction.seats(numbers=[1]) == []
 
 
 def test_a_turn_in_which_a_write_failed_is_not_kept(any_store):
     def swallow():
-        with any_store.turn("c") as turn:
-            turn.write([note(1)])
+        with any_store.transaction("c") as transaction:
+            transaction.write([note(1)])
             with contextlib.suppress(DuplicateEvent):
-                turn.write([note(2), note(1)])
+                transaction.write([note(2), note(1)])
 
     make(any_store)
     with pytest.raises(StoreUnavailable, match="nothing of this transaction is kept"):
@@ -236,11 +236,24 @@ def test_a_turn_in_which_a_write_failed_is_not_kept(any_store):
 
 def test_a_turn_is_over_when_it_is_over(any_store):
     make(any_store)
-    with any_store.turn("c") as turn:
-        turn.write([note(1)])
+    with any_store.transaction("c") as transaction:
+        transaction.write([note(1)])
     with pytest.raises(any_store._database._driver.Error, match="closed"):
-        turn.write([note(2)])
+        transaction.write([note(2)])
     assert any_store.head("c")[0] == 2
+
+
+def test_what_is_in_use_when_a_store_is_closed_is_closed_afterwards(tmp_path):
+    used = []
+    with open_store(str(tmp_path / "s.db")) as store:
+        with store._database.transaction() as session:
+            used.append(session.cursor.connection)
+            store.close()
+        with store._database.transaction() as session:
+            used.append(session.cursor.connection)
+    for connection in used:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
 
 
 def test_a_new_file_is_opened_by_many_at_once(tmp_path):
@@ -261,33 +274,33 @@ def test_an_id_is_logged_once(any_store):
     make(any_store)
     make(any_store, "d")
     for name in "cd":
-        with any_store.turn(name) as turn:
-            turn.write([note(1)])
+        with any_store.transaction(name) as transaction:
+            transaction.write([note(1)])
     for again, which in (([note(1)], "t1"), ([note(2), note(1)], "t1"), ([note(3), note(3)], "t3")):
-        with pytest.raises(DuplicateEvent) as caught, any_store.turn("c") as turn:
-            turn.write(again)
+        with pytest.raises(DuplicateEvent) as caught, any_store.transaction("c") as transaction:
+            transaction.write(again)
         assert str(caught.value) == f"the log has an event '{which}' already"
     assert [line.id for line in check_chain(any_store)] == ["begin", "t1"]
 
 
 BAD_ENTRIES = [
-    Entry(Turned("x", "paused"), "ann", math.nan),
-    Entry(Turned("x", "paused"), "ann", 1.0, took=math.inf),
-    Entry(Turned("x", "paused"), "ann", 1.0, aside={"p": math.nan}),
-    Entry(Turned("x", "paused"), "ann", 1.0, aside={"p": {1, 2}}),
-    Entry(Turned("x\0", "paused"), "ann", 1.0),
-    Entry(Turned("x", "paused"), "a\0n", 1.0),
-    Entry(Turned("x", "paused"), "\udfff", 1.0),
+    Entry(StatusChanged("x", "paused"), "ann", math.nan),
+    Entry(StatusChanged("x", "paused"), "ann", 1.0, took=math.inf),
+    Entry(StatusChanged("x", "paused"), "ann", 1.0, aside={"p": math.nan}),
+    Entry(StatusChanged("x", "paused"), "ann", 1.0, aside={"p": {1, 2}}),
+    Entry(StatusChanged("x\0", "paused"), "ann", 1.0),
+    Entry(StatusChanged("x", "paused"), "a\0n", 1.0),
+    Entry(StatusChanged("x", "paused"), "\udfff", 1.0),
 ]
 
 
 def test_what_a_log_cannot_hold_is_refused(any_store):
     make(any_store)
     for bad in BAD_ENTRIES:
-        with pytest.raises(InvalidArgument), any_store.turn("c") as turn:
-            turn.write([note(1), bad])
-    with pytest.raises(InvalidArgument), any_store.turn("c") as turn:
-        turn.write([note(1)], put=[Seat(1, 0, 0, expires=math.inf)])
+        with pytest.raises(InvalidArgument), any_store.transaction("c") as transaction:
+            transaction.write([note(1), bad])
+    with pytest.raises(InvalidArgument), any_store.transaction("c") as transaction:
+        transaction.write([note(1)], put=[Seat(1, 0, 0, expires=math.inf)])
     assert any_store.head("c")[0] == 1
 
 
@@ -300,22 +313,22 @@ def test_seats(any_store):
         Seat(2, 0, 3),
         Seat(3, 0, 2, "ann", "l3", 30.0),
     ]
-    with any_store.turn("c") as turn:
-        turn.write([], put=seats)
-    with any_store.turn("d") as turn:
-        turn.write([], put=[Seat(7, 0, 0, "ann", "l1")])
-    with any_store.turn("c") as turn:
-        assert turn.seats() == []
-        assert turn.seats(people=["ann"]) == [seats[0], seats[3]]
-        assert turn.seats(leases=["l2", "no"]) == [seats[1]]
-        assert turn.seats(numbers=[1, 9]) == seats[:2]
-        assert turn.seats(["bob", "ann"], ["l1"], [1, 2]) == seats
-        assert turn.free(15.0, 10) == [seats[0], seats[2]]
-        assert turn.free(15.0, 1) == [seats[0]]
-        assert turn.free(15.0, 10, after=(1, 0)) == [seats[2]]
+    with any_store.transaction("c") as transaction:
+        transaction.write([], put=seats)
+    with any_store.transaction("d") as transaction:
+        transaction.write([], put=[Seat(7, 0, 0, "ann", "l1")])
+    with any_store.transaction("c") as transaction:
+        assert transaction.seats() == []
+        assert transaction.seats(people=["ann"]) == [seats[0], seats[3]]
+        assert transaction.seats(leases=["l2", "no"]) == [seats[1]]
+        assert transaction.seats(numbers=[1, 9]) == seats[:2]
+        assert transaction.seats(["bob", "ann"], ["l1"], [1, 2]) == seats
+        assert transaction.free(15.0, 10) == [seats[0], seats[2]]
+        assert transaction.free(15.0, 1) == [seats[0]]
+        assert transaction.free(15.0, 10, after=(1, 0)) == [seats[2]]
         moved = Seat(2, 0, 3, "eve", "l4", 40.0)
-        turn.write([note(1)], put=[Seat(2, 0, 9), moved], drop=[(1, 0), (1, 0), (2, 0), (8, 8)])
-        assert turn.seats(numbers=[1, 2, 3]) == [seats[1], moved, seats[3]]
+        transaction.write([note(1)], put=[Seat(2, 0, 9), moved], drop=[(1, 0), (1, 0), (2, 0), (8, 8)])
+        assert transaction.seats(numbers=[1, 2, 3]) == [seats[1], moved, seats[3]]
 
 
 def test_rows_are_added(any_store):
@@ -348,8 +361,8 @@ def test_a_campaign_without_rows_gets_them_later(any_store):
 
 def test_a_campaign_from_elsewhere_keeps_its_log(any_store):
     make(any_store)
-    with any_store.turn("c") as turn:
-        turn.write([note(i) for i in range(5)])
+    with any_store.transaction("c") as transaction:
+        transaction.write([note(i) for i in range(5)])
     entries = list(any_store.entries("c"))
     any_store.create("d", "", "", b"", lambda n, mark: entries[0], [some_rows(5)], [entries[1:3], entries[3:], []])
     assert list(any_store.lines("d")) == list(any_store.lines("c"))
@@ -386,8 +399,8 @@ def test_a_campaign_is_deleted_with_all_it_has(any_store, monkeypatch):
     monkeypatch.setattr(_campaigns, "CHUNK", 3)
     make(any_store, "c", 10)
     make(any_store, "d")
-    with any_store.turn("c") as turn:
-        turn.write([note(i) for i in range(8)], put=[Seat(i, 0, 0) for i in range(7)])
+    with any_store.transaction("c") as transaction:
+        transaction.write([note(i) for i in range(8)], put=[Seat(i, 0, 0) for i in range(7)])
     any_store.add_media("c", [(str(i), "t", b"") for i in range(5)])
     any_store.keep_snapshot("c", 1, "", b"")
     any_store.delete("c")
@@ -413,8 +426,8 @@ SPECIAL = {
 
 def test_the_log_is_append_only(any_store):
     make(any_store)
-    with any_store.turn("c") as turn:
-        turn.write([note(1)])
+    with any_store.transaction("c") as transaction:
+        transaction.write([note(1)])
     kept = list(any_store.lines("c"))
     for statement in (*GENERAL, *SPECIAL[any_store.dialect]):
         with pytest.raises(any_store._database.conflict), any_store._database.transaction() as session:
@@ -425,8 +438,8 @@ def test_the_log_is_append_only(any_store):
 def test_verify_finds_what_was_changed(any_store):
     make(any_store)
     any_store.grow("c", [some_rows(2, 5)], lambda n, mark: Entry(Grown("g", n, mark)))
-    with any_store.turn("c") as turn:
-        turn.write([note(i) for i in range(4)])
+    with any_store.transaction("c") as transaction:
+        transaction.write([note(i) for i in range(4)])
     good = verify(any_store, "c")
     assert (good.valid, good.entries, good.rows, good.head) == (True, 6, 7, any_store.head("c")[1])
     changes = [
@@ -473,8 +486,8 @@ def test_threads_append_and_a_reader_misses_nothing(any_store):
 
     def write(name):
         for i in range(each):
-            with any_store.turn("c") as turn:
-                turn.write([Entry(Turned(f"{name}-{i}", "paused"), name)], put=[Seat(i, 0, 0, name)])
+            with any_store.transaction("c") as transaction:
+                transaction.write([Entry(StatusChanged(f"{name}-{i}", "paused"), name)], put=[Seat(i, 0, 0, name)])
 
     def read():
         while not done.is_set() or len(seen) < 1 + threads * each:
@@ -498,8 +511,8 @@ def test_one_of_many_threads_with_the_same_event_wins(any_store):
 
     def write():
         try:
-            with any_store.turn("c") as turn:
-                turn.write([note(1)])
+            with any_store.transaction("c") as transaction:
+                transaction.write([note(1)])
             results.append("in")
         except DuplicateEvent:
             results.append("twice")
@@ -513,7 +526,7 @@ def test_one_of_many_threads_with_the_same_event_wins(any_store):
 
 
 def test_processes_are_killed_and_nothing_acknowledged_is_lost(tmp_path, postgres_url):
-    script = str(Path(__file__).with_name("crashing.py"))
+    script = str(Path(__file__).resolve().parents[1] / "helpers" / "crashing.py")
     done = subprocess.run(
         [sys.executable, script, str(tmp_path / "s.db"), postgres_url], capture_output=True, text=True
     )
@@ -630,14 +643,14 @@ def test_a_server_that_was_away_is_used_again(postgres, postgres_url):
     for use in (store.ping, lambda: list(store.entries("c")), lambda: store.campaigns()):
         with pytest.raises(StoreUnavailable):
             use()
-    with pytest.raises(StoreUnavailable), store.turn("c"):
+    with pytest.raises(StoreUnavailable), store.transaction("c"):
         pass
     postgres.start()
-    with store.turn("c") as turn:
-        turn.write([note(1)])
+    with store.transaction("c") as transaction:
+        transaction.write([note(1)])
     store.ping()
-    with pytest.raises(StoreUnavailable), store.turn("c") as turn:
-        assert [turn.write([note(2)]), postgres.stop()]
+    with pytest.raises(StoreUnavailable), store.transaction("c") as transaction:
+        assert [transaction.write([note(2)]), postgres.stop()]
     postgres.start()
     assert [line.id for line in check_chain(store)] == ["begin", "t1"]
     store.close()
@@ -650,8 +663,8 @@ def test_connections_that_were_cut_while_idle_are_made_anew(postgres, postgres_u
     postgres.run(cut)
     assert store.campaign("c").rows == 5
     postgres.run(cut)
-    with store.turn("c") as turn:
-        turn.write([note(1)])
+    with store.transaction("c") as transaction:
+        transaction.write([note(1)])
     assert store.head("c")[0] == 2
     store.close()
 
@@ -666,7 +679,7 @@ def test_however_many_write_there_is_a_connection_to_read_by(postgres_url, monke
     together, read = threading.Barrier(16), []
 
     def take_turn(name):
-        with store.turn(name):
+        with store.transaction(name):
             with contextlib.suppress(threading.BrokenBarrierError):
                 together.wait(0.5)
             read.append(store.rows(name, [0])[0].position)
@@ -684,8 +697,8 @@ def test_however_many_write_there_is_a_connection_to_read_by(postgres_url, monke
 def test_a_connection_that_is_cut_between_several_answers_does_no_harm(postgres, postgres_url, how):
     store = open_store(postgres_url)
     make(store)
-    with store.turn("c") as turn:
-        turn.write([note(1)])
+    with store.transaction("c") as transaction:
+        transaction.write([note(1)])
 
     def be_cut(session):
         cut = f"SELECT pg_{how}_backend({session.cursor.connection.info.backend_pid})"
@@ -693,12 +706,12 @@ def test_a_connection_that_is_cut_between_several_answers_does_no_harm(postgres,
         timer.start()
         session.several([("SELECT 1", ()), ("SELECT pg_sleep(10)", ()), ("SELECT 2", ())])
 
-    with pytest.raises(StoreUnavailable), store.turn("c") as turn:
-        be_cut(turn._session)
+    with pytest.raises(StoreUnavailable), store.transaction("c") as transaction:
+        be_cut(transaction._session)
     for i in range(2, 12):
-        with store.turn("c") as turn:
-            assert len(turn.look(0, ["t1"], ["ann"], [], 1.0, 5).tail) == i
-            turn.write([note(i)])
+        with store.transaction("c") as transaction:
+            assert len(transaction.look(0, ["t1"], ["ann"], [], 1.0, 5).tail) == i
+            transaction.write([note(i)])
     assert store._database.engine.pool.checkedout() == 0
     store.close()
 
@@ -709,13 +722,13 @@ def test_a_busy_database_is_said_to_be_so(tmp_path, monkeypatch):
     store = open_store(str(tmp_path / "s.db"))
     make(store)
     other = open_store(str(tmp_path / "s.db"))
-    with store.turn("c") as turn:
-        turn.write([note(1)])
+    with store.transaction("c") as transaction:
+        transaction.write([note(1)])
         assert other.head("c")[0] == 1, "readers do not wait"
-        with pytest.raises(StoreUnavailable, match="locked"), other.turn("c"):
+        with pytest.raises(StoreUnavailable, match="locked"), other.transaction("c"):
             pass
-    with other.turn("c") as turn:
-        assert turn.head[0] == 2
+    with other.transaction("c") as transaction:
+        assert transaction.head[0] == 2
     store.close()
     other.close()
 
@@ -734,15 +747,15 @@ def test_a_statement_finds_its_records_by_an_index():
     asked = []
     with store._database.transaction(lock="c") as session:
         fetch = session.fetch
-        turn = Turn(
+        transaction = Transaction(
             SimpleNamespace(fetch=lambda text, values=(): asked.append((text, values)) or fetch(text, values)),
             store._database,
             "c",
         )
-        turn.tail(0)
-        turn.known(["a", "b"])
-        turn.seats(["a"], ["b"], [1])
-        turn.free(0.0, 1)
+        transaction.tail(0)
+        transaction.known(["a", "b"])
+        transaction.seats(["a"], ["b"], [1])
+        transaction.free(0.0, 1)
     for text, values in asked:
         plan = [record[3] for record in store._database.read(f"EXPLAIN QUERY PLAN {text}", values)]
         steps = [step for step in plan if "json_each" not in step and ("SCAN" in step or "SEARCH" in step)]
@@ -750,3 +763,4 @@ def test_a_statement_finds_its_records_by_an_index():
         assert all("=?" in step for step in steps), plan
         whole = [step for step in steps if step.endswith("(campaign=?)") and "LEFT-JOIN" not in step]
         assert not whole or "SELECT max(seq)" in text, plan  # that is read off the end of the index
+    store.close()

@@ -43,7 +43,7 @@ from askone.campaign.output.views import picture_of, shown_row
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
 from askone.store.entries import Entry
-from askone.store.notices import Began, Turned
+from askone.store.notices import Began, StatusChanged
 from askone.store.store import Store
 from askone.version import __version__
 
@@ -105,9 +105,9 @@ class Campaign:
         self._tray.count = book.rows
         if not self._fresh:
             self._adopt(book)
-        book.learning.settle()
+        book.trainer.settle()
         self.book, self._spoilt = book, False
-        self._judged = 0  # what was seen in a turn that failed is to be seen again
+        self._judged = 0  # what was seen in a transaction that failed is to be seen again
         self._asker = Asker(book, self._tray, self.settings, self._begun.seed, self._gold)
 
     def _check(self, number: int) -> None:
@@ -121,7 +121,7 @@ class Campaign:
             if count > len(book.lessons.all) or mark != self._mark(book, count):
                 continue
             with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
-                book.learning.adopt(book.learner.from_arrays({name: arrays[name] for name in arrays.files}), count)
+                book.trainer.adopt(book.learner.from_arrays({name: arrays[name] for name in arrays.files}), count)
             self._kept = count
 
     def _mark(self, book: Book, count: int) -> str:
@@ -132,12 +132,12 @@ class Campaign:
     def keep(self) -> None:
         """Keep the model's state: a cache, which may be deleted at any time."""
         with self._lock:
-            self.book.learning.settle()
+            self.book.trainer.settle()
             self._keep()
 
     def _keep(self) -> None:
         """The state after as many lessons as it has."""
-        book, count = self.book, self.book.learning.learnt
+        book, count = self.book, self.book.trainer.learnt
         if count == self._kept:
             return
         buffer = io.BytesIO()
@@ -158,7 +158,7 @@ class Campaign:
             drafts = self._asker.draft(exam, book.state), self._asker.draft(plan._replace(role=""), book.state)
             state, x = book.state, self._tray.features([plan.position])[0]
             for i in range(_WARM):
-                state = book.learner.tell_row(state, x, drafts[i % 2].question, i % 3 == 0, None)
+                state = book.learner.tell(state, x, drafts[i % 2].question, i % 3 == 0)
             book.learner.predict(state, self._tray.features([plan.position]))
 
     def refresh(self) -> None:
@@ -179,11 +179,11 @@ class Campaign:
     def learn(self, go_on: Callable[[], bool] | None = None) -> None:
         """Bring the model up to date, as long as ``go_on`` says so before each lesson; keep it now and then."""
         with self._lock:
-            learning = self.book.learning
-            learning.settle(go_on)
-            far = abs(learning.learnt - self._kept) >= KEEP
+            trainer = self.book.trainer
+            trainer.settle(go_on)
+            far = abs(trainer.learnt - self._kept) >= KEEP
             # Among many people some answers always wait: what was learnt before them is kept.
-            if far and learning.valid and not self._spoilt and self._now >= self._kept_at + PAUSE:
+            if far and trainer.valid and not self._spoilt and self._now >= self._kept_at + PAUSE:
                 self._kept_at = self._now
                 self._try_to_keep()
 
@@ -200,7 +200,7 @@ class Campaign:
     # -- serving ----------------------------------------------------------------------------------
 
     def serve(self, requests: Sequence[Request], now: float, learn: bool = True) -> list[Result | AskoneError]:
-        """Decide a batch of requests in one turn; it is durable when this returns.
+        """Decide a batch of requests in one transaction; it is durable when this returns.
 
         A refused request has its error as its result.  If the store fails, nothing has happened.  Without ``learn``
         what the answers teach is left for later, up to a bound: call ``learn`` when those who wait have their results.
@@ -208,23 +208,23 @@ class Campaign:
         with self._lock:
             if self._spoilt:
                 self._reload()
-            # Before the turn, in which others could not write.
-            learning = self.book.learning
-            if learning.pending > LATE:
-                learning.settle(lambda: learning.pending > LATE)
-            with self.store.turn(self.name) as turn:
-                self._check(turn.campaign)
-                if turn.head[0] < self.book.seq:  # the store was put back to an earlier time
+            # Before the transaction, in which others could not write.
+            trainer = self.book.trainer
+            if trainer.pending > LATE:
+                trainer.settle(lambda: trainer.pending > LATE)
+            with self.store.transaction(self.name) as transaction:
+                self._check(transaction.campaign)
+                if transaction.head[0] < self.book.seq:  # the store was put back to an earlier time
                     self._reload()
                 self._spoilt = True  # until it is written the book may be ahead of the log
-                looked = looked_up(turn, self.book.seq, requests, now)
+                looked = looked_up(transaction, self.book.seq, requests, now)
                 self._catch_up(looked.tail)
-                sitting = Sitting(self._asker, turn, looked, requests, now)
+                sitting = Sitting(self._asker, transaction, looked, requests, now)
                 results = [decide(sitting, request) for request in requests]
                 self._stop_at_target(sitting, now)
                 seats = sitting.seats
                 if sitting.entries or seats.changed or seats.dropped:
-                    turn.write(sitting.entries, list(seats.changed.values()), sorted(seats.dropped))
+                    transaction.write(sitting.entries, list(seats.changed.values()), sorted(seats.dropped))
             self._spoilt, self._now = False, now
             if learn:
                 self.learn()
@@ -236,7 +236,7 @@ class Campaign:
             self._keep()
         except (AskoneError, OSError) as error:
             log.warning("the state of campaign %s could not be kept: %s", self.name, error)
-            self._kept = self.book.learning.learnt  # not again before as many answers more
+            self._kept = self.book.trainer.learnt  # not again before as many answers more
 
     def _stop_at_target(self, sitting: Sitting, now: float) -> None:
         """Pause, once, when the measured error is below the target; whoever goes on after that wants to."""
@@ -248,7 +248,7 @@ class Campaign:
             return
         self._judged = lessons
         if reached(dashboard.errors(book, self.settings.labels), target):
-            sitting.note(Entry(Turned(f"{STOPPED}{book.seq + 1}", "paused"), at=now))
+            sitting.note(Entry(StatusChanged(f"{STOPPED}{book.seq + 1}", "paused"), at=now))
 
     # -- looking ----------------------------------------------------------------------------------
 

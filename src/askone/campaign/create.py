@@ -20,7 +20,7 @@ from askone.campaign.tables.image_folder import IMAGE, Images
 from askone.campaign.tables.images import Safe, safe_image
 from askone.errors import InvalidArgument, InvalidFile
 from askone.labels.number import number_text
-from askone.store.entries import Block, Entry, Row
+from askone.store.entries import Entry, Row, RowBlock
 from askone.store.notices import Began, Grown
 from askone.store.store import Store
 
@@ -149,7 +149,7 @@ class _Reading:
     first: int
     progress: Progress | None
 
-    def chunks(self) -> Iterator[Block]:
+    def chunks(self) -> Iterator[RowBlock]:
         """Rows as a store takes them; images are kept as they come, before the campaign is seen."""
         done, columns = 0, self.settings.rows
         wanted = {*(columns.show or ()), *(columns.learn or ())}
@@ -157,7 +157,7 @@ class _Reading:
         whole = len(kept) == len(self.table.columns)
         for chunk in self.table.chunks():
             contents = chunk if whole else [{name: cells[name] for name in kept} for cells in chunk]
-            yield Block(self._keys(chunk, done), contents, self._encoded(chunk, done), self._golds(chunk, done))
+            yield RowBlock(self._keys(chunk, done), contents, self._encoded(chunk, done), self._golds(chunk, done))
             done += len(chunk)
             if self.progress is not None:
                 self.progress(done, self.table.rows)

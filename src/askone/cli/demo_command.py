@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import Any
 
 from rich.console import Console
 
+from askone.cli.console import say
 from askone.cli.demo.headless import headless
 from askone.cli.demo.run import Demo, run
 
@@ -17,4 +19,4 @@ def run_demo(chosen: argparse.Namespace, console: Console) -> int:
     if chosen.headless:
         return headless(**answers, console=console)
     demo = Demo(chosen.host, chosen.port, chosen.store, seconds=chosen.seconds_per_answer, **answers)
-    return run(demo, lambda text: console.print(text, soft_wrap=True, highlight=False, markup=False))
+    return run(demo, partial(say, console))

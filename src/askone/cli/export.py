@@ -5,28 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from askone._common.lazy_import import lazy_import
+from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
 from askone.cli.console import counted, progress, say
 from askone.cli.files import any_store, known_store, read_from, whole_file
 from askone.errors import InvalidArgument
 from askone.store.store import Store
-
-if TYPE_CHECKING:
-    from askone.campaign import campaign as campaigns
-    from askone.campaign.output import backup as backups
-    from askone.campaign.output import export
-    from askone.campaign.output import label_studio as labelstudio
-    from askone.campaign.output import model_file as models
-else:
-    backups = lazy_import("askone.campaign.output.backup")
-    campaigns = lazy_import("askone.campaign.campaign")
-    export = lazy_import("askone.campaign.output.export")
-    labelstudio = lazy_import("askone.campaign.output.label_studio")
-    models = lazy_import("askone.campaign.output.model_file")
 
 _ENDINGS = {"label-studio": "json"}
 _FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".json": "label-studio"}
@@ -41,7 +27,7 @@ def run_export(chosen: argparse.Namespace, console: Console) -> int:
         store.campaign(chosen.name)  # before a file is begun
         with whole_file(target) as out:
             if chosen.what == "model":
-                models.write_model(campaigns.Campaign.open(store, chosen.name), out)
+                model_file.write_model(campaign.Campaign.open(store, chosen.name), out)
             else:
                 out.writelines(_chunks(store, chosen.name, chosen.what, form, None if target == "-" else console))
     _say(target, console)
@@ -67,17 +53,17 @@ def _chunks(store: Store, name: str, what: str, form: str, console: Console | No
     if what == "log":
         return export.log_chunks(store, name)
     if what == "predictions":
-        campaign = campaigns.Campaign.open(store, name)
-        return export.prediction_chunks(campaign, form) if console is None else _watched(campaign, form, console)
-    return labelstudio.task_chunks(store, name) if form == "label-studio" else export.answer_chunks(store, name, form)
+        opened = campaign.Campaign.open(store, name)
+        return export.prediction_chunks(opened, form) if console is None else _watched(opened, form, console)
+    return label_studio.task_chunks(store, name) if form == "label-studio" else export.answer_chunks(store, name, form)
 
 
-def _watched(campaign: campaigns.Campaign, form: str, console: Console) -> Iterator[bytes]:
+def _watched(opened: campaign.Campaign, form: str, console: Console) -> Iterator[bytes]:
     """A prediction takes longer than all that is read and written for it: how far it is, is shown."""
     with progress(console) as shown:
         bar = shown.add_task("rows", total=None)
         advance = lambda done, rows: shown.update(bar, completed=done, total=rows)  # noqa: E731
-        yield from export.prediction_chunks(campaign, form, advance)
+        yield from export.prediction_chunks(opened, form, advance)
 
 
 def run_backup(chosen: argparse.Namespace, console: Console) -> int:
@@ -86,7 +72,7 @@ def run_backup(chosen: argparse.Namespace, console: Console) -> int:
     with known_store(chosen.store) as store:
         store.campaign(chosen.name)
         with whole_file(target) as out:
-            backups.backup(store, chosen.name, out)
+            backup.backup(store, chosen.name, out)
     _say(target, console)
     return 0
 
@@ -94,7 +80,7 @@ def run_backup(chosen: argparse.Namespace, console: Console) -> int:
 def run_restore(chosen: argparse.Namespace, console: Console) -> int:
     """Make a campaign of a backup."""
     with read_from(chosen.file, "file", "a backup") as source, any_store(chosen.store) as store:
-        name = backups.restore(store, source, chosen.name)
+        name = backup.restore(store, source, chosen.name)
         entries = counted(store.head(name)[0], "entry", "entries")
         told = f"Campaign {name}: {counted(store.campaign(name).rows, 'row')}, {entries}."
     say(console, told)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from io import BufferedReader, BufferedWriter
 from pathlib import Path
 from typing import cast
 
+from askone._common.atomic_write import atomic_write
 from askone.errors import InvalidArgument, UnknownCampaign
 from askone.store.open import open_store
 from askone.store.store import Store
@@ -25,11 +26,8 @@ def store_url(given: str | None) -> str:
 @contextmanager
 def any_store(given: str | None) -> Iterator[Store]:
     """A store, made if it is not there."""
-    store = open_store(store_url(given))
-    try:
+    with open_store(store_url(given)) as store:
         yield store
-    finally:
-        store.close()
 
 
 @contextmanager
@@ -56,21 +54,13 @@ def whole_file(path: str | Path) -> Iterator[BufferedWriter]:
     target = Path(path)
     if target.is_dir() or not target.parent.is_dir():
         raise InvalidArgument("--out", "a file in a directory that exists", path)
-    partial = target.with_name(target.name + ".partial")
-    try:
-        with _begun(partial, target) as out:
-            yield out
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _begun(partial: Path, target: Path) -> BufferedWriter:
-    try:
-        return partial.open("wb")
-    except OSError as error:
-        allowed = "a file that may be written"
-        raise InvalidArgument("--out", allowed, f"{target}: {error.strerror or error}") from error
+    with ExitStack() as stack:
+        try:
+            out = stack.enter_context(atomic_write(target))
+        except OSError as error:
+            allowed = "a file that may be written"
+            raise InvalidArgument("--out", allowed, f"{target}: {error.strerror or error}") from error
+        yield out
 
 
 def read_from(path: str | Path, argument: str, what: str) -> BufferedReader:

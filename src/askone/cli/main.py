@@ -26,17 +26,10 @@ else:
     strategies = lazy_import("askone.paper.strategies")
 
 CAMPAIGNS = {
+    **{name: name for name in ("new", "simulate", "serve", "status", "replay", "verify", "export", "users")},
     "demo": "demo_command",
-    "new": "new",
-    "simulate": "simulate",
-    "serve": "serve",
-    "status": "status",
-    "replay": "replay",
-    "verify": "verify",
-    "export": "export",
     "backup": "export",
     "restore": "export",
-    "users": "users",
 }
 """Commands about campaigns, and the module of ``askone.cli`` that has each."""
 

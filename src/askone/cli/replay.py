@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from askone._common.lazy_import import lazy_import
+from askone.campaign.lazy import campaign as campaigns
+from askone.campaign.lazy import model_file
 from askone.cli.console import counted, say
 from askone.cli.files import known_store, whole_file
 from askone.cli.status import BAD, GOOD
@@ -16,13 +16,6 @@ from askone.errors import InvalidArgument
 from askone.store.entries import Entry
 from askone.store.notices import Excluded
 from askone.store.store import Store
-
-if TYPE_CHECKING:
-    from askone.campaign import campaign as campaigns
-    from askone.campaign.output import model_file as models
-else:
-    campaigns = lazy_import("askone.campaign.campaign")
-    models = lazy_import("askone.campaign.output.model_file")
 
 
 def run_replay(chosen: argparse.Namespace, console: Console) -> int:
@@ -34,7 +27,7 @@ def run_replay(chosen: argparse.Namespace, console: Console) -> int:
             _leave_out(fresh, person, console)
         if chosen.out is not None:
             with whole_file(Path(chosen.out)) as out:
-                models.write_model(fresh, out)
+                model_file.write_model(fresh, out)
             say(console, f"Model: {chosen.out}")
     return status
 

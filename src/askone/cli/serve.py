@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
+from askone.cli.console import say
 from askone.cli.files import store_url
 from askone.server.config import ServerConfig
 from askone.server.runner import serve
@@ -26,8 +28,4 @@ def run_serve(chosen: argparse.Namespace, console: Console) -> int:
         webhook_local=tuple(chosen.webhook_local),
         access_log=chosen.access_log,
     )
-
-    def say(text: str) -> None:
-        console.print(text, soft_wrap=True, highlight=False, markup=False)
-
-    return serve(store_url(chosen.store), config, say)
+    return serve(store_url(chosen.store), config, partial(say, console))

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from askone._common.lazy_import import lazy_import
+from askone.campaign.lazy import campaign as campaigns
 from askone.cli.console import say, show
 from askone.cli.files import known_store
 
-if TYPE_CHECKING:
-    from askone.campaign import campaign as campaigns
-else:
-    campaigns = lazy_import("askone.campaign.campaign")
 GOOD, BAD = 0, 1
 
 ENDS = {"target": "target reached", "budget": "budget spent", "rows": "all rows asked"}

@@ -17,8 +17,8 @@ from askone.cli.console import say, show
 from askone.cli.files import any_store, known_store
 from askone.errors import InvalidArgument
 from askone.server.security.access import SCOPES
-from askone.server.security.passwords import Passwords, checked
-from askone.server.security.tokens import TOKEN, digest, fresh, fresh_id
+from askone.server.security.passwords import Passwords, valid_password
+from askone.server.security.tokens import TOKEN, digest, new_id, new_secret
 from askone.store.accounts.accounts import Accounts
 from askone.store.accounts.users import User
 from askone.store.store import Store
@@ -48,8 +48,8 @@ def run_users(chosen: argparse.Namespace, console: Console) -> int:
 def _add(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
     if accounts.user_by_name(chosen.name) is not None:  # before a password is asked for
         raise InvalidArgument("name", "one that no user has yet (see askone users list)", chosen.name)
-    password = checked(_password(), chosen.name)
-    accounts.add_user(fresh_id("p"), chosen.name, chosen.role, asyncio.run(Passwords().hash(password)))
+    password = valid_password(_password(), chosen.name)
+    accounts.add_user(new_id("p"), chosen.name, chosen.role, asyncio.run(Passwords().hash(password)))
     say(console, f"{chosen.name} is {'an' if chosen.role[0] == 'a' else 'a'} {chosen.role}.")
 
 
@@ -99,8 +99,8 @@ def _token(accounts: Accounts, chosen: argparse.Namespace) -> str:
     if not scopes or any(scope not in SCOPES for scope in scopes):
         raise InvalidArgument("--scopes", f"some of {','.join(SCOPES)}", chosen.scopes)
     expires = time.time() + _DAY * as_number(chosen.days, "--days", 0.0, 36_500.0, strict=True)
-    token = fresh(TOKEN)
-    accounts.add_token(fresh_id("t"), digest(token), token[:9], user.id, scopes, expires, chosen.title)
+    token = new_secret(TOKEN)
+    accounts.add_token(new_id("t"), digest(token), token[:9], user.id, scopes, expires, chosen.title)
     return token
 
 

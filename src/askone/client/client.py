@@ -21,8 +21,9 @@ from types import TracebackType
 from typing import Any, Self, final
 from urllib.parse import quote
 
+from askone._common.atomic_write import atomic_write
 from askone._common.validate import as_choice, as_number
-from askone.client.question import Posed
+from askone.client.question import Posed, Record
 from askone.errors import AskoneError, InvalidArgument, MissingExtra, RequestRefused, ServerUnavailable
 from askone.questions.base import yes_or_no
 
@@ -31,7 +32,6 @@ try:
 except ImportError as missing:
     raise MissingExtra("askone.Client needs httpx: pip install 'askone[client]'") from missing
 
-Record = dict[str, Any]
 _AWAY = (502, 503, 504)
 _LONGEST_WAIT = 10.0
 _WAITING = 0.5
@@ -175,13 +175,8 @@ class Client:
         target = Path(path)
         chosen = (form or target.suffix.removeprefix(".")) if FORMATS[what] != ("",) else ""
         as_choice(chosen, "form", FORMATS[what])
-        partial = target.with_name(target.name + ".partial")
-        try:
-            with partial.open("wb") as out:
-                out.writelines(self._streamed(self._path(f"export/{what}"), {"format": chosen} if chosen else {}))
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
+        with atomic_write(target) as out:
+            out.writelines(self._streamed(self._path(f"export/{what}"), {"format": chosen} if chosen else {}))
         return target
 
     # -- managing ---------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ class Posed:
 
     @classmethod
     def from_json(cls, record: Record) -> Posed:
-        """From the server's question."""
+        """Read the server's question."""
         yes, no = record["answers"]
         row = {cell["name"]: cell["value"] for cell in record["row"]["fields"]}
         identity = (record["kind"], record["number"], record["row"]["key"], row)

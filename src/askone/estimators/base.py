@@ -7,7 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,10 +16,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from askone._common.types import Array, Key
-from askone._common.validate import as_flag, dimensions
-from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType
+from askone._common.validate import as_choice, as_flag, dimensions
+from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType, incompatible
 from askone.estimators import files
+from askone.estimators.choices.base import LearnerChoice, Setup
+from askone.estimators.choices.own import OwnLearner
 from askone.labels.base import Space
+from askone.learners import registry
+from askone.learners.abilities import AsksAgain, is_patient
 from askone.learners.base import Learner
 from askone.learners.models.base import Model
 from askone.questions.base import Question
@@ -40,13 +44,15 @@ class InputScaleWarning(UserWarning):
 class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """A learner with memory and scikit-learn's manners; subclasses say what labels are."""
 
+    learner: str | LearnerChoice
+    flip: float
     budget: int | Budget | None
-    model: str | Model[Any]
-    resample: bool | str
+    resample: bool
     select: str | None
     keep_log: bool | None
     random_state: Any
     _memory: Kept | None
+    _learners: ClassVar[dict[str, type[LearnerChoice]]] = {}  # by name; none: it makes its one learner itself
 
     @abstractmethod
     def _space(self) -> Space:
@@ -158,7 +164,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def _character(self) -> dict[str, str]:
         """What decides where a model asks."""
         apart = ("budget", "select", "keep_log", "random_state")
-        return {name: repr(value) for name, value in self.get_params(deep=False).items() if name not in apart}
+        params = self.get_params(deep=False) | ({"learner": self._choice()} if self._learners else {})
+        return {name: repr(value) for name, value in params.items() if name not in apart}
 
     def learn_from(self, log: Sequence[Event], rows: replay.Rows, own: bool = False) -> Self:
         """Learn from the answers of a log; a model that has not begun is shown its rows first.
@@ -205,13 +212,14 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         if left == 0:
             raise BudgetSpent("the budget holds no question for fit")
         # A learner that is patient stays with a row until it is known, at no matter how many questions.
-        most = left if stream.learner.patient else left or len(rows)
+        most = left if is_patient(stream.learner) else left or len(rows)
         rule = row_selection.as_rule(self.select)
         if rule is not None:
-            row_selection.require_forecasts(stream.learner)
+            row_selection.as_forecasting(stream.learner)
             logged_simulation.from_pool(stream, rows, oracle, rule, most or len(rows))
             return
-        order = resampled(len(rows), self._draws(most), stream.seed) if self.resample and most else None
+        again = self.resample or self._revisits()
+        order = resampled(len(rows), self._draws(most), stream.seed) if again and most else None
         if self.keep_log:  # question by question: compiled blocks keep less of a question than a log must
             logged_simulation.in_order(
                 stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most
@@ -224,7 +232,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     def _draws(self, questions: int) -> int:
         # Rows that are known already are passed over: draw more of them than there are questions.
-        return _PASSES * questions if self.resample == "memory" else questions
+        return _PASSES * questions if self._revisits() else questions
 
     # -- on disk ----------------------------------------------------------------------------------
 
@@ -272,7 +280,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             learner,
             **self._notes(),
             seed=document["seed"],
-            resample=learner.several or bool(self.resample),
+            resample=isinstance(learner, AsksAgain) or bool(self.resample),
             budget=None if document["budget"] is None else Budget(*document["budget"]),
             state=learner.from_arrays(state),
             asked=document["asked"],
@@ -323,7 +331,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         shown = _as_frame(x) if _is_series(x) else np.asarray(x)[None] if dimensions(x, "x") == 1 else x
         rows = self._validated(shown)
         alone = len(rows) < 3
-        if alone and not isinstance(self.model, Model):
+        if alone and not (self._learners and self._choice().own_model):
             warnings.warn(
                 "no unlabelled rows were shown, so inputs are taken as they come, at scale 1: "
                 "call start(X) first, or ask about several rows at once",
@@ -335,16 +343,15 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def _begin(self, rows: Array | None, space: Space, horizon: int | None, keep: bool | None = None) -> Stream:
         budget = as_budget(self.budget)
         if budget is not None:
-            horizon = budget.left if horizon is None or self.resample else min(horizon, budget.left)
+            again = self.resample or self._revisits()
+            horizon = budget.left if horizon is None or again else min(horizon, budget.left)
         try:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         except ValueError as error:
             allowed = "None, a whole number or a RandomState"
             raise InvalidArgument("random_state", allowed, repr(self.random_state)) from error
         learner = self._learner(rows, space, horizon, seed)
-        if self.resample != "memory" or not learner.several:
-            as_flag(self.resample, "resample")
-        again = learner.several or bool(self.resample)
+        again = isinstance(learner, AsksAgain) or as_flag(self.resample, "resample")
         self._keep(self.keep_log is not False if keep is None else keep)
         self.stream_ = Stream(learner, seed=seed, budget=budget, resample=again, **self._notes())
         return self.stream_
@@ -363,7 +370,35 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             raise UnknownQuestion("no question was asked yet: call start, ask or fit first")
         return self._started().predict(self._validated(X, reset=False))
 
+    def _choice(self) -> LearnerChoice:
+        """The learner as an object."""
+        kinds = self._learners
+        if registry.registered(self.learner) is not None:
+            return OwnLearner(self.learner)  # type: ignore[arg-type]  # a name, if it is registered
+        if isinstance(self.learner, LearnerChoice):
+            if type(self.learner) not in (*kinds.values(), OwnLearner):
+                fits = dict.fromkeys(kind.__name__ for kind in kinds.values())
+                raise incompatible("learner", type(self.learner).__name__, type(self).__name__, fits)
+            return self.learner
+        return kinds[as_choice(self.learner, "learner", (*kinds, *registry.names()))]()
+
+    def _revisits(self) -> bool:
+        return bool(self._learners) and self._choice().revisits
+
+    def _setup(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Setup:
+        columns, again = int(self.n_features_in_), bool(self.resample)
+        return Setup(space, rows, columns, horizon, seed, flip=self.flip, resample=again)
+
     # -- scikit-learn -----------------------------------------------------------------------------
+
+    def set_params(self, **params: Any) -> Self:
+        """Set arguments; ``learner__step`` is the learner's, which may have been chosen by name."""
+        if "learner" in params:
+            self.learner = params.pop("learner")
+        if isinstance(self.learner, str) and any(name.startswith("learner__") for name in params):
+            self.learner = self._choice()
+        super().set_params(**params)
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -17,9 +17,11 @@ from sklearn.base import clone
 from askone._common.types import Array
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
+from askone.learners.abilities import AsksAgain, Forecasts, able
 from askone.learners.base import Learner
+from askone.session.checkpoints import Example, Fold
 from askone.session.log import Event
-from askone.session.replay import Again, Rows, as_table, learnt, lessons, stacked, teach
+from askone.session.replay import Rows, as_table, lessons, stacked, teach
 from askone.session.stream import Stream
 
 _SUREST = 2.0**-30  # a forecast that was sure and wrong costs 30 bits, and not infinitely many
@@ -40,14 +42,14 @@ def refit(log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0, own:
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.gradients import pair
-    >>> from askone.learners.sgd.sgd import SGD
+    >>> from askone.learners.sgd.sgd import SGDLearner
     >>> from askone.labels.losses import Median
     >>> from askone.learners.models.linear import FeatureModel
     >>> from askone.labels.number import Real
     >>> model, log = FeatureModel(Linear(Scaler.identity(1))), []
-    >>> stream = Stream(SGD(Real(0, 100), model), log=log.append)
+    >>> stream = Stream(SGDLearner(Real(0, 100), model), log=log.append)
     >>> stream.tell(stream.ask([0.0], key="ann"), True)
-    >>> again = refit(log, {"ann": [0.0]}, SGD(Real(0, 100), model, pair(Median(), "passive")))
+    >>> again = refit(log, {"ann": [0.0]}, SGDLearner(Real(0, 100), model, pair(Median(), "passive")))
     >>> again.answered, again.asked
     (1, 1)
     """
@@ -55,7 +57,7 @@ def refit(log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0, own:
         return learner.learn_from(list(log), rows, own)
     if not isinstance(learner, Learner):
         raise InvalidArgument("learner", "a Learner or an estimator", type(learner).__name__)
-    return teach(Stream(learner, seed=seed, resample=learner.several), rows, log, own)
+    return teach(Stream(learner, seed=seed, resample=isinstance(learner, AsksAgain)), rows, log, own)
 
 
 @final
@@ -122,7 +124,7 @@ def compare(log: Iterable[Event], rows: Rows, candidates: Mapping[str, Any]) -> 
     For every answer in the log's order: the mean of -log2 chance(what was answered) before it is
     learnt.  No label is needed, nothing is asked, and no candidate is changed: each begins anew (an
     estimator that has not begun is copied and shown ``rows``).  Candidates must forecast
-    (``Learner.chance``).  The questions were asked where one model was unsure, so all losses are
+    (``Forecasts.chance``).  The questions were asked where one model was unsure, so all losses are
     near 1 bit; it is their differences that count.
     """
     if not isinstance(candidates, Mapping) or not candidates:
@@ -130,13 +132,13 @@ def compare(log: Iterable[Event], rows: Rows, candidates: Mapping[str, Any]) -> 
     table, events = as_table(rows), list(log)
     learners = {name: _learner(name, candidate, table) for name, candidate in candidates.items()}
     steps = list(lessons(table, events))
-    if all(isinstance(step, Again) for step in steps):
+    if not any(isinstance(step, Example) for step in steps):
         raise InvalidArgument("log", "one with at least one answer", f"{len(events)} events")
     judged = {name: _forecast(learner, steps) for name, learner in learners.items()}
     return Comparison({name: one[0] for name, one in judged.items()}, {name: one[1] for name, one in judged.items()})
 
 
-def _learner(name: str, candidate: Any, rows: Any) -> Learner[Any]:
+def _learner(name: str, candidate: Any, rows: Any) -> Forecasts[Any]:
     learner = candidate
     if isinstance(candidate, OneBitEstimator):
         begun = candidate
@@ -146,22 +148,22 @@ def _learner(name: str, candidate: Any, rows: Any) -> Learner[Any]:
         learner = begun.stream_.learner
     if not isinstance(learner, Learner):
         raise InvalidArgument(f"candidates[{name!r}]", "a Learner or an estimator", type(learner).__name__)
-    if not learner.forecasts:
+    if not able(learner, Forecasts):
         raise InvalidArgument(f"candidates[{name!r}]", "a learner that forecasts answers", type(learner).__name__)
     return learner
 
 
-def _forecast(learner: Learner[Any], steps: list[Any]) -> tuple[Array, Array]:
-    state, losses, hits = learner.init(), [], []
+def _forecast(learner: Forecasts[Any], steps: list[Any]) -> tuple[Array, Array]:
+    fold, losses, hits = Fold(learner, keep=False), [], []
     for step in steps:
-        if not isinstance(step, Again):
+        if isinstance(step, Example):
             if not isinstance(step.answer, bool):
                 raise InvalidArgument("log", "one whose answers are yes or no", f"{step.answer!r}")
-            yes = learner.chance(state, step.x, step.question)
+            yes = learner.chance(fold.state, step.x, step.question)
             said = yes if step.answer else 1.0 - yes
             losses.append(-np.log2(max(said, _SUREST)))
             hits.append(0.5 if said == 0.5 else float(said > 0.5))
-        state = learnt(learner, state, step)
+        fold.learn(step)
     return np.array(losses), np.array(hits)
 
 

@@ -20,32 +20,34 @@ from typing import Any
 
 import numpy as np
 
+from askone._common.atomic_write import atomic_write
 from askone._common.types import Array
 from askone.errors import InvalidArgument, InvalidFile
+from askone.estimators import choices
 from askone.features import kernels, maps, scaling
 from askone.labels import classes, losses
-from askone.labels.number import Real
+from askone.labels.number import Real, Wording
 from askone.labels.ranking import Ranking
-from askone.learners import gradients, step_rules
+from askone.learners import gradients, registry, step_rules
 from askone.learners.contest import Contest
-from askone.learners.gradients.pair import RANK_PAIRS
+from askone.learners.gradients.ranking import RANK_PAIRS
 from askone.learners.gradients.subset import SET_PAIRS
-from askone.learners.kalman.filters import Filters
+from askone.learners.kalman.filters import FilterLearner
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.models.base import Model
 from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.models.linear import FeatureModel
-from askone.learners.paper.ellipsoid import Ellipsoid
-from askone.learners.paper.game import Game
+from askone.learners.paper.ellipsoid import EllipsoidLearner
+from askone.learners.paper.game import GameLearner
 from askone.learners.paper.generic import GenericSGD
 from askone.learners.range_search import Calibrated
 from askone.learners.repeated.bisection import BisectedClasses, BisectedReal
 from askone.learners.repeated.memory import RememberedClasses, RememberedReal
 from askone.learners.rls.pseudo_labels import PseudoLabels, PseudoMeans
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
-from askone.learners.softmax.set_likelihood import SetLikelihood
-from askone.learners.thurstone.thurstone import PairBank, Thurstone
+from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
+from askone.learners.thurstone.thurstone import PairBank, ThurstoneLearner
 
 Place = str | os.PathLike[str] | io.BufferedIOBase
 
@@ -66,11 +68,10 @@ UNREADABLE = (
 """What zipfile, json and NumPy raise for a file that is damaged or made to mislead."""
 _DOCUMENT = "askone.json"
 _SMALL = (scaling.Scaler, maps.Intercept, maps.Linear, maps.Nystroem, maps.Fourier)
-_MODELS = (FeatureModel, KernelExpansion, SGD, GenericSGD, Ellipsoid, Calibrated, Surrogate, Game)
-_FILTERS = (Filters, Intervals, SetLikelihood, Contest, PairBank, Thurstone)
+_MODELS = (FeatureModel, KernelExpansion, GenericSGD, Calibrated, Surrogate, Intervals, Contest, PairBank)
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SQUARES = (PseudoLabels, PseudoMeans, gradients.HalfCauchy)
-_SPACES = (Real, classes.Classes, classes.Finite, Ranking)
+_SPACES = (Real, Wording, classes.Classes, classes.Finite, Ranking)
 _PARTS: tuple[type, ...] = (
     *(losses.LOSSES | losses.SURROGATES).values(),
     losses.SignLogistic,
@@ -81,9 +82,21 @@ _PARTS: tuple[type, ...] = (
     *step_rules.AVERAGES.values(),
     *kernels.KERNELS.values(),
 )
+# Classes that are saved by another name than they have now.
+_NAMED: dict[str, type] = {
+    "SGD": SGDLearner, "Filters": FilterLearner, "Ellipsoid": EllipsoidLearner, "Game": GameLearner,
+    "SetLikelihood": SetLikelihoodLearner, "Thurstone": ThurstoneLearner,
+}  # fmt: skip
+_CHOICES = (
+    choices.Bisection, choices.Ellipsoid, choices.Filters, choices.Game, choices.Generic,
+    choices.RecursiveLeastSquares, choices.Remembering, choices.SGD, choices.SetLikelihood, choices.Thurstone,
+)  # fmt: skip
 SAVEABLE: dict[str, type] = {
-    cls.__name__: cls for cls in (*_SMALL, *_SPACES, *_MODELS, *_FILTERS, *_ROWS, *_SQUARES, *_PARTS)
+    **{cls.__name__: cls for cls in (*_SMALL, *_SPACES, *_MODELS, *_ROWS, *_SQUARES, *_PARTS)},
+    **_NAMED,
+    **{f"choice of {cls.__name__}": cls for cls in _CHOICES},
 }
+_NAMES = {cls: name for name, cls in SAVEABLE.items()}
 
 
 def save(path: Place, document: dict[str, Any], arrays: dict[str, Array]) -> None:
@@ -93,13 +106,11 @@ def save(path: Place, document: dict[str, Any], arrays: dict[str, Array]) -> Non
         return
     if not isinstance(path, str | os.PathLike) or Path(path).is_dir():
         raise InvalidArgument("path", "the name of a file", path)
-    target = Path(path)
-    partial = target.with_name(target.name + ".partial")
-    _write(partial, document, arrays)
-    partial.replace(target)
+    with atomic_write(path) as out:
+        _write(out, document, arrays)
 
 
-def _write(place: Path | io.BufferedIOBase, document: dict[str, Any], arrays: dict[str, Array]) -> None:
+def _write(place: io.BufferedIOBase, document: dict[str, Any], arrays: dict[str, Array]) -> None:
     with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
         # Without the time of writing: the same model is the same bytes.
         _member(archive, _DOCUMENT, json.dumps({"format": FORMAT, **document}, allow_nan=False).encode())
@@ -160,10 +171,13 @@ def encode(value: Any, arrays: dict[str, Array]) -> Any:
         return [encode(item, arrays) for item in value]
     if isinstance(value, dict):
         return {"mapping": [[encode(key, arrays), encode(item, arrays)] for key, item in value.items()]}
-    if type(value).__name__ in SAVEABLE and SAVEABLE[type(value).__name__] is type(value):
-        names = [f.name for f in fields(value)]  # type: ignore[arg-type]  # SAVEABLE holds dataclasses
+    if type(value) in _NAMES:
+        names = [f.name for f in fields(value)]
         parts = {name: encode(getattr(value, name), arrays) for name in names}
-        return {"type": type(value).__name__, **parts}
+        return {"type": _NAMES[type(value)], **parts}
+    own = registry.name_of(type(value))
+    if own is not None:
+        return {"own": own, "fields": {f.name: encode(getattr(value, f.name), arrays) for f in fields(value)}}
     if isinstance(value, Model):
         return {"type": "given"}
     raise InvalidArgument("model", "made of askone's own parts, to be saved", type(value).__name__)
@@ -179,6 +193,11 @@ def decode(value: Any, arrays: dict[str, Array], given: Model[Any] | None) -> An
         return arrays[value["array"]]
     if "mapping" in value:
         return {key: decode(item, arrays, given) for key, item in value["mapping"]}
+    if "own" in value:
+        found = registry.registered(value["own"])
+        if found is None:
+            raise InvalidArgument("learner", f"registered: askone.learners.register({value['own']!r}, ...)", None)
+        return found.kind(**{name: decode(part, arrays, given) for name, part in value["fields"].items()})
     if value.get("type") == "given":
         if given is None:
             raise InvalidArgument("model", "the network this model was saved with, as Neural(net, columns)", None)

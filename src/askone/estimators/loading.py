@@ -6,6 +6,7 @@ from typing import Any
 
 from askone.errors import InvalidArgument, InvalidFile
 from askone.estimators import files
+from askone.estimators._old_params import modern
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.classifier import OneBitClassifier
 from askone.estimators.ranker import OneBitRanker
@@ -25,6 +26,6 @@ def load(path: files.Place, model: Model[Any] | None = None) -> Any:
         raise InvalidArgument("path", f"a saved {' or '.join(ESTIMATORS)}", document.get("estimator"))
     try:
         params = {name: files.decode(value, arrays, model) for name, value in document["params"].items()}
-        return estimator(**params)._restored(document, arrays, model)
+        return estimator(**modern(params, document["learner"]))._restored(document, arrays, model)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise InvalidFile(f"{files.shown(path)} is damaged: {error!r}") from error

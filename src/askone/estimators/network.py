@@ -44,8 +44,9 @@ from askone.labels.number import Real
 from askone.labels.ranking import Ranking
 from askone.learners.models.neural import torch
 from askone.questions.base import Question
+from askone.session.checkpoints import Example
 from askone.session.log import Event
-from askone.session.replay import Rows, Told, answers, as_table, stacked
+from askone.session.replay import Rows, answers, as_table, stacked
 
 _NOISE = 0.5  # where s starts, in half ranges
 _RARELY = 0.05  # where the share of wrong answers starts
@@ -268,7 +269,7 @@ class _Training:
         self.noise, self.odds = kept[1], kept[2]
 
 
-def _data(module: Any, scaler: Scaler, likelihood: Likelihood, told: list[Told]) -> tuple[Any, Any, Any, Any]:
+def _data(module: Any, scaler: Scaler, likelihood: Likelihood, told: list[Example]) -> tuple[Any, Any, Any, Any]:
     for one in told:
         if not isinstance(one.answer, bool):
             raise InvalidArgument("log", "one whose answers are yes or no", f"{one.answer!r}")

@@ -4,37 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common import random_table
 from askone._common.types import Array
-from askone._common.validate import as_choice, as_count, as_flag, as_number, as_rows
+from askone._common.validate import as_count, as_flag, as_rows
 from askone.errors import InvalidArgument, incompatible
-from askone.estimators._recipe import fixed_features, make_average, make_maps, make_model, make_step, refuse_steps
 from askone.estimators.base import OneBitEstimator
-from askone.features.maps import Intercept
+from askone.estimators.choices.base import LearnerChoice
+from askone.estimators.choices.gradients import SGD
+from askone.estimators.choices.likelihoods import Thurstone
+from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.labels.base import Name, Space
-from askone.labels.losses import Loss
 from askone.labels.ranking import Ranking
-from askone.learners import step_rules
+from askone.learners.abilities import deviation
 from askone.learners.base import Learner
-from askone.learners.gradients.pair import RANK_FAMILIES, RANK_LOSSES, RANK_PAIRS, rank_strategy
+from askone.learners.gradients.ranking import RANK_PAIRS
 from askone.learners.models.base import Model
-from askone.learners.models.linear import FeatureModel
-from askone.learners.rls.pseudo_labels import PseudoLabels
-from askone.learners.sgd.surrogate import Surrogate
-from askone.learners.thurstone.thurstone import Thurstone, default_bank
-from askone.questions.comparison import BestOf
+from askone.questions.comparison import BestOf, Prefer
 from askone.session.oracle import Oracle
 from askone.session.stream import Budget, Stream
 
 _NOWHERE = np.zeros(1)  # the row of whoever has none
-_OF_GRADIENTS: dict[str, Any] = {
-    "questions": "auto", "loss": "auto", "step": "auto", "gamma": None, "average": "auto", "ridge": 0.0,
-}  # fmt: skip
 
 
 @final
@@ -48,23 +42,10 @@ class OneBitRanker(OneBitEstimator):
     ----------
     items : list of names
         What is ranked: at least two.
-    learner : "auto", "thurstone", "sgd" or "rls"
-        "thurstone" keeps Gaussian utilities of the items and asks the pair that should tell most of them: nothing
-        to tune (see ``Thurstone``).  "sgd" takes stochastic gradients, "rls" recursive least squares on unbiased
-        pseudo-labels (fixed features, nothing to tune).  "auto" is "thurstone", unless one of the arguments below
-        asks for gradients.
-    questions : "auto", "borda", "bradley-terry", "pairs", "thresholded", "sphere", "full"
-        "auto" leaves pairs to "thurstone", and is "borda" for "sgd".  All others are for "sgd": "borda" and
-        "bradley-terry" score items and ask pairs drawn by lot; "pairs" scores pairs; "thresholded" is the paper's
-        version of it; "sphere" asks weighted pairs (Algorithm 1, simulations only); "full" asks for whole orders.
-    loss : "auto", "squared", "logistic", "median", or a ``Loss``
-        For "sgd".  "auto" is least squares; "logistic" for "bradley-terry" (or "pairs", "full"), "median" for
-        "sphere".
-    model, kernel, bandwidth, n_components
-        As for ``OneBitRegressor``; without rows, "auto" is one constant per score.  For "thurstone", "auto" is
-        linear and Nyström features of three bandwidths, each weighted by how well it foretold the answers.
-    step, gamma, average, ridge
-        For "sgd", as for ``OneBitRegressor``; "auto" is "sqrt" and "polynomial".
+    learner : a name, or an object with arguments of its own
+        "thurstone", ``Thurstone()``: Gaussian utilities of the items, asking the pair that should tell most of them,
+        with nothing to tune.  "sgd", ``SGD()``: stochastic gradients from pairs by lot.  "rls",
+        ``RecursiveLeastSquares()``: scores by unbiased pseudo-labels.  "auto" is "thurstone".
     flip : float
         For "thurstone": the probability that an answer is the wrong one, where that is known.
     wording : str
@@ -89,24 +70,17 @@ class OneBitRanker(OneBitEstimator):
     """
 
     context_: bool
+    _learners: ClassVar[dict[str, type[LearnerChoice]]] = {
+        "auto": Thurstone, "thurstone": Thurstone, "sgd": SGD, "rls": RecursiveLeastSquares,
+    }  # fmt: skip
 
     def __init__(
         self,
         items: Sequence[Name],
         *,
-        learner: str = "auto",
-        questions: str = "auto",
-        loss: str | Loss = "auto",
-        model: str | Model[Any] = "auto",
-        kernel: str = "gaussian",
-        bandwidth: float | None = None,
-        n_components: int = 100,
-        step: str | step_rules.StepRule = "auto",
-        gamma: float | None = None,
-        average: str | step_rules.Average = "auto",
-        ridge: float = 0.0,
-        flip: float = 0.0,
         wording: str = "",
+        learner: str | LearnerChoice = "auto",
+        flip: float = 0.0,
         budget: int | Budget | None = None,
         resample: bool = False,
         select: str | None = None,
@@ -114,19 +88,9 @@ class OneBitRanker(OneBitEstimator):
         random_state: Any = None,
     ) -> None:
         self.items = items
-        self.learner = learner
-        self.questions = questions
-        self.loss = loss
-        self.model = model
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.n_components = n_components
-        self.step = step
-        self.gamma = gamma
-        self.average = average
-        self.ridge = ridge
-        self.flip = flip
         self.wording = wording
+        self.learner = learner
+        self.flip = flip
         self.budget = budget
         self.resample = resample
         self.select = select
@@ -158,19 +122,23 @@ class OneBitRanker(OneBitEstimator):
             given = self._given(x, live=True)
             stream = self._running(given)
             space = self._space()
-            self._require_comparing(stream.learner)
+            self._require_comparing(stream, self._row(given))
             lots = random_table.uniforms(stream.seed, stream.asked, 1, space.size, random_table.CHOICE)[0]
             listed = np.argsort(lots)[: as_count(k, "k", 2, space.size)]
             chosen = tuple(space.items[i] for i in listed)
             question = BestOf(chosen, 1.0 / space.P, learnt=stream.answered)
             return stream.put(self._row(given), question, key)  # type: ignore[return-value]  # numbered, the same
 
-    def _require_comparing(self, learner: Learner[Any]) -> None:
-        """Raise unless comparisons that were not drawn for it can be learnt from."""
-        strategy: Any = learner.strategy if isinstance(learner, Surrogate | PseudoLabels) else None
-        if strategy is not None and not strategy.compares:
+    def _require_comparing(self, stream: Stream, x: Any) -> None:
+        """Raise unless comparisons that the learner did not draw teach it: telling is pure, so one is tried."""
+        first, second, *_ = self._space().items
+        try:
+            stream.learner.tell(stream.state, x, Prefer(first, second, 1.0 / self._space().P), True)
+        except InvalidArgument as error:
+            if error.argument != "question":
+                raise
             fits = [family for (_, family), one in RANK_PAIRS.items() if one.compares]
-            raise incompatible("questions", strategy.family, "the best of several", dict.fromkeys(fits))
+            raise incompatible("questions", self.questions, "the best of several", dict.fromkeys(fits)) from error
 
     # -- predictions ------------------------------------------------------------------------------
 
@@ -191,10 +159,11 @@ class OneBitRanker(OneBitEstimator):
 
     def predict_std(self, X: ArrayLike | None = None) -> Array:
         """Standard deviations of ``decision_function`` (each item against the mean of all), n x items: "thurstone"."""
-        learner = self._started().learner
-        if not isinstance(learner, Thurstone):
-            raise incompatible("learner", "sgd", "standard deviations", ["thurstone"])
-        return learner.std(self._started().state, self._predictable(X))
+        stream = self._started()
+        spread = deviation(stream.learner, stream.state, self._predictable(X))
+        if spread is None:
+            raise incompatible("learner", self.learner, "standard deviations", ["thurstone"])
+        return spread
 
     def score(self, X: ArrayLike | None, y: ArrayLike) -> float:
         """Kendall's tau between predicted and true orders, mean over the rows of y: from -1 to 1."""
@@ -211,61 +180,8 @@ class OneBitRanker(OneBitEstimator):
         return Ranking(self.items, self.wording)  # type: ignore[arg-type]  # checked there
 
     def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
-        assert isinstance(space, Ranking)
-        if self._filters():
-            return self._thurstone(rows, replace(space, embedding="items"), seed)
-        if self.flip != 0.0:
-            raise incompatible("flip", self.flip, "stochastic gradients", [0.0])
-        family = as_choice(self.questions, "questions", ("auto", *RANK_FAMILIES))
-        strategy = rank_strategy(space, self._loss(), "borda" if family == "auto" else family)
-        alone = not self.context_ and isinstance(self.model, str) and self.model == "auto"
-        parts = ("linear" if alone else self.model, self.kernel, self.bandwidth, self.n_components)
-        recursive = self.learner == "rls"
-        generic = recursive and rows is None
-        model = make_model(*parts, rows if self.context_ else None, int(self.n_features_in_), seed, generic)
-        if recursive:
-            refuse_steps("rls", step=(self.step, "auto"), gamma=(self.gamma, None),
-                         average=(self.average, "auto"), ridge=(self.ridge, 0.0))  # fmt: skip
-            return PseudoLabels(strategy, fixed_features(model, "rls"))
-        step = make_step("sqrt" if self._named("step", "auto") else self.step, self.gamma, horizon)
-        average = make_average("polynomial" if self._named("average", "auto") else self.average)
-        return Surrogate(strategy, model, step, average, self.ridge)
-
-    def _thurstone(self, rows: Array | None, space: Ranking, seed: int) -> Thurstone:
-        flip = as_number(self.flip, "flip", 0.0, 0.49)
-        columns = int(self.n_features_in_)
-        if not self.context_ and self._named("model", "auto"):
-            return Thurstone(space, (default_bank(Intercept(columns), flip),))
-        parts = (self.model, self.kernel, self.bandwidth, self.n_components)
-        maps = make_maps(*parts, rows if self.context_ else None, columns, space.size, seed)
-        return Thurstone(space, tuple(default_bank(features, flip) for features in maps))
-
-    def _filters(self) -> bool:
-        """Whether Thurstone's filter is meant; raises where arguments contradict it."""
-        choice = as_choice(self.learner, "learner", ("auto", "thurstone", "sgd", "rls"))
-        if choice in ("sgd", "rls"):
-            return False
-        given = [name for name, default in _OF_GRADIENTS.items() if not self._named(name, default)]
-        if not self._finite():
-            given.append("model")
-        if given and choice == "thurstone":
-            allowed = "made of a feature map" if given[0] == "model" else f"{_OF_GRADIENTS[given[0]]!r}, its default,"
-            raise InvalidArgument(given[0], f"{allowed} with learner='thurstone'", repr(getattr(self, given[0])))
-        return not given
-
-    def _finite(self) -> bool:
-        return isinstance(self.model, FeatureModel) or (isinstance(self.model, str) and self.model != "kernel")
-
-    def _named(self, argument: str, value: Any) -> bool:
-        """Whether an argument is this plain value (some arguments may be objects, or arrays by mistake)."""
-        given = getattr(self, argument)
-        return type(given) is type(value) and given == value
-
-    def _loss(self) -> Loss | None:
-        if isinstance(self.loss, Loss):
-            return self.loss
-        name = as_choice(self.loss, "loss", ("auto", *RANK_LOSSES))
-        return None if name == "auto" else RANK_LOSSES[name]()
+        setup = self._setup(rows if self.context_ else None, space, horizon, seed)
+        return self._choice().make(replace(setup, context=self.context_))
 
     def _hidden(self, X: ArrayLike | None, y: Any) -> tuple[Array, Oracle, Space]:
         space = self._space()

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from askone._common.types import Array
-from askone._common.validate import as_flag, as_rows
+from askone._common.validate import as_choice, as_flag, as_number, as_rows
 from askone.errors import InvalidArgument
-from askone.estimators._recipe import Recipe
 from askone.estimators.base import OneBitEstimator
+from askone.estimators.choices.base import LearnerChoice
+from askone.estimators.choices.gradients import SGD
+from askone.estimators.choices.likelihoods import Filters
+from askone.estimators.choices.paper import Ellipsoid, Generic
+from askone.estimators.choices.repeated import Bisection, Remembering
+from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.labels.base import Space
-from askone.labels.losses import Loss
-from askone.labels.number import Real
-from askone.learners import step_rules
+from askone.labels.number import Real, Wording, sensible_decimals
+from askone.learners import abilities
 from askone.learners.base import Learner
-from askone.learners.kalman.filters import Filters
-from askone.learners.kalman.intervals import Intervals
+from askone.learners.kalman.filters import tell_apart
 from askone.learners.models.base import Model
-from askone.learners.range_search import Calibrated
 from askone.session.oracle import Oracle
 from askone.session.stream import Budget
 
@@ -35,66 +37,34 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     Parameters
     ----------
     low, high : number, or one number per output, or None
-        A plausible range of the labels, instead of labels.  Without it the first ``calibration``
-        questions of each output find location and scale.
-    unit, names, wording : str, list of str, str
-        For the sentences: "°C"; names of the outputs; a template with {threshold}, {amount}, {side}.
-    answers : two words
-        For yes and no, such as ("bought", "did not buy"); ``tell`` takes words of your own as well as True and False.
+        A plausible range of the labels, instead of labels.  Without it the first questions of each output find
+        location and scale.
+    unit : str
+        For the sentences: "°C".
+    wording : str or ``Wording``
+        A template with {threshold}, {amount}, {side}; or, with names of the outputs and words for yes and no,
+        ``Wording(names, unit, template, answers)``: ``tell`` takes these words as well as True and False.
     bundles : list of bundles, or None
         What alone may be asked about: quantities of each output, such as [(1, 0), (2, 1), (0, 1)].
         Enough of them to tell every output; for the median and the squared loss.
     decimals : "auto", int or None
         How finely thresholds are shown and asked; "auto" cuts the range into 100 to 1000 steps.
-    loss : "median", "squared", "quantile", "huber", "logcosh", or a ``Loss``
-        What is learnt: the median, the mean, a quantile (``quantile``), or between median and mean
-        (``delta``, in the labels' units; default a tenth of half the range).
-    limit : number or None
-        For the squared loss: a bound on labels' distance from the middle of the range, which makes
-        its thresholds uniform; None weights them instead and needs no bound.
-    questions : "active", "passive", "full", "generic", "ellipsoid", "bisection"
-        At the prediction (Algorithm 1), at random (the passive baseline), the label itself (full
-        supervision), slopes in parameter space (appendix B), prices that halve what is possible
-        for answers without noise (see ``askone.learners.paper.ellipsoid``), or several questions about a
-        row until its label is known to the ``precision``.
-    learner : "auto", "filters", "sgd", "rls"
-        Who learns: "filters", a bank of one-bit Kalman filters for the median or a quantile, with nothing to
-        tune (see ``Filters``); "sgd", stochastic gradients (Algorithm 1); "rls", recursive least squares on
-        unbiased pseudo-labels, for the squared loss, a declared range and fixed features.  "auto" is
-        "filters", unless another loss, ``questions``, ``limit``, ``step``, ``gamma``, ``average``, ``ridge``,
-        ``resample="memory"``, a model without fixed features, or bundles that tell outputs only together ask for
-        gradients.
-    model : "auto", "linear", "nystroem", "fourier", "kernel", or a ``Model``
-        "auto" is, for filters, linear and whitened Nyström features of five bandwidths, weighted by the
-        answers; for gradients Nyström features where unlabelled rows were shown, else "kernel", the exact
-        kernel expansion that grows with every answer.
-    kernel, bandwidth, n_components
-        Of the feature maps.  Without a bandwidth it is the median distance of the scaled rows; for filters
-        a quarter, half, once, twice and four times that.
-    step : "auto", "sqrt", "constant", "theorem", "adagrad", "adagrad-diagonal", "dog", "dowg", "coin", or a
-        ``StepRule``
-        Of "sgd", with ``gamma``, its size, where it has one (None: its default); "auto" is "sqrt".
-    average : "auto", "uniform", "tail", "polynomial", "none", or an ``Average``
-        Of "sgd"; "auto" is "uniform".
-    ridge : number
-        lambda of lambda |theta|^2, in true gradient units.
-    calibration : int
-        Questions per output spent on the range where none is declared.
-    budget : int, ``Budget`` or None
-        How many questions may be asked.
-    precision : number or None
-        How well a label is to be known, in its units: for ``questions="bisection"`` (None: within a
-        fortieth of the range) and ``resample="memory"`` (a two-hundredth).
+    learner : a name, or an object with arguments of its own
+        "filters", ``Filters()``: a bank of one-bit Kalman filters for the median or a quantile, with nothing to tune.
+        "sgd", ``SGD()``: stochastic gradients (Algorithm 1), for any loss and model.
+        "rls", ``RecursiveLeastSquares()``: the mean by unbiased pseudo-labels, within a declared range.
+        "generic", "ellipsoid", ``Generic()``, ``Ellipsoid()``: slopes in parameter space; prices without noise.
+        "bisection", "memory", ``Bisection()``, ``Remembering()``: several questions about a row.
+        "auto" is "filters", unless bundles tell outputs only together, which takes gradients.
     flip : float
         For filters: how often an answer is the wrong one, where that is known.
     interval : float or None
         For filters: the part of labels that ``predict_interval`` is to hold, such as 0.9.  Half of the
         questions then go to the ends of the interval.
-    covariance : "auto", "full", "diagonal"
-        For filters: "diagonal" keeps p numbers a filter instead of p^2, for very many features, at the price
-        of questions; "auto" turns to it where full ones would take more than 300 MB.
-    resample : False, True or "memory"
-        Whether a row may be asked more than once; "memory" never asks what earlier answers imply.
+    budget : int, ``Budget`` or None
+        How many questions may be asked.
+    resample : bool
+        Whether a row may be asked more than once.
     select : None or "uncertain"
         Which row of a pool is asked about (``ask_from``, and ``fit`` with X as the pool): those whose
         answers should tell most, for learners that forecast; None: rows as they come, as in the paper.
@@ -115,38 +85,25 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     True
     """
 
+    _learners: ClassVar[dict[str, type[LearnerChoice]]] = {
+        "auto": Filters, "filters": Filters, "sgd": SGD, "rls": RecursiveLeastSquares, "generic": Generic,
+        "ellipsoid": Ellipsoid, "bisection": Bisection, "memory": Remembering,
+    }  # fmt: skip
+
     def __init__(
         self,
         low: float | Sequence[float] | None = None,
         high: float | Sequence[float] | None = None,
         *,
         unit: str = "",
-        names: Sequence[str] | None = None,
-        wording: str = "",
-        answers: Sequence[str] = ("yes", "no"),
+        wording: str | Wording = "",
         bundles: Sequence[Sequence[float]] | None = None,
         decimals: int | str | None = "auto",
-        loss: str | Loss = "median",
-        quantile: float = 0.5,
-        delta: float | None = None,
-        limit: float | None = None,
-        questions: str = "active",
-        learner: str = "auto",
-        model: str | Model[Any] = "auto",
-        kernel: str = "gaussian",
-        bandwidth: float | None = None,
-        n_components: int = 100,
-        step: str | step_rules.StepRule = "auto",
-        gamma: float | None = None,
-        average: str | step_rules.Average = "auto",
-        ridge: float = 0.0,
-        calibration: int = 60,
-        precision: float | None = None,
+        learner: str | LearnerChoice = "auto",
         flip: float = 0.0,
         interval: float | None = None,
-        covariance: str = "auto",
         budget: int | Budget | None = None,
-        resample: bool | str = False,
+        resample: bool = False,
         select: str | None = None,
         keep_log: bool | None = None,
         random_state: Any = None,
@@ -154,30 +111,12 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         self.low = low
         self.high = high
         self.unit = unit
-        self.names = names
         self.wording = wording
-        self.answers = answers
         self.bundles = bundles
         self.decimals = decimals
-        self.loss = loss
-        self.quantile = quantile
-        self.delta = delta
-        self.limit = limit
-        self.questions = questions
         self.learner = learner
-        self.model = model
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.n_components = n_components
-        self.step = step
-        self.gamma = gamma
-        self.average = average
-        self.ridge = ridge
-        self.calibration = calibration
-        self.precision = precision
         self.flip = flip
         self.interval = interval
-        self.covariance = covariance
         self.budget = budget
         self.resample = resample
         self.select = select
@@ -187,38 +126,32 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
         """Predictions in the labels' units: n numbers, or n x m for several outputs.
 
-        ``return_std`` adds, for filters, their standard deviation: of what is predicted, not of labels.
+        ``return_std`` adds their standard deviation, for learners that have one: of what is predicted, not of labels.
         """
         before = self._stream() is None
         predictions = np.tile(self._space().center, (len(as_rows(X)), 1)) if before else self._scores(X)
         if not as_flag(return_std, "return_std"):
             return self._flat(predictions)
-        learner, state = self._inner()
-        if not isinstance(learner, Filters | Intervals):
+        stream = self._started()
+        spread = abilities.deviation(stream.learner, stream.state, self._validated(X, reset=False))
+        if spread is None:
             raise InvalidArgument("return_std", "False: this learner keeps no deviation, or not yet", True)
-        return self._flat(predictions), self._flat(learner.deviation(state, self._validated(X, reset=False)))
+        return self._flat(predictions), self._flat(spread)
 
     def predict_interval(self, X: ArrayLike, level: float | None = None) -> tuple[Array, Array]:
         """Lower and upper ends that hold ``interval`` of the labels at each row.
 
         Another ``level`` stretches them as it would for normal labels.
         """
-        if self.interval is None:
-            reason = "a level such as 0.9 from the start: questions at the median do not tell how far labels spread"
-            raise InvalidArgument("interval", reason, None)
-        learner, state = self._inner()
-        rows = self._validated(X, reset=False)
-        if not isinstance(learner, Intervals):
-            raise InvalidArgument("X", "asked about after the range is found; range_ tells", f"{len(rows)} row(s)")
-        low, high = learner.interval(state, rows, level)
-        return self._flat(low), self._flat(high)
-
-    def _inner(self) -> tuple[Learner[Any], Any]:
-        """The learner within its range, and its state."""
         stream = self._started()
-        if isinstance(stream.learner, Calibrated) and stream.state.space is not None:
-            return stream.learner.template.within(stream.state.space), stream.state.inner
-        return stream.learner, stream.state
+        if not abilities.able(stream.learner, abilities.HasInterval):
+            reason = "a level such as 0.9 from the start: questions at the median do not tell how far labels spread"
+            raise InvalidArgument("interval", reason, self.interval)
+        rows = self._validated(X, reset=False)
+        ends = stream.learner.interval(stream.state, rows, level)
+        if ends is None:
+            raise InvalidArgument("X", "asked about after the range is found; range_ tells", f"{len(rows)} row(s)")
+        return self._flat(ends[0]), self._flat(ends[1])
 
     def _flat(self, values: Array) -> Array:
         return values[:, 0] if values.shape[1] == 1 and self.__dict__.get("flat_", True) else values
@@ -227,28 +160,60 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     def range_(self) -> tuple[list[float], list[float]] | None:
         """Lower and upper ends of the range in use, one per output; None while it is sought."""
         stream = self._started()
-        space = stream.state.space if isinstance(stream.learner, Calibrated) else stream.learner.space
+        space = abilities.space_at(stream.learner, stream.state)
         assert space is None or isinstance(space, Real)
         return None if space is None else (list(space.lows), list(space.highs))
 
     def _space(self) -> Real:
-        recipe = self._recipe()
-        return recipe.space(recipe.outputs)
+        ends = (self.low, self.high, self._words().names, *self._bundles())
+        return self._space_of(max(1 if part is None else np.size(part) for part in ends))
+
+    def _space_of(self, outputs: int) -> Real:
+        """The labels; without a declared range [-1, 1] stands for it."""
+        if (self.low is None) != (self.high is None):
+            raise InvalidArgument("low" if self.low is None else "high", "given, as the other end is", None)
+        if self._bundles() and not self._ranged():
+            raise InvalidArgument("low", "given: a range cannot be sought through bundles", None)
+        low, high = (self.low, self.high) if self._ranged() else (-1.0, 1.0)
+        ends, words = (_per_output(low, "low", outputs), _per_output(high, "high", outputs)), self._words()
+        sentence: dict[str, Any] = {"wording": words.template, "answers": words.answers, "bundles": self._bundles()}
+        space = Real(*ends, words.names, words.unit, **sentence)
+        if not self._ranged() or self.decimals is None:
+            return space
+        if isinstance(self.decimals, str):
+            as_choice(self.decimals, "decimals", ("auto",))
+            return dataclasses.replace(space, decimals=sensible_decimals(space.lows, space.highs))
+        return dataclasses.replace(space, decimals=self.decimals)
+
+    def _ranged(self) -> bool:
+        return self.low is not None
+
+    def _words(self) -> Wording:
+        if not isinstance(self.wording, Wording):
+            return Wording(unit=self.unit, template=self.wording)
+        if self.unit and self.unit != self.wording.unit:
+            raise InvalidArgument("unit", f"{self.wording.unit!r}, as in wording, or left out", repr(self.unit))
+        return self.wording
+
+    def _bundles(self) -> tuple[Any, ...]:
+        if self.bundles is not None and not np.iterable(self.bundles):
+            raise InvalidArgument("bundles", "a list of bundles, each a quantity per output", repr(self.bundles))
+        return () if self.bundles is None else tuple(self.bundles)
 
     def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
-        return self._recipe().make_learner(rows, int(self.n_features_in_), space.m, horizon, seed)
+        together = bool(self._bundles()) and not tell_apart(cast(Real, space))
+        choice = SGD() if together and self.learner == "auto" else self._choice()
+        numbers: dict[str, Any] = {"interval": self.interval, "ranged": self._ranged(), "decimals": self.decimals}
+        return choice.make(dataclasses.replace(self._setup(rows, space, horizon, seed), **numbers))
 
     def _hidden(self, X: ArrayLike, y: Any) -> tuple[Array, Oracle, Space]:
         if isinstance(y, Oracle):
             rows, oracle, self.flat_ = self._validated(X), y, True
         else:
-            again = bool(self.resample) or self.questions == "bisection"
+            again = bool(self.resample) or self._choice().several
             rows, labels = self._validated(X, y, multi_output=True, y_numeric=True)
             oracle, self.flat_ = Oracle(labels, resample=again), labels.ndim == 1
-        return rows, oracle, self._recipe().space(oracle.outputs)
-
-    def _recipe(self) -> Recipe:
-        return Recipe(**{field.name: self.__dict__[field.name] for field in dataclasses.fields(Recipe)})
+        return rows, oracle, self._space_of(oracle.outputs)
 
     def _extras(self) -> dict[str, Any]:
         return {"flat": self.__dict__.get("flat_", True)}
@@ -261,3 +226,11 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _per_output(value: Any, argument: str, outputs: int) -> tuple[float, ...]:
+    numbers = [value] if np.ndim(value) == 0 else list(value)
+    if len(numbers) not in (1, outputs):
+        raise InvalidArgument(argument, f"a number or {outputs} number(s), one per output", f"{len(numbers)} number(s)")
+    checked = [as_number(v.item() if isinstance(v, np.generic) else v, argument) for v in numbers]
+    return tuple(checked * outputs if len(checked) == 1 else checked)

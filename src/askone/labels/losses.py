@@ -10,13 +10,18 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
-from scipy.special import logsumexp, softmax
 
+from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone._common.validate import as_count, as_number
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = lazy_import("scipy.special")
 
 MEDIAN, SQUARED, QUANTILE, HUBER, LOGCOSH = range(5)
 """How compiled loops know a loss."""
@@ -224,11 +229,11 @@ class Logistic(Loss):
 
     def value(self, z: Array, y: Array) -> Array:
         """log sum exp(z) - <z, y>."""
-        return np.asarray(logsumexp(z, axis=1) - np.sum(z * y, axis=1))
+        return np.asarray(special.logsumexp(z, axis=1) - np.sum(z * y, axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
         """softmax(z) - y."""
-        return np.asarray(softmax(z, axis=1) - y)
+        return np.asarray(special.softmax(z, axis=1) - y)
 
     def lipschitz(self, m: int) -> float:
         """sqrt(2): the distance of two points of the simplex."""

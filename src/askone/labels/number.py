@@ -50,8 +50,9 @@ class Wording:
         as_text(self.unit, "unit")
         object.__setattr__(self, "answers", _two_words(self.answers))
         template = as_text(self.template, "wording")
-        if not all(isinstance(name, str) for name in self.names):
-            raise InvalidArgument("names", "texts", list(self.names))
+        if not isinstance(self.names, tuple | list) or not all(isinstance(name, str) for name in self.names):
+            raise InvalidArgument("names", "a list of texts, one per output", repr(self.names))
+        object.__setattr__(self, "names", tuple(self.names))
         try:
             parts = [part[1:] for part in string.Formatter().parse(template) if part[1] is not None]
         except ValueError as error:

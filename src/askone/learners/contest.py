@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,8 +29,23 @@ from askone._common.types import Array
 from askone._common.validate import as_count, as_number
 from askone.errors import InvalidArgument
 from askone.labels.base import Space
-from askone.learners.base import Learner
-from askone.learners.simulating import Task
+from askone.learners.abilities import (
+    AsksAgain,
+    AsksMany,
+    Forecasts,
+    HasDeviation,
+    HasProbabilities,
+    Streams,
+    Wraps,
+    able,
+    ask_many,
+    deviation,
+    probabilities,
+    row_by_row,
+    stream,
+)
+from askone.learners.base import as_uniform
+from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
@@ -54,14 +69,21 @@ class ContestState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Contest(Learner[ContestState]):
+class Contest(
+    HasDeviation[ContestState],
+    HasProbabilities[ContestState],
+    Forecasts[ContestState],
+    AsksMany[ContestState],
+    Streams[ContestState],
+    Wraps[ContestState],
+):
     """The best of several learners that forecast, found while they learn.  Ties are the first one's.
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.labels.classes import Classes
-    >>> from askone.learners.softmax.set_likelihood import SetLikelihood
+    >>> from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
     >>> animals = Classes(("cat", "lion", "owl"))
-    >>> near, far = (SetLikelihood(animals, Linear(Scaler.identity(1)), scales=(s,)) for s in (1e-6, 1.0))
+    >>> near, far = (SetLikelihoodLearner(animals, Linear(Scaler.identity(1)), scales=(s,)) for s in (1e-6, 1.0))
     >>> learner = Contest((near, far), first=8, last=16)
     >>> state = learner.init()
     >>> for i in range(16):
@@ -71,19 +93,18 @@ class Contest(Learner[ContestState]):
     ((1,), True)
     """
 
-    members: tuple[Learner[Any], ...]
+    members: tuple[Forecasts[Any], ...]
     quick: tuple[int, ...] = ()
     errors: float = 2.0
     first: int = 256
     last: int = 2048
-    forecasts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.members, tuple | list) or not self.members:
             raise InvalidArgument("members", "a list of learners", self.members)
         object.__setattr__(self, "members", tuple(self.members))
         for member in self.members:
-            if not isinstance(member, Learner) or not member.forecasts or member.several:
+            if not able(member, Forecasts) or isinstance(member, AsksAgain):
                 raise InvalidArgument("members", "learners that forecast answers", type(member).__name__)
         front = self.members[0]
         if any(member.space != front.space or member.columns != front.columns for member in self.members):
@@ -113,9 +134,9 @@ class Contest(Learner[ContestState]):
         return max(member.width for member in self.members)
 
     @property
-    def local(self) -> bool:
-        """See ``Learner.local``."""
-        return any(member.local for member in self.members)
+    def wrapped(self) -> tuple[Forecasts[Any], ...]:
+        """The members."""
+        return self.members
 
     def init(self) -> ContestState:
         """All are in."""
@@ -126,7 +147,7 @@ class Contest(Learner[ContestState]):
         """The places of the members that are in."""
         return tuple(i for i, part in enumerate(state.parts) if part is not None)
 
-    def leading(self, state: ContestState) -> tuple[Learner[Any], Any]:
+    def leading(self, state: ContestState) -> tuple[Forecasts[Any], Any]:
         """The leader and its state."""
         place = self._leader(state)
         return self.members[place], state.parts[place]
@@ -139,22 +160,31 @@ class Contest(Learner[ContestState]):
     def ask(self, state: ContestState, x: ArrayLike, uniform: Array) -> Question:
         """The leader's question."""
         leader, part = self.leading(state)
-        return leader.ask(part, x, self._drawn(uniform)[: leader.width])
+        return leader.ask(part, x, as_uniform(uniform, self.width)[: leader.width])
 
     def ask_many(self, state: ContestState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
+        """The leader's questions."""
         leader, part = self.leading(state)
-        return leader.ask_many(part, X, np.asarray(uniform)[:, : leader.width])
-
-    def _drawn(self, uniform: Array) -> Array:
-        row = np.asarray(uniform)
-        if row.shape != (self.width,):
-            raise InvalidArgument("uniform", f"of shape {(self.width,)}", f"shape {row.shape}")
-        return row
+        return ask_many(leader, part, X, np.asarray(uniform)[:, : leader.width])
 
     def predict(self, state: ContestState, X: ArrayLike) -> Array:
         """The weighted mean of the predictions."""
         return np.asarray(sum(weight * one.predict(part, X) for weight, one, part in self.weighted(state)))
+
+    def probabilities(self, state: ContestState, X: ArrayLike) -> Array | None:
+        """p(y|x), the weighted mean."""
+        said = [(weight, probabilities(one, part, X)) for weight, one, part in self.weighted(state)]
+        return None if any(p is None for _, p in said) else np.asarray(sum(w * p for w, p in said if p is not None))
+
+    def std(self, state: ContestState, X: ArrayLike) -> Array | None:
+        """The deviation of the mixture: sum of w_i (s_i^2 + (f_i - f)^2), with f the weighted mean."""
+        square, middle = np.zeros(()), self.predict(state, X)
+        for weight, one, part in self.weighted(state):
+            s = deviation(one, part, X)
+            if s is None:
+                return None
+            square = square + weight * (s**2 + (one.predict(part, X) - middle) ** 2)
+        return np.sqrt(square)
 
     def chance(self, state: ContestState, x: ArrayLike, question: Question) -> float:
         """P(yes), the weighted mean."""
@@ -186,20 +216,18 @@ class Contest(Learner[ContestState]):
         state = self._judged(state, tuple(parts), losses)
         return self._thinned(state) if self._due(self.count(state)) else state
 
-    def stream(self, state: ContestState, X: Array, task: Task) -> ContestState:
+    def stream(self, state: ContestState, X: Array, task: StreamTask) -> ContestState:
         """The same for many rows; once one is left, by its own stream."""
         for i in range(len(X)):
             alive = self.alive(state)
             if len(alive) == 1:
                 return self._alone(state, alive[0], X[i:], task.part(i))
-            state = Learner.stream(self, state, X[i : i + 1], task.part(i, i + 1))
+            state = row_by_row(self, state, X[i : i + 1], task.part(i, i + 1))
         return state
 
-    def _alone(self, state: ContestState, place: int, X: Array, task: Task) -> ContestState:
-        member, draw = self.members[place], task.draw
-        narrow = replace(task, draw=lambda first, count: draw(first, count)[:, : member.width])
-        parts = list(state.parts)
-        parts[place] = member.stream(parts[place], X, narrow)
+    def _alone(self, state: ContestState, place: int, X: Array, task: StreamTask) -> ContestState:
+        member, parts = self.members[place], list(state.parts)
+        parts[place] = stream(member, parts[place], X, task.narrowed(member.width))
         return replace(state, parts=tuple(parts))
 
     def _judged(self, state: ContestState, parts: tuple[Any, ...], losses: Array) -> ContestState:
@@ -234,7 +262,7 @@ class Contest(Learner[ContestState]):
         variance = np.maximum(state.squares[:, rival] / total - gap * gap, 0.0)
         return np.asarray(gap / np.maximum(np.sqrt(variance * squared) / total, _TINY))
 
-    def weighted(self, state: ContestState) -> list[tuple[float, Learner[Any], Any]]:
+    def weighted(self, state: ContestState) -> list[tuple[float, Forecasts[Any], Any]]:
         """The members that are in, with their states, and the weights of their predictions."""
         alive, behind = self.alive(state), self.behind(state, self._leader(state))
         weights = np.exp(-np.minimum(behind[list(alive)], _FAR))

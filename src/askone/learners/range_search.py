@@ -24,11 +24,24 @@ from askone._common.types import Array
 from askone._common.validate import as_choice, as_count, as_row, as_rows
 from askone.errors import IncompatibleParts, InvalidArgument
 from askone.labels.number import Real, sensible_decimals
+from askone.learners.abilities import (
+    AsksMany,
+    FindsRange,
+    Forecasts,
+    HasDeviation,
+    HasInterval,
+    HasRange,
+    Streams,
+    Wraps,
+    able,
+    ask_many,
+    deviation,
+    interval,
+    row_by_row,
+    stream,
+)
 from askone.learners.base import Learner, wrong_family
-from askone.learners.kalman.filters import BankState, Filters
-from askone.learners.kalman.intervals import Intervals, IntervalState
-from askone.learners.sgd.sgd import SGD, SGDState
-from askone.learners.simulating import Task
+from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace
 
@@ -36,9 +49,6 @@ _SCALES = 4.0
 _LAPSE = 0.03
 _REACHES = [10.0**k for k in range(16)]
 PURPOSE = "range"
-
-
-Inner = SGDState | BankState | IntervalState
 
 
 @final
@@ -54,7 +64,15 @@ class CalibratedState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Calibrated(Learner[CalibratedState]):
+class Calibrated(
+    HasDeviation[CalibratedState],
+    HasInterval[CalibratedState],
+    Forecasts[CalibratedState],
+    AsksMany[CalibratedState],
+    Streams[CalibratedState],
+    FindsRange[CalibratedState],
+    Wraps[CalibratedState],
+):
     """A learner whose range is found by the first ``questions`` answers, or ``at_most`` (twenty times as many).
 
     ``template`` is the learner to start then; of its space only names, unit and number of outputs
@@ -62,7 +80,7 @@ class Calibrated(Learner[CalibratedState]):
     learns from the answers about the range, too.
     """
 
-    template: SGD | Filters | Intervals
+    template: HasRange[Any]
     questions: int = 60
     decimals: int | str | None = "auto"
     at_most: int | None = None
@@ -77,15 +95,29 @@ class Calibrated(Learner[CalibratedState]):
     spreads_batches: ClassVar[bool] = True
 
     @property
-    def forecasts(self) -> bool:  # type: ignore[override]  # the template's
-        """Whether the template does."""
-        return self.template.forecasts
+    def wrapped(self) -> tuple[Learner[Any], ...]:
+        """The template."""
+        return (self.template,)
+
+    def range_at(self, state: CalibratedState) -> Real | None:
+        """See ``FindsRange.range_at``."""
+        return state.space
+
+    def std(self, state: CalibratedState, X: ArrayLike) -> Array | None:
+        """As the inner learner has it; None while the range is sought."""
+        learner, inner = self._inner(state)
+        return None if inner is None else deviation(learner, inner, X)
+
+    def interval(self, state: CalibratedState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array] | None:
+        """As the inner learner has it; None while the range is sought."""
+        learner, inner = self._inner(state)
+        return None if inner is None else interval(learner, inner, X, level)
 
     def chance(self, state: CalibratedState, x: ArrayLike, question: Question) -> float:
         """P(yes): of the inner learner; before there is a range, from what is plausible of labels at large."""
-        learner, inner = self._inner(state)
-        if inner is not None or not self.forecasts:
-            return learner.chance(inner, x, question)
+        inner = self._forecaster(state)
+        if inner is not None:
+            return inner.chance(state.inner, x, question)
         if not isinstance(question, HalfSpace):
             raise wrong_family(HalfSpace, question)
         output = int(np.argmax(np.abs(question.direction)))
@@ -95,18 +127,19 @@ class Calibrated(Learner[CalibratedState]):
 
     def worth(self, state: CalibratedState, X: ArrayLike) -> Array:
         """As the inner learner has it; while the range is sought every row is as good as another."""
+        inner = self._forecaster(state)
+        return np.ones(len(as_rows(X, self.columns))) if inner is None else inner.worth(state.inner, X)
+
+    def _forecaster(self, state: CalibratedState) -> Forecasts[Any] | None:
         learner, inner = self._inner(state)
-        return np.ones(len(as_rows(X, self.columns))) if inner is None else learner.worth(inner, X)
+        if not able(learner, Forecasts):
+            raise InvalidArgument("learner", "one that forecasts answers", type(learner).__name__)
+        return None if inner is None else learner
 
     @property
     def space(self) -> Real:  # type: ignore[override]  # the range is not known yet
         """Names and unit; the range is in the state."""
         return self.template.space
-
-    @property
-    def local(self) -> bool:
-        """As what it calibrates."""
-        return self.template.local
 
     @property
     def columns(self) -> int:
@@ -131,10 +164,10 @@ class Calibrated(Learner[CalibratedState]):
         return self._range_question(state, uniform, 0)
 
     def ask_many(self, state: CalibratedState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
+        """See ``AsksMany.ask_many``."""
         learner, inner = self._inner(state)
         if inner is not None:
-            return learner.ask_many(inner, X, uniform[:, : learner.width])
+            return ask_many(learner, inner, X, uniform[:, : learner.width])
         rows = as_rows(X, self.columns)
         return [self._range_question(state, uniform[i], i) for i in range(len(rows))]
 
@@ -185,23 +218,22 @@ class Calibrated(Learner[CalibratedState]):
         inner = {name.removeprefix("inner."): a for name, a in arrays.items() if name.startswith("inner.")}
         return replace(state, inner=self.template.from_arrays(inner)) if inner else state
 
-    def stream(self, state: CalibratedState, X: Array, task: Task) -> CalibratedState:
+    def stream(self, state: CalibratedState, X: Array, task: StreamTask) -> CalibratedState:
         """Row by row while the range is sought, then as the inner learner does."""
         done = 0
         while done < len(X) and state.inner is None:
-            state = Learner.stream(self, state, X[done : done + 1], task.part(done, done + 1))
+            state = row_by_row(self, state, X[done : done + 1], task.part(done, done + 1))
             done += 1
         learner, inner = self._inner(state)
         if inner is None:
             return state
-        narrow = replace(task.part(done), draw=lambda first, count: task.draw(first, count)[:, : learner.width])
-        return replace(state, inner=learner.stream(inner, X[done:], narrow))
+        return replace(state, inner=stream(learner, inner, X[done:], task.part(done).narrowed(learner.width)))
 
     @property
     def _replays(self) -> bool:
-        return self.template.forecasts
+        return able(self.template, Forecasts)
 
-    def _inner(self, state: CalibratedState) -> tuple[Learner[Any], Inner | None]:
+    def _inner(self, state: CalibratedState) -> tuple[Learner[Any], Any]:
         return (self.template if state.space is None else self.template.within(state.space)), state.inner
 
     def _range_question(self, state: CalibratedState, uniform: Array, place: int) -> HalfSpace:

@@ -81,3 +81,12 @@ class Run(ABC):
     @abstractmethod
     def draw(self, numbers: Numbers) -> Figure:
         """The figure, in the paper's layout."""
+
+
+def graded(each: list[bool]) -> str:
+    """Return the verdict on a claim that has several cases.
+
+    >>> graded([True, False])
+    'holds in part'
+    """
+    return HOLDS if all(each) else IN_PART if any(each) else FAILS

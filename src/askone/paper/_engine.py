@@ -16,6 +16,7 @@ from typing import Any
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
+from askone._common.atomic_write import write_text
 from askone.errors import MissingExtra
 from askone.paper._base import Job
 
@@ -118,8 +119,6 @@ def _read(kept: Path, job: Job) -> Record | None:
 
 def _keep(kept: Path, job: Job, record: Record) -> Record:
     """Written whole or not at all; what comes back is what a second call would read."""
-    target, text = kept / f"{job.key}.json", json.dumps(record)
-    partial = target.with_name(target.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(target)
+    text = json.dumps(record)
+    write_text(kept / f"{job.key}.json", text)
     return dict(json.loads(text))

@@ -19,6 +19,7 @@ from typing import Any, final
 import numpy as np
 import scipy
 
+from askone._common.atomic_write import write_text
 from askone.paper._base import CORRECTED, FAILS, HOLDS, IN_PART, Job, Run
 from askone.paper._errata import ERRATA
 from askone.paper._plots import save
@@ -250,6 +251,4 @@ def _section(out: Path, name: str) -> Section:
 def _whole(target: Path, text: str) -> None:
     """Written whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(target.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(target)
+    write_text(target, text)

@@ -25,7 +25,7 @@ from askone.learners.base import Learner
 from askone.learners.gradients import MedianSphere
 from askone.learners.gradients.subset import Designed, Passive
 from askone.learners.models.kernel_expansion import KernelExpansion
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import DoG, InverseSqrt
 from askone.session.oracle import Oracle
@@ -100,7 +100,7 @@ def _scaled(data: str, rows: int) -> tuple[Array, Array]:
 def _learner(family: str, gamma: float, table: Array) -> Learner[Any]:
     model, names = KernelExpansion(Looked(table), Scaler.identity(1)), tuple(range(10))
     if family == ACTIVE:  # one-hot labels as they are: [-1, 1] is their own unit
-        return SGD(Real((-1.0,) * 10, (1.0,) * 10), model, MedianSphere(), InverseSqrt(gamma))
+        return SGDLearner(Real((-1.0,) * 10, (1.0,) * 10), model, MedianSphere(), InverseSqrt(gamma))
     if family == PASSIVE:
         return Surrogate(Passive(Classes(names)), model, InverseSqrt(gamma))
     return Surrogate(Designed(Classes(names, max_set_size=_READABLE), Squared()), model, DoG(1.0))
@@ -109,7 +109,7 @@ def _learner(family: str, gamma: float, table: Array) -> Learner[Any]:
 def _trial(table: Array, y: Array, learner: Learner[Any], split: int, at: list[int]) -> list[float]:
     total, asked = table.shape
     numbers, classes = np.arange(total, dtype=float)[:, None], Classes(tuple(range(10)))
-    hidden = np.eye(10)[y[:asked]] if isinstance(learner, SGD) else y[:asked]
+    hidden = np.eye(10)[y[:asked]] if isinstance(learner, SGDLearner) else y[:asked]
 
     def error(scores: Array) -> float:
         return float(np.mean(classes.best(scores, numbers[asked:], split) != y[asked:]))

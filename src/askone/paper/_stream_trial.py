@@ -23,7 +23,7 @@ from askone.features.maps import Nystroem
 from askone.labels.number import Real
 from askone.learners.gradients import MedianSphere, RandomThreshold
 from askone.learners.models.linear import FeatureModel
-from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.step_rules import InverseSqrt
 from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
@@ -136,12 +136,12 @@ def _shares(stops: list[int], shrunk: bool) -> Iterator[float]:
     return iter([t / (t + _FIRST) if shrunk else 1.0 for t in stops])
 
 
-def _prepared(stream: Stream, how: Setting, gamma: float, seed: int) -> tuple[SGD, SGDState]:
+def _prepared(stream: Stream, how: Setting, gamma: float, seed: int) -> tuple[SGDLearner, SGDState]:
     features, leaking = _features(stream, how.bandwidth, how.whiten, seed), how.leak != NO_LEAK
     low, high = _known(stream.y) if leaking else (stream.low, stream.high)
     spread = _LEAK_SPREAD if leaking else _SPREAD
     gradient = MedianSphere() if how.family == "active" else RandomThreshold(spread=spread)
-    learner = SGD(Real(low, high), FeatureModel(features), gradient, InverseSqrt(gamma), ridge=RIDGE)
+    learner = SGDLearner(Real(low, high), FeatureModel(features), gradient, InverseSqrt(gamma), ridge=RIDGE)
     state = learner.init()
     return learner, _near_labels(learner, state, features, stream, seed) if leaking else state
 
@@ -157,7 +157,7 @@ def _known(y: Array) -> tuple[float, float]:
     return float(y.mean() - y.std()), float(y.mean() + y.std())
 
 
-def _near_labels(learner: SGD, state: SGDState, features: Nystroem, stream: Stream, seed: int) -> SGDState:
+def _near_labels(learner: SGDLearner, state: SGDState, features: Nystroem, stream: Stream, seed: int) -> SGDState:
     """The script's start: kernel ridge on the labels of the representers, plus some noise."""
     Z = features.representers
     gram = features.kernel.matrix(Z, Z) + RIDGE * len(Z) * np.eye(len(Z))

@@ -12,7 +12,7 @@ from askone.labels.losses import Loss, Median
 from askone.labels.number import Real
 from askone.learners.gradients import pair
 from askone.learners.models.kernel_expansion import KernelExpansion
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_rules import Average, InverseSqrt, StepRule, Uniform
 from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
@@ -35,13 +35,13 @@ def kernel_learner(
     bandwidth: float,
     loss: Loss | None = None,
     average: Average | None = None,
-) -> SGD:
+) -> SGDLearner:
     """Algorithm 1 (or a baseline) as in the paper's synthetic figures: a growing Gaussian kernel expansion."""
     rule = InverseSqrt(step) if isinstance(step, float | int) else step
     space = Real((-1.0,) * outputs, (1.0,) * outputs)
     model = KernelExpansion(Gaussian(bandwidth), Scaler.identity(1))
     gradient = pair(loss or Median(), family, outputs)
-    return SGD(space, model, gradient, rule, average or Uniform())
+    return SGDLearner(space, model, gradient, rule, average or Uniform())
 
 
 def sine_trial(seed: int, questions: int, family: str, gamma: float, bandwidth: float, at: list[int]) -> list[float]:

@@ -1,6 +1,6 @@
 """Every strategy for classes on the same rows: test error against number of questions.
 
-All are ``OneBitClassifier`` with other arguments; the rows' order and the seed of the questions
+All are ``OneBitClassifier`` with another learner; the rows' order and the seed of the questions
 change with the repeat.  The step rule of each was chosen once (see ``docs/strategies.md``), on
 training rows that were held out for it.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, final
 
@@ -19,10 +19,14 @@ from sklearn.datasets import load_digits
 
 from askone import datasets
 from askone._common import random_table
+from askone._common.atomic_write import write_text
 from askone._common.types import Array
 from askone._common.validate import as_choice, as_count
+from askone.estimators.choices import SGD, Bisection, Game, RecursiveLeastSquares, Remembering, SetLikelihood
+from askone.estimators.choices.base import LearnerChoice
 from askone.estimators.classifier import OneBitClassifier
 from askone.labels.classes import FiniteSpace
+from askone.learners.abilities import AsksAgain
 from askone.session.oracle import Oracle
 from askone.session.simulation import resampled, simulate
 
@@ -44,34 +48,35 @@ DIGIT_ATTRIBUTES = {
 @final
 @dataclass(frozen=True)
 class Contender:
-    """A strategy: its name in the table, what it asks per row, and the classifier's arguments."""
+    """A strategy: its name in the table, what it asks per row, who learns, and attributes of the classes."""
 
     name: str
     asks: str
-    options: dict[str, Any] = field(default_factory=dict)
+    learner: LearnerChoice
+    attributes: dict[str, tuple[int, ...]] | None = None
 
 
 _ONE, _SEVERAL, _LABEL = "one bit", "bits until known", "the label"
 CONTENDERS = (
-    Contender("likelihood (default)", _ONE),
-    Contender("designed sets, squared", _ONE, {"questions": "designed"}),
-    Contender("designed sets, median", _ONE, {"questions": "designed", "loss": "median"}),
-    Contender("designed sets, logistic", _ONE, {"questions": "designed", "loss": "logistic"}),
-    Contender("five attributes, squared", _ONE, {"attributes": DIGIT_ATTRIBUTES, "learner": "sgd"}),
-    Contender("singletons, squared", _ONE, {"questions": "singletons"}),
-    Contender("singletons, median", _ONE, {"questions": "singletons", "loss": "median"}),
-    Contender("singletons, logistic", _ONE, {"questions": "singletons", "loss": "logistic"}),
-    Contender("sphere (Algorithm 1), median", _ONE, {"questions": "sphere"}),
-    Contender("coordinates, l1", _ONE, {"questions": "coordinates"}),
-    Contender("passive sets, infimum loss", _ONE, {"questions": "passive"}),
-    Contender("min-max game", _ONE, {"questions": "game"}),
-    Contender("sphere with memory, median", _SEVERAL, {"resample": "memory"}),
-    Contender("bisection (Huffman), squared", _SEVERAL, {"questions": "bisection"}),
-    Contender("full labels, squared", _LABEL, {"questions": "full"}),
-    Contender("full labels, median", _LABEL, {"questions": "full", "loss": "median"}),
-    Contender("full labels, logistic", _LABEL, {"questions": "full", "loss": "logistic"}),
-    Contender("designed sets, recursive least squares", _ONE, {"questions": "designed", "learner": "rls"}),
-    Contender("full labels, recursive least squares", _LABEL, {"questions": "full", "learner": "rls"}),
+    Contender("likelihood (default)", _ONE, SetLikelihood()),
+    Contender("designed sets, squared", _ONE, SGD()),
+    Contender("designed sets, median", _ONE, SGD(loss="median")),
+    Contender("designed sets, logistic", _ONE, SGD(loss="logistic")),
+    Contender("five attributes, squared", _ONE, SGD(), DIGIT_ATTRIBUTES),
+    Contender("singletons, squared", _ONE, SGD(questions="singletons")),
+    Contender("singletons, median", _ONE, SGD(questions="singletons", loss="median")),
+    Contender("singletons, logistic", _ONE, SGD(questions="singletons", loss="logistic")),
+    Contender("sphere (Algorithm 1), median", _ONE, SGD(questions="sphere")),
+    Contender("coordinates, l1", _ONE, SGD(questions="coordinates")),
+    Contender("passive sets, infimum loss", _ONE, SGD(questions="passive")),
+    Contender("min-max game", _ONE, Game()),
+    Contender("sphere with memory, median", _SEVERAL, Remembering()),
+    Contender("bisection (Huffman), squared", _SEVERAL, Bisection()),
+    Contender("full labels, squared", _LABEL, SGD(questions="full")),
+    Contender("full labels, median", _LABEL, SGD(questions="full", loss="median")),
+    Contender("full labels, logistic", _LABEL, SGD(questions="full", loss="logistic")),
+    Contender("designed sets, recursive least squares", _ONE, RecursiveLeastSquares()),
+    Contender("full labels, recursive least squares", _LABEL, RecursiveLeastSquares(questions="full")),
 )
 
 
@@ -115,14 +120,15 @@ def measured(contender: Contender, rows: Rows, stops: tuple[int, ...], repeat: i
     """Test errors of one run: rows in an order of its own, questions with a seed of its own."""
     order = np.argsort(random_table.uniforms(repeat, 0, 1, len(rows.X), random_table.ORDER)[0], kind="stable")
     X, y = rows.X[order], rows.y[order]
-    model = OneBitClassifier(np.unique(rows.y).tolist(), random_state=repeat, **contender.options).start(X)
+    options: dict[str, Any] = {"learner": contender.learner, "attributes": contender.attributes}
+    model = OneBitClassifier(np.unique(rows.y).tolist(), random_state=repeat, **options).start(X)
     learner, space = model.stream_.learner, cast(FiniteSpace, model.stream_.learner.space)
-    again = resampled(len(X), _PASSES * stops[-1], repeat) if contender.options.get("resample") else None
+    again = resampled(len(X), _PASSES * stops[-1], repeat) if contender.learner.revisits else None
 
     def error(scores: Array) -> float:
         return float(np.mean(space.decode(scores, rows.X_test)[:, 0] != rows.y_test))
 
-    oracle = Oracle(y, resample=learner.several)
+    oracle = Oracle(y, resample=isinstance(learner, AsksAgain))
     look: dict[str, Any] = {"evaluate": error, "test": rows.X_test, "at": stops}
     curve = dict(simulate(learner, X, oracle, seed=repeat, order=again, questions=stops[-1], **look).curve)
     last = list(curve.values())[-1]  # who knows all rows early has no more to ask
@@ -169,10 +175,8 @@ def write(outcomes: list[Outcome], title: str, directory: Path) -> list[Path]:
     makers: dict[str, Callable[[], str]] = {"md": lambda: as_markdown(outcomes, title), "csv": lambda: as_csv(outcomes)}
     paths = []
     for ending, make in makers.items():
-        target = directory / f"strategies.{ending}"
-        partial = target.with_name(target.name + ".partial")
-        partial.write_text(make(), encoding="utf-8")
-        paths.append(partial.replace(target))
+        paths.append(directory / f"strategies.{ending}")
+        write_text(paths[-1], make())
     return paths
 
 

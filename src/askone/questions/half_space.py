@@ -55,7 +55,7 @@ class HalfSpace(Question):
     >>> basket = HalfSpace((0.6, 0.8), 37, wording=Wording(("apples", "pears")))
     >>> str(basket), basket.holds([30, 30])
     ('Is 0.6 apples + 0.8 pears above 37?', True)
-    >>> question_from_json(basket.to_json()) == basket
+    >>> HalfSpace.from_json(basket.to_json()) == basket
     True
     >>> bundle = HalfSpace((0.6, 0.8), 7.4, wording=Wording(("apples", "pears")), quantities=(3, 4))
     >>> str(bundle), bundle.shown, bundle.holds([8, 3.5])

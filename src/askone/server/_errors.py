@@ -1,14 +1,10 @@
-"""What goes wrong, as answers: one table from exceptions to responses, one shape for all of them."""
+"""What goes wrong: one table from exceptions to the status and the words of a response."""
 
 from __future__ import annotations
 
-import json
-import math
-from typing import Any, final
+from typing import final
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
 
 from askone.errors import (
     AlreadyExists,
@@ -27,7 +23,7 @@ from askone.errors import (
 
 
 @final
-class Refused(AskoneError):
+class ApiError(AskoneError):
     """A request that is not granted, with the status and the words of its response."""
 
     def __init__(
@@ -37,39 +33,39 @@ class Refused(AskoneError):
         self.status, self.code, self.message, self.argument, self.wait = status, code, message, argument, wait
 
 
-def unauthorized() -> Refused:
+def unauthorized() -> ApiError:
     """Nobody is signed in, or the credentials are wrong: the same words for all of it."""
-    return Refused(401, "unauthorized", "Sign in, or send a token that is valid.")
+    return ApiError(401, "unauthorized", "Sign in, or send a token that is valid.")
 
 
-def forbidden(message: str = "You may not do this.") -> Refused:
+def forbidden(message: str = "You may not do this.") -> ApiError:
     """Somebody is signed in who may not."""
-    return Refused(403, "forbidden", message)
+    return ApiError(403, "forbidden", message)
 
 
-def missing(what: str = "page") -> Refused:
+def not_found(what: str = "page") -> ApiError:
     """There is no such thing, or it is not for you: the same words for both."""
-    return Refused(404, "not_found", f"There is no such {what}.")
+    return ApiError(404, "not_found", f"There is no such {what}.")
 
 
-def conflict(message: str, code: str = "conflict") -> Refused:
+def conflict(message: str, code: str = "conflict") -> ApiError:
     """What is asked for does not fit what is there."""
-    return Refused(409, code, message)
+    return ApiError(409, code, message)
 
 
-def invalid(argument: str | None, message: str) -> Refused:
+def invalid(argument: str | None, message: str) -> ApiError:
     """An argument is wrong."""
-    return Refused(422, "invalid", message, argument)
+    return ApiError(422, "invalid", message, argument)
 
 
-def too_large(limit: int) -> Refused:
+def too_large(limit: int) -> ApiError:
     """A body beyond its limit."""
-    return Refused(413, "too_large", f"The body may have at most {limit} bytes.")
+    return ApiError(413, "too_large", f"The body may have at most {limit} bytes.")
 
 
-def too_often(wait: float) -> Refused:
+def too_many_requests(wait: float) -> ApiError:
     """A rate beyond its limit."""
-    return Refused(429, "too_many_requests", "Too many requests: wait a little.", wait=wait)
+    return ApiError(429, "too_many_requests", "Too many requests: wait a little.", wait=wait)
 
 
 # From the special to the general: the first class that fits decides.  None: the words are the exception's own.
@@ -91,43 +87,17 @@ PROBLEMS: tuple[tuple[type[BaseException], int, str, str | None], ...] = (
 _PHRASES = {404: ("not_found", "There is no such page."), 405: ("method_not_allowed", "Not with this method.")}
 
 
-def as_refused(error: BaseException) -> Refused:
+def to_api_error(error: BaseException) -> ApiError:
     """An exception as the refusal that its sender sees; what is not in the table says nothing of itself."""
-    if isinstance(error, Refused):
+    if isinstance(error, ApiError):
         return error
     if isinstance(error, HTTPException):
         code, message = _PHRASES.get(error.status_code, ("http_error", "The request could not be served."))
-        return Refused(error.status_code, code, message)
+        return ApiError(error.status_code, code, message)
     for kind, status, code, words in PROBLEMS:
         if isinstance(error, kind):
             argument = error.argument if isinstance(error, InvalidArgument) else None
-            return Refused(
+            return ApiError(
                 status, code, str(error) if words is None else words, argument, 1.0 if status == 503 else None
             )
-    return Refused(500, "internal", "Something went wrong here.")
-
-
-def shape(problem: Refused) -> dict[str, Any]:
-    """The body of every error.
-
-    >>> shape(forbidden("No."))
-    {'error': {'code': 'forbidden', 'message': 'No.', 'argument': None}}
-    """
-    return {"error": {"code": problem.code, "message": problem.message, "argument": problem.argument}}
-
-
-def respond(error: BaseException) -> Response:
-    """The response to an exception."""
-    problem = as_refused(error)
-    headers = {}
-    if problem.wait is not None:
-        headers["Retry-After"] = str(max(1, math.ceil(problem.wait)))
-    if problem.status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    text = json.dumps(shape(problem), ensure_ascii=True)
-    return Response(text, problem.status, headers, "application/json")
-
-
-async def handle(_: Request, error: Exception) -> Response:
-    """For the framework: exceptions that come by way of it."""
-    return respond(error)
+    return ApiError(500, "internal", "Something went wrong here.")

@@ -1,4 +1,4 @@
-"""What goes in and what comes out, as models: the checks of requests, and the description of responses.
+"""Request bodies and queries: models that check what was sent.
 
 Bodies refuse fields that they do not have, and take values as they are written: "1" is no number.
 """
@@ -34,7 +34,7 @@ class Parameters(BaseModel):
 
 
 @final
-class Nothing(Body):
+class EmptyBody(Body):
     """An empty object."""
 
 

@@ -1,20 +1,20 @@
-"""What responses hold, for the description of the API; see ``openapi``."""
+"""Response bodies: handlers return these models, and the description of the API is made from the same classes."""
 
 from __future__ import annotations
 
-from typing import Literal, final
+from typing import Any, Literal, final
 
 from pydantic import BaseModel, ConfigDict
 
 
-class Reported(BaseModel):
-    """What a response says; further fields may come with time."""
+class ResponseModel(BaseModel):
+    """A response body.  It is built with exactly its fields; clients should expect further ones with time."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"additionalProperties": True})
 
 
 @final
-class ErrorDetail(Reported):
+class ErrorDetail(ResponseModel):
     """What went wrong: a code for programs, words for people, the argument that is to blame."""
 
     code: str
@@ -23,14 +23,31 @@ class ErrorDetail(Reported):
 
 
 @final
-class Error(Reported):
+class ErrorResponse(ResponseModel):
     """The shape of every error."""
 
     error: ErrorDetail
 
 
 @final
-class User(Reported):
+class OkResponse(ResponseModel):
+    """It is done."""
+
+    ok: bool = True
+
+
+@final
+class HealthResponse(ResponseModel):
+    """Whether the server is live, or ready."""
+
+    status: str
+
+
+# Accounts
+
+
+@final
+class UserSummary(ResponseModel):
     """An account."""
 
     id: str
@@ -39,7 +56,17 @@ class User(Reported):
 
 
 @final
-class Membership(Reported):
+class UserResponse(ResponseModel):
+    """An account, and whether it is disabled."""
+
+    id: str
+    name: str
+    role: str
+    disabled: bool
+
+
+@final
+class CampaignMembership(ResponseModel):
     """A campaign and one's role in it."""
 
     name: str
@@ -47,20 +74,54 @@ class Membership(Reported):
     role: str
 
 
-@final
-class Me(Reported):
-    """Who is signed in."""
+class SessionResponse(ResponseModel):
+    """Who is signed in, and where."""
 
-    user: User | None
+    user: UserSummary | None
     csrf: str | None
-    campaigns: list[Membership]
+    campaigns: list[CampaignMembership]
     needs_setup: bool
     version: str
 
 
 @final
-class Field(Reported):
-    """A column of a row, to be shown."""
+class MeResponse(SessionResponse):
+    """Who is signed in."""
+
+
+@final
+class JoinResponse(SessionResponse):
+    """Who is signed in, and the campaign of the invitation."""
+
+    campaign: str
+
+
+@final
+class TokenResponse(ResponseModel):
+    """A token, without its secret."""
+
+    id: str
+    title: str
+    prefix: str
+    scopes: list[str]
+    expires: float | None
+
+
+@final
+class NewTokenResponse(ResponseModel):
+    """A new token; its secret is shown this once."""
+
+    id: str
+    token: str
+    expires: float
+
+
+# Questions
+
+
+@final
+class CellResponse(ResponseModel):
+    """A column of a row."""
 
     name: str
     value: str
@@ -68,38 +129,59 @@ class Field(Reported):
 
 
 @final
-class ShownRow(Reported):
-    """A row, to be shown."""
+class RowResponse(ResponseModel):
+    """A row, and where its picture can be had."""
 
     key: str
     position: int
-    fields: list[Field]
+    fields: list[CellResponse]
     image: str | None
 
 
 @final
-class Shown(Reported):
-    """A question, to be shown."""
+class ThresholdResponse(ResponseModel):
+    """A number that is asked about, and the side of it that a yes means."""
+
+    shown: str
+    unit: str
+    name: str
+    side: Literal["above", "below"]
+
+
+@final
+class PairResponse(ResponseModel):
+    """Two items, the first of which a yes prefers."""
+
+    left: str
+    right: str
+
+
+@final
+class QuestionResponse(ResponseModel):
+    """A question.  ``kind`` is "threshold", "set" or "pair", and says which of these parts it has."""
 
     lease: str
     number: int
     expires_in: float
-    kind: Literal["threshold", "set", "pair"]
+    kind: str
     sentence: str
     answers: list[str]
-    row: ShownRow
+    threshold: ThresholdResponse | None
+    set: list[str] | None
+    pair: PairResponse | None
+    row: RowResponse
 
 
 @final
-class Ahead(Reported):
+class AheadResponse(ResponseModel):
     """The next question after a yes, and after a no."""
 
-    yes: Shown | None
-    no: Shown | None
+    yes: QuestionResponse
+    no: QuestionResponse
 
 
 @final
-class Serving(Reported):
+class ServingResponse(ResponseModel):
     """The next question, or why there is none."""
 
     state: Literal["question", "waiting", "paused", "closed", "spent", "done"]
@@ -107,27 +189,126 @@ class Serving(Reported):
     left: int | None
     undoable: int
     duplicate: bool
-    question: Shown | None
-    ahead: Ahead | None
+    question: QuestionResponse | None
+    ahead: AheadResponse | None
 
 
 @final
-class Ok(Reported):
-    """It is done."""
+class BriefResponse(ResponseModel):
+    """What one should know before the first question."""
 
-    ok: bool
+    name: str
+    title: str
+    instructions: str
+    kind: str
+    answers: list[str]
+    mine: int
 
 
 @final
-class Secret(Reported):
-    """A thing with a secret that is shown this once."""
+class RenewResponse(ResponseModel):
+    """How many leases were renewed."""
+
+    renewed: int
+
+
+@final
+class ReleaseResponse(ResponseModel):
+    """How many leases were given back."""
+
+    released: int
+
+
+# Managing
+
+
+@final
+class UploadResponse(ResponseModel):
+    """A table that was uploaded: its columns, some of its rows, and the settings that suit it."""
+
+    upload: str
+    rows: int
+    columns: list[dict[str, Any]]
+    sample: list[dict[str, Any]]
+    suggested: dict[str, Any]
+
+
+@final
+class PreviewResponse(ResponseModel):
+    """The first questions of a campaign, and its settings as they are understood."""
+
+    questions: list[QuestionResponse]
+    settings: dict[str, Any]
+    toml: str
+
+
+@final
+class CampaignNameResponse(ResponseModel):
+    """The name of a new campaign."""
+
+    name: str
+
+
+@final
+class AddedRowsResponse(ResponseModel):
+    """How many rows were added."""
+
+    added: int
+
+
+@final
+class ImportResponse(ResponseModel):
+    """How many answers were imported, known already, about unknown rows, and no answers."""
+
+    answers: int
+    already: int
+    unknown: int
+    other: int
+
+
+@final
+class ExclusionResponse(ResponseModel):
+    """Whether a person is excluded, and how many answers that concerns."""
+
+    excluded: bool
+    answers: int
+
+
+@final
+class InvitationResponse(ResponseModel):
+    """An invitation, without its secret."""
 
     id: str
+    title: str
+    expires: float | None
+    most_uses: int | None
+    uses: int
 
 
 @final
-class Anything(Reported):
-    """An object."""
+class NewInvitationResponse(ResponseModel):
+    """A new invitation; its link is shown this once."""
+
+    id: str
+    link: str
+    url: str
+    qr: str
+    expires: float
 
 
-Objects = list[Anything]
+@final
+class WebhookResponse(ResponseModel):
+    """A webhook, without its secret."""
+
+    id: str
+    url: str
+    events: list[str]
+    status: str
+
+
+@final
+class NewWebhookResponse(ResponseModel):
+    """A new webhook; the secret that signs its deliveries is shown this once."""
+
+    id: str
+    secret: str

@@ -1,4 +1,4 @@
-"""A row of the route table, and what happens to every request before its handler sees it.
+"""A route of the table, and what happens to every request before its handler sees it.
 
 In this order: who is it, may they, is it their own doing, how often, and only then the body.
 """
@@ -8,22 +8,24 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from functools import cached_property
+from typing import Any, Literal, final, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from askone.server._errors import Refused, invalid, missing
-from askone.server._responses import Anything
-from askone.server._services import Call, Services
+from askone.server._context import RequestContext, Services
+from askone.server._errors import ApiError, invalid, not_found
+from askone.server._json import JsonResponse
+from askone.server._requests import EmptyBody
 from askone.server.security.access import Access
-from askone.server.security.rate_limits import address, whole
+from askone.server.security.rate_limits import client_address, read_body
 
-Handler = Callable[[Call], Awaitable[Response]]
-Pace = Literal["answers", "calls", "heavy", "logins", "free"]
+Handler = Callable[..., Awaitable[Any]]
+LimitName = Literal["answers", "calls", "heavy", "logins", "free"]
 ROUTE = "askone.route"
-"""Where the scope of a request holds its row's path, for logs and metrics."""
+"""Where the scope of a request holds its route's path, for logs and metrics."""
 PARTS = {
     "c": r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
     "u": r"[A-Za-z0-9_-]{1,64}",
@@ -36,52 +38,78 @@ _COMPILED = {name: re.compile(pattern) for name, pattern in PARTS.items()}
 
 @final
 @dataclass(frozen=True)
-class Row:
-    """One route: method, path, who may, what handles it, what goes in and what comes out.
+class Route:
+    """Method, path, who may, and what handles it.
 
-    ``body`` and ``query`` are models; a handler without ``body`` reads the request by itself if ``raw``.
-    ``gives`` is the model of the response, for the description; None stands for files and pages.
+    What goes in and out is read from the handler's annotations.  Its parameters ``body`` and ``query`` are models; a
+    handler without ``body`` gets an empty object, or reads the request by itself if ``raw``.  What it returns, a model
+    or plain JSON values, becomes a response with this ``status``, unless it is a response already.  ``limit`` names
+    the rate limit that requests count towards.  With ``optional`` the sender of a public route is looked up as well.
     """
 
     method: str
     path: str
     access: Access
     handler: Handler
-    body: type[BaseModel] | None = None
-    query: type[BaseModel] | None = None
-    gives: Any = Anything
     status: int = 200
-    pace: Pace = "calls"
+    limit: LimitName = "calls"
     raw: bool = False
     optional: bool = False
 
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        return get_type_hints(self.handler)
 
-def endpoint(row: Row, services: Services) -> Callable[[Request], Awaitable[Response]]:
-    """The function that serves a row."""
-    names = [name for name in re.findall(r"{(\w+)}", row.path) if name in _COMPILED]
+    @property
+    def body(self) -> type[BaseModel] | None:
+        """The model of the body that is sent."""
+        return self._hints.get("body", EmptyBody if self.method in ("POST", "PATCH") and not self.raw else None)
+
+    @property
+    def query(self) -> type[BaseModel] | None:
+        """The model of the parameters behind the question mark."""
+        return self._hints.get("query")
+
+    @property
+    def returns(self) -> Any:
+        """The type of the JSON that is returned; None for files and pages."""
+        hint = self._hints["return"]
+        if get_origin(hint) is JsonResponse:
+            return get_args(hint)[0]
+        return None if isinstance(hint, type) and issubclass(hint, Response) else hint
+
+
+def endpoint(route: Route, services: Services) -> Callable[[Request], Awaitable[Response]]:
+    """Return the function that serves a route."""
+    names = [name for name in re.findall(r"{(\w+)}", route.path) if name in _COMPILED]
+    body, query = route.body, route.query
+    wanted = route.handler.__annotations__
 
     async def serve(request: Request) -> Response:
-        request.scope[ROUTE] = row.path
-        person = None
-        if not row.access.anybody or row.optional:
-            person = await services.auth.identify(request)
-        row.access.admit(person)
+        request.scope[ROUTE] = route.path
+        user = None
+        if not route.access.public or route.optional:
+            user = await services.auth.identify(request)
+        route.access.check(user)
         for name in names:
             if not _COMPILED[name].fullmatch(request.path_params[name]):
-                raise missing()
+                raise not_found()
         role = None
-        if row.access.within is not None and person is not None:
-            role = await services.auth.role(request.path_params["c"], person)
-            row.access.admit_within(role)
-        services.auth.guard(request, person)
-        if row.pace != "free":
-            services.rates[row.pace].spend(person.id if person else address(request))
-        query = None if row.query is None else _query(request, row.query)
-        body = None
-        if row.body is not None:
-            text = await whole(request, services.config.body_bytes, services.config.body_seconds)
-            body = _body(request, text, row.body)
-        return await row.handler(Call(request, services, person, body, query, role))
+        if route.access.campaign_role is not None and user is not None:
+            role = await services.auth.role(request.path_params["c"], user)
+            route.access.check_campaign(role)
+        services.auth.check_origin(request, user)
+        if route.limit != "free":
+            services.limiters[route.limit].spend(user.id if user else client_address(request))
+        read: dict[str, BaseModel] = {}
+        if query is not None:
+            read["query"] = _query(request, query)
+        if body is not None:
+            text = await read_body(request, services.config.body_bytes, services.config.body_seconds)
+            read["body"] = _body(request, text, body)
+        given = {name: model for name, model in read.items() if name in wanted}
+        result = await route.handler(RequestContext(request, services, user, role), **given)
+        return result if isinstance(result, Response) else JsonResponse(result, route.status)
 
     return serve
 
@@ -90,11 +118,11 @@ def _body(request: Request, text: bytes, model: type[BaseModel]) -> BaseModel:
     kind = request.headers.get("content-type", "application/json")
     if not kind.startswith("application/json"):
         # Forms of other sites can send anything but this.
-        raise Refused(422, "invalid", "The body must be application/json.")
+        raise ApiError(422, "invalid", "The body must be application/json.")
     try:
         return model.model_validate_json(text or b"{}")
     except ValidationError as error:
-        raise _first(error) from None
+        raise _first_error(error) from None
 
 
 def _query(request: Request, model: type[BaseModel]) -> BaseModel:
@@ -104,11 +132,11 @@ def _query(request: Request, model: type[BaseModel]) -> BaseModel:
     try:
         return model.model_validate_strings(dict(pairs))
     except ValidationError as error:
-        raise _first(error) from None
+        raise _first_error(error) from None
 
 
-def _first(error: ValidationError) -> Refused:
-    """The first thing that is wrong; what came is not repeated, for it may be a secret."""
+def _first_error(error: ValidationError) -> ApiError:
+    """Return the first thing that is wrong; what came is not repeated, for it may be a secret."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"])[:200] or None
     return invalid(where, f"{where or 'The body'}: {first['msg']}")

@@ -10,141 +10,132 @@ import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from askone._common.lazy_import import lazy_import
+from askone.campaign.lazy import campaign
 from askone.errors import AskoneError
-from askone.server import _requests as shape
-from askone.server import _responses as given
-from askone.server._campaign_view import Front
-from askone.server._errors import handle
-from askone.server._routing import Row, endpoint
-from askone.server._services import Services
-from askone.server._uploaded_files import Uploads
+from askone.server._campaign_service import CampaignService
+from askone.server._context import Services
+from askone.server._json import handle_error
+from askone.server._responses import ServingResponse
+from askone.server._routing import Route, endpoint
+from askone.server._upload_folder import Uploads
 from askone.server.config import ServerConfig
 from askone.server.openapi import describe
 from askone.server.ops import memory
-from askone.server.ops.access_log import Watching
+from askone.server.ops.access_log import AccessLogMiddleware
 from askone.server.ops.metrics import Metrics
-from askone.server.ops.warm_up import one_thread, warm
+from askone.server.ops.warm_up import limit_blas_threads, warm_up
 from askone.server.ops.webhooks import Webhooks
-from askone.server.routes import accounts, annotators, exports, health, pages
-from askone.server.routes import managers as managers
-from askone.server.routes import uploads as uploads
-from askone.server.routes.pages import lost
+from askone.server.routes import accounts, annotators, exports, health, managers, pages, uploads
+from askone.server.routes.pages import error_page
 from askone.server.security.access import (
-    ANSWERING,
-    ANYBODY,
-    IN_PERSON,
-    LISTING,
-    MAKING,
-    MANAGING,
-    MEASURING,
-    RULING,
+    ADMINISTER,
+    ANNOTATE,
+    CREATE,
+    MANAGE,
+    PUBLIC,
+    READ,
+    READ_METRICS,
+    READ_OWN,
+    SESSION_ONLY,
     SIGNED_IN,
-    WATCHING,
 )
 from askone.server.security.authentication import Auth
-from askone.server.security.headers import Headers
+from askone.server.security.headers import SecurityHeadersMiddleware
 from askone.server.security.passwords import Passwords
-from askone.server.security.rate_limits import Buckets
+from askone.server.security.rate_limits import RateLimiter
 from askone.server.worker import Worker, Workers
 from askone.store.store import Store
 
-if TYPE_CHECKING:
-    from askone.campaign import campaign
-else:
-    campaign = lazy_import("askone.campaign.campaign")
-
 _API, _C, _OUT = "/api/v1", "/api/v1/campaigns/{c}", "/api/v1/campaigns/{c}/export"
 log = logging.getLogger("askone.server")
-accounts, annotators, exports, health = accounts, annotators, exports, health
 
 # fmt: off
-ROUTES: tuple[Row, ...] = (
+ROUTES: tuple[Route, ...] = (
     # people who answer: first, since paths are tried in this order
-    Row("POST", f"{_C}/answers", ANSWERING, annotators.answer, shape.AnswerBody, gives=given.Serving, pace="answers"),
-    Row("POST", f"{_C}/next", ANSWERING, annotators.next_question, shape.Nothing, gives=given.Serving, pace="answers"),
-    Row("POST", f"{_C}/skips", ANSWERING, annotators.skip, shape.SkipBody, gives=given.Serving, pace="answers"),
-    Row("POST", f"{_C}/flags", ANSWERING, annotators.flag, shape.FlagBody, gives=given.Serving, pace="answers"),
-    Row("POST", f"{_C}/undo", ANSWERING, annotators.undo, shape.UndoBody, gives=given.Serving, pace="answers"),
-    Row("POST", f"{_C}/leases/renew", ANSWERING, annotators.renew, shape.LeasesBody, pace="answers"),
-    Row("POST", f"{_C}/leases/release", ANSWERING, annotators.release, shape.LeasesBody, pace="answers"),
-    Row("GET", f"{_C}/brief", ANSWERING, annotators.brief),
-    Row("GET", f"{_C}/rows/{{position}}/image", ANSWERING, annotators.image, gives=None, pace="answers"),
+    Route("POST", f"{_C}/answers", ANNOTATE, annotators.answer, limit="answers"),
+    Route("POST", f"{_C}/next", ANNOTATE, annotators.next_question, limit="answers"),
+    Route("POST", f"{_C}/skips", ANNOTATE, annotators.skip, limit="answers"),
+    Route("POST", f"{_C}/flags", ANNOTATE, annotators.flag, limit="answers"),
+    Route("POST", f"{_C}/undo", ANNOTATE, annotators.undo, limit="answers"),
+    Route("POST", f"{_C}/leases/renew", ANNOTATE, annotators.renew, limit="answers"),
+    Route("POST", f"{_C}/leases/release", ANNOTATE, annotators.release, limit="answers"),
+    Route("GET", f"{_C}/brief", ANNOTATE, annotators.brief),
+    Route("GET", f"{_C}/rows/{{position}}/image", ANNOTATE, annotators.image, limit="answers"),
 
     # signing in and out
-    Row("GET", f"{_API}/me", ANYBODY, accounts.me, gives=given.Me, optional=True),
-    Row("POST", f"{_API}/setup", ANYBODY, accounts.set_up, shape.SetUp, gives=given.Me, pace="logins"),
-    Row("POST", f"{_API}/login", ANYBODY, accounts.log_in, shape.Login, gives=given.Me, pace="logins"),
-    Row("POST", f"{_API}/join", ANYBODY, accounts.join, shape.Join, gives=given.Me, pace="logins", optional=True),
-    Row("POST", f"{_API}/logout", IN_PERSON, accounts.log_out, shape.Nothing, gives=given.Ok),
-    Row("POST", f"{_API}/me/password", IN_PERSON, accounts.change_password, shape.NewPassword, gives=given.Me),
-    Row("DELETE", f"{_API}/me", IN_PERSON, accounts.forget_me, gives=given.Ok),
+    Route("GET", f"{_API}/me", PUBLIC, accounts.me, optional=True),
+    Route("POST", f"{_API}/setup", PUBLIC, accounts.set_up, limit="logins"),
+    Route("POST", f"{_API}/login", PUBLIC, accounts.log_in, limit="logins"),
+    Route("POST", f"{_API}/join", PUBLIC, accounts.join, limit="logins", optional=True),
+    Route("POST", f"{_API}/logout", SESSION_ONLY, accounts.log_out),
+    Route("POST", f"{_API}/me/password", SESSION_ONLY, accounts.change_password),
+    Route("DELETE", f"{_API}/me", SESSION_ONLY, accounts.forget_me),
 
     # one's own tokens, everybody's accounts
-    Row("GET", f"{_API}/tokens", LISTING, accounts.list_tokens, gives=given.Objects),
-    Row("POST", f"{_API}/tokens", SIGNED_IN, accounts.add_token, shape.NewToken, gives=given.Secret, status=201),
-    Row("DELETE", f"{_API}/tokens/{{id}}", SIGNED_IN, accounts.revoke_token, gives=given.Ok),
-    Row("GET", f"{_API}/users", RULING, accounts.list_users, gives=given.Objects),
-    Row("POST", f"{_API}/users", RULING, accounts.add_user, shape.NewUser, gives=given.User, status=201),
-    Row("PATCH", f"{_API}/users/{{id}}", RULING, accounts.change_user, shape.UserChange, gives=given.User),
-    Row("DELETE", f"{_API}/users/{{id}}", RULING, accounts.delete_user, gives=given.Ok),
+    Route("GET", f"{_API}/tokens", READ_OWN, accounts.list_tokens),
+    Route("POST", f"{_API}/tokens", SIGNED_IN, accounts.add_token, status=201),
+    Route("DELETE", f"{_API}/tokens/{{id}}", SIGNED_IN, accounts.revoke_token),
+    Route("GET", f"{_API}/users", ADMINISTER, accounts.list_users),
+    Route("POST", f"{_API}/users", ADMINISTER, accounts.add_user, status=201),
+    Route("PATCH", f"{_API}/users/{{id}}", ADMINISTER, accounts.change_user),
+    Route("DELETE", f"{_API}/users/{{id}}", ADMINISTER, accounts.delete_user),
 
     # files on their way to become campaigns
-    Row("POST", f"{_API}/uploads", MAKING, uploads.receive, status=201, pace="heavy", raw=True),
-    Row("POST", f"{_API}/uploads/{{u}}/preview", MAKING, uploads.preview, shape.SettingsBody, pace="heavy"),
-    Row("POST", f"{_API}/uploads/{{u}}/forecast", MAKING, uploads.forecast, shape.ForecastBody, pace="heavy"),
-    Row("POST", f"{_API}/campaigns", MAKING, uploads.create, shape.NewCampaign, status=201, pace="heavy"),
-    Row("POST", f"{_API}/restore", MAKING, exports.restore, query=shape.Restoring, status=201, pace="heavy", raw=True),
+    Route("POST", f"{_API}/uploads", CREATE, uploads.receive, status=201, limit="heavy", raw=True),
+    Route("POST", f"{_API}/uploads/{{u}}/preview", CREATE, uploads.preview, limit="heavy"),
+    Route("POST", f"{_API}/uploads/{{u}}/forecast", CREATE, uploads.forecast, limit="heavy"),
+    Route("POST", f"{_API}/campaigns", CREATE, uploads.create, status=201, limit="heavy"),
+    Route("POST", f"{_API}/restore", CREATE, exports.restore, status=201, limit="heavy", raw=True),
 
     # campaigns
-    Row("GET", f"{_API}/campaigns", LISTING, managers.list_campaigns, gives=given.Objects),
-    Row("GET", _C, WATCHING, managers.show),
-    Row("PATCH", _C, MANAGING, managers.change, shape.CampaignChange),
-    Row("DELETE", _C, MANAGING, managers.delete, gives=given.Ok),
-    Row("POST", f"{_C}/rows", MANAGING, uploads.add_rows, shape.MoreRows, pace="heavy"),
-    Row("GET", f"{_C}/dashboard", WATCHING, managers.dashboard, query=shape.DashboardQuery),
-    Row("GET", f"{_C}/predictions", WATCHING, managers.predictions, query=shape.PredictionsQuery, gives=given.Objects),
-    Row("GET", f"{_C}/people", WATCHING, managers.people, gives=given.Objects),
-    Row("POST", f"{_C}/people/{{id}}/exclude", MANAGING, managers.exclude, shape.Nothing),
-    Row("POST", f"{_C}/people/{{id}}/include", MANAGING, managers.include, shape.Nothing),
-    Row("GET", f"{_C}/flags", WATCHING, managers.flags, gives=given.Objects),
-    Row("GET", f"{_C}/invitations", WATCHING, managers.list_invitations, gives=given.Objects),
-    Row("POST", f"{_C}/invitations", MANAGING, managers.invite, shape.NewInvitation, gives=given.Secret, status=201),
-    Row("DELETE", f"{_C}/invitations/{{id}}", MANAGING, managers.uninvite, gives=given.Ok),
-    Row("GET", f"{_C}/webhooks", WATCHING, managers.list_webhooks, gives=given.Objects),
-    Row("POST", f"{_C}/webhooks", MANAGING, managers.add_webhook, shape.NewWebhook, gives=given.Secret, status=201),
-    Row("DELETE", f"{_C}/webhooks/{{id}}", MANAGING, managers.remove_webhook, gives=given.Ok),
+    Route("GET", f"{_API}/campaigns", READ_OWN, managers.list_campaigns),
+    Route("GET", _C, READ, managers.show),
+    Route("PATCH", _C, MANAGE, managers.change),
+    Route("DELETE", _C, MANAGE, managers.delete),
+    Route("POST", f"{_C}/rows", MANAGE, uploads.add_rows, limit="heavy"),
+    Route("GET", f"{_C}/dashboard", READ, managers.dashboard),
+    Route("GET", f"{_C}/predictions", READ, managers.predictions),
+    Route("GET", f"{_C}/people", READ, managers.people),
+    Route("POST", f"{_C}/people/{{id}}/exclude", MANAGE, managers.exclude),
+    Route("POST", f"{_C}/people/{{id}}/include", MANAGE, managers.include),
+    Route("GET", f"{_C}/flags", READ, managers.flags),
+    Route("GET", f"{_C}/invitations", READ, managers.list_invitations),
+    Route("POST", f"{_C}/invitations", MANAGE, managers.invite, status=201),
+    Route("DELETE", f"{_C}/invitations/{{id}}", MANAGE, managers.uninvite),
+    Route("GET", f"{_C}/webhooks", READ, managers.list_webhooks),
+    Route("POST", f"{_C}/webhooks", MANAGE, managers.add_webhook, status=201),
+    Route("DELETE", f"{_C}/webhooks/{{id}}", MANAGE, managers.remove_webhook),
 
     # everything to take away
-    Row("GET", f"{_OUT}/answers", WATCHING, exports.answers, None, shape.AnswersFormat, None, pace="heavy"),
-    Row("GET", f"{_OUT}/predictions", WATCHING, exports.predictions, None, shape.PredictionsFormat, None, pace="heavy"),
-    Row("GET", f"{_OUT}/model", WATCHING, exports.model, gives=None, pace="heavy"),
-    Row("GET", f"{_OUT}/log", WATCHING, exports.log, gives=None, pace="heavy"),
-    Row("GET", f"{_OUT}/backup", WATCHING, exports.whole, gives=None, pace="heavy"),
-    Row("POST", f"{_C}/import/label-studio", MANAGING, exports.import_tasks, pace="heavy", raw=True),
+    Route("GET", f"{_OUT}/answers", READ, exports.answers, limit="heavy"),
+    Route("GET", f"{_OUT}/predictions", READ, exports.predictions, limit="heavy"),
+    Route("GET", f"{_OUT}/model", READ, exports.model, limit="heavy"),
+    Route("GET", f"{_OUT}/log", READ, exports.log, limit="heavy"),
+    Route("GET", f"{_OUT}/backup", READ, exports.whole, limit="heavy"),
+    Route("POST", f"{_C}/import/label-studio", MANAGE, exports.import_tasks, limit="heavy", raw=True),
 
     # machines
-    Row("GET", "/health/live", ANYBODY, health.live, pace="free"),
-    Row("GET", "/health/ready", ANYBODY, health.ready),
-    Row("GET", "/metrics", MEASURING, health.metrics, gives=None),
-    Row("GET", f"{_API}/openapi.json", SIGNED_IN, health.description),
+    Route("GET", "/health/live", PUBLIC, health.live, limit="free"),
+    Route("GET", "/health/ready", PUBLIC, health.ready),
+    Route("GET", "/metrics", READ_METRICS, health.metrics),
+    Route("GET", f"{_API}/openapi.json", SIGNED_IN, health.description),
 
     # pages
-    *(Row("GET", path, ANYBODY, pages.page, gives=None, pace="free") for path in pages.HTML),
-    Row("GET", "/static/{path:path}", ANYBODY, pages.static, gives=None, pace="free"),
+    *(Route("GET", path, PUBLIC, pages.page, limit="free") for path in (*pages.HTML, *pages.SCRIPTED)),
+    Route("GET", "/static/{path:path}", PUBLIC, pages.static, limit="free"),
 )
 # fmt: on
 
 
 @final
 class Application(Starlette):
-    """Starlette with the table's description, and with what is around every response outside of everything."""
+    """Starlette with the table's description, and with middleware outside of everything."""
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -152,41 +143,48 @@ class Application(Starlette):
         return describe(ROUTES)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Headers, the log and metrics see errors of the innermost kind as well."""
+        """Put headers, the log and metrics outside, where they see errors of the innermost kind as well."""
         services: Services = self.state.services
         inner = super().build_middleware_stack()
-        return Headers(Watching(inner, services.config, services.metrics), services.config)
+        return SecurityHeadersMiddleware(AccessLogMiddleware(inner, services.config, services.metrics), services.config)
 
 
-_OLD = 30  # days after which deliveries that wait are given up, such as those of a time with webhooks
+_MAX_DELIVERY_DAYS = 30  # days after which deliveries that wait are given up, such as those of a time with webhooks
 
 
 def create_app(store: Store, config: ServerConfig | None = None, owned: bool = False) -> Application:
-    """The server of a store, for ``serving.serve`` or any ASGI server; it closes the store in the end if it owns it."""
+    """Return the server of a store, for any ASGI server; it closes the store in the end if it owns it."""
     services = _services(store, config or ServerConfig())
     app = Application(
         lifespan=_lifespan,
-        exception_handlers={AskoneError: lost, HTTPException: lost, TimeoutError: handle, Exception: handle},
+        exception_handlers={
+            AskoneError: error_page,
+            HTTPException: error_page,
+            TimeoutError: handle_error,
+            Exception: handle_error,
+        },
     )
     app.router.redirect_slashes = False
     app.state.services, app.state.owned = services, owned
-    for row in ROUTES:
-        app.router.add_route(row.path, endpoint(row, services), methods=[row.method], include_in_schema=False)
+    for route in ROUTES:
+        app.router.add_route(route.path, endpoint(route, services), methods=[route.method], include_in_schema=False)
     return app
 
 
 def _services(store: Store, config: ServerConfig) -> Services:
-    metrics, able = Metrics(), asyncio.Event()
-    able.set()
+    metrics, ready = Metrics(), asyncio.Event()
+    ready.set()
     webhooks = Webhooks(store.accounts, config, metrics)
 
-    def opened(name: str) -> Front:
-        return Front(campaign.Campaign.open(store, name))
+    def open_campaign(name: str) -> CampaignService:
+        return CampaignService(campaign.Campaign.open(store, name))
 
     def worker(name: str) -> Worker:
-        return Worker(name, opened, config.store_patience, config.batch, _teller(webhooks, name), metrics.turn)
+        return Worker(
+            name, open_campaign, config.store_patience, config.batch, _report_spent(webhooks, name), metrics.batch
+        )
 
-    paces = {"answers": config.answers, "calls": config.calls, "heavy": config.heavy, "logins": config.logins}
+    rates = {"answers": config.answers, "calls": config.calls, "heavy": config.heavy, "logins": config.logins}
     return Services(
         store=store,
         config=config,
@@ -196,60 +194,60 @@ def _services(store: Store, config: ServerConfig) -> Services:
         uploads=Uploads(config),
         webhooks=webhooks,
         metrics=metrics,
-        logins=Buckets(config.logins),
-        rates={name: Buckets(rates) for name, rates in paces.items()},
-        room=asyncio.Semaphore(2),
-        able=able,
+        login_limiter=RateLimiter(config.logins),
+        limiters={name: RateLimiter(rate) for name, rate in rates.items()},
+        heavy_slots=asyncio.Semaphore(2),
+        ready=ready,
     )
 
 
-def _teller(webhooks: Webhooks, name: str) -> Any:
-    """What a turn showed, told to the webhooks."""
+def _report_spent(webhooks: Webhooks, name: str) -> Any:
+    """Return what tells the webhooks that a batch found the budget spent."""
 
     def tell(_: Sequence[Any], results: Sequence[Any]) -> None:
         # Answers and ends are told out of the log; that the budget is spent is not in it.
-        if any(isinstance(result, dict) and result["state"] == "spent" for result in results):
+        if any(isinstance(result, ServingResponse) and result.state == "spent" for result in results):
             webhooks.spent(name)
 
     return tell
 
 
 @final
-class _Running:
+class _ProcessSettings:
     """What the servers of a process set for all of it: the first sets it, the last puts it back."""
 
     def __init__(self) -> None:
         self._lock, self._servers, self._limits = threading.Lock(), 0, contextlib.ExitStack()
 
     def begin(self) -> contextlib.ExitStack:
-        """A server begins; what more it sets goes onto the stack."""
+        """Note that a server begins; what more it sets goes onto the stack."""
         with self._lock:
             self._servers += 1
             if self._servers == 1:
                 # A campaign's thread computes: with the usual 5 ms until it lets the event loop in, requests queue.
                 self._limits.callback(sys.setswitchinterval, sys.getswitchinterval())
                 sys.setswitchinterval(0.0005)
-                one_thread(self._limits)
-                self._limits.enter_context(memory.Garbage.seldom())
+                limit_blas_threads(self._limits)
+                self._limits.enter_context(memory.Garbage.rarely())
             return self._limits
 
     def end(self) -> None:
-        """A server ends."""
+        """Note that a server ends."""
         with self._lock:
             self._servers -= 1
             if not self._servers:
                 self._limits.close()
 
 
-_RUNNING: Final = _Running()
+_PROCESS: Final = _ProcessSettings()
 
 
 @contextlib.asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     services: Services = app.state.services
-    limits, garbage = _RUNNING.begin(), memory.Garbage()
-    services.able.clear()
-    tasks = [asyncio.create_task(_sweeping(services, garbage)), asyncio.create_task(warm(services, limits, garbage))]
+    limits, garbage = _PROCESS.begin(), memory.Garbage()
+    services.ready.clear()
+    tasks = [asyncio.create_task(_sweep(services, garbage)), asyncio.create_task(warm_up(services, limits, garbage))]
     if services.config.webhooks:
         tasks.append(asyncio.create_task(services.webhooks.run()))
     try:
@@ -261,17 +259,17 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         await services.workers.close()
         if app.state.owned:
             services.store.close()
-        _RUNNING.end()
+        _PROCESS.end()
 
 
-async def _sweeping(services: Services, garbage: memory.Garbage) -> None:
+async def _sweep(services: Services, garbage: memory.Garbage) -> None:
     while True:
         services.workers.sweep()
         try:
             await asyncio.to_thread(services.uploads.sweep)
             await asyncio.to_thread(services.store.accounts.end_expired, time.time())
-            await asyncio.to_thread(services.store.accounts.drop_old, time.time() - 86400 * _OLD)
-            if await asyncio.to_thread(garbage.look, services.workers.busy):
+            await asyncio.to_thread(services.store.accounts.drop_old, time.time() - 86400 * _MAX_DELIVERY_DAYS)
+            if await asyncio.to_thread(garbage.collect, services.workers.busy):
                 await asyncio.to_thread(memory.give_back_rest)
         except OSError:  # the store is away, or another process swept the same file: next time
             log.warning("sweeping was put off")

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from askone.server._responses import Error
-from askone.server._routing import PARTS, Row
+from askone.server._responses import ErrorResponse
+from askone.server._routing import PARTS, Route
 from askone.version import __version__
 
 _REF = "#/components/schemas/{model}"
@@ -27,13 +27,13 @@ _WORDS = {
 }
 
 
-def describe(rows: Sequence[Row]) -> dict[str, Any]:
-    """An OpenAPI 3.1 document of all rows under /api/ and of health."""
+def describe(routes: Sequence[Route]) -> dict[str, Any]:
+    """Return an OpenAPI 3.1 document of all routes under /api/ and of health."""
     schemas: dict[str, Any] = {}
     paths: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        if row.path.startswith(("/api/", "/health/", "/metrics")):
-            paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, schemas)
+    for route in routes:
+        if route.path.startswith(("/api/", "/health/", "/metrics")):
+            paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": "askone", "version": __version__, "description": "Campaigns of yes/no questions."},
@@ -48,23 +48,23 @@ def describe(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _operation(row: Row, schemas: dict[str, Any]) -> dict[str, Any]:
-    words = (row.handler.__doc__ or "").strip()
+def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
+    words = (route.handler.__doc__ or "").strip()
     operation: dict[str, Any] = {
-        "operationId": f"{row.method.lower()}_{re.sub(r'[^a-z0-9]+', '_', row.path.lower()).strip('_')}",
+        "operationId": f"{route.method.lower()}_{re.sub(r'[^a-z0-9]+', '_', route.path.lower()).strip('_')}",
         "summary": words.splitlines()[0] if words else "",
-        "description": f"For {row.access.name}.",
-        "parameters": [*_parts(row.path), *_query(row.query, schemas)],
-        "responses": _responses(row, schemas),
-        "security": [] if row.access.anybody else [{"session": []}, {"token": []}],
+        "description": f"For {route.access.name}.",
+        "parameters": [*_parts(route.path), *_query(route.query, schemas)],
+        "responses": _responses(route, schemas),
+        "security": [] if route.access.public else [{"session": []}, {"token": []}],
     }
-    if row.body is not None:
-        content = {"application/json": {"schema": _schema(row.body, schemas, "validation")}}
+    if route.body is not None:
+        content = {"application/json": {"schema": _schema(route.body, schemas, "validation")}}
         operation["requestBody"] = {"required": True, "content": content}
-    elif row.raw:
+    elif route.raw:
         content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
         operation["requestBody"] = {"required": True, "content": content}
-        if row.path.endswith("/uploads"):
+        if route.path.endswith("/uploads"):
             named = {"name": "X-File-Name", "in": "header", "required": False, "schema": {"type": "string"}}
             operation["parameters"].append(named)
     return operation
@@ -90,13 +90,13 @@ def _query(model: type[BaseModel] | None, schemas: dict[str, Any]) -> Iterable[d
         yield {"name": name, "in": "query", "required": False, "schema": kinds[0] if kinds else part}
 
 
-def _responses(row: Row, schemas: dict[str, Any]) -> dict[str, Any]:
+def _responses(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
     fine: dict[str, Any] = {"description": "Done"}
-    if row.gives is not None:
-        fine["content"] = {"application/json": {"schema": _schema(row.gives, schemas, "serialization")}}
-    error = {"content": {"application/json": {"schema": _schema(Error, schemas, "serialization")}}}
+    if route.returns is not None:
+        fine["content"] = {"application/json": {"schema": _schema(route.returns, schemas, "serialization")}}
+    error = {"content": {"application/json": {"schema": _schema(ErrorResponse, schemas, "serialization")}}}
     statuses = (400, 401, 403, 404, 409, 413, 422, 429, 503)
-    return {str(row.status): fine} | {str(status): {"description": _WORDS[status], **error} for status in statuses}
+    return {str(route.status): fine} | {str(status): {"description": _WORDS[status], **error} for status in statuses}
 
 
 def _schema(model: Any, schemas: dict[str, Any], mode: JsonSchemaMode) -> dict[str, Any]:

@@ -8,8 +8,9 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
@@ -17,24 +18,24 @@ from uvicorn.supervisors import Multiprocess
 from askone.errors import InvalidArgument
 from askone.server.app import Application, create_app
 from askone.server.config import ServerConfig
-from askone.server.ops.http_protocol import Impatient
+from askone.server.ops.http_protocol import HeaderTimeoutProtocol
 from askone.server.ops.memory import give_back_large
-from askone.server.routes.accounts import SETUP, has_admin
-from askone.server.security.tokens import digest, fresh
+from askone.server.routes.accounts import SETUP_TOKEN, has_admin
+from askone.server.security.tokens import digest, new_secret
 from askone.store.open import open_store
 from askone.store.store import Store
 
 
 @final
 @dataclass(frozen=True)
-class Factory:
+class AppFactory:
     """Makes the app in each process, which opens the store for itself; it can be sent to another process."""
 
     url: str
     config: ServerConfig
 
     def __call__(self) -> Application:
-        _log_lines()
+        _configure_access_log()
         give_back_large()
         return create_app(open_store(self.url), self.config, owned=True)
 
@@ -43,27 +44,24 @@ def serve(
     url: str,
     config: ServerConfig | None = None,
     say: Callable[[str], None] = print,
-    begun: Callable[[str], None] | None = None,
+    on_listening: Callable[[str], None] | None = None,
 ) -> int:
-    """Serves the store at an address until it is stopped; ``begun`` is told where it listens."""
+    """Serve the store at an address until it is stopped; ``on_listening`` is told where it listens."""
     config = _with_directory(url, config or ServerConfig())
     require_free(config)
-    store = open_store(url)
-    try:
-        refuse_strangers(store, config)
+    with open_store(url) as store:
+        require_admin(store, config)
         link = setup_link(store)
-    finally:
-        store.close()
     # Whoever comes by the network finds nothing to log in to before somebody administers the server.
-    settings = _settings(Factory(url, config), config)
+    settings = uvicorn_config(AppFactory(url, config), config)
     listening = settings.bind_socket()
     port = listening.getsockname()[1]
     address = config.public_url.rstrip("/") or _address(config, port)
     say(f"askone serves {address}")
     if link is not None:
         say(f"Set it up, once, at {address}{link}")
-    if begun is not None:
-        begun(address)
+    if on_listening is not None:
+        on_listening(address)
     if config.processes > 1:
         Multiprocess(settings, sockets=[listening]).run()
     else:
@@ -84,8 +82,8 @@ def require_free(config: ServerConfig) -> None:
             raise InvalidArgument("port", allowed, f"{config.port}: {error.strerror}") from error
 
 
-def refuse_strangers(store: Store, config: ServerConfig) -> None:
-    """Nothing but this machine may reach a server that nobody administers yet."""
+def require_admin(store: Store, config: ServerConfig) -> None:
+    """Refuse a server that others can reach before somebody administers it."""
     if not config.loopback and not has_admin(store.accounts):
         raise InvalidArgument(
             "host",
@@ -96,26 +94,27 @@ def refuse_strangers(store: Store, config: ServerConfig) -> None:
 
 
 def setup_link(store: Store) -> str | None:
-    """Where the first administrator is made, with a new token each time; None once there is one."""
+    """Return where the first administrator is made, with a new token each time; None once there is one."""
     if has_admin(store.accounts):
         return None
-    token = fresh()
-    store.accounts.put(SETUP, digest(token))
+    token = new_secret()
+    store.accounts.put(SETUP_TOKEN, digest(token))
     return f"/setup#{token}"
 
 
-def _settings(factory: Factory, config: ServerConfig) -> uvicorn.Config:
+def uvicorn_config(app: Callable[..., Any], config: ServerConfig) -> uvicorn.Config:
+    """Return how uvicorn is to serve an app, or what makes one in each process."""
     tls = {}
     if config.certificate is not None and config.certificate_key is not None:
         tls = {"ssl_certfile": str(config.certificate), "ssl_keyfile": str(config.certificate_key)}
     return uvicorn.Config(
-        factory,
-        factory=True,
+        app,
+        factory=isinstance(app, AppFactory),
         host=config.host.strip("[]"),
         port=config.port,
         workers=config.processes,
         loop="uvloop" if sys.platform != "win32" else "asyncio",
-        http=Impatient,
+        http=partial(HeaderTimeoutProtocol, header_seconds=config.header_seconds),  # type: ignore[arg-type]
         ws="none",
         lifespan="on",
         log_level="warning",
@@ -137,7 +136,7 @@ def _address(config: ServerConfig, port: int) -> str:
 
 
 def _with_directory(url: str, config: ServerConfig) -> ServerConfig:
-    """Uploads wait beside the database, where all processes find them."""
+    """Let uploads wait beside the database, where all processes find them."""
     if url == "memory:" and config.processes > 1:
         raise InvalidArgument("processes", "1 where the store is in memory", config.processes)
     if config.directory is not None:
@@ -148,8 +147,8 @@ def _with_directory(url: str, config: ServerConfig) -> ServerConfig:
     return replace(config, directory=path.with_name(f"{path.name}-uploads"))
 
 
-def _log_lines() -> None:
-    """Access lines go to standard error as they are: each is a JSON object."""
+def _configure_access_log() -> None:
+    """Send access lines to standard error as they are: each is a JSON object."""
     lines = logging.getLogger("askone.access")
     if not lines.handlers:
         handler = logging.StreamHandler()

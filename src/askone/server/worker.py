@@ -1,4 +1,4 @@
-"""A thread for each campaign in use: what people do at the same time becomes one durable turn.
+"""A thread for each campaign in use: what people do at the same time becomes one durable batch.
 
 Routes are asynchronous and put commands into a queue.  The thread takes all that wait, serves them as one
 batch (one transaction, one flush to disk), and hands the results back; meanwhile the next batch gathers.
@@ -18,17 +18,17 @@ from typing import Any, Protocol, TypeVar, final
 
 from askone.errors import AskoneError, StoreUnavailable, UnknownCampaign
 
-Answering = Callable[[Sequence[Any], Sequence[Any]], None]
+OnResults = Callable[[Sequence[Any], Sequence[Any]], None]
 T = TypeVar("T")
-_BUSY, _GATHER, _LATELY = 0.02, (0.004, 0.01), 2.0  # seconds
+_BUSY, _GATHER, _RECENT = 0.02, (0.004, 0.01), 2.0  # seconds
 log = logging.getLogger("askone.worker")
 
 
-class Served(Protocol):
-    """What a worker needs of a campaign; ``campaign.Campaign`` is it."""
+class BatchService(Protocol):
+    """What a worker runs; ``CampaignService`` is one."""
 
     def serve(self, commands: Sequence[Any], now: float) -> Sequence[Any]:
-        """The results of commands, each a value or an error, after one durable turn."""
+        """Serve commands as one durable batch; return a value or an error for each."""
 
     def learn(self, go_on: Callable[[], bool]) -> None:
         """Learn from what was said, as long as ``go_on`` says so."""
@@ -46,8 +46,8 @@ class _Job:
 
 
 @final
-class _Settling:
-    """Whatever goes wrong inside goes to those who wait, and not up the thread."""
+class _ErrorsToWaiters:
+    """Hands whatever goes wrong inside to those who wait, and not up the thread."""
 
     def __init__(self, jobs: Sequence[_Job]) -> None:
         self._jobs = jobs
@@ -71,17 +71,17 @@ class Worker:
     def __init__(
         self,
         name: str,
-        opening: Callable[[str], Served],
+        open_campaign: Callable[[str], BatchService],
         patience: float = 2.0,
         batch: int = 256,
-        after: Answering | None = None,
-        watch: Callable[[int, float], None] | None = None,
+        on_results: OnResults | None = None,
+        on_batch: Callable[[int, float], None] | None = None,
     ) -> None:
         self.name = name
         self.used = time.monotonic()
-        self._opening, self._patience, self._most = opening, patience, batch
-        self._after, self._watch = after, watch
-        self._campaign: Served | None = None
+        self._open, self._patience, self._batch = open_campaign, patience, batch
+        self._on_results, self._on_batch = on_results, on_batch
+        self._campaign: BatchService | None = None
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._stopping = threading.Event()
         self._ended, self._took = -_BUSY, 0.0
@@ -89,47 +89,47 @@ class Worker:
         self._thread.start()
 
     def put(self, command: Any) -> asyncio.Future[Any]:
-        """A command for the next turn; its result, or the error it ends in."""
-        return self._enter(_Job(*_place(), command=command))
+        """Put a command into the next batch; return its result, or the error it ends in."""
+        return self._enqueue(_Job(*_future(), command=command))
 
     def run(self, call: Callable[[Any], T]) -> asyncio.Future[T]:
-        """A function of the campaign, called between turns: reading belongs to the thread as well."""
-        return self._enter(_Job(*_place(), call=call))
+        """Call a function of the campaign's service between batches: reading belongs to the thread as well."""
+        return self._enqueue(_Job(*_future(), call=call))
 
-    def _enter(self, job: _Job) -> asyncio.Future[Any]:
+    def _enqueue(self, job: _Job) -> asyncio.Future[Any]:
         self.used = time.monotonic()
         self._queue.put(job)
         return job.waiting
 
     def stop(self) -> None:
-        """No more after what waits; returns at once."""
+        """End after what waits; returns at once."""
         self._queue.put(None)
 
     def join(self, seconds: float | None = None) -> bool:
-        """Waits for the end, after ``stop``; whether it came."""
+        """Wait for the end, after ``stop``; return whether it came."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
-    def hurry(self) -> None:
-        """No retries from here on: the server is about to end."""
+    def stop_retrying(self) -> None:
+        """Stop retrying: the server is about to end."""
         self._stopping.set()
 
     def _run(self) -> None:
         while (jobs := self._gather()) is not None:
-            with _Settling(jobs):
-                self._patient(self._opened)
+            with _ErrorsToWaiters(jobs):
+                self._retried(self._campaign_service)
                 commands = [job for job in jobs if job.call is None]
                 if commands:
-                    with _Settling(commands):
-                        self._turn(commands)
+                    with _ErrorsToWaiters(commands):
+                        self._serve(commands)
                 for job in jobs:
                     if job.call is not None:
-                        with _Settling([job]):
-                            self._call(job, job.call)
-        self._leave()
+                        with _ErrorsToWaiters([job]):
+                            self._run_call(job, job.call)
+        self._refuse_late()
 
-    def _leave(self) -> None:
-        """Who came in after the end was announced is told to come again."""
+    def _refuse_late(self) -> None:
+        """Tell who came after the end was announced to come again."""
         late: list[_Job] = []
         while not self._queue.empty():
             job = self._queue.get()
@@ -137,19 +137,19 @@ class Worker:
                 late.append(job)
         _settle(late, [StoreUnavailable("this campaign is being let go: try again")] * len(late))
 
-    def _opened(self) -> Served:
-        self._campaign = self._campaign or self._opening(self.name)
+    def _campaign_service(self) -> BatchService:
+        self._campaign = self._campaign or self._open(self.name)
         return self._campaign
 
     def _with(self, step: Callable[[Any], T]) -> T:
-        """The step at the campaign; if that is gone, at the one that was made under its name since."""
+        """Run a step at the campaign; if that is gone, at the one that was made under its name since."""
         try:
-            return self._patient(lambda: step(self._opened()))
+            return self._retried(lambda: step(self._campaign_service()))
         except UnknownCampaign:
             self._campaign = None
-            return self._patient(lambda: step(self._opened()))
+            return self._retried(lambda: step(self._campaign_service()))
 
-    def _call(self, job: _Job, call: Callable[[Any], Any]) -> None:
+    def _run_call(self, job: _Job, call: Callable[[Any], Any]) -> None:
         _settle([job], [self._with(call)])
 
     def _gather(self) -> list[_Job] | None:
@@ -157,10 +157,10 @@ class Worker:
         if first is None:
             return None
         if time.monotonic() < self._ended + _BUSY:
-            # There is a rush, and a turn for several costs hardly more than a turn for one.
+            # There is a rush, and a batch of several costs hardly more than one of one.
             time.sleep(min(max(self._took / 2, _GATHER[0]), _GATHER[1]))
         jobs = [first]
-        while len(jobs) < self._most:
+        while len(jobs) < self._batch:
             try:
                 job = self._queue.get_nowait()
             except queue.Empty:
@@ -171,30 +171,30 @@ class Worker:
             jobs.append(job)
         return jobs
 
-    def _turn(self, jobs: Sequence[_Job]) -> None:
+    def _serve(self, jobs: Sequence[_Job]) -> None:
         commands = [job.command for job in jobs]
         started = time.perf_counter()
         results = self._with(lambda campaign: campaign.serve(commands, time.time()))
         _settle(jobs, results)
         took = self._took = time.perf_counter() - started
-        if self._watch is not None:
-            self._watch(len(jobs), took)
-        if self._after is not None:
-            self._after(commands, results)
+        if self._on_batch is not None:
+            self._on_batch(len(jobs), took)
+        if self._on_results is not None:
+            self._on_results(commands, results)
         self._learn(took)
         self._ended = time.monotonic()
 
     def _learn(self, took: float) -> None:
-        """Everybody has their next question: now the model learns, for as long as the turn took if others wait."""
+        """Let the model learn, now that everybody has a next question: for as long as the batch took if others wait."""
         until = time.perf_counter() + took
-        campaign = self._opened()
+        campaign = self._campaign_service()
         try:
             campaign.learn(lambda: self._queue.empty() or time.perf_counter() < until)
         except StoreUnavailable:
             log.warning("learning is put off: the store is away")
 
-    def _patient(self, step: Callable[[], T]) -> T:
-        """The step, tried again while the store is away: events have their own ids, so that twice is once."""
+    def _retried(self, step: Callable[[], T]) -> T:
+        """Run a step, again and again while the store is away: events have their own ids, so that twice is once."""
         until, pause = time.monotonic() + self._patience, 0.05
         while True:
             try:
@@ -206,20 +206,20 @@ class Worker:
             pause *= 2
 
 
-def _place() -> tuple[asyncio.Future[Any], asyncio.AbstractEventLoop]:
+def _future() -> tuple[asyncio.Future[Any], asyncio.AbstractEventLoop]:
     loop = asyncio.get_running_loop()
     return loop.create_future(), loop
 
 
 def _settle(jobs: Sequence[_Job], results: Sequence[Any]) -> None:
-    """Results to those who wait: one call into each event loop, which wakes it once."""
+    """Hand results to those who wait: one call into each event loop, which wakes it once."""
     if jobs:
         pairs = list(zip((job.waiting for job in jobs), results, strict=True))
         if not jobs[0].loop.is_closed():
-            jobs[0].loop.call_soon_threadsafe(_hand_over, pairs)
+            jobs[0].loop.call_soon_threadsafe(_set_results, pairs)
 
 
-def _hand_over(pairs: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
+def _set_results(pairs: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
     for waiting, result in pairs:
         if waiting.done():
             continue
@@ -249,26 +249,26 @@ class Workers:
     @property
     def busy(self) -> bool:
         """Whether somebody was served a moment ago."""
-        lately = time.monotonic() - _LATELY
+        lately = time.monotonic() - _RECENT
         return any(worker.used > lately for worker in self._workers.values())
 
     def release(self, campaign: str) -> None:
-        """The campaign is gone, or to be opened anew."""
+        """Let go of a campaign that is gone, or to be opened anew."""
         worker = self._workers.pop(campaign, None)
         if worker is not None:
             worker.stop()
 
     def sweep(self) -> None:
-        """Lets go of campaigns that nobody used for a while."""
+        """Let go of campaigns that nobody used for a while."""
         old = time.monotonic() - self._idle
         for name in [name for name, worker in self._workers.items() if worker.used < old]:
             self.release(name)
 
     async def close(self, seconds: float = 10.0) -> None:
-        """Serves what waits, then ends the threads."""
+        """Serve what waits, then end the threads."""
         workers, self._workers = list(self._workers.values()), {}
         for worker in workers:
-            worker.hurry()
+            worker.stop_retrying()
             worker.stop()
         for worker in workers:
             await asyncio.to_thread(worker.join, seconds)

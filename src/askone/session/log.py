@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, TypeVar, final, get_args
 
 import numpy as np
 
+from askone._common.atomic_write import write_text
 from askone._common.types import Array, Key, Record
 from askone.errors import InvalidFile
 from askone.questions.base import Answer, Question
@@ -30,11 +32,13 @@ __all__ = [
     "HalfSpace",
     "Kept",
     "Key",
+    "LogRecord",
     "Retracted",
     "Revisited",
     "Skipped",
     "event_from_json",
     "read_log",
+    "record_from_json",
     "write_log",
 ]
 
@@ -52,12 +56,62 @@ def given_key(name: Key) -> Key | None:
     return None if isinstance(name, str) and name.startswith(AUTOMATIC) else name
 
 
+_Convert = Callable[[Any], Any] | None
+
+
+@dataclass(frozen=True)
+class LogRecord:
+    """A line of a log: what happened, under a name (``id``) that the log has once.
+
+    Its fields are written in their order; one that has its default is left out.
+    """
+
+    id: str
+    kind: ClassVar[str]
+
+    def __init_subclass__(cls, kind: str) -> None:
+        cls.kind = kind
+
+    def to_json(self) -> Record:
+        """Return plain JSON values."""
+        record: Record = {"format": FORMAT, "kind": self.kind}
+        for name, default, write, _ in self.columns():
+            value = getattr(self, name)
+            if value is not default:
+                record[name] = value if write is None else write(value)
+        return record
+
+    @classmethod
+    @cache
+    def columns(cls) -> tuple[tuple[str, object, _Convert, _Convert], ...]:
+        """Return each field's name, its default, and how its values are written and read (None: as they are)."""
+        return tuple((f.name, f.default, f.metadata.get("write"), f.metadata.get("read")) for f in fields(cls))
+
+
+_R = TypeVar("_R", bound=LogRecord)
+
+
+def record_from_json(record: Record, kinds: Mapping[str, type[_R]]) -> _R:
+    """Return the inverse of ``to_json``, for these kinds of records."""
+    cls = kinds.get(str(record.get("kind")))
+    if cls is None or record.get("format") != FORMAT:
+        raise InvalidFile(f"an event of kind {record.get('kind')!r}, format {record.get('format')} cannot be read")
+    values = {}
+    try:
+        for name, default, _, read in cls.columns():
+            value = record[name] if default is MISSING else record.get(name, default)
+            values[name] = value if read is None or value is default else read(value)
+    except (KeyError, TypeError) as error:
+        raise InvalidFile(f"an event of kind {cls.kind!r} lacks or misstates a field: {error!r}") from error
+    return cls(**values)
+
+
 @final
 @dataclass(frozen=True)
 class Choice:
     """How a row came to be asked: by which rule, from how many free rows, of which so many were looked at.
 
-    ``worth`` is what its answer was expected to tell, in nats (see ``Learner.worth``).
+    ``worth`` is what its answer was expected to tell, in nats (see ``Forecasts.worth``).
     """
 
     rule: str
@@ -68,116 +122,69 @@ class Choice:
 
 @final
 @dataclass(frozen=True)
-class Asked:
+class Asked(LogRecord, kind="asked"):
     """A question was put about a row, when the asker had learnt from so many answers.
 
     ``choice`` is there if the row was chosen from a pool, and not where it came by itself.
     """
 
-    id: str
     row: Key
-    question: Question
+    question: Question = field(metadata={"write": lambda one: one.to_json(), "read": question_from_json})
     learnt: int
-    choice: Choice | None = None
-    kind: ClassVar[str] = "asked"
-
-    def to_json(self) -> Record:
-        """Plain JSON values."""
-        fields = {"id": self.id, "row": self.row, "question": self.question.to_json(), "learnt": self.learnt}
-        chosen = {} if self.choice is None else {"choice": asdict(self.choice)}
-        return {"format": FORMAT, "kind": self.kind, **fields, **chosen}
+    choice: Choice | None = field(default=None, metadata={"write": asdict, "read": lambda one: Choice(**one)})
 
 
 @final
 @dataclass(frozen=True)
-class Answered:
+class Answered(LogRecord, kind="answered"):
     """The question of event ``asked`` was answered."""
 
-    id: str
     asked: str
-    answer: Answer
-    kind: ClassVar[str] = "answered"
-
-    def to_json(self) -> Record:
-        """Plain JSON values."""
-        answer = self.answer if isinstance(self.answer, bool) else list(self.answer)
-        return {"format": FORMAT, "kind": self.kind, "id": self.id, "asked": self.asked, "answer": answer}
+    answer: Answer = field(
+        metadata={
+            "write": lambda one: one if isinstance(one, bool) else list(one),
+            "read": lambda one: one if isinstance(one, bool) else tuple(one),
+        }
+    )
 
 
 @final
 @dataclass(frozen=True)
-class Skipped:
+class Skipped(LogRecord, kind="skipped"):
     """The question of event ``asked`` was left unanswered on purpose."""
 
-    id: str
     asked: str
-    kind: ClassVar[str] = "skipped"
-
-    def to_json(self) -> Record:
-        """Plain JSON values."""
-        return {"format": FORMAT, "kind": self.kind, "id": self.id, "asked": self.asked}
 
 
 @final
 @dataclass(frozen=True)
-class Retracted:
+class Retracted(LogRecord, kind="retracted"):
     """The answer of event ``answered`` was taken back."""
 
-    id: str
     answered: str
-    kind: ClassVar[str] = "retracted"
-
-    def to_json(self) -> Record:
-        """Plain JSON values."""
-        return {"format": FORMAT, "kind": self.kind, "id": self.id, "answered": self.answered}
 
 
 @final
 @dataclass(frozen=True)
-class Revisited:
+class Revisited(LogRecord, kind="revisited"):
     """A row whose label is known came again: nobody was asked, the model learnt from it once more."""
 
-    id: str
     row: Key
-    kind: ClassVar[str] = "revisited"
-
-    def to_json(self) -> Record:
-        """Plain JSON values."""
-        return {"format": FORMAT, "kind": self.kind, "id": self.id, "row": self.row}
 
 
 Event = Asked | Answered | Skipped | Retracted | Revisited
-_KINDS = ("asked", "answered", "skipped", "retracted", "revisited")
+EVENTS: dict[str, type[Event]] = {cls.kind: cls for cls in get_args(Event)}
 
 
 def event_from_json(record: Record) -> Event:
-    """The inverse of each ``to_json``."""
-    if record.get("format") != FORMAT or record.get("kind") not in _KINDS:
-        raise InvalidFile(f"an event of kind {record.get('kind')!r}, format {record.get('format')} cannot be read")
-    try:
-        return _read(record)
-    except (KeyError, TypeError) as error:
-        raise InvalidFile(f"an event of kind {record['kind']!r} lacks a field: {error!r}") from error
-
-
-def _read(record: dict[str, Any]) -> Event:
-    if record["kind"] == "asked":
-        choice = None if record.get("choice") is None else Choice(**record["choice"])
-        return Asked(record["id"], record["row"], question_from_json(record["question"]), record["learnt"], choice)
-    if record["kind"] == "answered":
-        answer = record["answer"]
-        return Answered(record["id"], record["asked"], answer if isinstance(answer, bool) else tuple(answer))
-    if record["kind"] == "skipped":
-        return Skipped(record["id"], record["asked"])
-    if record["kind"] == "revisited":
-        return Revisited(record["id"], record["row"])
-    return Retracted(record["id"], record["answered"])
+    """Return the inverse of each event's ``to_json``."""
+    return record_from_json(record, EVENTS)
 
 
 def write_log(path: str | os.PathLike[str], events: Iterable[Event]) -> None:
     """A log as JSON lines, one event in each; ``read_log`` reads it back."""
     lines = [json.dumps(event.to_json(), allow_nan=False) + "\n" for event in events]
-    Path(path).write_text("".join(lines), encoding="utf-8")
+    write_text(path, "".join(lines))
 
 
 def read_log(path: str | os.PathLike[str]) -> list[Event]:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from askone._common.types import Array
-from askone.learners.simulating import Respondent
+from askone.learners.abilities import is_patient, wants
+from askone.learners.streaming import Respondent
 from askone.session.row_selection import chosen
 from askone.session.stream import Stream
 
@@ -23,11 +24,11 @@ def in_order(stream: Stream, rows: Array, oracle: Respondent, order: Iterable[in
     unknown = set(numbers)
     for number in numbers:
         x, again = rows[number], True
-        if learner.several and not learner.wants(stream.state, x, number):
+        if not wants(learner, stream.state, x, number):
             stream.revisit(x, number)
             unknown.discard(number)
-        while again and left > 0 and (not learner.several or learner.wants(stream.state, x, number)):
-            again = _exchange(stream, oracle, x, number) and learner.patient and learner.several
+        while again and left > 0 and wants(learner, stream.state, x, number):
+            again = _exchange(stream, oracle, x, number) and is_patient(learner)
             left -= 1
         if left <= 0 or not unknown:
             break

@@ -19,7 +19,7 @@ from askone._common.types import Array
 from askone._common.validate import as_count, as_flag, as_hidden, as_number, as_seed
 from askone.errors import AlreadyAsked, InvalidArgument
 from askone.labels.base import Space
-from askone.learners.simulating import Respondent, Sealed
+from askone.learners.streaming import Respondent, Sealed
 from askone.questions.base import Answer, Question
 from askone.questions.reveal import Reveal
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common.types import Array, Key
 from askone._common.validate import as_flag, as_rows
-from askone.errors import IncompatibleParts, InvalidArgument, InvalidFile
+from askone.errors import InvalidArgument, InvalidFile
+from askone.learners.abilities import is_local
 from askone.learners.base import Learner
-from askone.questions.base import Answer, Question
+from askone.session.checkpoints import Example, Fold, Visit
 from askone.session.log import AUTOMATIC, Answered, Asked, Event, Retracted, Revisited, given_key
 from askone.session.stream import Stream
 
@@ -27,30 +28,12 @@ class RefitWarning(UserWarning):
     """A learner was taught by questions that another asked, of which it takes false slopes."""
 
 
-@final
-class Told(NamedTuple):
-    """An answer that was not taken back, its question, its row and what the log calls the row."""
-
-    name: Key
-    x: Any
-    question: Question
-    answer: Answer
-
-
-@final
-class Again(NamedTuple):
-    """A row that came again without a question."""
-
-    name: Key
-    x: Any
-
-
 def fold(learner: Learner[Any], rows: Rows, events: Iterable[Event]) -> Any:
     """The state after all answers of a log that were not taken back, in the log's order."""
-    state = learner.init()
-    for step in lessons(rows, events):
-        state = learnt(learner, state, step)
-    return state
+    result = Fold(learner, keep=False)
+    for lesson in lessons(rows, events):
+        result.learn(lesson)
+    return result.state
 
 
 def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False) -> Stream:
@@ -59,7 +42,7 @@ def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False
     ``own`` says that its learner is the one who asked.
     """
     log, table = list(events), as_table(rows)
-    if stream.learner.local and not as_flag(own, "own"):
+    if is_local(stream.learner) and not as_flag(own, "own"):
         warnings.warn(
             f"{type(stream.learner).__name__} takes slopes at its own predictions, or needs questions of its own, so "
             "those that another model asked mislead it: refit with a default learner, or say own=True if the "
@@ -71,21 +54,7 @@ def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False
     return stream
 
 
-def learnt(learner: Learner[Any], state: Any, step: Told | Again) -> Any:
-    """The state after one lesson."""
-    if isinstance(step, Again):
-        return learner.revisit(state, step.x, step.name)
-    try:
-        return learner.tell_row(state, step.x, step.question, step.answer, given_key(step.name))
-    except InvalidArgument as error:
-        if error.argument != "question":
-            raise
-        asked = f"{step.question.kind}, such as {str(step.question)!r}"
-        allowed = f"one that learns from the log's questions: {asked} (it takes {error.allowed})"
-        raise IncompatibleParts("learner", allowed, type(learner).__name__) from error
-
-
-def lessons(rows: Rows, events: Iterable[Event]) -> Iterator[Told | Again]:
+def lessons(rows: Rows, events: Iterable[Event]) -> Iterator[Example | Visit]:
     """What a log teaches, in its order; a log that does not hold together is refused before the first."""
     log, table = _checked(events), as_table(rows)
     gone = {event.answered for event in log if isinstance(event, Retracted)}
@@ -94,18 +63,18 @@ def lessons(rows: Rows, events: Iterable[Event]) -> Iterator[Told | Again]:
         if isinstance(event, Revisited):
             if event.row not in table:
                 raise InvalidFile(f"event {event.id!r} visits {event.row!r}, a row that is not here")
-            yield Again(event.row, table[event.row])
+            yield Visit(event.row, table[event.row])
         if not isinstance(event, Answered) or event.id in gone:
             continue
         if event.asked not in asked or asked[event.asked].row not in table:
             raise InvalidFile(_missing(event, asked.get(event.asked)))
         question = asked[event.asked]
-        yield Told(question.row, table[question.row], question.question, event.answer)
+        yield Example(question.row, table[question.row], question.question, event.answer)
 
 
-def answers(rows: Rows, events: Iterable[Event]) -> list[Told]:
+def answers(rows: Rows, events: Iterable[Event]) -> list[Example]:
     """The answers of a log that were not taken back, in its order."""
-    return [step for step in lessons(rows, events) if isinstance(step, Told)]
+    return [step for step in lessons(rows, events) if isinstance(step, Example)]
 
 
 def as_table(rows: Rows) -> Mapping[Key, Any]:

@@ -1,6 +1,6 @@
 """Which row of a pool to ask about: the one whose answer is expected to tell most.
 
-A forecasting learner says what an answer about a row is worth (``Learner.worth``).  Choosing the
+A forecasting learner says what an answer about a row is worth (``Forecasts.worth``).  Choosing the
 rows of greatest worth is active learning in the older sense, beside the paper's, which chooses the
 question about a row that comes by itself.  It changes how rows are distributed: what is learnt is
 right where the model is right, and the average over the chosen rows is not that over all rows.
@@ -17,6 +17,7 @@ from askone._common import random_table
 from askone._common.types import Array, Key
 from askone._common.validate import as_choice
 from askone.errors import AlreadyAsked, InvalidArgument, incompatible
+from askone.learners.abilities import AsksAgain, Forecasts, able
 from askone.learners.base import Learner
 from askone.session.log import Choice
 from askone.session.stream import Stream, plain_key
@@ -30,11 +31,13 @@ def as_rule(select: object) -> str | None:
     return None if select is None else as_choice(select, "select", RULES)
 
 
-def require_forecasts(learner: Learner[Any]) -> None:
-    """Raise unless a learner can say what an answer would tell."""
-    if not learner.forecasts or learner.several:
-        reason = "asks several questions about a row" if learner.several else "does not forecast answers"
+def as_forecasting(learner: Learner[Any]) -> Forecasts[Any]:
+    """Return a learner that can say what an answer would tell; another is refused."""
+    if not able(learner, Forecasts) or isinstance(learner, AsksAgain):
+        again = isinstance(learner, AsksAgain)
+        reason = "asks several questions about a row" if again else "does not forecast answers"
         raise incompatible("select", "uncertain", f"{type(learner).__name__} {reason}", [None])
+    return learner
 
 
 def as_keys(keys: Any, rows: int) -> list[Key]:
@@ -56,7 +59,7 @@ def free(stream: Stream, names: list[Key], rows: Array) -> Array:
     """Places of the rows that may be asked about: that had no question, or where that is allowed have none open."""
     taken = {name for _, _, _, name in stream.open_questions()} if stream.resample else stream.keys
     left = [place for place, name in enumerate(names) if name not in taken]
-    if stream.learner.several:
+    if isinstance(stream.learner, AsksAgain):
         left = [place for place in left if stream.wants(rows[place], names[place])]
     return np.array(left, dtype=np.int64)
 
@@ -71,13 +74,13 @@ def chosen(stream: Stream, rows: Array, free: Array, rule: str | None) -> tuple[
         raise AlreadyAsked("every row of the pool had its question")
     if rule is None:
         return int(free[0]), None
-    require_forecasts(stream.learner)
+    learner = as_forecasting(stream.learner)
     looked = free
     if len(free) > CANDIDATES:
         looked = free[
             sampled(random_table.uniforms(stream.seed, stream.asked, 1, CANDIDATES, random_table.POOL)[0], len(free))
         ]
-    worth = stream.learner.worth(stream.state, rows[looked])
+    worth = learner.worth(stream.state, rows[looked])
     best = int(np.argmax(worth))
     return int(looked[best]), Choice(rule, len(free), len(looked), float(worth[best]))
 

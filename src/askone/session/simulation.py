@@ -16,8 +16,9 @@ from askone._common import random_table
 from askone._common.types import Array
 from askone._common.validate import as_count, as_rows, as_seed
 from askone.errors import InvalidArgument
+from askone.learners.abilities import AsksAgain, stream
 from askone.learners.base import Learner
-from askone.learners.simulating import Block, Exchange, Task, heard
+from askone.learners.streaming import Exchange, StreamBlock, StreamTask, heard
 from askone.session.oracle import Oracle
 
 
@@ -28,7 +29,7 @@ class Simulation:
 
     state: Any
     curve: list[tuple[int, float]] = field(default_factory=list)
-    blocks: list[Block | Exchange] = field(default_factory=list)
+    blocks: list[StreamBlock | Exchange] = field(default_factory=list)
     asked: int = 0
 
 
@@ -81,7 +82,7 @@ def simulate(
     numbers = _order(order, len(rows))
     oracle.check(numbers)
     most = len(numbers) if questions is None else as_count(questions, "questions", 1)
-    if learner.several:
+    if isinstance(learner, AsksAgain):
         wanted = checkpoints(most) if at is None else [as_count(n, "at", 1) for n in at]
         limit = None if questions is None else most
         run = _Run(as_seed(seed), numbers.tolist(), limit, evaluate, held_out, wanted, progress, keep)
@@ -90,15 +91,15 @@ def simulate(
     numbers = numbers[:most]
     wanted = checkpoints(len(numbers)) if at is None else [as_count(n, "at", 1) for n in at]
     stops = sorted({*(n for n in wanted if n <= len(numbers)), len(numbers)})
-    blocks: list[Block | Exchange] = []
+    blocks: list[StreamBlock | Exchange] = []
     draw = partial(_uniforms, as_seed(seed), learner.width)
-    task = Task(numbers, oracle, draw, listen=blocks.append if keep else None)
+    task = StreamTask(numbers, oracle, draw, listen=blocks.append if keep else None)
     now, done, curve = learner.init() if state is None else state, 0, []
     # A stream is many small matrix products: threads would slow them down, and change their last digits.
     with _libraries().limit(limits=1, user_api="blas"):
         for stop in stops:
             part = rows[done:stop] if order is None else rows[numbers[done:stop]]
-            now, done = learner.stream(now, part, task.part(done, stop)), stop
+            now, done = stream(learner, now, part, task.part(done, stop)), stop
             if evaluate is not None and held_out is not None:
                 curve.append((done, evaluate(learner.predict(now, held_out))))
             if progress is not None:
@@ -121,13 +122,13 @@ class _Run:
     keep: bool
 
 
-def _several(learner: Learner[Any], rows: Array, oracle: Oracle, state: Any, run: _Run) -> Simulation:
+def _several(learner: AsksAgain[Any], rows: Array, oracle: Oracle, state: Any, run: _Run) -> Simulation:
     """The same for learners that may ask about a row again."""
     oracle.require_resampling()
     now, asked = learner.init() if state is None else state, 0
     most = math.inf if run.most is None else run.most
     curve: list[tuple[int, float]] = []
-    kept: list[Block | Exchange] = []
+    kept: list[StreamBlock | Exchange] = []
     open_rows = set(run.order)
     for number in run.order:
         x, again = rows[number], True
@@ -135,9 +136,9 @@ def _several(learner: Learner[Any], rows: Array, oracle: Oracle, state: Any, run
             now = learner.revisit(now, x, number)
             open_rows.discard(number)
         while again and asked < most and learner.wants(now, x, number):
-            question = learner.ask_row(now, x, random_table.uniforms(run.seed, asked, 1, learner.width)[0], number)
+            question = learner.ask(now, x, random_table.uniforms(run.seed, asked, 1, learner.width)[0], number)
             answer = oracle.respond(number, question)
-            now = now if answer is None else learner.tell_row(now, x, question, answer, number)
+            now = now if answer is None else learner.tell(now, x, question, answer, number)
             asked, again = asked + 1, learner.patient and answer is not None
             kept += [heard(number, question, answer)] if run.keep else []
             curve += _looked(learner, now, asked, run) if asked in run.at else []

@@ -12,10 +12,11 @@ from askone._common import random_table
 from askone._common.types import Array, Key
 from askone._common.validate import as_count, as_flag, as_row, as_rows, as_seed
 from askone.errors import AlreadyAnswered, AlreadyAsked, AskoneError, BudgetSpent, InvalidArgument, UnknownQuestion
+from askone.learners import abilities
 from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.comparison import BestOf, Prefer
-from askone.session.history import History, Told, Visit
+from askone.session.checkpoints import Example, Fold, Visit
 from askone.session.log import AUTOMATIC, Answered, Asked, Choice, Event, Retracted, Revisited, Skipped, given_key
 
 
@@ -75,6 +76,16 @@ class _Open(NamedTuple):
 
 
 @final
+class _Told(NamedTuple):
+    """The answer of event ``id`` to question ``number``, as a lesson about what was ``asked`` or a part of it."""
+
+    id: str
+    number: int
+    asked: Question
+    lesson: Example
+
+
+@final
 class Stream:
     """Ask and tell with memory: which rows were asked, which questions are open, what is left.
 
@@ -85,10 +96,10 @@ class Stream:
     ``history`` is False.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> from askone.learners.sgd.sgd import SGD
+    >>> from askone.learners.sgd.sgd import SGDLearner
     >>> from askone.learners.models.linear import FeatureModel
     >>> from askone.labels.number import Real
-    >>> stream = Stream(SGD(Real(0, 100), FeatureModel(Linear(Scaler.identity(1)))))
+    >>> stream = Stream(SGDLearner(Real(0, 100), FeatureModel(Linear(Scaler.identity(1)))))
     >>> first, second = stream.ask_many([[0.0], [1.0]], keys=["ann", "bob"])
     >>> stream.tell(second, True)
     >>> stream.open
@@ -118,15 +129,26 @@ class Stream:
         if log is not None and not callable(log):
             raise InvalidArgument("log", "a function of one event, such as a list's append", type(log).__name__)
         self.learner, self.budget, self.resample = learner, as_budget(budget), as_flag(resample, "resample")
+        self._again = isinstance(learner, abilities.AsksAgain)
         self.seed, self.asked = as_seed(seed), as_count(asked, "asked")
-        self.state = learner.init() if state is None else state
+        self._fold = Fold(learner, state, as_flag(history, "history"))
+        self._history: list[_Told | Visit] | None = [] if history else None
         self._log, self._rows = log, rows
         self.keys: set[Key] = set()
         self.visits = 0
         self._skipped: set[Key | bytes] = set()
         self._open: dict[int, _Open] = {}
-        self._history = History(learner) if as_flag(history, "history") else None
         self.retractions: dict[int, int] = {}
+
+    @property
+    def state(self) -> Any:
+        """What was learnt so far; to set it begins a new history."""
+        return self._fold.state
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        self._fold = Fold(self.learner, state, self._history is not None)
+        self._history = None if self._history is None else []
 
     @property
     def open(self) -> list[int]:
@@ -144,7 +166,7 @@ class Stream:
         self._check(1, [key])
         self._check_open(row, [key])
         uniform = random_table.uniforms(self.seed, self.asked, 1, self.learner.width)
-        return self._put(row[0], key, self.learner.ask_row(self.state, row[0], uniform[0], key), choice)
+        return self._put(row[0], key, abilities.ask_row(self.learner, self.state, row[0], uniform[0], key), choice)
 
     def ask_many(self, X: ArrayLike, keys: Sequence[Key] | None = None) -> list[Question]:
         """A question for each row, all from the present state."""
@@ -162,23 +184,24 @@ class Stream:
         return [self._put(row, key, q) for row, key, q in zip(rows, names, questions, strict=True)]
 
     def _questions(self, rows: Array, uniform: Array, keys: list[Key | None]) -> list[Question]:
-        if not self.learner.several:
-            return self.learner.ask_many(self.state, rows, uniform)
+        if not self._again:
+            return abilities.ask_many(self.learner, self.state, rows, uniform)
         each = zip(rows, uniform, keys, strict=True)
-        return [self.learner.ask_row(self.state, row, u, key) for row, u, key in each]
+        return [abilities.ask_row(self.learner, self.state, row, u, key) for row, u, key in each]
 
     def wants(self, x: ArrayLike, key: Key | None = None) -> bool:
         """Whether there is another question about a row: there is none after a skip, nor when the budget is spent."""
         row, key = as_row(x, self.learner.columns)[0], plain_key(key)
         spent = self.budget is not None and self.budget.left == 0
-        return not spent and self._place(row, key) not in self._skipped and self.learner.wants(self.state, x, key)
+        left = not spent and self._place(row, key) not in self._skipped
+        return left and abilities.wants(self.learner, self.state, x, key)
 
     def _place(self, row: Array, key: Key | None) -> Key | bytes:
         return (row + 0.0).tobytes() if key is None else key
 
     def _check_open(self, rows: Array, keys: Sequence[Key | None]) -> None:
         """A learner that asks several questions about a row asks them one after the other."""
-        if not self.learner.several:
+        if not self._again:
             return
         waiting = {self._place(found.row, given_key(found.name)) for found in self._open.values()}
         for row, key in zip(rows, keys, strict=True):
@@ -190,10 +213,10 @@ class Stream:
         """A row that has no question left came again: a step that costs none."""
         row, key = as_row(x, self.learner.columns), plain_key(key)
         self._check_keys([key])
-        state = self.learner.revisit(self.state, row[0], key)
+        state = abilities.revisit(self.learner, self.state, row[0], key)
         self._note(Revisited(f"visit-{self.visits}", key))
-        self._remember(Visit(row[0].copy(), key))
-        self.state, self.visits = state, self.visits + 1
+        self._learnt(Visit(key, row[0].copy()), state)
+        self.visits += 1
 
     def put(self, x: ArrayLike, question: Question, key: Key | None = None) -> Question:
         """A question of the caller's own about one row, numbered, counted and logged like any other."""
@@ -211,11 +234,10 @@ class Stream:
             self._tell_comparisons(number, found, asked.comparisons(answer))
             return
         accepted = asked.accept(answer)
-        state = self.learner.tell_row(self.state, row, asked, accepted, given_key(name))
+        state = abilities.tell_row(self.learner, self.state, row, asked, accepted, given_key(name))
         event = Answered(f"answer-{self._time(number)}", f"ask-{number}", accepted)
         self._note(event)
-        self._remember(Told(event.id, number, row, name, asked, asked, accepted))
-        self.state = state
+        self._learnt(_Told(event.id, number, asked, Example(name, row, asked, accepted)), state)
         del self._open[number]
 
     def _time(self, number: int) -> str:
@@ -231,12 +253,11 @@ class Stream:
         row, asked, name = found
         states, time = [self.state], self._time(number)
         for pair, answer in told:  # whatever is refused is refused here, before anything is logged
-            states.append(self.learner.tell_row(states[-1], row, pair, answer, given_key(name)))
+            states.append(abilities.tell_row(self.learner, states[-1], row, pair, answer, given_key(name)))
         for i, (pair, answer) in enumerate(told, start=1):
             self._note(Asked(f"ask-{time}.{i}", name, pair, self.answered))
             self._note(Answered(f"answer-{time}.{i}", f"ask-{time}.{i}", answer))
-            self._remember(Told(f"answer-{time}.{i}", number, row, name, asked, pair, answer))
-            self.state = states[i]
+            self._learnt(_Told(f"answer-{time}.{i}", number, asked, Example(name, row, pair, answer)), states[i])
             self._open.pop(number, None)
 
     def retract(self, question: Question | int) -> None:
@@ -246,32 +267,43 @@ class Stream:
         are.  Only answers told to this very stream can be taken back, not those of before saving.
         """
         number = self._number(question)
-        told = [] if self._history is None else self._history.told(number)
-        if self._history is None or not told:
+        told = [one for one in self._history or () if isinstance(one, _Told) and one.number == number]
+        if not told:
             why = "is open" if number in self._open else "was skipped, or answered where this stream has no history"
             raise InvalidArgument("question", "one whose answer was told to this stream", f"{number}, which {why}")
         self._same_words(question, told[0].asked)
         try:  # whatever is refused is refused here, before anything is logged
-            states = [self._history.without(told[i:]) for i in reversed(range(len(told)))]
+            without = [self._without(told[i:]) for i in reversed(range(len(told)))]
         except AskoneError as error:
             allowed = "one without which all later answers can be learnt"
             raise InvalidArgument("question", allowed, f"{number} ({error})") from error
-        for one, state in zip(reversed(told), states, strict=True):  # the last first: what the log took has happened
+        for one, (history, fold) in zip(reversed(told), without, strict=True):
+            # The last first: what the log took has happened.
             self._note(Retracted(one.id.replace("answer", "retract"), one.id))
-            self._history.drop(one)
-            self.state = state
-        self._open[number] = _Open(told[0].row, told[0].asked, told[0].name)
+            self._history, self._fold = history, fold
+        self._open[number] = _Open(told[0].lesson.x, told[0].asked, told[0].lesson.name)
         self.retractions[number] = self.retractions.get(number, 0) + 1
 
-    def _remember(self, entry: Told | Visit) -> None:
+    def _without(self, gone: list[_Told]) -> tuple[list[_Told | Visit], Fold]:
+        """Return the history and its fold without these answers: what came before the first is not learnt again."""
+        past = self._history or []
+        names = {one.id for one in gone}
+        left = [one for one in past if isinstance(one, Visit) or one.id not in names]
+        fold = self._fold.back_to(next(place for place, one in enumerate(past) if one is gone[0]))
+        for one in left[fold.count :]:
+            fold.learn(one if isinstance(one, Visit) else one.lesson)
+        return left, fold
+
+    def _learnt(self, entry: _Told | Visit, state: Any) -> None:
         if self._history is not None:
-            self._history.add(self.state, entry)
+            self._history.append(entry)
+        self._fold.advance(state)
 
     def skip(self, question: Question | int) -> None:
         """Close an open question without an answer; it stays counted."""
         number, found = self._find(question)
         self._note(Skipped(f"skip-{number}", f"ask-{number}"))
-        if self.learner.several:
+        if self._again:
             self._skipped.add(self._place(found.row, given_key(found.name)))
         del self._open[number]
 
@@ -318,7 +350,7 @@ class Stream:
                 self.reopen(number, rows[one.row], one.question, one.row)
                 done.add(number)
         passed = [asked[event.asked].row for event in ends if isinstance(event, Skipped) and event.asked in asked]
-        for name in passed if self.learner.several else ():
+        for name in passed if self._again else ():
             if name in rows:
                 self._skipped.add(self._place(as_row(rows[name], self.learner.columns)[0], given_key(name)))
 

@@ -18,11 +18,11 @@ from askone.errors import AlreadyExists, InvalidArgument, UnknownCampaign
 from askone.store._codec import Packer, as_texts, grown, is_name, packed_entries, packed_seat
 from askone.store._connections import Database, Record, Session
 from askone.store._schema import KEPT
-from askone.store.entries import BEGINNING, Block, Entry, Row, Seat
+from askone.store.entries import BEGINNING, Entry, Row, RowBlock, Seat
 from askone.store.notices import Began, Grown
-from askone.store.transactions import Turn
+from askone.store.transactions import Transaction
 
-Rows = Iterable[Block | Sequence[Row]]
+Rows = Iterable[RowBlock | Sequence[Row]]
 Mark = Callable[[int, str], Entry]
 Past = tuple[Iterable[Sequence[Entry]], Sequence[Seat], Sequence[int]]
 """Of a campaign from elsewhere: the log after its first entry, seats, and where its table grew."""
@@ -255,7 +255,7 @@ def _move(database: Database, name: str, staged: int, packer: Packer, mark: Mark
     columns = "id, row_count, fingerprint, dtype"
     try:
         with database.transaction(lock=name) as session:
-            turn = Turn(session, database, name)
+            transaction = Transaction(session, database, name)
             number, count, before, dtype = session.fetch(f"SELECT {columns} FROM campaigns WHERE name = ?", (name,))[0]
             if dtype not in ("", packer.dtype):
                 raise InvalidArgument("features", f"{dtype}, as in other rows", packer.dtype)
@@ -271,7 +271,7 @@ def _move(database: Database, name: str, staged: int, packer: Packer, mark: Mark
             entry = mark(packer.count, whole)
             if not isinstance(entry.event, Grown):
                 raise InvalidArgument("grown", "an entry with a Grown", entry.event)
-            turn.write([entry])
+            transaction.write([entry])
     except database.conflict as error:
         raise InvalidArgument("rows", "keys that the campaign does not have", "a key that it has") from error
 

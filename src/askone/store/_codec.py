@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import repeat
 from typing import Any, NamedTuple, final
 
@@ -16,9 +17,8 @@ from askone._common.types import Array
 from askone.errors import InvalidArgument, InvalidFile
 from askone.session.log import Asked
 from askone.store._connections import Record
-from askone.store.entries import Block, Entry, Row, Seat, entry_from_json
+from askone.store.entries import Entry, Row, RowBlock, Seat, as_json, body, chain, entry_from_json
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 ROW_COLUMNS = "position, key, content, features, gold"
 
@@ -57,25 +57,22 @@ def packed_entries(entries: Sequence[Entry], seq: int, before: str) -> tuple[lis
     """Records for the log after entry ``seq`` whose hash is ``before``, and the entries with their places."""
     records: list[Record] = []
     placed: list[Entry] = []
-    for entry in entries:
-        seq += 1
-        text, before = _chained(entry, seq, before)
+    for place, entry in enumerate(entries, start=seq + 1):
+        text, before = _chained(replace(entry, seq=place), before)
         event = entry.event
         number = event.question.number if isinstance(event, Asked) else None
-        records.append((seq, event.id, event.kind, entry.who, entry.at, number, text, before))
-        placed.append(Entry(event, entry.who, entry.at, entry.took, entry.aside, seq, before))
+        records.append((place, event.id, event.kind, entry.who, entry.at, number, text, before))
+        placed.append(replace(entry, seq=place, hash=before))
     return records, placed
 
 
-def _chained(entry: Entry, seq: int, before: str) -> tuple[str, str]:
-    """``entries.body`` and ``entries.chain`` of an entry at its place, checked."""
+def _chained(entry: Entry, before: str) -> tuple[str, str]:
+    """Return the ``body`` and ``chain`` of an entry, checked."""
     if not (isinstance(entry.at, int | float) and math.isfinite(entry.at)):
         raise InvalidArgument("at", "finite seconds since the epoch", entry.at)
-    record = entry.to_json()
-    record["seq"] = seq
     try:
-        text = _encode(record)
-        mark = hashlib.sha256(f"{before}\n{text}".encode()).hexdigest()
+        text = body(entry)
+        mark = chain(before, text)
     except (ValueError, TypeError, RecursionError) as error:
         raise InvalidArgument("entry", f"plain JSON with finite numbers ({error})", entry.event) from error
     as_texts("id", [entry.event.id])
@@ -85,26 +82,10 @@ def _chained(entry: Entry, seq: int, before: str) -> tuple[str, str]:
 
 def as_texts(argument: str, texts: Sequence[str]) -> None:
     """Refuse what a database cannot keep as text."""
-    try:
-        whole = "".join(texts)
-        whole.encode()
-        if "\0" not in whole:
-            return
-    except (TypeError, UnicodeEncodeError):
-        pass  # which one it is, is looked for only then
     for text in texts:
-        if not isinstance(text, str) or "\0" in text or not _is_unicode(text):
+        good = isinstance(text, str) and "\0" not in text
+        if not good or not (text.isascii() or text.encode(errors="ignore").decode() == text):
             raise InvalidArgument(argument, "text without NUL and without half characters", text)
-
-
-def _is_unicode(text: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def packed_seat(seat: Seat) -> Record:
@@ -145,11 +126,11 @@ class Packer:
         """Rows from here on were added later."""
         self._before, self._digest = self.fingerprint, hashlib.sha256()
 
-    def pack(self, campaign: int, rows: Block | Sequence[Row]) -> list[Record]:
+    def pack(self, campaign: int, rows: RowBlock | Sequence[Row]) -> list[Record]:
         """Records of rows, which get the next positions."""
         if not rows:
             return []
-        block = rows if isinstance(rows, Block) else _block(rows)
+        block = rows if isinstance(rows, RowBlock) else _block(rows)
         as_texts("key", block.keys)
         data = self._checked(block.features).tobytes()
         size = len(data) // len(block)
@@ -180,13 +161,13 @@ class Packer:
         return table.astype(self.dtype, copy=False)
 
 
-def _block(rows: Sequence[Row]) -> Block:
+def _block(rows: Sequence[Row]) -> RowBlock:
     """Rows in columns."""
     try:
         features = np.stack([np.asarray(row.features) for row in rows])
     except ValueError as error:
         raise InvalidArgument("features", "of one shape in all rows", str(error)) from error
-    return Block([row.key for row in rows], [row.content for row in rows], features, [row.gold for row in rows])
+    return RowBlock([row.key for row in rows], [row.content for row in rows], features, [row.gold for row in rows])
 
 
 def row_of(record: Record, dtype: str) -> Row:
@@ -207,7 +188,7 @@ def _gold(value: Any, key: str) -> str | None:
 
 def _json(argument: str, value: Any, key: str | None = None) -> str:
     try:
-        text = _encode(value)
+        text = as_json(value)
         if not text.isascii():
             text.encode()
     except (ValueError, TypeError, RecursionError) as error:

@@ -1,8 +1,8 @@
 """Connections to a database, and what its errors mean: the same few verbs for SQLite and PostgreSQL.
 
-Statements are plain SQL with ? for their values and go straight to the driver: a turn is a handful of them, and each
-would cost ten times as much through the layers above it.  SQLAlchemy keeps the pool, reads addresses and writes the
-tables' definitions.
+Statements are plain SQL with ? for their values and go straight to the driver: a transaction is a handful of them, and
+each would cost ten times as much through the layers above it.  SQLAlchemy keeps the pool, reads addresses and writes
+the tables' definitions.
 """
 
 from __future__ import annotations
@@ -86,6 +86,7 @@ class Database(ABC):
         self._secrets = [secret for secret in secrets if secret]
         driver: Any = engine.dialect.dbapi
         self._driver = driver
+        self._closed, self._closing = False, threading.Lock()
         self.conflict: type[BaseException] = self._driver.IntegrityError
         """What the driver raises when a record would break a rule of its table."""
 
@@ -148,7 +149,7 @@ class Database(ABC):
                     if last or not self._lost(connection):
                         self._tell(error)
                 finally:
-                    connection.close()
+                    self._release(connection)
         raise AssertionError("unreachable")
 
     @contextmanager
@@ -171,11 +172,23 @@ class Database(ABC):
             finally:
                 # Who keeps a session beyond its transaction would write without one.
                 session.cursor.close()
-                connection.close()
+                self._release(connection)
 
     def close(self) -> None:
-        """Close all connections."""
-        self.engine.dispose()
+        """Close all connections: those in use when their work is done."""
+        self._closed = True
+        self._dispose()
+
+    def _dispose(self) -> None:
+        with self._closing:
+            self.engine.pool.dispose()
+
+    def _release(self, connection: Any) -> None:
+        """Give a connection back to the pool, which keeps none once it is closed."""
+        connection.close()
+        if self._closed:
+            # A thread of a server may be in the midst of its work when the server ends.
+            self._dispose()
 
     def _begun(self, lock: str | None) -> tuple[Any, Session]:
         for last in (False, True):
@@ -186,12 +199,12 @@ class Database(ABC):
             except self._driver.Error as error:
                 lost = self._lost(connection)
                 self._undo(connection)
-                connection.close()
+                self._release(connection)
                 if last or not lost:
                     self._tell(error)
             except BaseException:
                 self._undo(connection)
-                connection.close()
+                self._release(connection)
                 raise
             else:
                 return connection, session
@@ -249,30 +262,15 @@ class Database(ABC):
 
 
 @final
-class Gate:
-    """So many threads at once; the others wait so long and no longer."""
+class TimedLock:
+    """A lock between threads, or a semaphore, that is waited for so long and no longer."""
 
-    def __init__(self, most: int) -> None:
-        self._places = threading.Semaphore(most)
-
-    def __enter__(self) -> None:
-        if not self._places.acquire(timeout=WAIT):
-            raise StoreUnavailable(f"other threads have been writing for {WAIT:g} s")
-
-    def __exit__(self, *_: object) -> None:
-        self._places.release()
-
-
-@final
-class Turnstile:
-    """A lock between threads that is waited for so long and no longer."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
+    def __init__(self, lock: threading.RLock | threading.Semaphore) -> None:
+        self._lock = lock
 
     def __enter__(self) -> None:
         if not self._lock.acquire(timeout=WAIT):
-            raise StoreUnavailable(f"another thread has been writing for {WAIT:g} s")
+            raise StoreUnavailable(f"other threads have been writing for {WAIT:g} s")
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()

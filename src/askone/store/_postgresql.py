@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
@@ -12,7 +13,7 @@ from typing import Any, ClassVar, final
 import sqlalchemy as sa
 
 from askone.errors import MissingExtra
-from askone.store._connections import ENTRY_COLUMNS, SEAT_COLUMNS, WAIT, Database, Gate, Record, Session, Values
+from askone.store._connections import ENTRY_COLUMNS, SEAT_COLUMNS, WAIT, Database, Record, Session, TimedLock, Values
 
 SECRET = ("password", "sslpassword", "passfile")
 """Parameters of an address that are not to be seen."""
@@ -24,7 +25,7 @@ Whoever writes reads rows meanwhile, by another connection: with none left, all 
 SETTINGS = (
     "SET synchronous_commit = on",
     f"SET lock_timeout = '{WAIT:g}s'",
-    # A client that hangs inside a turn gives the campaign back.
+    # A client that hangs inside a transaction gives the campaign back.
     "SET idle_in_transaction_session_timeout = '5min'",
     "SET default_transaction_isolation = 'read committed'",
 )
@@ -69,7 +70,7 @@ class PostgreSQL(Database):
         except ModuleNotFoundError as error:
             raise MissingExtra('PostgreSQL needs psycopg: pip install "askone[postgres]"') from error
         sa.event.listen(engine, "connect", _prepare)
-        self._gate = Gate(_WRITERS)
+        self._lock = TimedLock(threading.Semaphore(_WRITERS))
         super().__init__(engine, [str(url.password or ""), *(str(url.query.get(name, "")) for name in SECRET)])
 
     def sql(self, text: str) -> str:
@@ -101,7 +102,7 @@ class PostgreSQL(Database):
 
     def guard(self, writing: bool) -> AbstractContextManager[object]:
         """A connection, so that some are left to read by; the server sees to the rest."""
-        return self._gate if writing else nullcontext()
+        return self._lock if writing else nullcontext()
 
     def gone(self, driver: Any) -> bool:
         """See ``Database.gone``."""
@@ -153,5 +154,10 @@ def _listed(columns: str, records: list[Record]) -> str:
 
 
 def _prepare(connection: Any, _: object) -> None:
-    connection.autocommit = True
-    connection.execute("; ".join(SETTINGS))
+    try:
+        connection.autocommit = True
+        connection.execute("; ".join(SETTINGS))
+    except BaseException:
+        # The pool never saw it, so nobody else would close it.
+        connection.close()
+        raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -14,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from askone.errors import StoreUnavailable
-from askone.store._connections import WAIT, Database, Record, Session, Turnstile
+from askone.store._connections import WAIT, Database, Record, Session, TimedLock
 
 # What is deleted is overwritten: a name that was forgotten is not to be found in the file.
 PRAGMAS = ("synchronous=FULL", "foreign_keys=ON", "cache_size=-16384", "secure_delete=ON")
@@ -46,7 +47,7 @@ class SQLite(Database):
         engine = sa.create_engine(url, connect_args=options, hide_parameters=True, **pool)
         sa.event.listen(engine, "connect", _prepare)
         super().__init__(engine)
-        self._turnstile = Turnstile()
+        self._lock = TimedLock(threading.RLock())
         if path is not None:
             self._use_wal()
 
@@ -76,7 +77,7 @@ class SQLite(Database):
 
     def guard(self, writing: bool) -> AbstractContextManager[object]:
         """Threads queue here rather than poll the file's lock; all that use a memory share its connection."""
-        return self._turnstile if writing or self.path is None else nullcontext()
+        return self._lock if writing or self.path is None else nullcontext()
 
     def repeats(self, error: Any) -> bool:
         """See ``Database.repeats``; the trigger comes before the index."""
@@ -135,5 +136,10 @@ class SQLite(Database):
 
 
 def _prepare(connection: Any, _: object) -> None:
-    for pragma in PRAGMAS:
-        connection.execute(f"PRAGMA {pragma}")
+    try:
+        for pragma in PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        # The pool never saw it, so nobody else would close it.
+        connection.close()
+        raise

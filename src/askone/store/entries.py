@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, final
 
-from askone._common.types import Array
-from askone.store.notices import Logged, record_from_json
+from askone._common.types import Array, Record
+from askone.store.notices import Logged, logged_from_json
 
-Record = dict[str, Any]
+as_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 BEGINNING = "0" * 64
 """What the first entry of a log is chained to."""
 
@@ -46,15 +46,10 @@ class Entry:
         took = {} if self.took is None else {"took": self.took}
         return {"seq": self.seq, "who": self.who, "at": self.at, **took, **aside, "event": self.event.to_json()}
 
-    def chained(self, seq: int, before: str) -> Entry:
-        """The same at a place in the log, after the entry whose hash is ``before``."""
-        placed = replace(self, seq=seq)
-        return replace(placed, hash=chain(before, body(placed)))
-
 
 def body(entry: Entry) -> str:
-    """An entry as the text that is kept and chained: JSON, the shortest numbers that read back alike, no NaN."""
-    return json.dumps(entry.to_json(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    """Return an entry as the text that is kept and chained: JSON, the shortest numbers that read back alike, no NaN."""
+    return as_json(entry.to_json())
 
 
 def chain(before: str, text: str) -> str:
@@ -64,7 +59,7 @@ def chain(before: str, text: str) -> str:
 
 def entry_from_json(record: Record, mark: str = "") -> Entry:
     """The inverse of ``Entry.to_json``."""
-    event = record_from_json(record["event"])
+    event = logged_from_json(record["event"])
     return Entry(event, record["who"], record["at"], record.get("took"), record.get("aside", {}), record["seq"], mark)
 
 
@@ -82,7 +77,7 @@ class Row:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Block:
+class RowBlock:
     """Many rows on their way into a store, in columns: ``features`` is one table, n x columns."""
 
     keys: Sequence[str]

@@ -21,7 +21,10 @@ _ALLOWED = "a path, sqlite:///path, memory: or postgresql://user@host/name"
 def open_store(url: str) -> Store:
     """The store at an address; an empty database gets its tables, an older one is brought up to date.
 
-    >>> open_store("memory:")
+    Whoever opens a store closes it:
+
+    >>> with open_store("memory:") as store:
+    ...     store
     Store('memory:')
     """
     database, shown = _database(url)

@@ -2,16 +2,17 @@
 
 >>> import numpy as np
 >>> from askone.store.open import open_store
->>> from askone.store.notices import Began, Turned
+>>> from askone.store.notices import Began, StatusChanged
 >>> store = open_store("memory:")
 >>> rows = [[Row(0, "a", {"size": 3}, np.zeros(1)), Row(1, "b", {"size": 5}, np.ones(1))]]
 >>> store.create("demo", "Demo", "ann", b"", lambda n, mark: Entry(Began("b", {}, n, mark)), rows)
->>> with store.turn("demo") as turn:
-...     placed = turn.write([Entry(Turned("t1", "paused"), who="ann", at=1.0)])
+>>> with store.transaction("demo") as transaction:
+...     placed = transaction.write([Entry(StatusChanged("t1", "paused"), who="ann", at=1.0)])
 >>> [(entry.seq, entry.event.kind) for entry in store.entries("demo")]
 [(1, 'began'), (2, 'turned')]
 >>> store.campaign("demo").rows, store.row_by_key("demo", "b").content
 (2, {'size': 5})
+>>> store.close()
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from askone.store._codec import ROW_COLUMNS, Line, as_texts, is_name, row_of
 from askone.store._connections import ENTRY_COLUMNS, Database, Record
 from askone.store.accounts.accounts import Accounts
 from askone.store.entries import BEGINNING, Entry, Row, Seat
-from askone.store.transactions import HEAD, Turn
+from askone.store.transactions import HEAD, Transaction, known_query
 
-__all__ = ["CampaignRecord", "Line", "Store", "Turn"]
+__all__ = ["CampaignRecord", "Line", "Store", "Transaction"]
 
 _ID = "(SELECT id FROM campaigns WHERE name = ?)"
 _RECORD = "SELECT name, title, owner, created, row_count, fingerprint FROM campaigns WHERE name "
@@ -46,7 +47,7 @@ PAGE = 1000
 
 @final
 class Store:
-    """Everything that is kept.  Any thread may read and write; ``turn`` is the one way to write events."""
+    """Everything that is kept.  Any thread may read and write; ``transaction`` is the one way to write events."""
 
     def __init__(self, database: Database, url: str) -> None:
         self.url = url
@@ -58,8 +59,14 @@ class Store:
     def __repr__(self) -> str:
         return f"Store({self.url!r})"
 
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; ``with`` does so at its end."""
         self._database.close()
 
     def ping(self) -> None:
@@ -147,9 +154,7 @@ class Store:
     def known(self, name: str, ids: Sequence[str]) -> dict[str, Entry]:
         """The entries of these events, as far as the log has them."""
         as_texts("ids", ids)
-        by, among = self._database.by.format("entries_by_id"), self._database.among_texts
-        query = f"SELECT {ENTRY_COLUMNS} FROM entries{by} WHERE campaign = ? AND id {among}"
-        number = self._one(HEAD, name)[0]
+        number, query = self._one(HEAD, name)[0], known_query(self._database)
         found = self._database.read(query, (number, self._database.listed(ids))) if ids else []
         return {record[1]: Line(*record).entry() for record in found}
 
@@ -247,12 +252,12 @@ class Store:
                 session.run("DELETE FROM snapshots WHERE campaign = ? AND seq <= ?", (number, upto))
 
     @contextmanager
-    def turn(self, name: str) -> Iterator[Turn]:
+    def transaction(self, name: str) -> Iterator[Transaction]:
         """The right to write to a campaign's log, for one at a time; durable when it ends, undone if it raises."""
         if not is_name(name):
             raise UnknownCampaign(name)
         with self._database.transaction(lock=name) as session:
-            yield Turn(session, self._database, name)
+            yield Transaction(session, self._database, name)
 
     def _found(self, query: str, name: str, *values: object) -> list[Record]:
         return self._database.read(query, (name, *values)) if is_name(name) else []

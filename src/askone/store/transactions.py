@@ -1,4 +1,4 @@
-"""A turn: one writer at a time reads the end of a campaign's log and appends to it."""
+"""A transaction: one writer at a time reads the end of a campaign's log and appends to it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ LEFT JOIN entries e ON e.campaign = c.id AND e.seq = (SELECT max(seq) FROM entri
 WHERE c.name = ?
 """
 _TAIL = f"SELECT {ENTRY_COLUMNS} FROM entries WHERE campaign = ? AND seq > ? ORDER BY seq"
-_KNOWN = f"SELECT {ENTRY_COLUMNS} FROM entries{{by}} WHERE campaign = ? AND id {{texts}}"
 _SEATS = f"SELECT {SEAT_COLUMNS} FROM seats{{by}} WHERE campaign = ? AND "
 _FREE = (
     f"SELECT {SEAT_COLUMNS} FROM seats WHERE campaign = ? AND (number, seat) > (?, ?) AND expires <= ? "
@@ -29,9 +28,15 @@ _FREE = (
 Query = tuple[str, Values]
 
 
+def known_query(database: Database) -> str:
+    """Return the query for a campaign's entries by their ids."""
+    by = database.by.format("entries_by_id")
+    return f"SELECT {ENTRY_COLUMNS} FROM entries{by} WHERE campaign = ? AND id {database.among_texts}"
+
+
 @final
-class Looked(NamedTuple):
-    """What a turn begins with (see ``Turn.look``)."""
+class Prefetched(NamedTuple):
+    """What a transaction begins with (see ``Transaction.look``)."""
 
     tail: list[Entry]
     known: dict[str, Entry]
@@ -40,8 +45,8 @@ class Looked(NamedTuple):
 
 
 @final
-class Turn:
-    """What the holder of a turn can do: each method is one round trip, for as many things as are handed in."""
+class Transaction:
+    """What the holder of a transaction can do: each method is one round trip, for as many things as are handed in."""
 
     def __init__(self, session: Session, database: Database, name: str) -> None:
         found = session.fetch(HEAD, (name,))
@@ -81,13 +86,13 @@ class Turn:
 
     def look(
         self, after: int, ids: Sequence[str], people: Sequence[str], leases: Sequence[str], now: float, limit: int
-    ) -> Looked:
+    ) -> Prefetched:
         """``tail``, ``known``, ``seats`` and the first page of ``free`` at once."""
         queries = (self._tail(after), self._known(ids), self._seats(people, leases, ()), self._free(now, limit))
         answers = iter(self._session.several([query for query in queries if query is not None]))
         tail, known, seats, free = ([] if query is None else next(answers) for query in queries)
         entries = {entry.id: entry for entry in self._entries(known)}
-        return Looked(self._entries(tail), entries, [seat_of(one) for one in seats], [seat_of(one) for one in free])
+        return Prefetched(self._entries(tail), entries, [seat_of(one) for one in seats], [seat_of(one) for one in free])
 
     def _fetch(self, query: Query | None) -> list[Record]:
         return [] if query is None else self._session.fetch(*query)
@@ -100,7 +105,7 @@ class Turn:
 
     def _known(self, ids: Sequence[str]) -> Query | None:
         as_texts("ids", ids)
-        return (self._knowing(), (self._campaign, self._database.listed(ids))) if ids else None
+        return (known_query(self._database), (self._campaign, self._database.listed(ids))) if ids else None
 
     def _seats(self, people: Sequence[str], leases: Sequence[str], numbers: Sequence[int]) -> Query | None:
         as_texts("people", people)
@@ -150,10 +155,6 @@ class Turn:
 
     def _twice(self, ids: list[str]) -> DuplicateEvent:
         # Asked outside the transaction: after an error PostgreSQL's answers no question.
-        found = self._database.read(self._knowing(), (self._campaign, self._database.listed(ids)))
+        found = self._database.read(known_query(self._database), (self._campaign, self._database.listed(ids)))
         known = {record[1] for record in found if record[0] <= self._seq}
         return DuplicateEvent(next((one for one in ids if one in known), ids[0]))
-
-    def _knowing(self) -> str:
-        database = self._database
-        return _KNOWN.format(by=database.by.format("entries_by_id"), texts=database.among_texts)

@@ -8,6 +8,7 @@
 >>> verdict = verify(store, "demo")
 >>> verdict.valid, verdict.entries, verdict.rows
 (True, 1, 0)
+>>> store.close()
 """
 
 from __future__ import annotations

@@ -137,9 +137,9 @@ class People(RuleBasedStateMachine):
     def nobody_waits_in_vain(self):
         """A question that is open has a seat for each answer that it lacks."""
         book = self.desks[0].book
-        with self.stores[0].turn(self.name) as turn:
+        with self.stores[0].transaction(self.name) as transaction:
             for number in book.touched:
-                seats = turn.seats(numbers=[number])
+                seats = transaction.seats(numbers=[number])
                 assert len(seats) == book.lacking(number) or (self.returned and len(seats) > book.lacking(number))
 
     def teardown(self):

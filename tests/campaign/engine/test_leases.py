@@ -20,8 +20,8 @@ def price(row):
 
 
 def seats(store, numbers):
-    with store.turn("c") as turn:
-        return turn.seats(numbers=sorted(numbers))
+    with store.transaction("c") as transaction:
+        return transaction.seats(numbers=sorted(numbers))
 
 
 @pytest.mark.parametrize("skips", [False, True])

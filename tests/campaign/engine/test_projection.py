@@ -5,6 +5,7 @@ import pytest
 
 from askone.campaign.engine.projection import Book
 from askone.questions.half_space import HalfSpace
+from askone.session.checkpoints import Fold
 from askone.session.log import Answered, Asked, Retracted
 from askone.store.entries import Entry
 from askone.store.notices import Began
@@ -13,8 +14,6 @@ from staged import PRICES
 
 class Counting:
     """A learner whose state is how much it was told."""
-
-    forecasts = True
 
     def __init__(self):
         self.told = 0
@@ -25,7 +24,10 @@ class Counting:
     def count(self, state):
         return state
 
-    def tell_row(self, state, x, question, answer, draw):
+    def to_arrays(self, state):
+        return {"told": np.array(state)}
+
+    def tell(self, state, x, question, answer):
         self.told += 1
         return state + 1
 
@@ -37,7 +39,7 @@ def book_of(answers):
         question = HalfSpace((1.0,), 5.0, number=i)
         book.note(Entry(Asked(f"ask-{i}", f"r{i}", question, i), "ann", aside={"position": i}, seq=2 * i + 2))
         book.note(Entry(Answered(f"a{i}", f"ask-{i}", True), "ann", seq=2 * i + 3))
-    book.learning.settle()
+    book.trainer.settle()
     return book
 
 
@@ -46,10 +48,10 @@ def test_to_take_back_an_answer_is_to_learn_about_twice_what_came_after_it(adopt
     for back in (1, 5, 30, 100, 250):
         book = book_of(2000)
         if adopted:
-            book.learning._states, book.learning._learnt = {0: 0}, 0
-            book.learning.adopt(1500, 1500)
-            book.learning.settle()
-        assert len(book.learning._states) < 45
+            book.trainer.fold = Fold(book.learner)
+            book.trainer.adopt(1500, 1500)
+            book.trainer.settle()
+        assert len(book.trainer.fold._states) < 45
         book.learner.told = 0
         book.apply([Entry(Retracted("u", f"a{2000 - back}"), "ann", seq=book.seq + 1)])
         assert book.learner.told <= 2 * back + 8

@@ -3,7 +3,7 @@
 import hashlib
 import random
 
-from askone.campaign.engine.training_set import Lessons
+from askone.campaign.engine.training_set import TrainingSet
 
 
 def plain(lessons, count):
@@ -11,7 +11,7 @@ def plain(lessons, count):
 
 
 def test_a_mark_that_goes_on_is_the_mark_from_the_beginning():
-    chance, lessons = random.Random(0), Lessons()
+    chance, lessons = random.Random(0), TrainingSet()
     for seq in range(1, 600):
         number = seq if chance.random() < 0.8 else chance.randrange(1, seq + 1)
         decision = None if chance.random() < 0.1 else (2 * seq - chance.randrange(2), chance.random() < 0.5)

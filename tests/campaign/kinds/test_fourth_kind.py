@@ -19,13 +19,14 @@ from askone.campaign.kinds.registry import KINDS, register
 from askone.campaign.output import export, label_studio
 from askone.campaign.output.backup import backup, restore
 from askone.campaign.output.model_file import read_encoder, write_model
-from askone.campaign.output.views import shown_question
 from askone.campaign.settings.section import Line, about, section
 from askone.campaign.settings.settings import AskSettings, QuestionSettings, RowSettings, Settings
 from askone.campaign.tables.open import open_table
 from askone.cli.main import main
 from askone.errors import InvalidArgument
-from askone.labels.number import Real
+from askone.estimators.choices.likelihoods import Filters
+from askone.labels.number import Real, Wording
+from askone.server._serializers import QuestionSerializer
 from askone.store.open import open_store
 
 
@@ -62,8 +63,11 @@ class Share(Kind):
         return float(text)
 
     def estimator(self, settings, **shared):
-        wording = shared.pop("wording") or f"Would more than {{threshold}} of people {self.deed}?"
-        return OneBitRegressor(0.0, self.most, unit="%", decimals=0, wording=wording, **shared)
+        words = settings.question.wording or f"Would more than {{threshold}} of people {self.deed}?"
+        return OneBitRegressor(0.0, self.most, decimals=0, wording=Wording((), "%", words), **shared)
+
+    def likelihood(self, features):
+        return Filters(n_components=features)
 
     def view(self, question):
         told = {"shown": f"{question.threshold:g}", "unit": "%", "name": self.deed, "side": "above"}
@@ -165,10 +169,10 @@ def test_people_answer_and_it_is_learnt(store, table):
 def test_its_question_is_shown(store, table):
     campaign = answered(store, table, 1)
     [serving] = campaign.serve([Next("ann")], 9.0)
-    shown = shown_question(campaign.settings.labels, serving.question.question)
-    assert shown["sentence"] == f"Would more than {shown['threshold']['shown']} % of people see it twice?"
-    assert shown["answers"] == ["More", "Fewer"]
-    assert shown["set"] is None
+    shown = QuestionSerializer("films", campaign.settings.labels, None).question(serving.question, 9.0)
+    assert shown.sentence == f"Would more than {shown.threshold.shown} % of people see it twice?"
+    assert shown.answers == ["More", "Fewer"]
+    assert shown.set is None
 
 
 def test_its_dashboard(store, table):

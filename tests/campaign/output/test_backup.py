@@ -118,8 +118,8 @@ def test_open_questions_wait_for_somebody_and_the_campaign_goes_on(store, other)
     restored = Campaign.open(other, "c")
     assert set(restored.book.touched) == set(campaign.book.touched)
     wanted = sum(restored.book.seats(n) - len(restored.book.asked[n].given) for n in restored.book.touched)
-    with other.turn("c") as turn:
-        free = turn.free(0.0, 100)
+    with other.transaction("c") as transaction:
+        free = transaction.free(0.0, 100)
     assert len(free) == wanted > 0
     assert not any(seat.person or seat.lease for seat in free)
     served = set()
@@ -205,8 +205,8 @@ def test_no_secrets_in_it(store):
         assert sorted(names) == sorted([LOG, MANIFEST, ROWS, "media.jsonl", "learner.zip", "media/0", "media/1"])
         manifest = json.loads(archive.read(MANIFEST))
         whole = b"".join(archive.read(name) for name in names)
-    with store.turn("c") as turn:
-        leases = [seat.lease for seat in turn.seats(people=["ann", "bob", "cat"]) if seat.lease]
+    with store.transaction("c") as transaction:
+        leases = [seat.lease for seat in transaction.seats(people=["ann", "bob", "cat"]) if seat.lease]
     assert leases
     assert not any(lease.encode() in whole for lease in leases)
     assert set(manifest["sha256"]) == set(names) - {MANIFEST}

@@ -20,7 +20,7 @@ from askone.campaign.tables.open import open_table
 from askone.campaign.tables.zip_archive import require_small_directory
 from askone.errors import InvalidFile
 from askone.store.open import open_store
-from sites import Site
+from sites import Site, code, ok
 
 API = "/api/v1"
 
@@ -58,19 +58,8 @@ def opened(tmp_path):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    site = Site(tmp_path_factory.mktemp("albums"))
-    yield site
-    site.close()
-
-
-def ok(response, status=200):
-    assert response.status_code == status, response.text
-    return response.json()
-
-
-def code(response, status):
-    assert response.status_code == status, response.text
-    return response.json()["error"]["code"]
+    with Site(tmp_path_factory.mktemp("albums")) as site:
+        yield site
 
 
 def test_a_zip_of_images_becomes_a_campaign_through_the_server(site):

@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 import pytest
 
+from askone import SGD, Ellipsoid, Filters
 from askone._common import random_table
 from askone.checks import check_gradient_unbiased, check_learner, check_loss_gradient
 from askone.errors import IncompatibleParts, InvalidAnswer, InvalidArgument
@@ -18,11 +19,11 @@ from askone.labels.losses import LOSSES, Bundled, Huber, Median, Squared
 from askone.labels.number import Real, Wording
 from askone.learners.gradients import BundleSign, BundleThreshold, MedianSphere, SquaredThreshold, draws_of, pair
 from askone.learners.models.linear import FeatureModel
-from askone.learners.paper.ellipsoid import Ellipsoid
+from askone.learners.paper.ellipsoid import EllipsoidLearner
 from askone.learners.paper.generic import GenericSGD
 from askone.learners.range_search import Calibrated
-from askone.learners.sgd.sgd import SGD
-from askone.learners.step_rules import AVERAGES, STEP_RULES, InverseSqrt
+from askone.learners.sgd.sgd import SGDLearner
+from askone.learners.step_rules import AVERAGES, InverseSqrt
 from askone.questions.half_space import HalfSpace, bundle_question, in_unit_labels
 from askone.questions.registry import question_from_json
 from askone.questions.reveal import Reveal
@@ -44,7 +45,7 @@ FRUIT = Real(
 
 def test_one_product_priced():
     space = Real(0, 100, unit="€", wording="Would you buy it for {threshold}?", answers=BOUGHT)
-    stream = Stream(SGD(space, MODELS["linear"]))
+    stream = Stream(SGDLearner(space, MODELS["linear"]))
     question = stream.ask([0.0, 0.0])
     assert str(question) == "Would you buy it for 50 €?"
     assert question.answers == BOUGHT
@@ -52,7 +53,7 @@ def test_one_product_priced():
     assert question.accept("did not buy") is False
     assert question.accept(True) is True
     log = []
-    stream = Stream(SGD(space, MODELS["linear"]), log=log.append)
+    stream = Stream(SGDLearner(space, MODELS["linear"]), log=log.append)
     stream.tell(stream.ask([0.0, 0.0]), "bought")
     assert log[-1].answer is True
     assert stream.predict([[0.0, 0.0]])[0, 0] > 50
@@ -75,7 +76,7 @@ def test_bad_words(answers):
         with pytest.raises(InvalidArgument, match="answers must be two different words"):
             make()
     with pytest.raises(InvalidArgument, match="answers must be two different words"):
-        OneBitRegressor(0, 1, answers=answers).start(small_rows())
+        OneBitRegressor(0, 1, wording=Wording(answers=answers)).start(small_rows())
 
 
 def test_words_of_ones_own_never_mean_the_opposite():
@@ -89,7 +90,7 @@ def test_words_of_ones_own_never_mean_the_opposite():
 
 def test_a_mean_price_is_asked_from_above_only():
     """With one output the squared loss, too, asks "above", so that "bought" is always yes."""
-    learner = SGD(Real(0, 100, answers=BOUGHT), MODELS["linear"], SquaredThreshold())
+    learner = SGDLearner(Real(0, 100, answers=BOUGHT), MODELS["linear"], SquaredThreshold())
     questions = learner.ask_many(learner.init(), small_rows(), random_table.uniforms(0, 0, 40, learner.width))
     assert {q.direction for q in questions} == {(1.0,)}
     assert 10 < sum(q.turned for q in questions) < 30
@@ -246,13 +247,13 @@ def test_a_biased_bundle_gradient_is_found():
 @pytest.mark.parametrize("model", ["linear", "nystroem", "kernel"])
 def test_the_contract(loss, decimals, model):
     space = replace(FRUIT, decimals=decimals)
-    learner = SGD(space, MODELS[model], pair(LOSSES[loss](), "bundles", 2, bundles=space.unit_bundles))
+    learner = SGDLearner(space, MODELS[model], pair(LOSSES[loss](), "bundles", 2, bundles=space.unit_bundles))
     check_learner(learner, small_rows(), 5 + 3 * small_labels(2))
 
 
 def test_only_bundles_are_asked_live_and_simulated():
     X, y = small_rows(200), np.round(5 + 3 * small_labels(2, 200))
-    learner = SGD(FRUIT, MODELS["linear"], BundleThreshold(bundles=FRUIT.unit_bundles))
+    learner = SGDLearner(FRUIT, MODELS["linear"], BundleThreshold(bundles=FRUIT.unit_bundles))
     units = [np.array(b) / np.linalg.norm(b) for b in FRUIT.bundles]
     run = simulate(learner, X, Oracle(y), at=[], keep=True)
     for block in run.blocks:
@@ -277,7 +278,7 @@ def test_the_minimisers_are_the_mean_and_the_bundles_medians():
     found = {}
     for loss in (Squared(), Median()):
         gradient = pair(loss, "bundles", 2, bundles=space.unit_bundles)
-        learner = SGD(space, model, gradient, InverseSqrt(3.0), AVERAGES["tail"]())
+        learner = SGDLearner(space, model, gradient, InverseSqrt(3.0), AVERAGES["tail"]())
         found[loss.name] = learner.predict(simulate(learner, X, Oracle(y), at=[]).state, X[:1])[0]
     assert np.abs(found["squared"] - y.mean(axis=0)).max() < 0.4
     risk, units = Bundled(space.unit_bundles, 1), space.to_unit(y)
@@ -294,8 +295,8 @@ def test_the_estimator_asks_about_bundles(tmp_path):
     X = small_rows(3000)
     y = np.column_stack([5 + X[:, 0], 20 + 4 * X[:, 1]])
     model = OneBitRegressor(
-        0, [10, 40], names=["apples", "pears"], bundles=[(1, 0), (2, 1), (0, 1)], answers=["pays", "does not"],
-        model="linear", random_state=0,
+        0, [10, 40], wording=Wording(("apples", "pears"), answers=["pays", "does not"]),
+        bundles=[(1, 0), (2, 1), (0, 1)], learner=Filters(model="linear"), random_state=0,
     )  # fmt: skip
     question = model.start(X).ask(X[0])
     assert question.quantities in ((1.0, 0.0), (2.0, 1.0), (0.0, 1.0))
@@ -303,7 +304,7 @@ def test_the_estimator_asks_about_bundles(tmp_path):
     model.save(tmp_path / "m.askone")
     loaded = load(tmp_path / "m.askone")
     assert loaded.ask(X[1]) == model.ask(X[1])
-    assert loaded.answers == ("pays", "does not")
+    assert loaded.wording.answers == ("pays", "does not")
     fitted = OneBitRegressor(**model.get_params()).fit(X, y)
     assert np.abs(fitted.predict(X) - y).mean(axis=0)[0] < 0.5
     live = OneBitRegressor(0, 40, bundles=np.array([[1, 0], [1, 1]]), random_state=0)
@@ -314,24 +315,26 @@ def test_what_does_not_go_with_bundles():
     X, y = small_rows(), small_labels(2)
     bundles = {"low": [-2, -2], "high": 2, "bundles": [(1, 0), (1, 1)]}
     with pytest.raises(IncompatibleParts, match=r"loss must be one of: 'median', 'squared' \('bundles' questions"):
-        OneBitRegressor(**bundles, loss="huber", delta=0.5).fit(X, y)
-    for questions in ("passive", "generic", "ellipsoid"):
-        with pytest.raises(IncompatibleParts, match=r"questions must be one of: 'active', 'full' \(bundles\)"):
-            OneBitRegressor(**bundles, questions=questions).fit(X, y)
+        OneBitRegressor(**bundles, learner=SGD(loss=Huber(0.5))).fit(X, y)
+    with pytest.raises(IncompatibleParts, match=r"questions must be one of: 'active', 'full' \(bundles\)"):
+        OneBitRegressor(**bundles, learner=SGD(questions="passive")).fit(X, y)
+    for learner in ("generic", "ellipsoid", "rls"):
+        with pytest.raises(IncompatibleParts, match="bundles"):
+            OneBitRegressor(**bundles, learner=learner).fit(X, y)
     with pytest.raises(InvalidArgument, match="low must be given: a range cannot be sought through bundles"):
         OneBitRegressor(bundles=[(1, 0), (1, 1)]).fit(X, y)
     with pytest.raises(InvalidArgument, match="bundles must be bundles of 1 quantities"):
         OneBitRegressor(-2, 2, bundles=[(1, 0), (1, 1)]).fit(X, y[:, 0])
     with pytest.raises(InvalidArgument, match="bundles must be a list of bundles"):
         OneBitRegressor(-2, 2, bundles=5).start(X)
-    assert OneBitRegressor(**bundles, questions="full").fit(X, y).predict(X).shape == (40, 2)
-    assert OneBitRegressor(**bundles, loss="squared", limit=4).fit(X, y).predict(X).shape == (40, 2)
+    assert OneBitRegressor(**bundles, learner=SGD(questions="full")).fit(X, y).predict(X).shape == (40, 2)
+    assert OneBitRegressor(**bundles, learner=SGD(loss="squared", limit=4)).fit(X, y).predict(X).shape == (40, 2)
     with pytest.raises(IncompatibleParts, match="BundleSign"):
-        SGD(FRUIT, MODELS["linear"], MedianSphere())
+        SGDLearner(FRUIT, MODELS["linear"], MedianSphere())
     with pytest.raises(IncompatibleParts, match="space.unit_bundles"):
-        SGD(FRUIT, MODELS["linear"], BundleSign(bundles=FRUIT.bundles))
+        SGDLearner(FRUIT, MODELS["linear"], BundleSign(bundles=FRUIT.bundles))
     with pytest.raises(IncompatibleParts, match="bundles must be left out where the range is sought"):
-        Calibrated(SGD(FRUIT, MODELS["linear"], BundleSign(bundles=FRUIT.unit_bundles)))
+        Calibrated(SGDLearner(FRUIT, MODELS["linear"], BundleSign(bundles=FRUIT.unit_bundles)))
     with pytest.raises(IncompatibleParts, match="bundles must be left out"):
         GenericSGD(FRUIT, MODELS["linear"])
     with pytest.raises(IncompatibleParts, match="'median', 'squared'"):
@@ -340,7 +343,7 @@ def test_what_does_not_go_with_bundles():
 
 def test_a_refused_call_leaves_the_estimator_alone():
     X = small_rows()
-    model = OneBitRegressor(-2, 2, answers=BOUGHT, random_state=0).start(X)
+    model = OneBitRegressor(-2, 2, wording=Wording(answers=BOUGHT), random_state=0).start(X)
     question = model.ask(X[0])
     before = model.predict(X)
     for answer in ("yes", "", None):
@@ -386,7 +389,7 @@ def campaign(d, questions, seed=0, **options):
     rng = np.random.default_rng(seed)
     theta = rng.normal(size=d)
     theta *= 0.8 / np.linalg.norm(theta)
-    learner = Ellipsoid(Real(0, 100, decimals=options.pop("decimals", None)), Plain(d), radius=1.0, **options)
+    learner = EllipsoidLearner(Real(0, 100, decimals=options.pop("decimals", None)), Plain(d), radius=1.0, **options)
     X = rng.normal(size=(questions, d)) / np.sqrt(d)
     y = learner.space.from_unit((X @ theta)[:, None])[:, 0]
     states, asked = [learner.init()], []
@@ -427,7 +430,7 @@ def test_prices_are_found_in_d_squared_log_questions(d):
 @pytest.mark.parametrize("d", [2, 3, 6])
 def test_the_cut_is_the_textbooks(d, alpha):
     rng = np.random.default_rng(d)
-    learner = Ellipsoid(Real(-1, 1), Plain(d))
+    learner = EllipsoidLearner(Real(-1, 1), Plain(d))
     state = replace(learner.init(), center=rng.normal(size=d), factor=rng.normal(size=(d, d)))
     x, A = rng.normal(size=d), state.matrix
     half = np.sqrt(x @ A @ x)
@@ -518,24 +521,24 @@ def test_a_safe_price_sells(decimals):
 def test_the_ellipsoids_contract():
     for decimals in (None, 1):
         space = Real(-2, 2, decimals=decimals)
-        check_learner(Ellipsoid(space, MODELS["linear"].features), small_rows(), small_labels(1))
-        check_learner(Ellipsoid(space, MODELS["linear"].features, 3.0, 0.5), small_rows(), small_labels(1))
-    check_learner(Ellipsoid(Real(-2, 2), MODELS["nystroem"].features), small_rows(), small_labels(1))
+        check_learner(EllipsoidLearner(space, MODELS["linear"].features), small_rows(), small_labels(1))
+        check_learner(EllipsoidLearner(space, MODELS["linear"].features, 3.0, 0.5), small_rows(), small_labels(1))
+    check_learner(EllipsoidLearner(Real(-2, 2), MODELS["nystroem"].features), small_rows(), small_labels(1))
 
 
 def test_bad_ellipsoids_and_bad_calls():
     features = MODELS["linear"].features
     for radius in (0, -1, np.nan, np.inf, "1", True):
         with pytest.raises(InvalidArgument, match="radius must be"):
-            Ellipsoid(Real(0, 1), features, radius=radius)
+            EllipsoidLearner(Real(0, 1), features, radius=radius)
         with pytest.raises(InvalidArgument, match="margin must be"):
-            Ellipsoid(Real(0, 1), features, margin=radius)
+            EllipsoidLearner(Real(0, 1), features, margin=radius)
     for space in (Real([0, 0], 1), Real(0, 1, bundles=((2,),))):
         with pytest.raises(IncompatibleParts, match="one output"):
-            Ellipsoid(space, features)
+            EllipsoidLearner(space, features)
     with pytest.raises(InvalidArgument, match="features must be a FeatureMap"):
-        Ellipsoid(Real(0, 1), MODELS["linear"])
-    learner = Ellipsoid(Real(0, 1), features)
+        EllipsoidLearner(Real(0, 1), MODELS["linear"])
+    learner = EllipsoidLearner(Real(0, 1), features)
     state = learner.init()
     for question, answer in ((Reveal(1), (1.0,)), (HalfSpace((0.6, 0.8), 0.0), True), (HalfSpace((1.0,), 0.0), "yes")):
         with pytest.raises(InvalidArgument):
@@ -549,7 +552,7 @@ def test_the_estimator_prices_by_ellipsoid(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3)) * [1, 10, 0.1]
     y = 40 + X @ [5.0, -0.8, 30.0]
-    model = OneBitRegressor(0, 80, questions="ellipsoid", random_state=0).fit(X, y)
+    model = OneBitRegressor(0, 80, learner="ellipsoid", random_state=0).fit(X, y)
     assert np.abs(model.predict(X) - y).max() < 0.5
     low, high = model.stream_.learner.interval(model.stream_.state, X)
     assert ((low <= y) & (y <= high)).all()
@@ -557,19 +560,17 @@ def test_the_estimator_prices_by_ellipsoid(tmp_path):
     loaded = load(tmp_path / "m.askone")
     assert np.array_equal(loaded.predict(X), model.predict(X))
     assert loaded.stream_.state.count == 300
-    named = OneBitRegressor(0, 80, questions="ellipsoid", model="linear", answers=BOUGHT).start(X)
+    named = OneBitRegressor(0, 80, learner=Ellipsoid(model="linear"), wording=Wording(answers=BOUGHT)).start(X)
     assert named.tell(named.ask(X[0]), "bought").stream_.answered == 1
 
 
 @pytest.mark.parametrize(
     ("options", "argument"),
-    [({"loss": "squared"}, "loss"), ({"loss": "quantile", "quantile": 0.9}, "loss"), ({"step": "dog"}, "step"),
-     ({"gamma": 2.0}, "gamma"), ({"average": "tail"}, "average"), ({"ridge": 0.1}, "ridge"), ({"limit": 3}, "limit"),
-     ({"low": None, "high": None}, "low"), ({"low": [0, 0]}, "space"), ({"model": "kernel"}, "model"),
-     ({"step": STEP_RULES["coin"]()}, "step")],
+    [({"low": None, "high": None}, "low"), ({"low": [0, 0]}, "space"),
+     ({"learner": Ellipsoid(model="kernel")}, "model"), ({"learner": Ellipsoid(model="forest")}, "model")],
 )  # fmt: skip
 def test_what_does_not_go_with_an_ellipsoid(options, argument):
-    model = OneBitRegressor(**{"low": 0, "high": 80, "questions": "ellipsoid", **options})
+    model = OneBitRegressor(**{"low": 0, "high": 80, "learner": "ellipsoid", **options})
     with pytest.raises(InvalidArgument) as caught:
         model.start(small_rows())
     assert caught.value.argument == argument

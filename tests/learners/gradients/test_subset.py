@@ -15,7 +15,7 @@ from askone.learners.gradients._set_design import Design, best_design
 from askone.learners.gradients._set_strategy import on_simplex
 from askone.learners.gradients.subset import SET_PAIRS, Coordinates, Designed, Passive, Singletons, Sphere, set_strategy
 from askone.learners.paper.equilibrium import equilibrium, gap, payoff
-from askone.learners.paper.game import Game
+from askone.learners.paper.game import GameLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import InverseSqrt, Polynomial
 from askone.session.oracle import Oracle
@@ -368,7 +368,7 @@ def test_proposition_3_with_an_argmax():
 def test_the_players_find_the_equilibrium():
     """One context, five games of 4000 bits: the value -.1 and both strategies, within their noise."""
     p, T, games = np.array([0.4, 0.3, 0.3]), 4000, 5
-    learner = Game(Classes(("a", "b", "c")), constant_model(), InverseSqrt(3.0))
+    learner = GameLearner(Classes(("a", "b", "c")), constant_model(), InverseSqrt(3.0))
     played = []
     for seed in range(games):
         y = np.random.default_rng(seed).choice(list("abc"), p=p, size=T)
@@ -385,7 +385,7 @@ def test_the_players_find_the_equilibrium():
 
 def test_the_players_gradients_are_unbiased():
     space = Classes(("a", "b", "c"))
-    learner = Game(space, constant_model())
+    learner = GameLearner(space, constant_model())
     state = learner.init()
     for u, answer in ((0.1, True), (0.8, False), (0.5, True)):
         state = learner.tell(state, [0.0], learner.ask(state, [0.0], np.array([u])), answer)

@@ -10,17 +10,18 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr, ndtr, ndtri
 
 import askone
+from askone import SGD, Filters
 from askone._common import random_table
 from askone.checks import check_learner
 from askone.errors import AskoneError, IncompatibleParts, InvalidArgument
 from askone.features.maps import Intercept, Linear, Nystroem
 from askone.features.scaling import Scaler
-from askone.labels.losses import Median, Quantile, Squared
+from askone.labels.losses import Squared
 from askone.learners.kalman import _compiled
-from askone.learners.kalman.filters import Filters
+from askone.learners.kalman.filters import FilterLearner
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.range_search import Calibrated
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_loops import UNKNOWN
 from askone.session.log import event_from_json
 from askone.session.oracle import Oracle
@@ -181,7 +182,7 @@ def test_a_hundred_answers_against_the_dense_form(flip, quantile):
 def test_the_bank_is_its_filters_while_some_are_dropped_and_others_come_in():
     """Each filter follows the dense form from the answer at which it is first seen."""
     rng = np.random.default_rng(0)
-    learner = Filters(
+    learner = FilterLearner(
         askone.Real(-1, 1, decimals=None), (LINE, CURVE), tuple((10 ** np.linspace(-1.5, 0.5, 7)).tolist()), (1, 3)
     )
     state, G, p = learner.init(), len(learner.grid), learner.size
@@ -345,7 +346,7 @@ def test_as_good_as_one_bit_can_be():
 def test_the_bank_needs_no_noise_scale():
     """With the scale unknown, the bank's error is within half as much again of that bound."""
     rng, runs, T = np.random.default_rng(7), 20, 1000
-    learner = Filters(askone.Real(-1, 1, decimals=None), (CONSTANT,))
+    learner = FilterLearner(askone.Real(-1, 1, decimals=None), (CONSTANT,))
     for sigma in (0.02, 0.3):
         off = []
         for seed in range(runs):
@@ -360,7 +361,7 @@ def test_the_bank_needs_no_noise_scale():
 
 
 def lone_learner(quantile=0.5, flip=0.0, noise=0.3):
-    return Filters(askone.Real(-1, 1, decimals=None), (CONSTANT,), (noise,), (1.0,), quantile, flip)
+    return FilterLearner(askone.Real(-1, 1, decimals=None), (CONSTANT,), (noise,), (1.0,), quantile, flip)
 
 
 @pytest.mark.parametrize(("quantile", "flip"), [(0.5, 0.0), (0.9, 0.0), (0.5, 0.2)])
@@ -387,7 +388,7 @@ def test_a_chance_is_the_predictive_probability(quantile, flip):
 
 
 def test_the_bank_forecasts_by_weight_and_weights_follow_the_forecasts():
-    learner = Filters(askone.Real(-1, 1, decimals=None), (CONSTANT,), (0.1, 0.5, 1.0), (1.0,))
+    learner = FilterLearner(askone.Real(-1, 1, decimals=None), (CONSTANT,), (0.1, 0.5, 1.0), (1.0,))
     state, rng = learner.init(), np.random.default_rng(0)
     for _ in range(30):
         question, bank = askone.HalfSpace((1.0,), float(rng.normal())), state.banks[0]
@@ -402,7 +403,7 @@ def test_the_bank_forecasts_by_weight_and_weights_follow_the_forecasts():
 
 
 def test_chances_of_baskets_add_up():
-    learner = Filters(askone.Real([0, 0], 10, decimals=None), (LINE,))
+    learner = FilterLearner(askone.Real([0, 0], 10, decimals=None), (LINE,))
     state = learner.init()
     for i, x in enumerate(small_rows(20)):
         state = learner.tell(state, x, learner.ask(state, x, random_table.uniforms(0, i, 1, 1)[0]), i % 3 > 0)
@@ -415,14 +416,14 @@ def test_chances_of_baskets_add_up():
 
 def test_a_rows_worth_is_how_far_an_answer_narrows_all_predictions():
     """-log of the deviations after over before, mean over rows: the same for yes and no, and exact for one filter."""
-    learner = Filters(askone.Real(-2, 2), (CURVE,), (0.3,), (1.0,))
+    learner = FilterLearner(askone.Real(-2, 2), (CURVE,), (0.3,), (1.0,))
     state, rows = learner.init(), small_rows()
     for turn in range(20):  # beyond what is kept pending
-        worth, before = learner.worth(state, rows), learner.deviation(state, rows)[:, 0]
+        worth, before = learner.worth(state, rows), learner.std(state, rows)[:, 0]
         for i in (0, 3, 7):
             question = learner.ask(state, rows[i], np.empty(0))
             for answer in (True, False):
-                after = learner.deviation(learner.tell(state, rows[i], question, answer), rows)[:, 0]
+                after = learner.std(learner.tell(state, rows[i], question, answer), rows)[:, 0]
                 assert worth[i] == pytest.approx(np.log(before / after).mean(), rel=1e-6, abs=1e-12)
         x = rows[turn % len(rows)]
         state = learner.tell(state, x, learner.ask(state, x, np.empty(0)), turn % 2 == 0)
@@ -453,17 +454,19 @@ def test_the_row_that_tells_most_is_the_one_that_is_asked():
 FEW = {"noises": (0.03, 0.1, 0.3, 1.0), "priors": (0.5, 2.0)}
 BUNDLES = ((1, 0), (2, 1), (0.25, 3))
 ALL = {
-    "one output": Filters(askone.Real(-2, 2, decimals=None), (LINE,), **FEW),
-    "one decimal": Filters(askone.Real(-2, 2, decimals=1), (CURVE,), **FEW),
-    "three outputs, two maps": Filters(askone.Real([-2, -3, -2], 2, decimals=2), (LINE, CURVE), **FEW),
-    "flips": Filters(askone.Real(-2, 2, decimals=None), (LINE, CURVE), flip=0.1, **FEW),
-    "a quantile": Filters(askone.Real([-2, -2], 3), (CURVE,), quantile=0.8, **FEW),
-    "bundles": Filters(askone.Real([-2, -4], 2, bundles=BUNDLES), (LINE, CURVE), **FEW),
-    "the defaults": Filters(askone.Real(-2, 2), (LINE, CURVE)),
-    "calibrated": Calibrated(Filters(askone.Real(-1, 1), (LINE,), **FEW), 12, at_most=16),
-    "calibrated, two outputs": Calibrated(Filters(askone.Real([-1, -1], 1), (LINE,), **FEW), 12, at_most=16),
-    "intervals": Intervals(Filters(askone.Real([-2, -2], 2, decimals=None), (CURVE,), **FEW), 0.8),
-    "calibrated intervals": Calibrated(Intervals(Filters(askone.Real(-1, 1), (LINE,), **FEW), 0.8), 12, at_most=16),
+    "one output": FilterLearner(askone.Real(-2, 2, decimals=None), (LINE,), **FEW),
+    "one decimal": FilterLearner(askone.Real(-2, 2, decimals=1), (CURVE,), **FEW),
+    "three outputs, two maps": FilterLearner(askone.Real([-2, -3, -2], 2, decimals=2), (LINE, CURVE), **FEW),
+    "flips": FilterLearner(askone.Real(-2, 2, decimals=None), (LINE, CURVE), flip=0.1, **FEW),
+    "a quantile": FilterLearner(askone.Real([-2, -2], 3), (CURVE,), quantile=0.8, **FEW),
+    "bundles": FilterLearner(askone.Real([-2, -4], 2, bundles=BUNDLES), (LINE, CURVE), **FEW),
+    "the defaults": FilterLearner(askone.Real(-2, 2), (LINE, CURVE)),
+    "calibrated": Calibrated(FilterLearner(askone.Real(-1, 1), (LINE,), **FEW), 12, at_most=16),
+    "calibrated, two outputs": Calibrated(FilterLearner(askone.Real([-1, -1], 1), (LINE,), **FEW), 12, at_most=16),
+    "intervals": Intervals(FilterLearner(askone.Real([-2, -2], 2, decimals=None), (CURVE,), **FEW), 0.8),
+    "calibrated intervals": Calibrated(
+        Intervals(FilterLearner(askone.Real(-1, 1), (LINE,), **FEW), 0.8), 12, at_most=16
+    ),
 }
 each_learner = pytest.mark.parametrize("learner", ALL.values(), ids=ALL)
 
@@ -550,7 +553,7 @@ def test_the_last_answer_taken_back_was_never_given(name):
 
 
 def test_a_late_answer_about_the_range_is_learnt_and_a_far_one_does_no_harm():
-    learner = Calibrated(Filters(askone.Real(-1, 1), (CONSTANT,)), 20)
+    learner = Calibrated(FilterLearner(askone.Real(-1, 1), (CONSTANT,)), 20)
     rng, state, late = np.random.default_rng(0), learner.init(), None
     for i in range(60):
         question = learner.ask(state, [0.0], random_table.uniforms(0, i, 1, 2)[0])
@@ -578,7 +581,7 @@ def test_what_a_bank_refuses():
         (IncompatibleParts, "bundles", {"space": askone.Real([0, 0], 9, bundles=BUNDLES), "quantile": 0.9}),
     ):
         with pytest.raises(error, match=match):
-            Filters(**{"space": askone.Real(-1, 1), "maps": (LINE,), **options})
+            FilterLearner(**{"space": askone.Real(-1, 1), "maps": (LINE,), **options})
     learner = ALL["one output"]
     with pytest.raises(InvalidArgument, match="question must be a HalfSpace"):
         learner.tell(learner.init(), small_rows()[0], askone.Reveal(1), (0.5,))
@@ -596,45 +599,34 @@ def kind(**options):
     return type(model.start(small_rows()).stream_.learner)
 
 
-def test_which_arguments_are_for_filters():
+def test_who_learns():
     for options in (
-        {}, {"learner": "filters"}, {"loss": "quantile", "quantile": 0.9}, {"loss": Median()}, {"loss": Quantile(0.2)},
-        {"model": "linear"}, {"model": "fourier"}, {"model": models()["nystroem"]}, {"bandwidth": 2.0},
-        {"ridge": 0}, {"ridge": np.float64(0.0)}, {"flip": 0.1}, {"resample": True}, {"select": "uncertain"},
+        {}, {"learner": "filters"}, {"learner": Filters(quantile=0.9)}, {"learner": Filters(model="linear")},
+        {"learner": Filters(model="fourier")}, {"learner": Filters(model=models()["nystroem"])},
+        {"learner": Filters(bandwidth=2.0)}, {"flip": 0.1}, {"resample": True}, {"select": "uncertain"},
     ):  # fmt: skip
-        assert kind(**options) is Filters
+        assert kind(**options) is FilterLearner
     assert kind(interval=0.9) is Intervals
-    assert type(askone.OneBitRegressor().start(small_rows()).stream_.learner.template) is Filters
-
-
-OF_GRADIENTS = {
-    "loss": ["squared", "huber", Squared()], "questions": ["passive", "full"], "step": ["sqrt", "dog"], "gamma": [1.0],
-    "average": ["uniform", "tail"], "ridge": [1e-3], "model": ["kernel", models()["kernel"]],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("argument", "value"), [(name, value) for name, all_ in OF_GRADIENTS.items() for value in all_]
-)
-def test_which_are_for_gradients_and_refused_by_name_with_filters(argument, value):
-    assert kind(**{argument: value}) is SGD
-    with pytest.raises(InvalidArgument, match=rf"^{argument} must be .* with learner='filters'"):
-        kind(**{argument: value}, learner="filters")
+    assert type(askone.OneBitRegressor().start(small_rows()).stream_.learner.template) is FilterLearner
+    assert kind(learner="sgd") is kind(learner=SGD(loss=Squared())) is SGDLearner
 
 
 def test_what_goes_with_filters_only():
     for options in ({"flip": 0.1}, {"interval": 0.9}):
-        with pytest.raises(IncompatibleParts, match=next(iter(options))):
-            kind(learner="sgd", **options)
-    with pytest.raises(InvalidArgument, match="limit must be None"):
-        kind(limit=3.0, learner="filters")
-    with pytest.raises(InvalidArgument, match="resample must be True or False with learner='filters'"):
-        kind(resample="memory", learner="filters")
-    for options in ({"learner": "kalman"}, {"loss": "middle"}, {"loss": ["median"]}, {"flip": 0.6}):
+        for learner in ("sgd", "rls", "generic", "ellipsoid", "bisection", "memory"):
+            with pytest.raises(IncompatibleParts, match=next(iter(options))):
+                kind(learner=learner, **options)
+    for model in ("kernel", models()["kernel"]):
+        with pytest.raises(IncompatibleParts, match="^model must be one of: 'linear', 'nystroem', 'fourier'"):
+            kind(learner=Filters(model=model))
+    for learner in (SGD(loss="middle"), SGD(loss=["median"])):
+        with pytest.raises(AskoneError, match="^loss must"):
+            kind(learner=learner)
+    for options in ({"learner": "kalman"}, {"flip": 0.6}):
         with pytest.raises(AskoneError, match=f"^{next(iter(options))} must"):
             kind(**options)
     with pytest.raises(AskoneError, match="bundles"):
-        askone.OneBitRegressor([0, 0], 9, bundles=BUNDLES, loss="quantile", quantile=0.9).start(small_rows())
+        askone.OneBitRegressor([0, 0], 9, bundles=BUNDLES, learner=Filters(quantile=0.9)).start(small_rows())
     with pytest.raises(InvalidArgument, match="return_std"):
         askone.OneBitRegressor(-2, 2, learner="sgd").fit(small_rows(), small_labels(1)).predict(small_rows(), True)
 
@@ -644,7 +636,9 @@ def test_what_goes_with_filters_only():
 def test_saved_and_loaded(tmp_path, options, ranged):
     X, y = small_rows(100), small_labels(1, 100)[:, 0]
     ends = {"low": -2, "high": 2} if ranged else {}
-    model = askone.OneBitRegressor(**ends, **options, n_components=10, calibration=20, random_state=0).fit(X, y)
+    model = askone.OneBitRegressor(
+        **ends, **options, learner=Filters(n_components=10, calibration=20), random_state=0
+    ).fit(X, y)
     late = model.ask(X[0], key="late")
     model.save(tmp_path / "model")
     twin = askone.load(tmp_path / "model")
@@ -679,7 +673,9 @@ def test_filters_learn_from_what_another_asked_and_answers_choose_the_bandwidth(
     learnt = asker.refit(askone.OneBitRegressor(0, 100, random_state=0))
     errors = [np.abs(model.predict(X) - truth).mean() for model in (learnt, asker)]
     assert errors[0] < errors[1]
-    candidates = {str(b): askone.OneBitRegressor(0, 100, bandwidth=b, random_state=0) for b in (0.3, 30.0)}
+    candidates = {
+        str(b): askone.OneBitRegressor(0, 100, learner=Filters(bandwidth=b), random_state=0) for b in (0.3, 30.0)
+    }
     found = askone.compare(asker.log_, asker.rows_, candidates)
     assert found.best == "0.3"
     assert found.table[1].behind > 3 * found.table[1].behind_error
@@ -702,21 +698,20 @@ def baskets(bundles, noise, learner, T=1200):
     rng = np.random.default_rng(1)
     income = rng.uniform(0, 1, size=(T, 1))
     truth = np.column_stack([2 + 2 * income[:, 0], 8 - 3 * income[:, 0]])
-    model = askone.OneBitRegressor(0, 10, bundles=bundles, model="linear", learner=learner, random_state=1)
+    model = askone.OneBitRegressor(0, 10, bundles=bundles, learner=learner, random_state=1)
     model.fit(income, truth + noise * rng.normal(size=(T, 2)))
     return model, np.abs(model.predict(income) - truth).mean()
 
 
 def test_bundles_teach_filters_where_they_tell_outputs_apart():
     singles, mixed = [(1, 0), (2, 1), (0, 1)], [(2, 1), (1, 2)]
-    errors = {learner: baskets(singles, 0.1, learner)[1] for learner in ("filters", "sgd")}
-    assert errors["filters"] < errors["sgd"] / 2
-    assert baskets(singles, 0.5, "filters")[1] < 0.1
-    model, error = baskets(mixed, 0.5, "auto", T=2500)
-    assert isinstance(model.stream_.learner, SGD)
-    assert error < 0.1
+    filters, sgd = Filters(model="linear"), SGD(model="linear")
+    assert baskets(singles, 0.1, filters)[1] < baskets(singles, 0.1, sgd)[1] / 2
+    assert baskets(singles, 0.5, filters)[1] < 0.1
+    assert baskets(mixed, 0.5, sgd, T=2500)[1] < 0.1
+    assert isinstance(baskets(mixed, 0.5, "auto", T=20)[0].stream_.learner, SGDLearner)
     with pytest.raises(IncompatibleParts, match="bundles must be such that most say much of one output"):
-        baskets(mixed, 0.5, "filters")
+        baskets(mixed, 0.5, filters)
 
 
 @pytest.mark.parametrize(("scale", "offset"), [(1e-5, 0.0), (1.0, 0.0), (1e5, 1e6)])
@@ -798,7 +793,7 @@ def test_many_outputs(m):
     rng, n = np.random.default_rng(0), 150 * m
     X = rng.uniform(-2, 2, size=(n, 1))
     truth = np.column_stack([np.sin(X[:, 0] + j) for j in range(m)])
-    model = askone.OneBitRegressor([-2] * m, 2, n_components=20, random_state=0).fit(
+    model = askone.OneBitRegressor([-2] * m, 2, learner=Filters(n_components=20), random_state=0).fit(
         X, truth + 0.2 * rng.normal(size=(n, m))
     )
     assert np.abs(model.predict(X) - truth).mean() < 0.4 * np.abs(truth).mean()

@@ -7,11 +7,12 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 import askone
+from askone import Filters
 from askone._common import random_table
 from askone.errors import IncompatibleParts, InvalidArgument
 from askone.features.maps import Intercept, Linear
 from askone.features.scaling import Scaler
-from askone.learners.kalman.filters import Filters
+from askone.learners.kalman.filters import FilterLearner
 from askone.learners.kalman.intervals import Intervals
 from samples import small_labels, small_rows
 
@@ -40,7 +41,7 @@ def test_they_hold_what_they_say(kind):
     found = []
     for seed in range(100, 100 + runs):
         rng = np.random.default_rng(seed)
-        model = askone.OneBitRegressor(-3, 4, interval=level, n_components=25, random_state=seed)
+        model = askone.OneBitRegressor(-3, 4, interval=level, learner=Filters(n_components=25), random_state=seed)
         model.fit(*sample(kind, T, rng))
         X, y = sample(kind, 2000, rng)
         low, high = model.predict_interval(X)
@@ -51,7 +52,7 @@ def test_they_hold_what_they_say(kind):
 def test_one_filter_holds_what_it_says_on_average():
     """p = 1: the expected coverage of the tail is within five errors of the runs of what is asked for."""
     tau, T, runs, sigma = 0.1, 400, 60, 0.3
-    learner = Filters(askone.Real(-1, 1, decimals=None), (Intercept(1),), (sigma,), (1.0,), quantile=tau)
+    learner = FilterLearner(askone.Real(-1, 1, decimals=None), (Intercept(1),), (sigma,), (1.0,), quantile=tau)
     chances = []
     for seed in range(runs):
         y = sigma * np.random.default_rng(seed).normal(size=T)
@@ -61,7 +62,7 @@ def test_one_filter_holds_what_it_says_on_average():
 
 
 def test_an_end_is_the_quantile_of_the_mixture():
-    learner = Filters(askone.Real(-2, 2, decimals=None), (LINE,), quantile=0.2, **FEW)
+    learner = FilterLearner(askone.Real(-2, 2, decimals=None), (LINE,), quantile=0.2, **FEW)
     state, X = learner.init(), small_rows()
     for i, x in enumerate(X):
         state = learner.tell(state, x, learner.ask(state, x, np.empty(0)), i % 5 > 0)
@@ -73,13 +74,13 @@ def test_an_end_is_the_quantile_of_the_mixture():
         below = bank.weights @ ndtr(z)
         assert (below <= 0.2 + 1e-9).all()  # with the variance that the filters claim it lies further out
     assert np.allclose(below, 0.2, atol=1e-9)
-    lone = Filters(askone.Real(-1, 1), (Intercept(1),), (0.3,), (1.0,), quantile=0.9)
+    lone = FilterLearner(askone.Real(-1, 1), (Intercept(1),), (0.3,), (1.0,), quantile=0.9)
     wanted = ndtri(0.9) * (math.sqrt(2 + 0.09) - 0.3)
     assert lone.forecast(lone.init(), [[0.0]]).item() == pytest.approx(wanted)
 
 
 def test_each_bank_learns_what_it_asked():
-    learner = Intervals(Filters(askone.Real(-2, 2), (LINE,), **FEW), 0.8)
+    learner = Intervals(FilterLearner(askone.Real(-2, 2), (LINE,), **FEW), 0.8)
     state, x = learner.init(), small_rows()[0]
     assert [bank.quantile for bank in learner.banks] == pytest.approx([0.5, 0.1, 0.9])
     for u, purpose, which in ((0.1, "", 0), (0.6, "lower", 1), (0.9, "upper", 2)):
@@ -96,7 +97,7 @@ def test_each_bank_learns_what_it_asked():
 
 
 def test_half_of_the_questions_go_to_the_median():
-    learner = Intervals(Filters(askone.Real(-2, 2), (LINE,), **FEW), 0.8)
+    learner = Intervals(FilterLearner(askone.Real(-2, 2), (LINE,), **FEW), 0.8)
     T = 2000
     which = [learner._which(u) for u in random_table.uniforms(0, 0, T, 1)[:, 0]]
     shares = np.bincount(which, minlength=3) / T
@@ -105,7 +106,7 @@ def test_half_of_the_questions_go_to_the_median():
 
 def test_the_ends_lie_on_both_sides_and_another_level_stretches_them():
     X, y = small_rows(300), small_labels(2, 300)
-    model = askone.OneBitRegressor([-2, -2], 2, interval=0.8, model="linear", random_state=0)
+    model = askone.OneBitRegressor([-2, -2], 2, interval=0.8, learner=Filters(model="linear"), random_state=0)
     model.fit(X, y + 0.2 * np.random.default_rng(0).normal(size=y.shape))
     middle, (low, high) = model.predict(X), model.predict_interval(X)
     assert low.shape == high.shape == middle.shape == (300, 2)
@@ -134,7 +135,7 @@ def test_what_is_refused():
         with pytest.raises(InvalidArgument, match="level must be"):
             model.predict_interval(X, level)
     with pytest.raises(IncompatibleParts, match="interval"):
-        askone.OneBitRegressor(-2, 2, loss="quantile", quantile=0.9, interval=0.9).fit(X, y)
+        askone.OneBitRegressor(-2, 2, learner=Filters(quantile=0.9), interval=0.9).fit(X, y)
     with pytest.raises(IncompatibleParts, match="bundles"):
         askone.OneBitRegressor([0, 0], 9, bundles=[(1, 0), (0, 1)], interval=0.9).start(X)
     searching = askone.OneBitRegressor(interval=0.9, random_state=0).start(X)
@@ -149,7 +150,7 @@ def test_what_is_refused():
 def test_no_range_is_needed():
     rng = np.random.default_rng(0)
     X, y = sample("normal", 1200, rng)
-    model = askone.OneBitRegressor(interval=0.8, n_components=20, random_state=0).fit(X, 1e4 + 1e3 * y)
+    model = askone.OneBitRegressor(interval=0.8, learner=Filters(n_components=20), random_state=0).fit(X, 1e4 + 1e3 * y)
     X, y = sample("normal", 2000, rng)
     low, high = model.predict_interval(X)
     assert abs(np.mean((low <= 1e4 + 1e3 * y) & (1e4 + 1e3 * y <= high)) - 0.8) < 2 * 0.085

@@ -7,7 +7,7 @@ from askone.features.kernels import Gaussian
 from askone.features.scaling import Scaler
 from askone.labels.number import Real
 from askone.learners.models.kernel_expansion import Buffer, KernelExpansion
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_rules import NoAverage, Tail
 from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
@@ -35,7 +35,7 @@ def test_the_pull_back_is_the_adjoint_of_the_forward_map(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_two_futures_of_one_state(name):
     """A growing buffer is shared: answering yes in one branch must not reach the other."""
-    learner = SGD(Real([-2, -2], 2), MODELS[name], average=Tail())
+    learner = SGDLearner(Real([-2, -2], 2), MODELS[name], average=Tail())
     state = simulate(learner, X[:20], Oracle(Y)).state
     before = learner.predict(state, X)
     uniform = np.full(2, 0.3)
@@ -61,7 +61,7 @@ def test_buffers_share_until_they_must_not():
 def test_large_predictions_are_made_in_parts(monkeypatch):
     monkeypatch.setattr("askone.learners.models.kernel_expansion._CHUNK", 50)
     model = KernelExpansion(Gaussian(1.0), Scaler.identity(2))
-    learner = SGD(Real([-2, -2], 2), model, average=NoAverage())
+    learner = SGDLearner(Real([-2, -2], 2), model, average=NoAverage())
     state = simulate(learner, X, Oracle(Y)).state
     single = np.vstack([learner.predict(state, X[i : i + 1]) for i in range(len(X))])
     assert np.allclose(learner.predict(state, X), single)

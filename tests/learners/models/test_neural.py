@@ -10,7 +10,7 @@ from askone.labels.losses import Median
 from askone.labels.number import Real
 from askone.learners.gradients import pair
 from askone.learners.models.linear import FeatureModel
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_rules import AVERAGES, STEP_RULES, CoinBetting, Theorem
 from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
@@ -31,7 +31,7 @@ def network(outputs=1, columns=2, width=8):
 @pytest.mark.parametrize("rule", [name for name in STEP_RULES if name != "coin"])
 def test_contract(rule, average):
     step = Theorem(40) if rule == "theorem" else STEP_RULES[rule]()
-    learner = SGD(
+    learner = SGDLearner(
         Real([-2, -2], 2), Neural(network(2), 2, "cpu"), pair(Median(), "active", 2), step, AVERAGES[average]()
     )
     check_learner(learner, X, small_labels(2))
@@ -39,7 +39,7 @@ def test_contract(rule, average):
 
 @pytest.mark.parametrize("family", ["passive", "full"])
 def test_baselines(family):
-    check_learner(SGD(Real(-2, 2), Neural(network(), 2, "cpu"), pair(Median(), family)), X, small_labels(1))
+    check_learner(SGDLearner(Real(-2, 2), Neural(network(), 2, "cpu"), pair(Median(), family)), X, small_labels(1))
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.2])
@@ -59,8 +59,8 @@ def test_a_linear_network_is_the_linear_model(rule, ridge):
             return torch.cat([ones, x], dim=1) / 3**0.5 @ self.weight.T
 
     y, step = small_labels(2), STEP_RULES[rule]()
-    by_features = SGD(Real([-2, -2], 2), FeatureModel(Linear(Scaler.identity(2))), step=step, ridge=ridge)
-    by_network = SGD(Real([-2, -2], 2), Neural(Scaled(), 2, "cpu"), step=step, ridge=ridge)
+    by_features = SGDLearner(Real([-2, -2], 2), FeatureModel(Linear(Scaler.identity(2))), step=step, ridge=ridge)
+    by_network = SGDLearner(Real([-2, -2], 2), Neural(Scaled(), 2, "cpu"), step=step, ridge=ridge)
     states = [simulate(learner, X, Oracle(y), seed=4).state for learner in (by_features, by_network)]
     assert np.allclose(by_features.predict(states[0], X), by_network.predict(states[1], X), atol=1e-9)
 
@@ -68,7 +68,7 @@ def test_a_linear_network_is_the_linear_model(rule, ridge):
 def test_a_network_learns_from_one_bit_per_row():
     rows = 2 * np.random.default_rng(0).random((2000, 1)) - 1
     y = np.sin(np.pi * rows)
-    learner = SGD(Real(-1, 1), Neural(network(1, 1, 32), 1, "cpu"), average=AVERAGES["polynomial"]())
+    learner = SGDLearner(Real(-1, 1), Neural(network(1, 1, 32), 1, "cpu"), average=AVERAGES["polynomial"]())
     before = np.abs(learner.predict(learner.init(), rows) - y).mean()
     state = simulate(learner, rows, Oracle(y), at=[]).state
     assert np.abs(learner.predict(state, rows) - y).mean() < 0.3 * before
@@ -77,13 +77,13 @@ def test_a_network_learns_from_one_bit_per_row():
 def test_the_module_is_copied():
     module = network()
     weights = [p.detach().clone() for p in module.parameters()]
-    learner = SGD(Real(-2, 2), Neural(module, 2, "cpu"))
+    learner = SGDLearner(Real(-2, 2), Neural(module, 2, "cpu"))
     simulate(learner, X, Oracle(small_labels(1)))
     assert all(torch.equal(a, b) for a, b in zip(weights, module.parameters(), strict=True))
 
 
 def test_save_and_load_with_the_network_handed_in(tmp_path):
-    model = askone.OneBitRegressor(-2, 2, model=Neural(network(), 2, "cpu"), random_state=0)
+    model = askone.OneBitRegressor(-2, 2, learner=askone.SGD(model=Neural(network(), 2, "cpu")), random_state=0)
     model.fit(X, small_labels(1)[:, 0])
     model.save(tmp_path / "net")
     with pytest.raises(InvalidArgument, match="the network this model was saved with"):
@@ -97,15 +97,17 @@ def test_frozen_parameters_stay_and_another_network_is_refused(tmp_path):
     module[0].weight.requires_grad_(False)
     model = Neural(module, 2, "cpu")
     assert len(model.init(1, 1).start) == sum(p.numel() for p in module.parameters() if p.requires_grad)
-    check_learner(SGD(Real(-2, 2), model), X, small_labels(1))
-    fitted = askone.OneBitRegressor(-2, 2, model=model, random_state=0).fit(X, small_labels(1)[:, 0])
+    check_learner(SGDLearner(Real(-2, 2), model), X, small_labels(1))
+    fitted = askone.OneBitRegressor(-2, 2, learner=askone.SGD(model=model), random_state=0).fit(
+        X, small_labels(1)[:, 0]
+    )
     fitted.save(tmp_path / "net")
     with pytest.raises(InvalidArgument, match="parameters, as was saved"):
         askone.load(tmp_path / "net", model=Neural(network(width=5), 2, "cpu"))
 
 
 def test_single_precision_and_the_default_device():
-    learner = SGD(Real(-2, 2), Neural(network().float(), 2))
+    learner = SGDLearner(Real(-2, 2), Neural(network().float(), 2))
     state = simulate(learner, X, Oracle(small_labels(1))).state
     assert np.isfinite(learner.predict(state, X)).all()
 
@@ -116,6 +118,6 @@ def test_refusals():
     with pytest.raises(InvalidArgument, match="parameters to learn"):
         Neural(torch.nn.Tanh(), 2)
     with pytest.raises(InvalidArgument, match="to \\(1 x 3\\)"):
-        SGD(Real([0] * 3, 1), Neural(network(), 2, "cpu")).init()
+        SGDLearner(Real([0] * 3, 1), Neural(network(), 2, "cpu")).init()
     with pytest.raises(IncompatibleParts, match="a network cannot start at zero"):
-        SGD(Real(), Neural(network(), 2, "cpu"), step=CoinBetting())
+        SGDLearner(Real(), Neural(network(), 2, "cpu"), step=CoinBetting())

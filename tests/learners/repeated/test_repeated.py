@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from askone import Classes, OneBitClassifier, OneBitRegressor, Stream
+from askone import SGD, Bisection, Classes, OneBitClassifier, OneBitRegressor, Stream
 from askone._common import random_table
 from askone.checks import check_learner
 from askone.errors import AlreadyAsked, IncompatibleParts, InvalidArgument
@@ -15,7 +15,7 @@ from askone.learners.gradients import FullGradient, MedianSphere, SquaredThresho
 from askone.learners.gradients.subset import FullLabel, Singletons, Sphere
 from askone.learners.repeated.bisection import BisectedClasses, BisectedReal, huffman_split
 from askone.learners.repeated.memory import RememberedClasses, RememberedReal
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import InverseSqrt, Polynomial
 from askone.questions.half_space import HalfSpace
@@ -67,7 +67,7 @@ def test_no_answer_is_ever_implied_by_earlier_ones(name):
 
 
 def test_reals_are_found_to_the_precision_by_a_counted_number_of_questions():
-    learner = BisectedReal(SGD(Real([0, -5], [64, 5]), MODEL, FullGradient()), 1 / 16)
+    learner = BisectedReal(SGDLearner(Real([0, -5], [64, 5]), MODEL, FullGradient()), 1 / 16)
     X, y = small_rows(30), np.column_stack([np.linspace(1, 63, 30), np.linspace(-4, 4, 30)])
     oracle = Oracle(y, resample=True)
     outcome = simulate(learner, X, oracle, at=[])
@@ -84,7 +84,7 @@ def test_bisection_learns_what_full_labels_teach():
     """With labels on the grid that bisection ends on, its model is that of full supervision."""
     X = small_rows(50)
     y = np.round(small_labels(1, 50) * 8) / 8 + 1 / 16  # midpoints of cells of width 1/8 in [-2, 2]
-    inner = SGD(Real(-2, 2), MODEL, FullGradient())
+    inner = SGDLearner(Real(-2, 2), MODEL, FullGradient())
     outcome = simulate(BisectedReal(inner, 1 / 32), X, Oracle(y, resample=True), at=[])
     full = simulate(inner, X, Oracle(y), at=[])
     assert np.allclose(inner.predict(outcome.state.inner, X), inner.predict(full.state, X), atol=1e-9)
@@ -159,7 +159,7 @@ def test_given_memory_the_gradient_is_still_exactly_unbiased():
 
 
 def test_memory_of_reals_takes_the_known_sign():
-    learner = RememberedReal(SGD(Real(-2, 2), MODEL))
+    learner = RememberedReal(SGDLearner(Real(-2, 2), MODEL))
     state, x = learner.init(), small_rows(1)[0]
     state = learner.tell(state, x, learner.ask(state, x, np.empty(0)), True)  # the label lies above 0
     before = learner.predict(state, [x])
@@ -205,15 +205,15 @@ def test_a_question_of_another_family_is_refused(name):
 
 def test_what_does_not_fit_is_refused():
     with pytest.raises(IncompatibleParts, match="'full'"):
-        BisectedReal(SGD(Real(-1, 1), MODEL, MedianSphere()))
+        BisectedReal(SGDLearner(Real(-1, 1), MODEL, MedianSphere()))
     with pytest.raises(IncompatibleParts, match="'full'"):
         BisectedClasses(Surrogate(Sphere(Classes(NAMES)), MODEL))
     with pytest.raises(IncompatibleParts, match="'median', 'quantile'"):
-        RememberedReal(SGD(Real(-1, 1), MODEL, SquaredThreshold()))
+        RememberedReal(SGDLearner(Real(-1, 1), MODEL, SquaredThreshold()))
     with pytest.raises(IncompatibleParts, match="'sphere'"):
         RememberedClasses(Surrogate(Singletons(Classes(NAMES)), MODEL))
     with pytest.raises(InvalidArgument, match="precision"):
-        BisectedReal(SGD(Real(-1, 1), MODEL, FullGradient()), 0.0)
+        BisectedReal(SGDLearner(Real(-1, 1), MODEL, FullGradient()), 0.0)
 
 
 def test_draws_are_those_of_the_questions():
@@ -232,12 +232,12 @@ def test_equal_rows_keep_their_own_labels():
     rng = np.random.default_rng(0)
     X = rng.choice([0.0, 1.0], size=(400, 1))
     y = np.where(rng.uniform(size=400) < 0.8, "a", "b")
-    model = OneBitClassifier(["a", "b"], questions="bisection", model="linear", step="sqrt", random_state=0).fit(X, y)
+    model = OneBitClassifier(["a", "b"], learner=Bisection(SGD(model="linear", step="sqrt")), random_state=0).fit(X, y)
     assert model.stream_.asked == 400
     share = np.mean(y[X[:, 0] == 0] == "a")
     assert model.predict_proba([[0.0]])[0, 0] == pytest.approx(share, abs=0.1)
     numbers = np.where(y == "a", 30.0, 70.0)
-    halved = OneBitRegressor(0, 100, questions="bisection", decimals=None, random_state=0).fit(X, numbers)
+    halved = OneBitRegressor(0, 100, learner="bisection", decimals=None, random_state=0).fit(X, numbers)
     assert halved.stream_.asked == 400 * 5
 
 
@@ -258,15 +258,15 @@ def test_every_row_counts_alike_with_memory():
 
 def test_rounded_thresholds_never_turn_a_step_round():
     """A step goes towards the label, or the label lies within the rounding."""
-    learner = RememberedReal(SGD(Real(0, 100, decimals=0), MODEL))
+    learner = RememberedReal(SGDLearner(Real(0, 100, decimals=0), MODEL))
     X, y = small_rows(30), 50 + 20 * small_labels(1, 30)
     state, grain = learner.init(), 1 / 50
     for i in resampled(30, 600).tolist():
         if not learner.wants(state, X[i], i):
             continue
         z = float(learner.inner.iterate(state.inner, X[i : i + 1])[0, 0])
-        question = learner.ask_row(state, X[i], np.empty(0), i)
-        state = learner.tell_row(state, X[i], question, question.answer(y[i]), i)
+        question = learner.ask(state, X[i], np.empty(0), i)
+        state = learner.tell(state, X[i], question, question.answer(y[i]), i)
         moved = float(learner.inner.iterate(state.inner, X[i : i + 1])[0, 0]) - z
         residual = learner.space.to_unit(y[i])[0] - z
         assert moved * residual > 0 or abs(residual) <= 2 * grain
@@ -275,7 +275,8 @@ def test_rounded_thresholds_never_turn_a_step_round():
 @pytest.mark.parametrize("questions", ["passive", "bisection", "designed", "singletons"])
 def test_sets_too_many_to_list_keep_their_size(questions):
     X, names = small_rows(30), [f"c{i}" for i in range(40)]
-    model = OneBitClassifier(names, max_set_size=3, questions=questions, random_state=0).start(X)
+    learner = "bisection" if questions == "bisection" else SGD(questions=questions)
+    model = OneBitClassifier(names, max_set_size=3, learner=learner, random_state=0).start(X)
     assert all(len(question.members) <= 3 for question in model.ask(X))
 
 

@@ -6,15 +6,16 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 import askone
 import askone.datasets
-from askone import Classes, OneBitClassifier, Oracle, Subset
+from askone import Classes, OneBitClassifier, Oracle, SetLikelihood, Subset
 from askone.checks import check_learner
 from askone.errors import InvalidArgument
 from askone.features.maps import Linear, Nystroem
 from askone.features.scaling import Scaler
+from askone.learners.abilities import Forecasts, able
 from askone.learners.contest import Contest
 from askone.learners.softmax import _compiled, set_likelihood
 from askone.learners.softmax._compiled import Prior
-from askone.learners.softmax.set_likelihood import SetLikelihood
+from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
 from askone.session.simulation import simulate
 from learner_samples import BY_LIKELIHOOD as ALL
 from learner_samples import FEATURES, KNOWN_BY, NAMES, PAIRS, five
@@ -102,10 +103,10 @@ def test_one_step_is_the_damped_natural_gradient():
 def test_memory_is_bounded_and_what_is_forgotten_still_counts(monkeypatch):
     """A store of 256 bits for 3000 answers: nearly as good as keeping all, positive precisions, no drift."""
     X, y = five(3000)
-    whole = SetLikelihood(Classes(NAMES), Nystroem.from_rows(X, 40))
+    whole = SetLikelihoodLearner(Classes(NAMES), Nystroem.from_rows(X, 40))
     everything = simulate(whole, X, Oracle(y), at=[]).state
     monkeypatch.setattr(set_likelihood, "_STORED", 1)
-    small = SetLikelihood(Classes(NAMES), Nystroem.from_rows(X, 40))
+    small = SetLikelihoodLearner(Classes(NAMES), Nystroem.from_rows(X, 40))
     assert small.capacity == 256 < 3000 < whole.capacity
     state = simulate(small, X, Oracle(y), at=[]).state
     assert small.to_arrays(state)["store"].shape[0] < 256
@@ -140,7 +141,7 @@ def test_forgetting_does_not_move_the_fit():
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_extreme_priors_and_contradictions_stay_finite(scale):
     """The same row with opposite answers, thousands of times, under absurd priors."""
-    learner = SetLikelihood(Classes(("a", "b", "c")), Linear(Scaler.identity(1)), scales=(scale,))
+    learner = SetLikelihoodLearner(Classes(("a", "b", "c")), Linear(Scaler.identity(1)), scales=(scale,))
     state, question = learner.init(), Subset(("a",))
     for i in range(600):
         state = learner.tell(state, [1e3 if i % 3 else 1.0], question, i % 2 == 0)
@@ -208,7 +209,7 @@ def test_chances_are_those_of_one_distribution(name):
     assert p.sum() == pytest.approx(1.0)
     assert (p > 0).all()
     assert learner.chance(state, x, Subset(NAMES[:2])) == pytest.approx(flip + (1 - 2 * flip) * p[:2].sum())
-    assert learner.forecasts
+    assert able(learner, Forecasts)
     worth = learner.worth(state, small_rows(20))
     assert worth.shape == (20,)
     assert (worth > 0).all()
@@ -217,7 +218,7 @@ def test_chances_are_those_of_one_distribution(name):
 def test_rows_far_from_what_is_known_are_worth_more():
     X, y = five(400)
     near = X[X[:, 0] > 0]
-    learner = SetLikelihood(Classes(NAMES), Nystroem.from_rows(X, 60))
+    learner = SetLikelihoodLearner(Classes(NAMES), Nystroem.from_rows(X, 60))
     state = simulate(learner, near, Oracle(y[X[:, 0] > 0]), at=[]).state
     known, unknown = learner.worth(state, near).mean(), learner.worth(state, X[X[:, 0] < -0.7]).mean()
     assert unknown > 1.5 * known
@@ -226,7 +227,7 @@ def test_rows_far_from_what_is_known_are_worth_more():
 def test_questions_of_others_are_learnt_in_any_order():
     """Single classes asked by somebody else, told in reverse, teach the same law."""
     X, y = five(600)
-    learner = SetLikelihood(Classes(NAMES), Nystroem.from_rows(X, 60))
+    learner = SetLikelihoodLearner(Classes(NAMES), Nystroem.from_rows(X, 60))
     state, rng = learner.init(), np.random.default_rng(0)
     for i in reversed(range(600)):
         question = Subset((str(rng.choice(NAMES)),), learnt=i)
@@ -249,32 +250,25 @@ def test_wrong_questions_are_refused():
 )  # fmt: skip
 def test_the_right_argument_is_named(options, argument):
     with pytest.raises(InvalidArgument) as refused:
-        SetLikelihood(**{"space": Classes(NAMES), "features": FEATURES} | options)
+        SetLikelihoodLearner(**{"space": Classes(NAMES), "features": FEATURES} | options)
     assert refused.value.argument == argument
 
 
 # -- the estimator ---------------------------------------------------------------------------------
 
 
-def test_it_is_the_default_and_what_is_for_gradients_turns_it_off():
+def test_it_is_the_default():
     X, _ = five(30)
     members = OneBitClassifier(NAMES).start(X).stream_.learner.members
-    assert all(isinstance(member, SetLikelihood) for member in members)
-    for options in ({"learner": "sgd"}, {"questions": "designed"}, {"loss": "squared"}, {"step": "dog"},
-                    {"average": "none"}, {"ridge": 0.1}, {"resample": "memory"}, {"model": "kernel"}):  # fmt: skip
-        assert not isinstance(OneBitClassifier(NAMES, **options).start(X).stream_.learner, SetLikelihood | Contest)
+    assert all(isinstance(member, SetLikelihoodLearner) for member in members)
+    for learner in ("sgd", "rls", "game", "bisection", "memory"):
+        model = OneBitClassifier(NAMES, learner=learner).start(X)
+        assert not isinstance(model.stream_.learner, SetLikelihoodLearner | Contest)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"questions": "designed"}, {"loss": "squared"}, {"step": "dog"}, {"gamma": 1.0}, {"average": "none"},
-     {"ridge": 0.1}, {"resample": "memory"}, {"model": "kernel"}],
-    ids=lambda options: next(iter(options)),
-)  # fmt: skip
-def test_arguments_of_gradients_are_refused_by_the_likelihood(options):
-    with pytest.raises(InvalidArgument) as refused:
-        OneBitClassifier(NAMES, learner="likelihood", **options).start(five(30)[0])
-    assert refused.value.argument == next(iter(options))
+def test_growing_models_are_refused_by_the_likelihood():
+    with pytest.raises(InvalidArgument, match="model must be one of: 'linear', 'nystroem', 'fourier'"):
+        OneBitClassifier(NAMES, learner=SetLikelihood(model="kernel")).start(five(30)[0])
 
 
 def test_other_wrong_arguments():
@@ -291,7 +285,9 @@ def test_other_wrong_arguments():
 def test_flips_that_are_known_are_allowed_for():
     """One answer in five is wrong: forecasts say so, and the classes are still found."""
     X, y = five(1500)
-    model = OneBitClassifier(NAMES, flip=0.2, n_components=60, random_state=0).fit(X, Oracle(y, flip=0.2, seed=1))
+    model = OneBitClassifier(NAMES, flip=0.2, learner=SetLikelihood(n_components=60), random_state=0).fit(
+        X, Oracle(y, flip=0.2, seed=1)
+    )
     assert model.score(*five(1000, 9)) > 0.8
     learner, state = model.stream_.learner, model.stream_.state
     chances = [learner.chance(state, x, Subset((name,))) for x in X[:20] for name in NAMES]
@@ -304,7 +300,7 @@ def test_probabilities_follow_the_truth():
     X = rng.choice([-1.0, 1.0], size=(n, 1))
     p = np.where(X > 0, [[0.7, 0.2, 0.1]], [[0.1, 0.3, 0.6]])
     y = np.array(["a", "b", "c"])[(rng.uniform(size=(n, 1)) > np.cumsum(p, axis=1)).sum(axis=1)]
-    model = OneBitClassifier(["a", "b", "c"], model="linear", random_state=0).fit(X, y)
+    model = OneBitClassifier(["a", "b", "c"], learner=SetLikelihood(model="linear"), random_state=0).fit(X, y)
     bound = 2 * 5 * np.sqrt(0.25 / (n / 2))
     assert model.predict_proba([[1.0], [-1.0]]) == pytest.approx(
         np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), abs=bound
@@ -330,7 +326,9 @@ def test_few_rows_and_no_rows(tmp_path):
 def test_two_classes_with_labels_nobody_tuned_on():
     X, y = load_breast_cancer(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(X))
-    model = OneBitClassifier(n_components=100, random_state=0).fit(X[order[:380]], y[order[:380]])
+    model = OneBitClassifier(learner=SetLikelihood(n_components=100), random_state=0).fit(
+        X[order[:380]], y[order[:380]]
+    )
     assert model.score(X[order[380:]], y[order[380:]]) > 0.88
     assert ((model.decision_function(X) > 0) == (model.predict(X) == 1)).all()
 
@@ -339,7 +337,7 @@ def test_two_classes_with_labels_nobody_tuned_on():
 def test_real_digits_from_a_thousand_bits(data, data_directory):
     rows = askone.datasets.load(data, data_directory)
     X, y = rows.X[:1000], rows.y[:1000].astype(int)
-    model = OneBitClassifier(range(10), n_components=300, random_state=0).fit(X, y)
+    model = OneBitClassifier(range(10), learner=SetLikelihood(n_components=300), random_state=0).fit(X, y)
     assert (
         np.mean(model.predict_proba(rows.X[1000:4000]).argmax(axis=1) != rows.y[1000:4000]) < 0.08
     )  # 0.035 on average; stochastic gradients: 0.13

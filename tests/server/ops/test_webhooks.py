@@ -78,9 +78,8 @@ def allowed(receiver):
 
 @pytest.fixture
 def site(receiver, tmp_path):
-    site = Site(tmp_path, allowed(receiver))
-    yield site
-    site.close()
+    with Site(tmp_path, allowed(receiver)) as site:
+        yield site
 
 
 def queued(site):

@@ -22,7 +22,7 @@ from askone.campaign.tables.open import open_table
 from askone.server.app import ROUTES
 from askone.server.security import tokens
 from askone.server.security.passwords import Passwords
-from askone.server.security.tokens import TOKEN, digest, fresh
+from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store._connections import Session
 from calling import API, assert_error, body_of, dump, path_of
 from sites import DRINKS, PASSWORD, QUICK, Site
@@ -182,7 +182,7 @@ class World:
         asked.options = {"json": {"name": f"newcomer {number}", "role": "annotator"}}
 
     def take_up(self, asked, person, number):
-        secret = fresh()
+        secret = new_secret()
         self.site.accounts.add_invitation(f"d{number}", digest(secret), "door", time.time() + 9999, 1, "")
         asked.options = {"json": {"invitation": secret, "name": f"guest {number}"}}
 
@@ -282,7 +282,7 @@ def test_every_route_has_its_line():
 
 @pytest.mark.parametrize("row", ROUTES, ids=name_of)
 def test_roles_by_routes_by_objects(world, row):
-    """Refused first, without a trace in the database; then the same is granted to whom it belongs."""
+    """ApiError first, without a trace in the database; then the same is granted to whom it belongs."""
     expected = dict(zip(PEOPLE, MATRIX[name_of(row)].split(), strict=True))
     for person in sorted(PEOPLE, key=lambda one: expected[one] == "ok"):
         granted = expected[person] == "ok"
@@ -409,7 +409,7 @@ class Work:
 
     def of(self, client, method, path, **options):
         """What a refused request took, and what it said."""
-        self._site.services.auth.forget()
+        self._site.services.auth.clear_cache()
         self.done.clear()
         response = client.request(method, f"{API}/{path}", **options)
         return list(self.done), response.status_code, response.text
@@ -455,13 +455,13 @@ def test_tokens_take_the_same_work_however_they_are_wrong(work):
     site.accounts.add_user("idle", "idle", "admin", None)
     made = {}
     for name, owner, expires in (("late", "admin", -1), ("revoked", "admin", 99), ("disabled", "idle", 99)):
-        made[name] = fresh(TOKEN)
+        made[name] = new_secret(TOKEN)
         site.accounts.add_token(name, digest(made[name]), "ask1_", owner, ("read",), time.time() + expires, "")
     site.accounts.revoke_token("revoked", "admin")
     site.accounts.disable_user("idle")
     found = [
         count.of(site.client(Authorization=f"Bearer {token}"), "GET", "campaigns")
-        for token in (fresh(TOKEN), *made.values())
+        for token in (new_secret(TOKEN), *made.values())
     ]
     alike(found)
 
@@ -469,7 +469,7 @@ def test_tokens_take_the_same_work_however_they_are_wrong(work):
 def test_sessions_take_the_same_work_however_they_are_wrong(work):
     site, count = work
     site.accounts.add_user("away", "away", "admin", None)
-    made = [fresh() for _ in range(4)]
+    made = [new_secret() for _ in range(4)]
     for secret, owner, expires in zip(made[1:], ("admin", "admin", "away"), (-1, 99, 99), strict=True):
         site.accounts.add_session(digest(secret), owner, "", time.time() + expires)
     site.accounts.end_session(digest(made[2]))
@@ -486,7 +486,7 @@ def test_invitations_take_the_same_work_however_they_are_wrong(work):
     site, count = work
     made = {}
     for name, expires, uses in (("late", -1, 9), ("revoked", 99, 9), ("used up", 99, 1)):
-        made[name] = fresh()
+        made[name] = new_secret()
         site.accounts.add_invitation(name, digest(made[name]), "drinks", time.time() + expires, uses, "")
     site.accounts.revoke_invitation("revoked", "drinks")
     assert site.accounts.use_invitation(digest(made["used up"]), time.time()) == "drinks"
@@ -494,7 +494,7 @@ def test_invitations_take_the_same_work_however_they_are_wrong(work):
     alike(
         [
             count.of(client, "POST", "join", json={"invitation": secret, "name": "eve"})
-            for secret in (fresh(), *made.values())
+            for secret in (new_secret(), *made.values())
         ]
     )
 

@@ -14,10 +14,10 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs the extra server")
 
-from askone.server.security.tokens import TOKEN, digest, fresh
+from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store.open import open_store
 from journeys import House, eventually, house, killing
-from pages import CORPUS, chromium
+from pages import CORPUS
 
 LONG = "<b>long</b> " + "word " * 1500
 NAMES = [f"{text} {i}" for i, text in enumerate(CORPUS)]
@@ -28,12 +28,6 @@ PLANTED = (
     "iframe, base, style, object, embed, img[src='x'], [onerror], [onload], [onclick], script:not([src]), "
     "a[href^='javascript'], a[href*=':9/']"
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +63,7 @@ def settings(kind: str, title: str) -> dict[str, Any]:
 
 def furnish(place: House) -> None:
     """Hostile campaigns of each kind, and an administrator with a hostile name."""
-    store, secret = open_store(place.file), fresh(TOKEN)
+    store, secret = open_store(place.file), new_secret(TOKEN)
     store.accounts.add_user("boss", CORPUS[1], "admin", None)
     store.accounts.add_token(
         "t", digest(secret), secret[:9], "boss", ("read", "answer", "manage"), time.time() + 1e4, ""

@@ -6,6 +6,7 @@ import logging
 import sqlite3
 import time
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from askone.cli.main import main
 from askone.errors import AskoneError
 from askone.server.app import ROUTES
 from askone.server.runner import setup_link
-from askone.server.security.tokens import digest, fresh
+from askone.server.security.tokens import digest, new_secret
 from askone.store import _schema
 from askone.store.open import open_store
 from calling import API, body_of, path_of
@@ -137,8 +138,8 @@ def test_an_address_of_a_store_is_nowhere(tmp_path, postgres_url, caplog, capsys
 
 
 def guest_of(site, campaign="drinks", name=NAME):
-    secret = fresh()
-    site.accounts.add_invitation(fresh()[:8], digest(secret), campaign, time.time() + 3600, 1, "")
+    secret = new_secret()
+    site.accounts.add_invitation(new_secret()[:8], digest(secret), campaign, time.time() + 3600, 1, "")
     guest = site.client()
     joined = guest.post(f"{API}/join", json={"invitation": secret, "name": name}).json()
     guest.headers["X-CSRF-Token"] = joined["csrf"]
@@ -156,7 +157,7 @@ def test_the_log_knows_people_by_ids_alone(tmp_path):
     taken = opened(admin.get(f"{API}/campaigns/drinks/export/backup").content)
     for kind in ("csv", "jsonl", "label-studio"):
         taken += admin.get(f"{API}/campaigns/drinks/export/answers?format={kind}").content
-    with sqlite3.connect(site.url) as database:
+    with closing(sqlite3.connect(site.url)) as database:
         kept = repr([database.execute(f"SELECT * FROM {name}").fetchall() for name in _schema.KEPT])
     assert person in kept
     assert person.encode() in taken
@@ -181,7 +182,7 @@ def test_who_is_forgotten_is_nowhere(tmp_path, by, capsys):
         assert site.session("admin").delete(f"{API}/users/{person}").status_code == 200
     else:
         assert main(["users", "remove", NAME, "--store", site.url]) == 0
-        site.services.auth.forget()
+        site.services.auth.clear_cache()
     assert NAME.encode() not in files(site)
     assert NAME.casefold().encode() not in files(site)
     for client in (guest, site.client(Authorization=f"Bearer {token}")):

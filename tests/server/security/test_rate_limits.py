@@ -14,7 +14,7 @@ from askone.server._requests import Id, Lease, Name, Slug, Title
 from askone.server._routing import PARTS
 from askone.server.app import ROUTES
 from askone.server.config import Rates, ServerConfig
-from askone.server.security.rate_limits import Buckets
+from askone.server.security.rate_limits import RateLimiter
 from askone.session.log import Answered
 from calling import API, assert_error, path_of
 from sites import LOOSE, Site
@@ -25,28 +25,15 @@ FREE = {"GET /health/live", "GET /static/{path:path}"}
 """What may be asked for as often as one likes, beside pages: files of ours, and a word."""
 
 
-@pytest.fixture
-def site_of(tmp_path):
-    sites = []
-
-    def make(config=LOOSE, **more):
-        sites.append(Site(tmp_path, config, **more))
-        return sites[-1]
-
-    yield make
-    for one in sites:
-        one.close()
-
-
 # -- rates, sizes, times ----------------------------------------------------------------------------------
 
 
 def test_everything_has_a_pace():
     """No route without a limit but files and pages, which cost nothing."""
-    free = {f"{row.method} {row.path}" for row in ROUTES if row.pace == "free"}
+    free = {f"{row.method} {row.path}" for row in ROUTES if row.limit == "free"}
     pages = {f"GET {row.path}" for row in ROUTES if not row.path.startswith(("/api", "/health", "/metrics", "/static"))}
     assert free == FREE | pages
-    assert {row.pace for row in ROUTES} == {"answers", "calls", "heavy", "logins", "free"}
+    assert {row.limit for row in ROUTES} == {"answers", "calls", "heavy", "logins", "free"}
 
 
 @pytest.mark.parametrize("pace", ["answers", "calls", "heavy", "logins"])
@@ -54,13 +41,13 @@ def test_every_route_runs_into_its_limit(site_of, pace):
     """429 with a time to wait, counted by person (or by address), over all routes of a pace together."""
     site = site_of()
     clients = {"admin": site.session("admin"), "other": site.token("other")}
-    site.services.rates[pace] = spent = Buckets(Rates(1, 0.001))
+    site.services.limiters[pace] = spent = RateLimiter(Rates(1, 0.001))
     assert (spent.wait("admin"), spent.wait(ADDRESS)) == (0.0, 0.0)
-    for row in (row for row in ROUTES if row.pace == pace):
+    for row in (row for row in ROUTES if row.limit == pace):
         response = clients["admin"].request(row.method, path_of(row), content=b"{}")
         assert assert_error(response, 429) == "too_many_requests", row
         assert int(response.headers["Retry-After"]) > 1
-        if not row.access.anybody:  # who is not signed in counts by the address
+        if not row.access.public:  # who is not signed in counts by the address
             spent._full.pop("other", None)
             assert clients["other"].request(row.method, path_of(row, "prices"), content=b"{").status_code != 429
 
@@ -181,9 +168,9 @@ def test_a_lease_that_ran_out_takes_no_answer(site_of, monkeypatch):
     site = site_of()
     client = site.token("stranger")
     lease = site.question(client, "prices")["lease"]
-    with site.store.turn("prices") as turn:
-        [seat] = turn.seats(people=["stranger"])
-        turn.write([], put=[replace(seat, person="other", lease="another-lease", expires=time.time() + 99)])
+    with site.store.transaction("prices") as transaction:
+        [seat] = transaction.seats(people=["stranger"])
+        transaction.write([], put=[replace(seat, person="other", lease="another-lease", expires=time.time() + 99)])
     body = {"lease": lease, "answer": True, "id": "late"}
     assert assert_error(client.post(f"{API}/campaigns/prices/answers", json=body), 409) == "lease_lost"
     assert [entry for entry in site.store.entries("prices") if isinstance(entry.event, Answered)] == []

@@ -13,15 +13,15 @@ import pytest
 from askone.errors import InvalidArgument
 from askone.server import app as application
 from askone.server._routing import PARTS
-from askone.server._uploaded_files import plain_title, suffix_of
+from askone.server._upload_folder import plain_title, suffix_of
 from askone.server.app import ROUTES
 from askone.server.config import Rates, ServerConfig
-from askone.server.runner import refuse_strangers, setup_link
+from askone.server.runner import require_admin, setup_link
 from askone.server.security.authentication import Auth
 from askone.server.security.headers import POLICY
 from askone.server.security.passwords import Passwords
-from askone.server.security.rate_limits import Buckets
-from askone.server.security.tokens import csrf_of, digest, fresh
+from askone.server.security.rate_limits import RateLimiter
+from askone.server.security.tokens import csrf_token, digest, new_secret
 from askone.server.security.webhook_addresses import is_public, resolve
 from calling import API, assert_error, body_of, dump, path_of, send
 from sites import CANARY, LOOSE, PASSWORD, QUICK, Site
@@ -45,26 +45,6 @@ TRAVERSALS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    site = Site(tmp_path_factory.mktemp("site"))
-    yield site
-    site.close()
-
-
-@pytest.fixture
-def fresh_site(tmp_path):
-    sites = []
-
-    def make(config=LOOSE, people=True):
-        sites.append(Site(tmp_path, config, people=people))
-        return sites[-1]
-
-    yield make
-    for one in sites:
-        one.close()
-
-
 async def trickle(size):
     """A body that is not announced."""
     for _ in range(size // 500 + 1):
@@ -76,10 +56,10 @@ async def trickle(size):
 
 def test_nothing_but_a_short_list_answers_without_credentials(site):
     """No route but signing in, invitations, health and pages answers without credentials."""
-    assert {(row.method, row.path) for row in ROUTES if row.access.anybody} == OPEN
+    assert {(row.method, row.path) for row in ROUTES if row.access.public} == OPEN
     client = site.client()
     for row in ROUTES:
-        if not row.access.anybody:
+        if not row.access.public:
             assert assert_error(send(client, row), 401) == "unauthorized", row
 
 
@@ -89,9 +69,9 @@ def test_every_route_of_the_app_is_a_row_of_the_table(site):
     assert served == {(row.method, row.path) for row in ROUTES}
 
 
-def test_there_are_no_default_credentials(fresh_site):
+def test_there_are_no_default_credentials(site_of):
     """A new server has no account, and no name and password or token lets anybody in."""
-    site = fresh_site(people=False)
+    site = site_of(people=False)
     assert site.accounts.users() == []
     client = site.client()
     assert client.get(f"{API}/me").json()["needs_setup"] is True
@@ -100,9 +80,9 @@ def test_there_are_no_default_credentials(fresh_site):
             assert_error(client.post(f"{API}/login", json={"name": name, "password": password}), 401)
 
 
-def test_the_set_up_token_works_once(fresh_site):
+def test_the_set_up_token_works_once(site_of):
     """The first administrator is made by whoever has the printed token, once; only its hash is kept."""
-    site = fresh_site(people=False)
+    site = site_of(people=False)
     token = setup_link(site.store).split("#")[1]
     assert token not in dump(site)
     client = site.client()
@@ -115,21 +95,21 @@ def test_the_set_up_token_works_once(fresh_site):
     assert setup_link(site.store) is None
 
 
-def test_a_server_without_an_administrator_stays_on_its_machine(fresh_site):
+def test_a_server_without_an_administrator_stays_on_its_machine(site_of):
     """Without an administrator no other address than loopback is bound."""
-    site = fresh_site(people=False)
-    refuse_strangers(site.store, ServerConfig(host="127.0.0.1"))
+    site = site_of(people=False)
+    require_admin(site.store, ServerConfig(host="127.0.0.1"))
     with pytest.raises(InvalidArgument, match="administrator"):
-        refuse_strangers(site.store, ServerConfig(host="0.0.0.0"))
+        require_admin(site.store, ServerConfig(host="0.0.0.0"))
     site.accounts.add_user("a", "ann", "admin", None)
-    refuse_strangers(site.store, ServerConfig(host="0.0.0.0"))
+    require_admin(site.store, ServerConfig(host="0.0.0.0"))
     assert ServerConfig().loopback
 
 
-def test_secrets_are_kept_as_hashes(fresh_site, caplog):
+def test_secrets_are_kept_as_hashes(site_of, caplog):
     """Passwords, sessions, tokens and invitations are nowhere in the database, the log or errors; a canary each."""
     caplog.set_level(logging.DEBUG)
-    site = fresh_site()
+    site = site_of()
     admin = site.session("admin")
     password = "canary-password-1"
     assert admin.post(f"{API}/users", json={"name": "zoe", "role": "manager", "password": password}).status_code == 201
@@ -214,7 +194,7 @@ def test_a_revocation_during_a_look_up_is_not_forgotten(site):
     def slow(mark):
         loaded.append(mark)
         person = kept(mark)
-        auth.forget()
+        auth.clear_cache()
         return person
 
     auth._by_token = slow
@@ -225,22 +205,22 @@ def test_a_revocation_during_a_look_up_is_not_forgotten(site):
         auth._by_token = kept
 
 
-def test_signing_in_is_rate_limited_by_address_and_account(fresh_site):
+def test_signing_in_is_rate_limited_by_address_and_account(site_of):
     """Too many tries are told to wait: by address, and by account from any address."""
-    site = fresh_site(replace(LOOSE, logins=Rates(4, 0.01)))
+    site = site_of(replace(LOOSE, logins=Rates(4, 0.01)))
     wrong = {"name": "admin", "password": "wrong password"}
     client = site.client()
     statuses = [client.post(f"{API}/login", json=wrong).status_code for _ in range(6)]
     assert statuses == [401] * 4 + [429] * 2
     refused = client.post(f"{API}/login", json={**wrong, "name": "other"})
     assert int(refused.headers["Retry-After"]) > 1
-    site.services.rates["logins"] = Buckets(Rates(10_000, 1000.0))  # as if from other addresses
+    site.services.limiters["logins"] = RateLimiter(Rates(10_000, 1000.0))  # as if from other addresses
     assert client.post(f"{API}/login", json={**wrong, "name": "ADMIN"}).status_code == 429
 
 
-def test_guessing_tokens_and_invitations_is_rate_limited(fresh_site):
+def test_guessing_tokens_and_invitations_is_rate_limited(site_of):
     """Wrong tokens, sessions and invitations run into a limit as well."""
-    site = fresh_site(replace(LOOSE, failures=Rates(5, 0.01), logins=Rates(5, 0.01)))
+    site = site_of(replace(LOOSE, failures=Rates(5, 0.01), logins=Rates(5, 0.01)))
     client = site.client()
     statuses = {
         client.get(f"{API}/campaigns", headers={"Authorization": f"Bearer ask1_{n}"}).status_code for n in range(9)
@@ -251,9 +231,9 @@ def test_guessing_tokens_and_invitations_is_rate_limited(fresh_site):
     assert joins[-1] == 429
 
 
-def test_unknown_names_and_wrong_passwords_look_and_last_alike(fresh_site):
+def test_unknown_names_and_wrong_passwords_look_and_last_alike(site_of):
     """Nobody learns who has an account: the same words, and the same work is done."""
-    site = fresh_site()
+    site = site_of()
     hashed = []
 
     class Counting:
@@ -275,9 +255,9 @@ def test_unknown_names_and_wrong_passwords_look_and_last_alike(fresh_site):
     assert hashed == ["$argon2id"] * 3
 
 
-def test_cookies_are_out_of_reach(fresh_site):
+def test_cookies_are_out_of_reach(site_of):
     """Session cookies are HttpOnly and SameSite=Strict, Secure under TLS, and new at each login."""
-    site = fresh_site(replace(LOOSE, public_url="https://ask.example"))
+    site = site_of(replace(LOOSE, public_url="https://ask.example"))
     client, body = site.client(), {"name": "admin", "password": PASSWORD}
     first = client.post(f"{API}/login", json=body)
     cookie = first.headers["set-cookie"].lower()
@@ -296,7 +276,7 @@ def test_logging_out_ends_the_session_here(site):
     client = site.client()
     client.post(f"{API}/login", json={"name": "manager", "password": PASSWORD})
     kept = client.cookies["askone_session"]
-    client.headers["X-CSRF-Token"] = csrf_of(kept)
+    client.headers["X-CSRF-Token"] = csrf_token(kept)
     assert client.get(f"{API}/campaigns").status_code == 200
     assert client.post(f"{API}/logout", json={}).status_code == 200
     client.cookies.set("askone_session", kept)
@@ -315,9 +295,9 @@ def test_a_new_password_ends_other_sessions(site):
 
 def test_there_is_no_key_to_leak(site):
     """Sessions and tokens are random and looked up; nothing is signed, so that no key can be known or short."""
-    source = "".join(path.read_text() for path in Path(application.__file__).parent.glob("*.py"))
+    source = "".join(path.read_text() for path in Path(application.__file__).parent.rglob("*.py"))
     assert not re.search(r"(?i)secret_key\s*=|signing_key|jwt", source)
-    assert len({fresh() for _ in range(100)}) == 100
+    assert len({new_secret() for _ in range(100)}) == 100
 
 
 def test_sign_up_is_closed_and_invitations_are_narrow(site):
@@ -338,7 +318,7 @@ def test_sign_up_is_closed_and_invitations_are_narrow(site):
     other = manager.post(f"{API}/campaigns/drinks/invitations", json={}).json()
     assert manager.delete(f"{API}/campaigns/drinks/invitations/{other['id']}").status_code == 200
     assert_error(site.client().post(f"{API}/join", json={"invitation": other["link"].split("#")[1]}), 401)
-    past = fresh()
+    past = new_secret()
     site.accounts.add_invitation("i-past", digest(past), "drinks", time.time() - 1, 5, "")
     assert_error(site.client().post(f"{API}/join", json={"invitation": past}), 401)
 
@@ -349,23 +329,23 @@ def test_sign_up_is_closed_and_invitations_are_narrow(site):
 def test_roles_by_routes_by_campaigns(site):
     """Every route that names a campaign: outsiders are told there is none, annotators may only answer."""
     people = {name: site.token(name) for name in Site.PEOPLE}
-    for row in (row for row in ROUTES if row.access.within is not None):
+    for row in (row for row in ROUTES if row.access.campaign_role is not None):
         for name in ("other", "stranger"):
             assert assert_error(send(people[name], row), 404) == "not_found", (row.path, name)
         for name in ("manager", "annotator"):
             assert assert_error(send(people[name], row, "prices"), 404) == "not_found", (row.path, name)
         for name in people:
             assert assert_error(send(people[name], row, "no-such"), 404) == "not_found", (row.path, name)
-        if row.access.within == "manager":
+        if row.access.campaign_role == "manager":
             assert assert_error(send(people["annotator"], row), 403) == "forbidden", row.path
 
 
 def test_roles_by_other_routes(site):
     """Accounts are the administrators', uploads and new campaigns the managers'."""
     for row in ROUTES:
-        if row.access.within is None and row.access.least != "annotator":
+        if row.access.campaign_role is None and row.access.least_role != "annotator":
             assert_error(send(site.token("annotator"), row), 403)
-            if row.access.least == "admin":
+            if row.access.least_role == "admin":
                 assert_error(send(site.token("manager"), row), 403)
 
 
@@ -460,7 +440,7 @@ def test_unsafe_requests_by_cookie_need_the_second_secret_and_come_from_here(sit
     """Cross-site request forgery: without the token, with a wrong one, or from elsewhere, nothing happens."""
     client = site.session("admin")
     for row in ROUTES:
-        if row.method == "GET" or row.access.anybody:
+        if row.method == "GET" or row.access.public:
             continue
         for headers in ({"X-CSRF-Token": ""}, {"X-CSRF-Token": "0" * 64}):
             response = client.request(row.method, path_of(row), json=body_of(row), headers=headers)
@@ -667,9 +647,9 @@ def test_downloads_are_named_by_us(site):
 # -- too much -----------------------------------------------------------------------------------------
 
 
-def test_bodies_end(fresh_site):
+def test_bodies_end(site_of):
     """A body beyond its limit is refused, announced or not, and nothing of it is kept."""
-    site = fresh_site(replace(LOOSE, body_bytes=1000, upload_bytes=5000))
+    site = site_of(replace(LOOSE, body_bytes=1000, upload_bytes=5000))
     client = site.session("admin")
     for row in ROUTES:
         if row.method in ("POST", "PATCH") and (row.body is not None or row.raw):
@@ -698,9 +678,9 @@ def test_json_that_is_deep_or_odd_is_refused(site):
     assert response.status_code == 422
 
 
-def test_answers_have_a_pace(fresh_site):
+def test_answers_have_a_pace(site_of):
     """Nobody sends more than their rate; others are not held up by it."""
-    site = fresh_site(replace(LOOSE, answers=Rates(5, 0.01)))
+    site = site_of(replace(LOOSE, answers=Rates(5, 0.01)))
     one, two = site.token("annotator"), site.token("manager")
     statuses = [one.post(f"{API}/campaigns/drinks/next", json={}).status_code for _ in range(7)]
     assert statuses == [200] * 5 + [429] * 2
@@ -718,9 +698,9 @@ def test_lists_have_a_most(site):
     assert len(leases) == 1
 
 
-def test_uploads_have_a_most(fresh_site):
+def test_uploads_have_a_most(site_of):
     """Nobody fills the disk with files that wait."""
-    site = fresh_site(replace(LOOSE, uploads_per_person=2))
+    site = site_of(replace(LOOSE, uploads_per_person=2))
     client = site.session("manager")
     for _ in range(2):
         sent = client.post(f"{API}/uploads", content=b"a,b\n1,2\n3,4\n", headers={"X-File-Name": "t.csv"})
@@ -731,9 +711,9 @@ def test_uploads_have_a_most(fresh_site):
 # -- injection ----------------------------------------------------------------------------------------
 
 
-def test_statements_in_texts_stay_texts(fresh_site):
+def test_statements_in_texts_stay_texts(site_of):
     """A corpus of injections in every text of every route: no error within, no table touched."""
-    site = fresh_site()
+    site = site_of()
     client = site.session("admin")
     before = [user.id for user in site.accounts.users()], site.store.head("drinks"), len(site.store.campaigns())
     for nasty in NASTY:
@@ -745,7 +725,7 @@ def test_statements_in_texts_stay_texts(fresh_site):
             if "{" in row.path and "path:path" not in row.path:
                 for name in re.findall(r"{(\w+)}", row.path):
                     assert send(client, row, **{name: quoted}).status_code < 500, (row, nasty)
-            if row.body is not None and row.access.within is None and row.path != f"{API}/logout":
+            if row.body is not None and row.access.campaign_role is None and row.path != f"{API}/logout":
                 sent = {key: nasty if isinstance(value, str) else value for key, value in body_of(row).items()}
                 response = client.request(row.method, path_of(row), json=sent)
                 assert response.status_code < 500, (row, nasty, response.text)
@@ -760,7 +740,7 @@ def test_statements_in_texts_stay_texts(fresh_site):
 
 def test_statements_are_not_built_from_texts():
     """The server writes no SQL at all."""
-    for path in Path(application.__file__).parent.glob("*.py"):
+    for path in Path(application.__file__).parent.rglob("*.py"):
         assert not re.search(r"\b(SELECT|INSERT INTO|UPDATE .* SET|DELETE FROM)\b", path.read_text()), path
 
 

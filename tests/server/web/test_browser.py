@@ -13,15 +13,8 @@ import pytest
 pytest.importorskip("uvicorn", reason="needs the extra server")
 
 from journeys import House, eventually, flats, house, killing
-from pages import chromium
 
 NAME = "rents"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from answering import png
 from managing import Managed
-from pages import CORPUS, Reply, Site, chromium, faults, opened, refused
+from pages import CORPUS, Reply, Site, faults, opened, refused
 
 CSV = {"name": "flats März.csv", "mimeType": "text/csv", "buffer": b"flat,size\nflat-1,31\n"}
 TABS = ["overview", "people", "invitations", "flags", "export", "settings"]
@@ -25,12 +25,6 @@ NAMELESS = """() => {
     ...ids.filter((id, i) => ids.indexOf(id) !== i).map((id) => `twice: ${id}`),
   ];
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
@@ -235,7 +229,7 @@ def test_errors_speak_of_fields_as_the_page_calls_them(page: Any, site: Site) ->
         ("There is a campaign of that name.", None): "There is a campaign of that name.",
     }
     say = """async (pairs) => {
-      const { inWords } = await import("/static/shared/names.js");
+      const { inWords } = await import("/static/shared/setting-names.js");
       return pairs.map(([message, argument]) => inWords(message, argument));
     }"""
     assert page.evaluate(say, [list(pair) for pair in told]) == list(told.values())
@@ -249,6 +243,16 @@ def test_the_preview_has_its_answers_where_the_answer_page_has_them(page: Any, s
     page.get_by_label("An order of items").check()
     page.locator(".preview-answer.item").first.wait_for()
     assert page.locator(".preview-answer").all_inner_texts() == ["tea", "coffee"]
+
+
+def test_a_long_text_in_the_preview_is_scrolled_by_keys(page: Any, site: Site) -> None:
+    long = "Bright, second floor, quiet yard. " * 60
+    Managed(site, t=lambda text: long if text == "Bright, second floor, quiet yard." else text)
+    uploaded(page, site)
+    # In one look, since the preview is drawn anew now and then: whether each has more than it shows, and is a stop.
+    seen = """JSON.stringify([...document.querySelectorAll(".preview-fields dd")].map(
+      (one) => [one.scrollHeight > one.clientHeight, one.tabIndex]))"""
+    until(page, f"{seen} === '[[false,-1],[false,-1],[true,0]]'")
 
 
 def test_creation_refused_at_the_name(page: Any, site: Site) -> None:
@@ -504,7 +508,7 @@ def test_predictions_that_make_no_line_are_points(page: Any, site: Site) -> None
     page.goto(f"{site.url}/manage/rents")
     page.locator(".chart .marks.prediction").first.wait_for(state="attached")
     assert not page.locator(".chart .plot-line.prediction").count()
-    smooth = "async (p) => (await import('/static/charts/cloud.js')).isCurve(p)"
+    smooth = "async (p) => (await import('/static/charts/question-cloud.js')).isCurve(p)"
     assert page.evaluate(smooth, [[x, x * x] for x in range(40)])
     assert not page.evaluate(smooth, rough)
 

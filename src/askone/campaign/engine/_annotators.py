@@ -12,7 +12,7 @@ FAST = 0.3
 
 
 @final
-class Done(NamedTuple):
+class Undoable(NamedTuple):
     """Something a person did that can be taken back: an answer or a skip (its event), of a question."""
 
     id: str
@@ -22,7 +22,7 @@ class Done(NamedTuple):
 
 @final
 @dataclass
-class Person:
+class Annotator:
     """One person's answers, counted."""
 
     answers: int = 0
@@ -34,7 +34,7 @@ class Person:
     gold_right: int = 0
     last_seen: float = 0.0
     seconds: array[float] = field(default_factory=lambda: array("f"))
-    done: list[Done] = field(default_factory=list)
+    done: list[Undoable] = field(default_factory=list)
     gold_seen: set[int] = field(default_factory=set)
 
     def answered(self, answer: bool, took: float | None, truth: bool | None, sign: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""Seats of a campaign during one turn: who holds which question, and what is to be written of that.
+"""Seats of a campaign during one transaction: who holds which question, and what is to be written of that.
 
 A question without an answer has a seat for each person who is to answer it; a seat that is not held, or whose lease
 has run out, goes to whoever comes next, with the question that was asked.  So a row is asked once.
@@ -13,7 +13,7 @@ from typing import final
 
 from askone.campaign.engine.projection import Book
 from askone.store.entries import Seat
-from askone.store.transactions import Turn
+from askone.store.transactions import Transaction
 
 _PAGES, _MANY = 5, 500
 
@@ -25,18 +25,25 @@ def fresh_lease() -> str:
 
 @final
 class Seats:
-    """See the module.  ``found`` are the seats that the turn's people hold, ``free`` the first ``page`` free ones."""
+    """See the module.  ``found`` are the seats that people of the batch hold, ``free`` the first ``page`` free ones."""
 
     def __init__(
-        self, book: Book, turn: Turn, found: Sequence[Seat], free: Sequence[Seat], page: int, now: float, lease: float
+        self,
+        book: Book,
+        transaction: Transaction,
+        found: Sequence[Seat],
+        free: Sequence[Seat],
+        page: int,
+        now: float,
+        lease: float,
     ) -> None:
-        self._book, self._turn, self._page, self._now, self._lease = book, turn, page, now, lease
+        self._book, self._transaction, self._page, self._now, self._lease = book, transaction, page, now, lease
         self.here = {(seat.number, seat.seat): seat for seat in found}
         self.changed: dict[tuple[int, int], Seat] = {}
         self.dropped: set[tuple[int, int]] = set()
         self._free: list[Seat] = []
         self._after: tuple[int, int] | None = None
-        self._turned(free)
+        self._add_page(free)
 
     # -- changes ----------------------------------------------------------------------------------
 
@@ -86,7 +93,7 @@ class Seats:
     def of(self, numbers: Iterable[int]) -> list[Seat]:
         """The seats of these questions as they are now."""
         wanted = set(numbers)
-        found = {(seat.number, seat.seat): seat for seat in self._turn.seats(numbers=sorted(wanted))}
+        found = {(seat.number, seat.seat): seat for seat in self._transaction.seats(numbers=sorted(wanted))}
         found |= {place: seat for place, seat in self.changed.items() if seat.number in wanted}
         return [seat for place, seat in found.items() if place not in self.dropped]
 
@@ -125,7 +132,7 @@ class Seats:
             if self._after is None:
                 return None
             start = len(self._free)
-            self._turned(self._turn.free(self._now, self._page, self._after))
+            self._add_page(self._transaction.free(self._now, self._page, self._after))
         return None
 
     def last(self, person: str) -> Seat | None:
@@ -137,13 +144,13 @@ class Seats:
                     return seat
         return None
 
-    def _turned(self, page: Sequence[Seat]) -> None:
+    def _add_page(self, page: Sequence[Seat]) -> None:
         """A page of free seats."""
         self._after = (page[-1].number, page[-1].seat) if len(page) == self._page else None
         self._free += [seat for seat in page if not self._gone(seat)]
 
     def _gone(self, seat: Seat) -> bool:
-        """Whether a seat, as the store has it, was changed in this turn or its question is closed."""
+        """Whether a seat, as the store has it, was changed in this transaction or its question is closed."""
         place = (seat.number, seat.seat)
         if place in self.changed or place in self.dropped:
             return True

@@ -1,6 +1,6 @@
-"""One batch of requests while the turn of the store is held: who has which question, what comes next, what is written.
+"""One batch of requests in one transaction of the store: who has which question, what comes next, what is written.
 
-Nothing has happened before the turn is committed: if it fails, the book is read anew.
+Nothing has happened before the transaction is committed: if it fails, the book is read anew.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import final
 
 from askone.campaign.engine._leases import Seats, fresh_lease
 from askone.campaign.engine.commands import Ahead, Request, Served, Serving, State, ids_of, leases_of, people_of
-from askone.campaign.engine.planner import QUIET, Asker, Drafted, Plan
+from askone.campaign.engine.planner import QUIET, Asker, Drafted, PlannedQuestion
 from askone.store.entries import Entry, Seat
-from askone.store.transactions import Looked, Turn
+from askone.store.transactions import Prefetched, Transaction
 
-_AT_ONCE = 100  # answers: more, such as another process wrote, are learnt from when the turn is over
+_AT_ONCE = 100  # answers: more, such as another process wrote, are learnt from when the transaction is over
 
 
-def looked_up(turn: Turn, after: int, requests: Sequence[Request], now: float) -> Looked:
+def looked_up(transaction: Transaction, after: int, requests: Sequence[Request], now: float) -> Prefetched:
     """What the store has for these requests, and what the log holds after entry ``after``."""
     people, leases = sorted(set(people_of(requests))), sorted(set(leases_of(requests)))
-    return turn.look(after, ids_of(requests), people, leases, now, _page(requests))
+    return transaction.look(after, ids_of(requests), people, leases, now, _page(requests))
 
 
 def _page(requests: Sequence[Request]) -> int:
@@ -32,11 +32,13 @@ def _page(requests: Sequence[Request]) -> int:
 class Sitting:
     """See the module.  The book has caught up with what was looked up."""
 
-    def __init__(self, asker: Asker, turn: Turn, looked: Looked, requests: Sequence[Request], now: float) -> None:
+    def __init__(
+        self, asker: Asker, transaction: Transaction, looked: Prefetched, requests: Sequence[Request], now: float
+    ) -> None:
         self.asker, self.book, self.now = asker, asker.book, now
         self.known = looked.known
         lease = asker.settings.lease_seconds
-        self.seats = Seats(self.book, turn, looked.seats, looked.free, _page(requests), now, lease)
+        self.seats = Seats(self.book, transaction, looked.seats, looked.free, _page(requests), now, lease)
         self.entries: list[Entry] = []
         self.measured = False
         """Whether the error of the model is known better than before."""
@@ -126,8 +128,8 @@ class Sitting:
 
     def _learn(self) -> None:
         """Before a question is made, where few are at work; among many, what was just said is one bit of dozens."""
-        if self._quiet and self.book.learning.pending <= _AT_ONCE:
-            self.book.learning.settle()
+        if self._quiet and self.book.trainer.pending <= _AT_ONCE:
+            self.book.trainer.settle()
 
     def _fresh(self, person: str, ahead: bool) -> Seat | None:
         """A question that was not asked before."""
@@ -144,15 +146,15 @@ class Sitting:
             return None
         return self._ask(self.asker.draft(plan, book.state), person, ahead)
 
-    def _orphan(self, person: str, before: Collection[int]) -> Plan | None:
+    def _orphan(self, person: str, before: Collection[int]) -> PlannedQuestion | None:
         """What was set aside to come after one of these questions, and will not come by itself."""
         plans = (self._following(person, number) for number in self.book.reserved if number in before)
         return next((plan for plan in plans if plan is not None), None)
 
-    def _following(self, person: str, number: int) -> Plan | None:
+    def _following(self, person: str, number: int) -> PlannedQuestion | None:
         """What is set aside to come after a question, unless this person has had that row."""
         plan, seen = self.book.reserved.get(number), self.book.person(person).gold_seen
-        return None if plan is None or (plan[2] == "gold" and plan[1] in seen) else Plan(*plan)
+        return None if plan is None or (plan[2] == "gold" and plan[1] in seen) else PlannedQuestion(*plan)
 
     def _ask(self, draft: Drafted, person: str, ahead: bool, lease: str = "") -> Seat:
         """Put a question: it is logged with what is to follow it, and has its seats."""
@@ -171,7 +173,7 @@ class Sitting:
 
     # -- looking ahead ----------------------------------------------------------------------------
 
-    def _look_ahead(self, seat: Seat, following: Plan) -> Seat:
+    def _look_ahead(self, seat: Seat, following: PlannedQuestion) -> Seat:
         self._learn()
         no, yes = self.asker.drafts(seat.number, following, self._quiet)
         lease = fresh_lease()

@@ -1,6 +1,6 @@
-"""Where people are served: requests in, results out, one durable turn of the store for a batch of them.
+"""Where people are served: requests in, results out, one durable transaction of the store for a batch of them.
 
-In a turn the log is caught up with, every request is decided at the book's state, and what happened is written
+In a transaction the log is caught up with, every request is decided at the book's state, and what happened is written
 with the seats it changed.
 """
 
@@ -35,7 +35,7 @@ from askone.campaign.engine.projection import STOPPED
 from askone.errors import AskoneError, CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownQuestion
 from askone.session.log import Answered, Retracted, Skipped
 from askone.store.entries import Entry, Seat
-from askone.store.notices import STATUSES, Excluded, Flagged, Included, Limited, Reopened, Turned
+from askone.store.notices import STATUSES, Excluded, Flagged, Included, Limited, Reopened, StatusChanged
 
 _LONGEST = 2000
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
@@ -144,8 +144,8 @@ def set_status(sitting: Sitting, request: SetStatus) -> Done:
     """See ``SetStatus``."""
     if request.status not in STATUSES:
         raise InvalidArgument("status", f"one of: {', '.join(map(repr, STATUSES))}", repr(request.status))
-    if not _repeated(sitting, request.id, request.who, Turned) and request.status != sitting.book.status:
-        sitting.note(Entry(Turned(request.id, request.status), request.who, sitting.now))
+    if not _repeated(sitting, request.id, request.who, StatusChanged) and request.status != sitting.book.status:
+        sitting.note(Entry(StatusChanged(request.id, request.status), request.who, sitting.now))
     return Done(1)
 
 
@@ -241,11 +241,11 @@ _HANDLERS: dict[type, Callable[[Sitting, Any], Result]] = {
 
 
 def decide(sitting: Sitting, request: Request) -> Result | AskoneError:
-    """The result of one request, or why it is refused; a store that fails is no refusal, and ends the turn."""
+    """The result of one request, or why it is refused; a store that fails is no refusal, and ends the transaction."""
     try:
         return _HANDLERS[type(request)](sitting, request)
     except StoreUnavailable:
-        raise  # the request may have happened by half: with the turn, none of it has
+        raise  # the request may have happened by half: with the transaction, none of it has
     except AskoneError as error:
         return error
 

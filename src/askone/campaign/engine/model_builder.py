@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -22,7 +22,11 @@ from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.encoder import Encoder
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
+from askone.estimators.choices.base import LearnerChoice
+from askone.estimators.choices.gradients import SGD
+from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.estimators.loading import load
+from askone.learners import registry
 from askone.session import row_selection
 
 
@@ -44,29 +48,39 @@ def make_estimator(settings: Settings, sample: Array | None, features: int | Non
     """
     if sample is None and settings.labels.needs_rows:
         raise InvalidArgument("rows", "a table, to ask about its rows", None)
-    estimator = _estimator(settings, {} if features is None else {"n_components": features})
+    estimator = _estimator(settings, features)
     try:
         estimator.start(None if sample is None else np.asarray(sample, dtype=np.float64))  # type: ignore[arg-type]
         if settings.ask.order == "uncertain":
-            row_selection.require_forecasts(estimator.stream_.learner)
+            row_selection.as_forecasting(estimator.stream_.learner)
     except InvalidArgument as error:
         raise InvalidArgument(settings.place(error.argument), error.allowed, error.got) from error
     estimator.budget = estimator.stream_.budget = None
     return estimator
 
 
-def _estimator(settings: Settings, options: dict[str, Any]) -> OneBitEstimator:
+def _estimator(settings: Settings, features: int | None) -> OneBitEstimator:
     learner, budget = settings.learner, settings.ask.budget
     return settings.labels.estimator(
         settings,
-        wording=settings.question.wording,
-        learner=learner.learner,
+        learner=_choice(settings, features),
         flip=learner.flip,
         budget=None if budget is None else max(1, budget // settings.ask.overlap),
         keep_log=False,
         random_state=learner.seed,
-        **options,
     )
+
+
+def _choice(settings: Settings, features: int | None) -> LearnerChoice | str:
+    """The learner of the settings, with so many features; one that was registered by its name."""
+    labels, learner = settings.labels, settings.learner
+    if learner.learner in registry.names():
+        return learner.learner
+    if learner.learner == "rls":
+        return RecursiveLeastSquares(n_components=features)
+    if learner.learner == "sgd" or learner.loss != "median":
+        return SGD(loss=learner.loss if "loss" in labels.tuned else "auto", n_components=features)
+    return labels.likelihood(features)
 
 
 def pack(estimator: OneBitEstimator, encoder: Encoder | None) -> bytes:

@@ -13,6 +13,7 @@ from askone.campaign.engine.projection import Book
 from askone.campaign.engine.row_cache import Tray
 from askone.campaign.kinds.base import EXAM_UNIFORMS
 from askone.campaign.settings.settings import Settings
+from askone.learners.abilities import Forecasts, able
 from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.registry import question_from_json
@@ -27,7 +28,7 @@ QUIET = 3
 
 
 @final
-class Plan(NamedTuple):
+class PlannedQuestion(NamedTuple):
     """A question to come: its number, its row, what it is for, and how the row was chosen."""
 
     number: int
@@ -44,7 +45,7 @@ class Plan(NamedTuple):
 class Drafted(NamedTuple):
     """A question made at some state, that was not put yet."""
 
-    plan: Plan
+    plan: PlannedQuestion
     question: Question
     learnt: int
     aside: dict[str, Any]
@@ -58,10 +59,10 @@ class Drafted(NamedTuple):
     def from_json(cls, record: Mapping[str, Any]) -> Drafted:
         """The inverse of ``to_json``."""
         number, position, role, choice = record["plan"]
-        plan = Plan(number, position, role, None if choice is None else Choice(**choice))
+        plan = PlannedQuestion(number, position, role, None if choice is None else Choice(**choice))
         return cls(plan, question_from_json(record["question"]), record["learnt"], dict(record["aside"]))
 
-    def entry(self, key: str, who: str, at: float, following: Plan | None) -> Entry:
+    def entry(self, key: str, who: str, at: float, following: PlannedQuestion | None) -> Entry:
         """It was asked; ``following`` is what is set aside to come after it."""
         event = Asked(f"ask-{self.plan.number}", key, self.question, self.learnt, self.plan.choice)
         ahead = {} if following is None else {"ahead": following.to_json()}
@@ -100,23 +101,24 @@ class Asker:
         """Who asks."""
         return self.book.learner
 
-    def plan(self, person: str, number: int, besides: int | None = None) -> Plan | None:
+    def plan(self, person: str, number: int, besides: int | None = None) -> PlannedQuestion | None:
         """Which row this question is to be about, other than the row ``besides``; None: there is none left."""
         u = random_table.uniforms(self.seed, number, 1, 3, random_table.ROLE)[0]
         seen = self.book.person(person).gold_seen
         unseen = [p for p in self.gold if p not in seen and p != besides] if u[0] < self.settings.gold_share else []
         if unseen:
-            return Plan(number, unseen[int(u[2] * len(unseen))], "gold")
+            return PlannedQuestion(number, unseen[int(u[2] * len(unseen))], "gold")
         role = "exam" if u[1] < self.settings.exam_share else ""
         position, choice = self._row(number, besides, float(u[2]) if role else None)
-        return None if position is None else Plan(number, position, role, choice)
+        return None if position is None else PlannedQuestion(number, position, role, choice)
 
     def _row(self, number: int, besides: int | None, lot: float | None) -> tuple[int | None, Choice | None]:
         """The row that should tell most, or the next; ``lot`` draws one instead, for rows that were chosen as the
         least certain say nothing of the error in all.
         """
-        if self.settings.order == "uncertain" and self.learner.forecasts and not self.book.rowless:
-            return self._uncertain(number, besides) if lot is None else (self._drawn(lot, besides), None)
+        learner = self.learner
+        if self.settings.order == "uncertain" and able(learner, Forecasts) and not self.book.rowless:
+            return self._uncertain(learner, number, besides) if lot is None else (self._drawn(lot, besides), None)
         found = [p for p in self.book.next_rows(2) if self.book.rowless or p != besides]
         return (found[0] if found else None), None
 
@@ -125,7 +127,7 @@ class Asker:
         free = free if besides is None else free[free != besides]
         return int(free[int(lot * len(free))]) if len(free) else None
 
-    def _uncertain(self, number: int, besides: int | None) -> tuple[int | None, Choice | None]:
+    def _uncertain(self, learner: Forecasts[Any], number: int, besides: int | None) -> tuple[int | None, Choice | None]:
         """The row whose answer should tell most, of some that are drawn (see ``pools``)."""
         free = self.book.free_rows()
         free = free if besides is None else free[free != besides]
@@ -136,11 +138,11 @@ class Asker:
             looked = free[
                 sampled(random_table.uniforms(self.seed, number, 1, CANDIDATES, random_table.POOL)[0], len(free))
             ]
-        worth = self.learner.worth(self.book.state, self.tray.features(looked.tolist()))
+        worth = learner.worth(self.book.state, self.tray.features(looked.tolist()))
         best = int(np.argmax(worth))
         return int(looked[best]), Choice("uncertain", len(free), len(looked), float(worth[best]))
 
-    def draft(self, plan: Plan, state: Any) -> Drafted:
+    def draft(self, plan: PlannedQuestion, state: Any) -> Drafted:
         """The question of a plan at a state."""
         row = self.tray.row(plan.position)
         x = self.tray.features([plan.position])[0]
@@ -153,12 +155,12 @@ class Asker:
                 question, aside = found.question, {**aside, "role": "exam", "score": [*found.score, found.most]}
         if question is None:
             uniform = random_table.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
-            question = self.labels.plausible(self.learner.ask_row(state, x, uniform, None), self.learner, state)
+            question = self.labels.plausible(self.learner.ask(state, x, uniform), self.learner, state)
         if plan.role == "gold":
             aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
         return Drafted(plan, question.numbered(plan.number), self.learner.count(state), aside)
 
-    def drafts(self, number: int, following: Plan, quiet: bool) -> tuple[Drafted, Drafted]:
+    def drafts(self, number: int, following: PlannedQuestion, quiet: bool) -> tuple[Drafted, Drafted]:
         """What would be asked after a no and after a yes to question ``number``.
 
         With few people at work the state after either answer is computed; among many the bit is one of dozens
@@ -166,10 +168,10 @@ class Asker:
         it did: two questions alike would tell it from the others.
         """
         asking = self.book.asked[number]
-        teaches = asking.role == "" or self.learner.forecasts
+        teaches = asking.role == "" or able(self.learner, Forecasts)
         if not quiet or not teaches or self.book.overlap > 1:
             draft = self.draft(following, self.book.state)
             return draft, draft
         x = self.tray.features([asking.position])[0]
-        states = [self.learner.tell_row(self.book.state, x, asking.question, bit, None) for bit in (False, True)]
+        states = [self.learner.tell(self.book.state, x, asking.question, bit) for bit in (False, True)]
         return self.draft(following, states[0]), self.draft(following, states[1])

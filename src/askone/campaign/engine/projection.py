@@ -1,6 +1,6 @@
 """The fold: all that is known of a campaign, from its log alone.
 
-``note`` does the book-keeping of one entry, ``learning`` brings the model up to date.  No clock, no randomness:
+``note`` does the book-keeping of one entry, ``trainer`` brings the model up to date.  No clock, no randomness:
 whoever reads the same log has the same book, and after as many lessons the same state bit for bit.
 """
 
@@ -13,14 +13,14 @@ from typing import Any, cast, final
 import numpy as np
 
 from askone._common.types import Array
-from askone.campaign.engine._annotators import Done, Person
-from askone.campaign.engine._trainer import Features, Learning
-from askone.campaign.engine.training_set import Asking, Given, Lessons, decided
+from askone.campaign.engine._annotators import Annotator, Undoable
+from askone.campaign.engine._trainer import Features, Trainer
+from askone.campaign.engine.training_set import Asking, Given, TrainingSet, decided
 from askone.errors import InvalidFile
 from askone.learners.base import Learner
 from askone.session.log import Answered, Asked, Choice, Retracted, Skipped
 from askone.store.entries import Entry
-from askone.store.notices import Began, Excluded, Flagged, Grown, Included, Limited, Reopened, Status, Turned
+from askone.store.notices import Began, Excluded, Flagged, Grown, Included, Limited, Reopened, Status, StatusChanged
 
 STOPPED = "target-"
 """How the event begins that stops a campaign because its target is reached."""
@@ -53,11 +53,11 @@ class Book:
         self.closed: set[int] = set()
         self.touched: dict[int, set[str]] = {}
         """Open question: who answered or skipped it."""
-        self.people: dict[str, Person] = {}
+        self.people: dict[str, Annotator] = {}
         self.excluded: set[str] = set()
         self.flags: list[Entry] = []
-        self.lessons = Lessons()
-        self.learning = Learning(learner, features, self.asked, self.lessons)
+        self.lessons = TrainingSet()
+        self.trainer = Trainer(learner, features, self.asked, self.lessons)
         self.answers = self.skips = self.retractions = 0
         self.stale_count = self.stale_sum = self.stale_most = 0
         self.per_minute: Counter[int] = Counter()
@@ -108,7 +108,7 @@ class Book:
         """Note entries and learn what they teach."""
         for entry in entries:
             self.note(entry)
-        self.learning.settle()
+        self.trainer.settle()
 
     def note(self, entry: Entry) -> None:
         """Everything but learning."""
@@ -117,12 +117,12 @@ class Book:
         _NOTES[type(entry.event)](self, entry, entry.event)
         self.seq = entry.seq
 
-    def person(self, who: str) -> Person:
+    def person(self, who: str) -> Annotator:
         """What is known of somebody: nothing, if they did nothing yet."""
-        return self.people.get(who) or Person()
+        return self.people.get(who) or Annotator()
 
-    def _counted(self, who: str) -> Person:
-        return self.people.setdefault(who, Person())
+    def _counted(self, who: str) -> Annotator:
+        return self.people.setdefault(who, Annotator())
 
     def _began(self, entry: Entry, event: Began) -> None:
         self.rows, self.budget = event.rows, event.settings.get("ask", {}).get("budget")
@@ -132,7 +132,7 @@ class Book:
         self.rows += event.rows
         self._resize(self.rows)
 
-    def _turned(self, entry: Entry, event: Turned) -> None:
+    def _status_changed(self, entry: Entry, event: StatusChanged) -> None:
         self.status = event.status
         self.stopped = self.stopped or event.id.startswith(STOPPED)
 
@@ -199,7 +199,7 @@ class Book:
         self.per_minute[int(entry.at // 60)] += 1
         person = self._counted(entry.who)
         person.answered(answer, entry.took, asking.truth)
-        person.done.append(Done(event.id, number, False))
+        person.done.append(Undoable(event.id, number, False))
         person.last_seen = entry.at
         if asking.role == "gold":
             person.gold_seen.add(asking.position)
@@ -254,7 +254,7 @@ class Book:
         self.skips += 1
         person = self._counted(entry.who)
         person.skips, person.last_seen = person.skips + 1, entry.at
-        person.done.append(Done(event.id, number, True))
+        person.done.append(Undoable(event.id, number, True))
         self._refresh(number)
 
     def _reopened(self, entry: Entry, event: Reopened) -> None:
@@ -287,12 +287,12 @@ class Book:
     @property
     def learner(self) -> Learner[Any]:
         """Who asks and learns."""
-        return self.learning.learner
+        return self.trainer.fold.learner
 
     @property
     def state(self) -> Any:
         """What was learnt so far."""
-        return self.learning.state
+        return self.trainer.fold.state
 
     @property
     def learnt(self) -> int:
@@ -321,7 +321,7 @@ _Note = Callable[[Book, Entry, Any], None]
 _NOTES: dict[type, _Note] = {
     Began: Book._began,
     Grown: Book._grown,
-    Turned: Book._turned,
+    StatusChanged: Book._status_changed,
     Limited: Book._limited,
     Asked: Book._asked,
     Answered: Book._answered,

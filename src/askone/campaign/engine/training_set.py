@@ -70,7 +70,7 @@ def decided(given: Iterable[Given], most: int, excluded: set[str]) -> tuple[int,
 
 
 @final
-class Lessons:
+class TrainingSet:
     """Lessons in the order in which they were decided; says from where on they changed."""
 
     def __init__(self) -> None:

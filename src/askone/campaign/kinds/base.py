@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # settings hold a kind; what learns and predicts is loaded wh
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.campaign.tables.base import Column, Table
     from askone.estimators.base import OneBitEstimator
+    from askone.estimators.choices.base import LearnerChoice
 
 CellType = Literal["int", "float", "bool", "text", "json"]
 Columns = tuple[tuple[str, CellType], ...]
@@ -153,6 +154,10 @@ class Kind(ABC):
     @abstractmethod
     def estimator(self, settings: Settings, **shared: Any) -> OneBitEstimator:
         """Return the model to begin with; ``shared`` are arguments that all estimators have."""
+
+    @abstractmethod
+    def likelihood(self, features: int | None) -> LearnerChoice:
+        """Return the learner that it has if no other is chosen, with so many features at most."""
 
     def view(self, question: Question) -> View:
         """Return the parts of a question."""

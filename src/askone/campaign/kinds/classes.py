@@ -26,6 +26,7 @@ from askone.campaign.kinds.base import (
 )
 from askone.campaign.settings.section import Attributes, Names, about, section
 from askone.labels.classes import Classes, FiniteSpace
+from askone.learners.abilities import probabilities
 from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.subset import Subset
@@ -34,8 +35,11 @@ if TYPE_CHECKING:
     from askone.campaign.settings.settings import QuestionSettings, Settings
     from askone.campaign.tables.base import Column, Table
     from askone.estimators import classifier
+    from askone.estimators.choices import likelihoods
+    from askone.estimators.choices.base import LearnerChoice
 else:
     classifier = lazy_import("askone.estimators.classifier")
+    likelihoods = lazy_import("askone.estimators.choices.likelihoods")
 
 _MOST_SUGGESTED = 30  # different labels that are taken for classes
 _LONGEST_SUGGESTED = 100  # characters of such a label
@@ -90,8 +94,16 @@ class ClassNames(Kind):
         """Return a classifier."""
         attributes = None if self.attributes is None else {title: list(one) for title, one in self.attributes}
         return classifier.OneBitClassifier(
-            self.classes, attributes=attributes, max_set_size=self.max_set_size, **shared
+            self.classes,
+            attributes=attributes,
+            max_set_size=self.max_set_size,
+            wording=settings.question.wording,
+            **shared,
         )
+
+    def likelihood(self, features: int | None) -> LearnerChoice:
+        """Return the likelihood of sets."""
+        return likelihoods.SetLikelihood(n_components=features)
 
     def view(self, question: Question) -> View:
         """Return the set; where it has a title, a page shows that alone."""
@@ -129,10 +141,11 @@ class ClassNames(Kind):
         self, estimator: classifier.OneBitClassifier, X: Array, rowless: bool = False
     ) -> dict[str, list[Any]]:
         """Return classes, with probabilities if the model has some."""
-        best, names = estimator.predict(X).tolist(), [str(name) for name in self.classes]
-        if not estimator.stream_.learner.forecasts:
+        stream, best = estimator.stream_, estimator.predict(X).tolist()
+        found = probabilities(stream.learner, stream.state, X)
+        if found is None:
             return {"prediction": best, **dict.fromkeys(("probability", "probabilities"), [None] * len(best))}
-        rows = estimator.predict_proba(X).tolist()
+        names, rows = [str(name) for name in self.classes], found.tolist()
         chances = [dict(zip(names, row, strict=True)) for row in rows]
         return {"prediction": best, "probability": list(map(max, rows)), "probabilities": chances}
 

@@ -14,7 +14,8 @@ from askone._common.types import Array
 from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View
 from askone.campaign.settings.section import Words, about, section
 from askone.errors import InvalidArgument
-from askone.labels.number import YES_NO, Real, number_text
+from askone.labels.number import YES_NO, Real, Wording, number_text
+from askone.learners.abilities import Forecasts, able, deviation, interval, space_at
 from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.half_space import HalfSpace
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
     from askone._common import compiled
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.estimators import regressor
-    from askone.learners import range_search
+    from askone.estimators.choices import likelihoods
+    from askone.estimators.choices.base import LearnerChoice
 else:
     compiled = lazy_import("askone._common.compiled")
     regressor = lazy_import("askone.estimators.regressor")
-    range_search = lazy_import("askone.learners.range_search")
+    likelihoods = lazy_import("askone.estimators.choices.likelihoods")
 
 _EDGE = 0.01  # of the range, next to its ends, is not asked about
 _USUAL_ERROR = 0.05  # to expect before anything was measured, as a part of the range
@@ -117,17 +119,19 @@ class Numbers(Kind):
 
     def estimator(self, settings: Settings, **shared: Any) -> regressor.OneBitRegressor:
         """Return a regressor."""
+        question = settings.question
         return regressor.OneBitRegressor(
             self.low,
             self.high,
-            unit=self.unit,
-            names=[self.noun] if self.noun else None,
-            answers=settings.question.answers,
+            wording=Wording((self.noun,) if self.noun else (), self.unit, question.wording, question.answers),
             decimals="auto" if self.decimals is None else self.decimals,
-            loss=settings.learner.loss,
             interval=settings.learner.interval,
             **shared,
         )
+
+    def likelihood(self, features: int | None) -> LearnerChoice:
+        """Return filters."""
+        return likelihoods.Filters(n_components=features)
 
     # -- questions --------------------------------------------------------------------------------
 
@@ -153,7 +157,7 @@ class Numbers(Kind):
         space = _known_range(learner, state)
         if space is None or not isinstance(question, HalfSpace) or len(question.direction) > 1:
             return question
-        if not learner.forecasts or question.quantities or question.purpose:
+        if not able(learner, Forecasts) or question.quantities or question.purpose:
             return question
         sign, low, high = question.direction[0], space.lows[0], space.highs[0]
         inside = sign * min(max(sign * question.threshold, low + _EDGE * (high - low)), high - _EDGE * (high - low))
@@ -180,22 +184,17 @@ class Numbers(Kind):
 
         The interval is that of the labels where it was asked about, else two deviations of the predicted median.
         """
-        try:
-            values, deviations = estimator.predict(X, return_std=True)
-        except InvalidArgument:  # stochastic gradients, or before the range is found
-            return {
-                "prediction": self._within(estimator.predict(X)),
-                **dict.fromkeys(("std", "low", "high"), [None] * len(X)),
-            }
-        low, high = values - 2 * deviations, values + 2 * deviations
-        if estimator.interval is not None:
-            low, high = estimator.predict_interval(X)
-        ends = {"low": self._within(low), "high": self._within(high)}
-        return {"prediction": self._within(values), "std": deviations.tolist(), **ends}
+        learner, state, values = estimator.stream_.learner, estimator.stream_.state, estimator.predict(X)
+        spread, ends = deviation(learner, state, X), interval(learner, state, X)
+        if ends is None and spread is not None:
+            ends = values[:, None] - 2 * spread, values[:, None] + 2 * spread
+        low, high = (None, None) if ends is None else map(self._within, ends)
+        columns = {"std": spread, "low": low, "high": high}
+        told = {name: [None] * len(X) if one is None else one[:, 0].tolist() for name, one in columns.items()}
+        return {"prediction": self._within(values).tolist(), **told}
 
-    def _within(self, values: Array) -> list[float]:
-        found: list[float] = (values if self.low is None else np.clip(values, self.low, self.high)).tolist()
-        return found
+    def _within(self, values: Array) -> Array:
+        return values if self.low is None else np.clip(values, self.low, self.high)
 
     @property
     def forecast_measure(self) -> str:
@@ -222,7 +221,7 @@ def _threshold(question: HalfSpace) -> dict[str, str]:
 
 def _known_range(learner: Learner[Any], state: Any) -> Real | None:
     """The space, with the range that was declared or, if one is sought, found by now."""
-    space = state.space if isinstance(learner, range_search.Calibrated) else learner.space
+    space = space_at(learner, state)
     return space if isinstance(space, Real) else None
 
 

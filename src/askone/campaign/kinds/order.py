@@ -21,7 +21,10 @@ from askone.questions.comparison import Prefer
 if TYPE_CHECKING:
     from askone.campaign.settings.settings import QuestionSettings, Settings
     from askone.estimators import ranker
+    from askone.estimators.choices import likelihoods
+    from askone.estimators.choices.base import LearnerChoice
 else:
+    likelihoods = lazy_import("askone.estimators.choices.likelihoods")
     ranker = lazy_import("askone.estimators.ranker")
 
 
@@ -69,7 +72,11 @@ class Items(Kind):
 
     def estimator(self, settings: Settings, **shared: Any) -> ranker.OneBitRanker:
         """Return a ranker."""
-        return ranker.OneBitRanker(self.items, **shared)
+        return ranker.OneBitRanker(self.items, wording=settings.question.wording, **shared)
+
+    def likelihood(self, features: int | None) -> LearnerChoice:
+        """Return Thurstone's model."""
+        return likelihoods.Thurstone(n_components=features)
 
     def view(self, question: Question) -> View:
         """Return the pair."""

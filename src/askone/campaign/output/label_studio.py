@@ -22,7 +22,7 @@ from askone.errors import CampaignClosed, InvalidFile
 from askone.questions.base import Question
 from askone.session.log import Answered, Asked
 from askone.store.entries import Entry, Row, Seat
-from askone.store.store import Store, Turn
+from askone.store.store import Store, Transaction
 
 if TYPE_CHECKING:  # it comes opened
     from askone.campaign.campaign import Campaign
@@ -159,8 +159,8 @@ def import_tasks(campaign: Campaign, file: BinaryIO, now: float) -> Imported:
         campaign.refresh()
         if campaign.book.status == "closed":
             raise CampaignClosed("this campaign is closed: nothing more is recorded")
-        with campaign.store.turn(campaign.name) as turn:
-            _take(turn, campaign, page, now, counts)
+        with campaign.store.transaction(campaign.name) as transaction:
+            _take(transaction, campaign, page, now, counts)
     campaign.refresh()
     return Imported(**counts)
 
@@ -223,12 +223,14 @@ def _choice(results: Any) -> tuple[str | None, str]:
     return None, ""
 
 
-def _take(turn: Turn, campaign: Campaign, page: Sequence[_Given], now: float, counts: dict[str, int]) -> None:
+def _take(
+    transaction: Transaction, campaign: Campaign, page: Sequence[_Given], now: float, counts: dict[str, int]
+) -> None:
     """Answers into the log, each in a seat of its question that nobody holds."""
     names = [f"ask-{one.number}" for one in page]
-    known = turn.known([*names, *(one.mark for one in page), *(one.known for one in page if one.known)])
+    known = transaction.known([*names, *(one.mark for one in page), *(one.known for one in page if one.known)])
     seats: dict[int, list[Seat]] = {}
-    for seat in turn.seats(numbers=sorted({one.number for one in page})):
+    for seat in transaction.seats(numbers=sorted({one.number for one in page})):
         if seat.expires <= now:
             seats.setdefault(seat.number, []).append(seat)
     entries: list[Entry] = []
@@ -251,7 +253,7 @@ def _take(turn: Turn, campaign: Campaign, page: Sequence[_Given], now: float, co
             known[one.mark] = entry
             entries.append(entry)
             counts["answers"] += 1
-    turn.write(entries, drop=drop)
+    transaction.write(entries, drop=drop)
 
 
 def _bit(labels: Kind, question: Question, choice: str) -> bool | None:

@@ -1,48 +1,31 @@
-"""A question and its row as a page shows them: plain JSON values, and nothing that a person should not see."""
+"""Rows as people see them: plain JSON values, and nothing that a person should not see."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from askone.campaign.kinds.base import Kind
 from askone.labels.number import number_text
-from askone.questions.base import Question
 from askone.store.entries import Row
 
 IMAGE = "image"
-_LONGEST = 20_000  # characters of a cell that are sent to a page
-
-
-def shown_question(labels: Kind, question: Question) -> dict[str, Any]:
-    """What is asked, in words and in parts.
-
-    >>> from askone.campaign.settings.settings import Numbers
-    >>> from askone.questions.half_space import HalfSpace
-    >>> from askone.labels.number import Wording
-    >>> shown = shown_question(Numbers(), HalfSpace((1.0,), 37.0, wording=Wording(("price",), "EUR")))
-    >>> shown["sentence"], shown["threshold"]["shown"]
-    ('Is the price above 37 EUR?', '37')
-    """
-    view = labels.view(question)
-    told = {"kind": view.kind, "sentence": str(question), "answers": list(view.answers or ("Yes", "No"))}
-    return {**told, "threshold": None, "set": None, "pair": None, **view.parts}
+_MAX_CHARACTERS = 20_000  # of a cell that are sent to a page
 
 
 def picture_of(campaign: str, row: Row) -> str | None:
-    """Where the picture of a row can be had, if it has one: rows of images go by the name of theirs."""
+    """Return where the picture of a row can be had, if it has one: rows of images go by the name of theirs."""
     return f"/api/v1/campaigns/{campaign}/rows/{row.position}/image" if row.content.get(IMAGE) == row.key else None
 
 
 def shown_row(row: Row, show: Sequence[str] | None, image: str | None) -> dict[str, Any]:
-    """The cells that people see, in order; ``image`` is where its picture can be had."""
+    """Return the cells that people see, in order; ``image`` is where its picture can be had."""
     names = list(row.content) if show is None else [name for name in show if name in row.content]
     fields = [field(name, row.content[name]) for name in names if not (image and name == IMAGE)]
     return {"key": row.key, "position": row.position, "fields": fields, "image": image}
 
 
 def field(name: str, value: Any) -> dict[str, Any]:
-    """One cell: its text, and what kind of thing it is.
+    """Return a cell: its text, and what kind of thing it is.
 
     >>> field("size", 37.0), field("page", "https://example.org")["kind"]
     ({'name': 'size', 'value': '37', 'kind': 'number'}, 'url')
@@ -51,7 +34,7 @@ def field(name: str, value: Any) -> dict[str, Any]:
         return {"name": name, "value": number_text(value), "kind": "number"}
     text = "" if value is None else value if isinstance(value, str) else _text(value)
     kind = "url" if text.startswith(("http://", "https://")) and " " not in text else "text"
-    return {"name": name, "value": text[:_LONGEST], "kind": kind}
+    return {"name": name, "value": text[:_MAX_CHARACTERS], "kind": kind}
 
 
 def _text(value: Any) -> str:

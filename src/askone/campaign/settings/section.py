@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Final, Protocol, TypeVar, dataclass_transform
+from typing import Annotated, Any, Final, TypeVar, dataclass_transform
 
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, ValidationError
 from pydantic.dataclasses import dataclass
@@ -31,12 +31,6 @@ _MOST_NAMES: Final = 2_000  # classes, items, columns
 _CONFIG: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
 _BOUNDS: Final = {"ge": "from {}", "gt": "above {}", "le": "to {}", "lt": "and below {}"}
 _SECTION = TypeVar("_SECTION", bound=type[Any])
-
-
-class Section(Protocol):
-    """What ``section`` makes."""
-
-    __pydantic_fields__: ClassVar[dict[str, FieldInfo]]
 
 
 @dataclass_transform(frozen_default=True)
@@ -65,7 +59,7 @@ def about(note: str, example: Any = None, **bounds: Any) -> Any:
     return Field(description=note, examples=None if example is None else [example], **bounds)
 
 
-def _refusal(error: ValidationError, cls: Section, place: str) -> InvalidArgument:
+def _refusal(error: ValidationError, cls: Any, place: str) -> InvalidArgument:
     """The first thing that is wrong, as askone says it."""
     [first, *_] = error.errors(include_url=False)
     name = str(first["loc"][0])[:100] if first["loc"] else ""
@@ -94,7 +88,7 @@ def _allowed(info: FieldInfo, message: str) -> str:
     )
 
 
-def plain(part: Section) -> dict[str, Any]:
+def plain(part: Any) -> dict[str, Any]:
     """Return the settings of a section as JSON values."""
     values = {name: getattr(part, name) for name in part.__pydantic_fields__}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

@@ -47,6 +47,7 @@ from askone.campaign.settings.section import (
 from askone.errors import InvalidArgument
 from askone.labels.base import Space
 from askone.labels.number import YES_NO
+from askone.learners import registry
 
 __all__ = [
     "AskSettings",
@@ -172,7 +173,7 @@ class Settings:
         self.space()  # checks names and wording
         if self.ask.gold_share and self.rows.gold is None:
             raise InvalidArgument("ask.gold_share", "0 without rows.gold", self.ask.gold_share)
-        as_choice(self.learner.learner, "learner.learner", self.labels.learners)
+        as_choice(self.learner.learner, "learner.learner", (*self.labels.learners, *registry.names()))
         self.labels.check(self.learner)
 
     def space(self) -> Space:

@@ -19,7 +19,7 @@ _OVER = ("closed", "spent", "done")
 
 @final
 @dataclass(frozen=True)
-class Hired:
+class SimulatedPerson:
     """Somebody with a token for a campaign, and what they know."""
 
     campaign: str
@@ -32,8 +32,8 @@ class Hired:
 class Crowd:
     """All of them, at work in threads of this process until ``stop`` or until each has given so many answers."""
 
-    def __init__(self, hired: Iterable[Hired], answers: int, seconds: float) -> None:
-        self._hired: Sequence[Hired] = list(hired)
+    def __init__(self, hired: Iterable[SimulatedPerson], answers: int, seconds: float) -> None:
+        self._hired: Sequence[SimulatedPerson] = list(hired)
         self._answers, self._seconds = answers, seconds
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -51,7 +51,7 @@ class Crowd:
         for thread in self._threads:
             thread.join(_PATIENCE + 5)
 
-    def _work(self, url: str, one: Hired, place: int) -> None:
+    def _work(self, url: str, one: SimulatedPerson, place: int) -> None:
         if self._stopping.wait(self._seconds * place / max(len(self._hired), 1)):
             return
         chance = random.Random(one.seed)
@@ -71,7 +71,7 @@ class Crowd:
             if self._stopping.wait(pause):
                 return
             if question is not None:
-                given += self._told(client, question, knowledge.answer(question.key, question.record, chance))
+                given += self._told(client, question, knowledge.answer(question, chance))
 
     def _asked(self, client: Client) -> Posed | None:
         try:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from askone.campaign.settings.settings import Settings
-
-Shown = Mapping[str, Any]
-"""A question as a page has it (``showing.shown_question``)."""
+from askone.client.question import Posed
 
 
 class Knowledge(ABC):
     """What somebody knows who is asked; the learner never sees it."""
 
     @abstractmethod
-    def answer(self, key: str, question: Shown, chance: random.Random) -> bool:
-        """Yes or no to a question about the row ``key``, as it was shown."""
+    def answer(self, question: Posed, chance: random.Random) -> bool:
+        """Answer a question, as it was shown."""
 
 
 @final
@@ -28,24 +25,24 @@ class Flipping(Knowledge):
     """Somebody who errs in a share ``flip`` of the answers.
 
     >>> class Yes(Knowledge):
-    ...     def answer(self, key, question, chance):
+    ...     def answer(self, question, chance):
     ...         return True
     >>> somebody, chance = Flipping(Yes(), 0.1), random.Random(0)
-    >>> 880 < sum(somebody.answer("", {}, chance) for _ in range(1000)) < 920
+    >>> 880 < sum(somebody.answer(None, chance) for _ in range(1000)) < 920
     True
     """
 
     def __init__(self, inner: Knowledge, flip: float) -> None:
         self._inner, self._flip = inner, flip
 
-    def answer(self, key: str, question: Shown, chance: random.Random) -> bool:
-        """See ``Knowledge.answer``."""
-        return self._inner.answer(key, question, chance) != (chance.random() < self._flip)
+    def answer(self, question: Posed, chance: random.Random) -> bool:
+        """Answer as the inner knowledge does, or err."""
+        return self._inner.answer(question, chance) != (chance.random() < self._flip)
 
 
 @final
 @dataclass(frozen=True)
-class Task:
+class DemoTask:
     """A campaign to be: ``table`` is a file or a folder of images, or None for an order of items."""
 
     name: str

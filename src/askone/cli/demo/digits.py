@@ -11,7 +11,8 @@ from sklearn.datasets import load_digits
 
 from askone.campaign.settings.settings import AskSettings, ClassNames, LearnerSettings, QuestionSettings, Settings
 from askone.campaign.tables.images import drawn
-from askone.cli.demo.base import Knowledge, Shown, Task
+from askone.cli.demo.base import DemoTask, Knowledge
+from askone.client.question import Posed
 
 FLIP = 0.03
 _SIDE = 144  # pixels
@@ -24,12 +25,12 @@ class Reader(Knowledge):
     def __init__(self, truth: Mapping[str, str]) -> None:
         self.truth = truth
 
-    def answer(self, key: str, question: Shown, chance: random.Random) -> bool:
+    def answer(self, question: Posed, chance: random.Random) -> bool:
         """Whether the digit is among those that are shown."""
-        return self.truth[key] in question["set"]
+        return question.holds(self.truth[question.key])
 
 
-def digits(folder: Path, count: int = 800) -> Task:
+def digits(folder: Path, count: int = 800) -> DemoTask:
     """The task; its images, ink on paper, are written into a folder."""
     images, labels = load_digits(return_X_y=True)
     truth = {}
@@ -46,4 +47,4 @@ def digits(folder: Path, count: int = 800) -> Task:
         ask=AskSettings(exam_share=0.15, lease_seconds=60),
         learner=LearnerSettings(flip=FLIP),
     )
-    return Task("digits", settings, pictures, Reader(truth))
+    return DemoTask("digits", settings, pictures, Reader(truth))

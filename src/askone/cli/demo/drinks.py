@@ -7,7 +7,8 @@ import random
 from typing import Final, final
 
 from askone.campaign.settings.settings import AskSettings, Items, QuestionSettings, Settings
-from askone.cli.demo.base import Knowledge, Shown, Task
+from askone.cli.demo.base import DemoTask, Knowledge
+from askone.client.question import Posed
 
 LIKED: Final = {
     "water": 1.1,
@@ -26,13 +27,13 @@ LIKED: Final = {
 class Drinker(Knowledge):
     """Somebody with a taste, by Bradley and Terry: P(first) = 1 / (1 + exp(u(second) - u(first)))."""
 
-    def answer(self, key: str, question: Shown, chance: random.Random) -> bool:
+    def answer(self, question: Posed, chance: random.Random) -> bool:
         """Whether it is the first."""
-        pair = question["pair"]
-        return chance.random() < 1 / (1 + math.exp(2 * (LIKED[pair["right"]] - LIKED[pair["left"]])))
+        first, second = question.answers
+        return chance.random() < 1 / (1 + math.exp(2 * (LIKED[second] - LIKED[first])))
 
 
-def drinks() -> Task:
+def drinks() -> DemoTask:
     """The task."""
     settings = Settings(
         title="Favourite drinks",
@@ -40,4 +41,4 @@ def drinks() -> Task:
         question=QuestionSettings(instructions="One of the two, here and now: which?"),
         ask=AskSettings(exam_share=0.15),
     )
-    return Task("drinks", settings, None, Drinker())
+    return DemoTask("drinks", settings, None, Drinker())

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askone.campaign.settings.settings import AskSettings, Numbers, QuestionSettings, RowSettings, Settings
-from askone.cli.demo.base import Knowledge, Shown, Task
+from askone.cli.demo.base import DemoTask, Knowledge
+from askone.client.question import Posed
 
 UNSURE = 0.04
 """How far off a guess of a price is, as a share of it."""
@@ -38,14 +39,12 @@ class Agent(Knowledge):
     def __init__(self, truth: Mapping[str, float]) -> None:
         self.truth = truth
 
-    def answer(self, key: str, question: Shown, chance: random.Random) -> bool:
+    def answer(self, question: Posed, chance: random.Random) -> bool:
         """Whether the price, as this person would guess it, is on the side that is asked about."""
-        asked, guess = question["threshold"], self.truth[key] * math.exp(chance.gauss(0, UNSURE))
-        above = guess > float(asked["shown"])
-        return above if asked["side"] == "above" else not above
+        return question.holds(self.truth[question.key] * math.exp(chance.gauss(0, UNSURE)))
 
 
-def flats(folder: Path, count: int = 3000, seed: int = 0) -> Task:
+def flats(folder: Path, count: int = 3000, seed: int = 0) -> DemoTask:
     """The task; its table, without prices, is written into a folder."""
     rows, prices = flats_and_prices(count, seed)
     path = folder / "flats.csv"
@@ -64,7 +63,7 @@ def flats(folder: Path, count: int = 3000, seed: int = 0) -> Task:
         ask=AskSettings(exam_share=0.15, price=0.1, currency="EUR"),
     )
     truth = {str(row[0]): float(price) for row, price in zip(rows, prices, strict=True)}
-    return Task("flats", settings, path, Agent(truth))
+    return DemoTask("flats", settings, path, Agent(truth))
 
 
 def flats_and_prices(count: int, seed: int = 0) -> tuple[list[tuple[Any, ...]], NDArray[np.float64]]:

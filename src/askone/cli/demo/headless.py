@@ -35,12 +35,9 @@ def headless(answers: int = 1500, rows: int = 3000, console: Console | None = No
     )
     with tempfile.TemporaryDirectory(prefix="askone-demo-") as folder:
         task = flats(Path(folder), rows)
-        store = open_store("memory:")
-        try:
+        with open_store("memory:") as store:
             campaign = make(store, task, time.time())
             lines = _played(campaign, task.knowledge, answers, console)
-        finally:
-            store.close()
     console.print(_table(lines))
     console.print(f"No price was ever told: {lines[-1]['answers']} answers of yes and no.")
     return 0

@@ -9,16 +9,17 @@ from typing import Any
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import Answer, Next, Served
-from askone.campaign.output.views import shown_question
+from askone.campaign.output.views import shown_row
 from askone.campaign.tables.open import open_table
-from askone.cli.demo.base import Knowledge, Task
+from askone.cli.demo.base import DemoTask, Knowledge
+from askone.client.question import Posed
 from askone.errors import AskoneError
 from askone.store.store import Store
 
 _SECONDS = 4.0  # that an answer takes, on the clock of the simulation
 
 
-def make(store: Store, task: Task, at: float) -> Campaign:
+def make(store: Store, task: DemoTask, at: float) -> Campaign:
     """The task's campaign in a store."""
     table = None if task.table is None else open_table(str(task.table))
     create_campaign(store, task.name, task.settings, table, "", at)
@@ -45,8 +46,10 @@ def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answer
 
 
 def _answer(campaign: Campaign, person: str, served: Served, knowledge: Knowledge, chance: random.Random) -> Answer:
-    shown = shown_question(campaign.settings.labels, served.question)
-    answer = knowledge.answer(served.row.key, shown, chance)
+    view = campaign.settings.labels.view(served.question)
+    told = {"kind": view.kind, "sentence": str(served.question), "answers": view.answers or ("Yes", "No"), **view.parts}
+    shown = {"lease": served.lease, "number": served.number, "row": shown_row(served.row, None, None), **told}
+    answer = knowledge.answer(Posed.from_json(shown), chance)
     return Answer(person, served.lease, answer, f"told-{served.lease}", _SECONDS)
 
 

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any, final
 
 from askone._common.validate import as_count, as_number
-from askone.cli.demo.annotators import Crowd, Hired
-from askone.cli.demo.base import Flipping, Task
+from askone.cli.demo.annotators import Crowd, SimulatedPerson
+from askone.cli.demo.base import DemoTask, Flipping
 from askone.cli.demo.digits import FLIP, digits
 from askone.cli.demo.drinks import drinks
 from askone.cli.demo.flats import flats
 from askone.cli.demo.play import make, play
 from askone.server.config import ServerConfig
 from askone.server.runner import require_free, serve
-from askone.server.security.tokens import TOKEN, digest, fresh, fresh_id
+from askone.server.security.tokens import TOKEN, digest, new_id, new_secret
 from askone.store.open import open_store
 from askone.store.store import Store
 
@@ -60,13 +60,10 @@ def run(demo: Demo, say: Callable[[str], None] = print) -> int:
         say("Making three campaigns: handwritten digits, prices of flats, favourite drinks …")
         tasks = [digits(Path(folder), demo.digits), flats(Path(folder), demo.flats), drinks()]
         warm_up()
-        store = open_store(url)
-        try:
+        with open_store(url) as store:
             make_missing(store, tasks)
             crowd = Crowd(hired(store, tasks, demo), demo.answers, demo.seconds)
             link = _invitation(store, "digits")
-        finally:
-            store.close()
 
         def begun(address: str) -> None:
             say(f"Answer at once, without an account, at {address}{link}")
@@ -87,15 +84,12 @@ def warm_up() -> None:
     """A few answers in small copies: what is compiled when it is first used, is compiled before somebody waits."""
     with tempfile.TemporaryDirectory(prefix="askone-demo-") as folder:
         for task in (digits(Path(folder), 40), flats(Path(folder), 60), drinks()):
-            store = open_store("memory:")
-            try:
+            with open_store("memory:") as store:
                 for _ in play(make(store, task, 0.0), task.knowledge, ("ann", "bob", "cid", "dan"), 24):
                     pass
-            finally:
-                store.close()
 
 
-def make_missing(store: Store, tasks: list[Task]) -> None:
+def make_missing(store: Store, tasks: list[DemoTask]) -> None:
     """The tasks' campaigns that a store does not have."""
     there = {record.name for record in store.campaigns()}
     for task in tasks:
@@ -103,7 +97,7 @@ def make_missing(store: Store, tasks: list[Task]) -> None:
             make(store, task, time.time())
 
 
-def hired(store: Store, tasks: list[Task], demo: Demo) -> list[Hired]:
+def hired(store: Store, tasks: list[DemoTask], demo: Demo) -> list[SimulatedPerson]:
     """Simulated people: accounts without passwords, with a token each."""
     accounts, found = store.accounts, []
     for number, name in enumerate(_NAMES[: demo.people]):
@@ -113,18 +107,18 @@ def hired(store: Store, tasks: list[Task], demo: Demo) -> list[Hired]:
         for place, task in enumerate(tasks):
             if accounts.role_in(task.name, person) is None:
                 accounts.add_member(task.name, person, "annotator")
-            secret = fresh(TOKEN)
+            secret = new_secret(TOKEN)
             ends = time.time() + 3600 * _HOURS
-            accounts.add_token(fresh_id("t"), digest(secret), secret[:9], person, ("answer",), ends, "demonstration")
+            accounts.add_token(new_id("t"), digest(secret), secret[:9], person, ("answer",), ends, "demonstration")
             knowledge = Flipping(task.knowledge, FLIP) if task.name == "digits" else task.knowledge
-            found.append(Hired(task.name, secret, knowledge, 100 * number + place))
+            found.append(SimulatedPerson(task.name, secret, knowledge, 100 * number + place))
     return found
 
 
 def _invitation(store: Store, campaign: str) -> str:
-    secret = fresh()
+    secret = new_secret()
     ends = time.time() + 3600 * _HOURS
-    store.accounts.add_invitation(fresh_id("i"), digest(secret), campaign, ends, 100, "demonstration")
+    store.accounts.add_invitation(new_id("i"), digest(secret), campaign, ends, 100, "demonstration")
     return f"/join#{secret}"
 
 

@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, final
+from typing import cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,10 +39,19 @@ from askone.errors import IncompatibleParts, InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.number import Real
 from askone.learners import step_loops
-from askone.learners.base import Learner, wrong_family
+from askone.learners.abilities import (
+    AsksMany,
+    Forecasts,
+    HasDeviation,
+    HasRange,
+    Streams,
+    TakesSlopes,
+    row_by_row,
+)
+from askone.learners.base import as_uniform, wrong_family
 from askone.learners.kalman import _compiled
 from askone.learners.kalman._bank import Bank, DiagonalBank, FullBank
-from askone.learners.simulating import Block, Task
+from askone.learners.streaming import StreamBlock, StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace, bundle_question, half_space, in_unit_labels
 
@@ -72,13 +81,20 @@ class BankState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Filters(Learner[BankState]):
+class FilterLearner(
+    HasDeviation[BankState],
+    Forecasts[BankState],
+    AsksMany[BankState],
+    Streams[BankState],
+    TakesSlopes[BankState],
+    HasRange[BankState],
+):
     """Regression to the median, or a quantile, by a bank of one-bit Kalman filters.
 
     ``diagonal`` keeps only the diagonals of their covariances, for very many features.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> learner = Filters(Real(0, 100), (Linear(Scaler.identity(1)),))
+    >>> learner = FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),))
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.empty(0))
     >>> str(question), round(learner.chance(state, [0.0], question), 9)
@@ -95,7 +111,6 @@ class Filters(Learner[BankState]):
     quantile: float = 0.5
     flip: float = 0.0
     diagonal: bool = False
-    forecasts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.maps or len({one.columns for one in self.maps}) > 1:
@@ -158,11 +173,11 @@ class Filters(Learner[BankState]):
 
     @property
     def local(self) -> bool:
-        """See ``Learner.local``: another quantile than the median trusts its noise further from where it asks."""
+        """See ``TakesSlopes.local``: another quantile than the median trusts its noise further from where it asks."""
         return self.quantile != 0.5
 
-    def within(self, space: Real) -> Filters:
-        """The same for labels of another range."""
+    def within(self, space: Real) -> FilterLearner:
+        """See ``HasRange.within``."""
         return replace(self, space=space)
 
     def ask(self, state: BankState, x: ArrayLike, uniform: Array) -> Question:
@@ -170,7 +185,7 @@ class Filters(Learner[BankState]):
         return self._questions(state, as_row(x, self.columns), np.asarray(uniform)[None])[0]
 
     def ask_many(self, state: BankState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
+        """See ``AsksMany.ask_many``."""
         return self._questions(state, as_rows(X, self.columns), np.asarray(uniform))
 
     def tell(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
@@ -194,7 +209,7 @@ class Filters(Learner[BankState]):
                 values[:, j] += features @ theta[g, : features.shape[1]]
         return self.space.from_unit(values)
 
-    def deviation(self, state: BankState, X: ArrayLike) -> Array:
+    def std(self, state: BankState, X: ArrayLike) -> Array:
         """The standard deviation of what is predicted (not of the labels), in the user's units, n x m."""
 
         def spread_of(bank: Bank, at: Array, spread: Array) -> Array:
@@ -281,16 +296,16 @@ class Filters(Learner[BankState]):
         banks = [kind(n, **{name: arrays[f"{name}-{j}"] for name in kind.parts}) for j, n in enumerate(counts)]
         return BankState(tuple(banks), answers)
 
-    def stream(self, state: BankState, X: Array, task: Task) -> BankState:
-        """See ``Learner.stream``: an output at a time, in blocks, where questions are about one output."""
+    def stream(self, state: BankState, X: Array, task: StreamTask) -> BankState:
+        """See ``Streams.stream``: an output at a time, in blocks, where questions are about one output."""
         if self.space.bundles:
-            return super().stream(state, X, task)
+            return cast(BankState, row_by_row(self, state, X, task))
         exam = self.exam(X, task, task.draw(task.first, len(X)))
         state = self.examined(state, exam, np.arange(len(X)))
         exam.heard(task)
         return state
 
-    def exam(self, X: Array, task: Task, uniform: Array) -> Exam:
+    def exam(self, X: Array, task: StreamTask, uniform: Array) -> Exam:
         """The respondent's sealed answers to a question about each row, of the output that the uniforms say."""
         chosen = self._chosen(uniform)
         return Exam(self.space, X, chosen, _Asked.of(len(X), task, np.eye(self.space.m)[chosen]))
@@ -368,9 +383,7 @@ class Filters(Learner[BankState]):
         return bank.joined(between_them)
 
     def _questions(self, state: BankState, rows: Array, uniform: Array) -> list[Question]:
-        if uniform.shape != (len(rows), self.width):
-            raise InvalidArgument("uniform", f"of shape {(len(rows), self.width)}", f"shape {uniform.shape}")
-        chosen, learnt = self._chosen(uniform), self.count(state)
+        chosen, learnt = self._chosen(as_uniform(uniform, len(rows), self.width)), self.count(state)
         values = self.space.to_unit(self.predict(state, rows))
         if self.space.bundles:
             at = np.einsum("ij,ij->i", values, self._directions[chosen]).tolist()
@@ -475,7 +488,7 @@ class _Asked:
     answers: Array
 
     @classmethod
-    def of(cls, n: int, task: Task, directions: Array) -> _Asked:
+    def of(cls, n: int, task: StreamTask, directions: Array) -> _Asked:
         sealed = task.respondent.seal(task.rows, directions)
         answers = np.where(sealed.skipped, step_loops.SKIPPED, step_loops.UNKNOWN).astype(np.int8)
         return cls(np.ascontiguousarray(sealed.projections), sealed.flips, np.zeros(n), answers)
@@ -500,8 +513,8 @@ class Exam:
     chosen: Array
     asked: _Asked
 
-    def heard(self, task: Task) -> None:
+    def heard(self, task: StreamTask) -> None:
         """Tell whoever listens what was asked and answered."""
         if task.listen is not None:
             shown = self.space.scale[self.chosen] * self.asked.thresholds + self.space.center[self.chosen]
-            task.listen(Block(task.rows, np.eye(self.space.m)[self.chosen], shown, self.asked.answers))
+            task.listen(StreamBlock(task.rows, np.eye(self.space.m)[self.chosen], shown, self.asked.answers))

@@ -3,7 +3,7 @@
 Questions at the median say nothing of how far labels spread.  So half of the questions are at the
 median, and a quarter each at the quantiles tau = (1 - level)/2 and 1 - tau; each answer is learnt by the
 bank that asked.  An end of the interval is where the filters' forecast of a label has that quantile
-(``Filters.forecast``): for one filter, with mu the mean of the quantile and q its variance under noise s,
+(``FilterLearner.forecast``): for one filter, with mu the mean of the quantile and q its variance under noise s,
 
     mu + Phi^-1(tau) (sqrt(2 q + s^2) - s),
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,9 +24,10 @@ from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts
 from askone.labels.number import Real
-from askone.learners.base import Learner, wrong_family
-from askone.learners.kalman.filters import BankState, Filters
-from askone.learners.simulating import Task
+from askone.learners.abilities import Forecasts, HasDeviation, HasInterval, HasRange, Streams, TakesSlopes
+from askone.learners.base import wrong_family
+from askone.learners.kalman.filters import BankState, FilterLearner
+from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace
 
@@ -44,11 +45,18 @@ class IntervalState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Intervals(Learner[IntervalState]):
+class Intervals(
+    HasDeviation[IntervalState],
+    HasInterval[IntervalState],
+    Forecasts[IntervalState],
+    Streams[IntervalState],
+    TakesSlopes[IntervalState],
+    HasRange[IntervalState],
+):
     """A bank for the median and one for each end of an interval that holds ``level`` of the labels.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> learner = Intervals(Filters(Real(0, 100), (Linear(Scaler.identity(1)),)), level=0.8)
+    >>> learner = Intervals(FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),)), level=0.8)
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.array([0.6]))
     >>> str(question), question.purpose
@@ -58,9 +66,8 @@ class Intervals(Learner[IntervalState]):
     True
     """
 
-    median: Filters
+    median: FilterLearner
     level: float = 0.9
-    forecasts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         as_number(self.level, "level", 0.0, 1.0, strict=True)
@@ -83,18 +90,18 @@ class Intervals(Learner[IntervalState]):
         return 1 + self.median.width
 
     @cached_property
-    def banks(self) -> tuple[Filters, Filters, Filters]:
+    def banks(self) -> tuple[FilterLearner, FilterLearner, FilterLearner]:
         """The three banks."""
         tail = (1 - self.level) / 2
         return self.median, replace(self.median, quantile=tail), replace(self.median, quantile=1 - tail)
 
     @property
     def local(self) -> bool:
-        """See ``Learner.local``: another model's questions say nothing of the ends."""
+        """See ``TakesSlopes.local``: another model's questions say nothing of the ends."""
         return True
 
     def within(self, space: Real) -> Intervals:
-        """The same for labels of another range."""
+        """See ``HasRange.within``."""
         return replace(self, median=self.median.within(space))
 
     def init(self) -> IntervalState:
@@ -109,10 +116,6 @@ class Intervals(Learner[IntervalState]):
         assert isinstance(question, HalfSpace)
         return replace(question, purpose=_PURPOSES[which], learnt=self.count(state))
 
-    def ask_many(self, state: IntervalState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
-        return [self.ask(state, x, u) for x, u in zip(as_rows(X, self.columns), uniform, strict=True)]
-
     def tell(self, state: IntervalState, x: ArrayLike, question: Question, answer: Answer) -> IntervalState:
         """Learnt by the bank that asked; a question without a purpose is the median's."""
         which = self._asked_by(question)
@@ -124,9 +127,9 @@ class Intervals(Learner[IntervalState]):
         """The median, n x m."""
         return self.median.predict(state.parts[0], X)
 
-    def deviation(self, state: IntervalState, X: ArrayLike) -> Array:
-        """The standard deviation of the predicted median (see ``Filters.deviation``)."""
-        return self.median.deviation(state.parts[0], X)
+    def std(self, state: IntervalState, X: ArrayLike) -> Array:
+        """The standard deviation of the predicted median (see ``Filters.std``)."""
+        return self.median.std(state.parts[0], X)
 
     def interval(self, state: IntervalState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array]:
         """Lower and upper ends, n x m.
@@ -167,8 +170,8 @@ class Intervals(Learner[IntervalState]):
         )
         return IntervalState((median, lower, upper))
 
-    def stream(self, state: IntervalState, X: Array, task: Task) -> IntervalState:
-        """See ``Learner.stream``: bank by bank, as none learns from the others' answers."""
+    def stream(self, state: IntervalState, X: Array, task: StreamTask) -> IntervalState:
+        """See ``Streams.stream``: bank by bank, as none learns from the others' answers."""
         uniform = task.draw(task.first, len(X))
         exam = self.median.exam(X, task, uniform[:, 1:])
         which = np.searchsorted(_SHARES, uniform[:, 0], side="right")

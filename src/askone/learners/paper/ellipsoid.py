@@ -54,7 +54,7 @@ class EllipsoidState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Ellipsoid(Learner[EllipsoidState]):
+class EllipsoidLearner(Learner[EllipsoidState]):
     """Prices that halve what is possible.  Not for noisy answers: each is taken at its word.
 
     A wrong answer is noticed only if it says what was no longer possible; the price in the middle
@@ -66,7 +66,7 @@ class Ellipsoid(Learner[EllipsoidState]):
     the labels' units), the lower end of what is possible is asked: a price that sells for sure.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> learner = Ellipsoid(Real(0, 100, unit="€"), Linear(Scaler.identity(1)))
+    >>> learner = EllipsoidLearner(Real(0, 100, unit="€"), Linear(Scaler.identity(1)))
     >>> state, x = learner.init(), np.array([1.0])
     >>> for _ in range(40):
     ...     question = learner.ask(state, x, np.empty(0))
@@ -123,10 +123,6 @@ class Ellipsoid(Learner[EllipsoidState]):
         known = self.margin is not None and 2 * half * self.space.scales[0] < self.margin
         price = middle - half - self._below if known else middle
         return half_space(self.space, _UP, price, 1.0, state.count)
-
-    def ask_many(self, state: EllipsoidState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
-        return [self.ask(state, x, row) for x, row in zip(as_rows(X, self.columns), uniform, strict=True)]
 
     def tell(self, state: EllipsoidState, x: ArrayLike, question: Question, answer: Answer) -> EllipsoidState:
         """A cut at the question's own price, however old it is; what contradicts the others is only counted."""

@@ -19,15 +19,15 @@ from numpy.typing import ArrayLike
 from scipy.special import softmax
 
 from askone._common.types import Array
-from askone._common.validate import as_number, as_row, as_rows
+from askone._common.validate import as_number, as_row
 from askone.errors import InvalidArgument, incompatible
 from askone.labels.classes import Allowed, Classes
 from askone.labels.losses import Loss, Median
 from askone.labels.number import Real
-from askone.learners.base import Learner, wrong_family
+from askone.learners.base import Learner, as_uniform, wrong_family
 from askone.learners.gradients.base import Gradient
 from askone.learners.models.base import Model
-from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.step_rules import Average, InverseSqrt, StepRule, Uniform
 from askone.questions.base import Answer, Question
 from askone.questions.subset import Subset
@@ -59,12 +59,12 @@ class _Player(Gradient):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Game(Learner[GameState]):
+class GameLearner(Learner[GameState]):
     """Proposition 3's game, played on the sets that may be asked (single classes where all may).
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.models.linear import FeatureModel
-    >>> learner = Game(Classes(("cat", "lion", "caracal")), FeatureModel(Linear(Scaler.identity(1))))
+    >>> learner = GameLearner(Classes(("cat", "lion", "caracal")), FeatureModel(Linear(Scaler.identity(1))))
     >>> question = learner.ask(learner.init(), [0.0], np.array([0.9]))
     >>> str(question), round(question.probability, 3)
     ('Is it caracal?', 0.333)
@@ -91,16 +91,16 @@ class Game(Learner[GameState]):
         return self.space.allowed or Allowed(np.eye(self.space.size), ("",) * self.space.size)
 
     @cached_property
-    def _prediction(self) -> SGD:
+    def _prediction(self) -> SGDLearner:
         return self._player(self.space.size, 1.0)
 
     @cached_property
-    def _query(self) -> SGD:
+    def _query(self) -> SGDLearner:
         return self._player(len(self.sets), float(len(self.sets)))
 
-    def _player(self, m: int, size: float) -> SGD:
+    def _player(self, m: int, size: float) -> SGDLearner:
         space = Real((-1.0,) * m, (1.0,) * m)
-        return SGD(space, self.model, _Player(size), self.step, self.average, self.ridge)
+        return SGDLearner(space, self.model, _Player(size), self.step, self.average, self.ridge)
 
     @property
     def columns(self) -> int:
@@ -130,16 +130,10 @@ class Game(Learner[GameState]):
         """A set drawn by the query player."""
         _, mu = self.players(state, as_row(x, self.columns))
         q = (1 - self.explore) * mu + self.explore / len(mu)
-        if np.shape(uniform) != (1,):
-            raise InvalidArgument("uniform", "of shape (1,)", f"shape {np.shape(uniform)}")
-        which = min(int(np.searchsorted(np.cumsum(q), np.asarray(uniform)[0])), len(q) - 1)
+        which = min(int(np.searchsorted(np.cumsum(q), as_uniform(uniform, 1)[0])), len(q) - 1)
         members = tuple(self.space.names[i] for i in np.flatnonzero(self.sets.inside[which]))
         drawn = {"probability": float(q[which]), "learnt": self.count(state), "wording": self.space.wording}
         return Subset(members, self.sets.titles[which], **drawn)  # type: ignore[arg-type]  # named fields
-
-    def ask_many(self, state: GameState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
-        return [self.ask(state, x, u) for x, u in zip(as_rows(X, self.columns), uniform, strict=True)]
 
     def tell(self, state: GameState, x: ArrayLike, question: Question, answer: Answer) -> GameState:
         """Both players move; see the module."""

@@ -22,7 +22,7 @@ from askone.errors import IncompatibleParts, InvalidArgument, incompatible
 from askone.labels.losses import LOSSES, Loss, Median
 from askone.labels.number import Real
 from askone.learners import step_loops
-from askone.learners.base import Learner, wrong_family
+from askone.learners.base import Learner, as_uniform, wrong_family
 from askone.learners.models.linear import FeatureModel
 from askone.learners.step_rules import InverseSqrt, StepRule
 from askone.questions.base import Answer, Question
@@ -97,19 +97,13 @@ class GenericSGD(Learner[GenericState]):
     def ask(self, state: GenericState, x: ArrayLike, uniform: Array) -> Slope:
         """Is <U, grad_theta l> at least V?"""
         phi = self.model.features(as_row(x, self.columns))[0]
-        uniform = np.asarray(uniform)
-        if uniform.shape != (self.width,):
-            raise InvalidArgument("uniform", f"of shape {(self.width,)}", f"shape {uniform.shape}")
+        uniform = as_uniform(uniform, self.width)
         U = sphere(uniform[None, :-1])[0]
         weights = self.space.scale * (U.reshape(self.space.m, -1) @ phi)
         at = self.space.from_unit(state.theta @ phi)
         bound = self._unit * max(float(np.linalg.norm(phi)), 1e-12)
         level = bound * float(uniform[-1])
         return Slope(self.loss, tuple(at.tolist()), tuple(weights.tolist()), level, tuple(U.tolist()), bound)
-
-    def ask_many(self, state: GenericState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
-        return [self.ask(state, x, u) for x, u in zip(as_rows(X, self.columns), uniform, strict=True)]
 
     def tell(self, state: GenericState, x: ArrayLike, question: Question, answer: Answer) -> GenericState:
         """A step against U if the answer is yes."""

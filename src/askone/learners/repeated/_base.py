@@ -8,18 +8,19 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from immutables import Map
 from numpy.typing import ArrayLike
 
 from askone._common.types import Array, Key
-from askone._common.validate import as_row, as_rows
+from askone._common.validate import as_row
 from askone.errors import InvalidArgument
 from askone.labels.classes import FiniteSpace
-from askone.learners.base import Learner, wrong_family
-from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.abilities import AsksAgain
+from askone.learners.base import wrong_family
+from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.sgd.surrogate import Surrogate
 from askone.questions.base import Answer, Question
 from askone.questions.subset import Subset
@@ -37,11 +38,10 @@ class RowsState:
     answers: int
 
 
-class RowLearner(Learner[RowsState]):
+class RowLearner(AsksAgain[RowsState]):
     """A learner around another, which learns from rows as they become known."""
 
-    several: ClassVar[bool] = True
-    inner: SGD | Surrogate
+    inner: SGDLearner | Surrogate
 
     @property
     @abstractmethod
@@ -81,27 +81,15 @@ class RowLearner(Learner[RowsState]):
         """Whether the row is not known yet."""
         return self.open(self.known(state, x, key))
 
-    def ask(self, state: RowsState, x: ArrayLike, uniform: Array) -> Question:
-        """The next question about a row that is known by its content."""
-        return self.ask_row(state, x, uniform, None)
-
-    def ask_row(self, state: RowsState, x: ArrayLike, uniform: Array, key: Key | None) -> Question:
+    def ask(self, state: RowsState, x: ArrayLike, uniform: Array, key: Key | None = None) -> Question:
         """The next question about a row; a row that is known has none."""
         known = self.known(state, x, key)
         if not self.open(known):
             raise InvalidArgument("x", "a row whose label is not known yet (wants tells)", "one that is known")
         return self.question(state, as_row(x, self.columns), known, np.asarray(uniform))
 
-    def ask_many(self, state: RowsState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
-        return [self.ask(state, x, u) for x, u in zip(as_rows(X, self.columns), uniform, strict=True)]
-
-    def tell(self, state: RowsState, x: ArrayLike, question: Question, answer: Answer) -> RowsState:
-        """Learn from an answer about a row that is known by its content."""
-        return self.tell_row(state, x, question, answer, None)
-
-    def tell_row(
-        self, state: RowsState, x: ArrayLike, question: Question, answer: Answer, key: Key | None
+    def tell(
+        self, state: RowsState, x: ArrayLike, question: Question, answer: Answer, key: Key | None = None
     ) -> RowsState:
         """Narrow what is known of the row, and learn from it."""
         row, bit = as_row(x, self.columns), bool(question.accept(answer))
@@ -109,6 +97,10 @@ class RowLearner(Learner[RowsState]):
         after = self.narrowed(before, question, bit)
         inner = self.learnt(state, row, after, question, bit) if self.open(before) else state.inner
         return RowsState(inner, state.known.set(_name(row, key), after), state.answers + 1)
+
+    def revisit(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> RowsState:
+        """The row has nothing to teach any more."""
+        return state
 
     def predict(self, state: RowsState, X: ArrayLike) -> Array:
         """The model's prediction."""

@@ -13,17 +13,19 @@ from functools import cached_property
 from typing import ClassVar, cast, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from askone._common.types import Array
 from askone._common.validate import as_number
 from askone.errors import InvalidArgument, incompatible
 from askone.labels.classes import FiniteSpace
 from askone.labels.number import Real
+from askone.learners.abilities import HasProbabilities
 from askone.learners.base import wrong_family
 from askone.learners.gradients.half_space import FullGradient
 from askone.learners.gradients.subset import FullLabel
 from askone.learners.repeated._base import Known, RowLearner, RowsState, left_by
-from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.sgd.surrogate import Surrogate
 from askone.questions.base import Question
 from askone.questions.half_space import HalfSpace, half_space, in_unit_labels
@@ -40,7 +42,8 @@ class BisectedReal(RowLearner):
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.models.linear import FeatureModel
-    >>> learner = BisectedReal(SGD(Real(0, 64), FeatureModel(Linear(Scaler.identity(1))), FullGradient()), 1 / 64)
+    >>> model = FeatureModel(Linear(Scaler.identity(1)))
+    >>> learner = BisectedReal(SGDLearner(Real(0, 64), model, FullGradient()), 1 / 64)
     >>> state, asked = learner.init(), []
     >>> while learner.wants(state, [0.0]):
     ...     asked.append(learner.ask(state, [0.0], np.empty(0)))
@@ -49,7 +52,7 @@ class BisectedReal(RowLearner):
     ([32.0, 48.0, 40.0, 44.0, 42.0, 41.0], 1)
     """
 
-    inner: SGD
+    inner: SGDLearner
     precision: float = 0.05
     patient: ClassVar[bool] = True
 
@@ -121,7 +124,7 @@ class BisectedReal(RowLearner):
 
 @final
 @dataclass(frozen=True, eq=False)
-class BisectedClasses(RowLearner):
+class BisectedClasses(RowLearner, HasProbabilities[RowsState]):
     """Twenty questions by a Huffman code of the present prediction; only allowed sets, if some are.
 
     >>> from askone.features.maps import Linear, Scaler
@@ -158,6 +161,10 @@ class BisectedClasses(RowLearner):
     def open(self, known: Known) -> bool:
         """Whether more than one class is left."""
         return sum(known) > 1
+
+    def probabilities(self, state: RowsState, X: ArrayLike) -> Array | None:
+        """See ``HasProbabilities.probabilities``: the model's."""
+        return self.inner.probabilities(state.inner, X)
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Subset:
         """The next split of the code."""

@@ -21,11 +21,12 @@ from askone._common.validate import as_number, as_row
 from askone.errors import incompatible
 from askone.labels.classes import FiniteSpace
 from askone.labels.number import Real
+from askone.learners.abilities import HasProbabilities
 from askone.learners.base import wrong_family
 from askone.learners.gradients.half_space import WeakGradient
 from askone.learners.gradients.subset import Sphere
 from askone.learners.repeated._base import Known, RowLearner, RowsState, left_by
-from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.sgd.surrogate import Surrogate
 from askone.questions.base import Question
 from askone.questions.half_space import HalfSpace, half_space, in_unit_labels
@@ -41,7 +42,7 @@ class RememberedReal(RowLearner):
     the interval is asked, to know more the next time.
     """
 
-    inner: SGD
+    inner: SGDLearner
     precision: float = 0.01
 
     def __post_init__(self) -> None:
@@ -129,7 +130,7 @@ class RememberedReal(RowLearner):
 
 @final
 @dataclass(frozen=True, eq=False)
-class RememberedClasses(RowLearner):
+class RememberedClasses(RowLearner, HasProbabilities[RowsState]):
     """Classes: the set of labels a row may still have; half-spaces cut that set, see ``Sphere``."""
 
     inner: Surrogate
@@ -156,6 +157,10 @@ class RememberedClasses(RowLearner):
     def open(self, known: Known) -> bool:
         """Whether more than one class is left."""
         return sum(known) > 1
+
+    def probabilities(self, state: RowsState, X: ArrayLike) -> Array | None:
+        """See ``HasProbabilities.probabilities``: the model's."""
+        return self.inner.probabilities(state.inner, X)
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Subset:
         """A half-space that cuts what is left."""

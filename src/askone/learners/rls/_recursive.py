@@ -21,9 +21,10 @@ from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.features.maps import FeatureMap
-from askone.learners.base import Learner
+from askone.learners.abilities import AsksMany, Streams, TakesSlopes
+from askone.learners.base import as_uniform
 from askone.learners.rls import _compiled
-from askone.learners.simulating import Task, heard
+from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 
 _ROWS = 64  # features of so many rows are computed at once in a stream
@@ -44,7 +45,7 @@ class RecursiveState:
         return replace(self, theta=self.theta.copy(), factor=self.factor.copy())
 
 
-class Recursive(Learner[RecursiveState]):
+class Recursive(AsksMany[RecursiveState], Streams[RecursiveState], TakesSlopes[RecursiveState]):
     """f(x) = theta phi(x) for fixed features; subclasses make questions and pseudo-labels."""
 
     features: FeatureMap
@@ -80,7 +81,7 @@ class Recursive(Learner[RecursiveState]):
 
     @property
     def local(self) -> bool:
-        """See ``Learner.local``: the weight of a bit is that of its own draw."""
+        """See ``TakesSlopes.local``: the weight of a bit is that of its own draw."""
         return True
 
     @property
@@ -97,13 +98,13 @@ class Recursive(Learner[RecursiveState]):
     def ask(self, state: RecursiveState, x: ArrayLike, uniform: Array) -> Question:
         """The question at the present prediction."""
         phi = self.features(as_row(x, self.columns))[0]
-        return self.question(state, self._at(state, phi), self._uniforms(uniform))
+        return self.question(state, self._at(state, phi), as_uniform(uniform, self.width))
 
     def ask_many(self, state: RecursiveState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
+        """See ``AsksMany.ask_many``."""
         features = self.features(as_rows(X, self.columns))
-        asked = zip(features, uniform, strict=True)
-        return [self.question(state, self._at(state, phi), self._uniforms(u)) for phi, u in asked]
+        drawn = as_uniform(uniform, len(features), self.width)
+        return [self.question(state, self._at(state, phi), u) for phi, u in zip(features, drawn, strict=True)]
 
     def tell(self, state: RecursiveState, x: ArrayLike, question: Question, answer: Answer) -> RecursiveState:
         """One more pseudo-label; an answer that comes late is taken at the prediction of the day it comes."""
@@ -127,20 +128,17 @@ class Recursive(Learner[RecursiveState]):
         """See ``Learner.from_arrays``."""
         return RecursiveState(arrays["theta"], arrays["factor"], int(arrays["count"]), float(arrays["scale"]))
 
-    def stream(self, state: RecursiveState, X: Array, task: Task) -> RecursiveState:
-        """See ``Learner.stream``: the same steps, written into one copy of the state."""
+    def stream(self, state: RecursiveState, X: Array, task: StreamTask) -> RecursiveState:
+        """See ``Streams.stream``: the same steps, written into one copy of the state."""
         state = state.copied()
         for start in range(0, len(X), _ROWS):
             features = self.features(X[start : start + _ROWS])
             uniform = task.draw(task.first + start, len(features))
             for i, phi in enumerate(features):
-                row = int(task.rows[start + i])
                 question = self.question(state, self._at(state, phi), uniform[i])
-                answer = task.respondent.respond(row, question)
+                answer = task.answer(start + i, question)
                 if answer is not None:
                     state = self._told(state, phi, question, answer)
-                if task.listen is not None:
-                    task.listen(heard(row, question, answer))
         return state
 
     # -- parts ------------------------------------------------------------------------------------
@@ -153,9 +151,3 @@ class Recursive(Learner[RecursiveState]):
         residual, weight, scale = self.lesson(state, self._at(state, phi), question, question.accept(answer))
         _compiled.learn(state.theta, state.factor, phi, residual, weight)
         return RecursiveState(state.theta, state.factor, state.count + 1, scale)
-
-    def _uniforms(self, uniform: Array) -> Array:
-        row = np.asarray(uniform)
-        if row.shape != (self.width,):
-            raise InvalidArgument("uniform", f"of shape {(self.width,)}", f"shape {row.shape}")
-        return row

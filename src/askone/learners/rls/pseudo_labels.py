@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from askone._common.types import Array
 from askone.errors import IncompatibleParts, InvalidArgument, incompatible
@@ -21,6 +22,7 @@ from askone.labels.classes import FiniteSpace
 from askone.labels.losses import Squared
 from askone.labels.number import Real
 from askone.labels.ranking import Ranking
+from askone.learners.abilities import HasProbabilities
 from askone.learners.base import wrong_family
 from askone.learners.gradients.base import Strategy
 from askone.learners.gradients.half_cauchy import HalfCauchy
@@ -40,7 +42,7 @@ _FINEST, _WIDEST = 1e-9, 1e9  # of the scale, in half ranges
 
 @final
 @dataclass(frozen=True, eq=False)
-class PseudoLabels(Recursive):
+class PseudoLabels(Recursive, HasProbabilities[RecursiveState]):
     """Discrete labels: b^ = z - G with the gradient G of a strategy whose loss is squared.
 
     Designed sets and single classes (``gradients.subsets``), pairs by Borda or one by one
@@ -123,6 +125,10 @@ class PseudoLabels(Recursive):
         rate = _WINDOW / (state.count + _WARM + _WINDOW)
         scale = state.scale + rate * (float(residual @ residual) / self.space.m - state.scale)
         return residual, 1.0 / state.scale, max(scale, _LEAST * self.first_scale)
+
+    def probabilities(self, state: RecursiveState, X: ArrayLike) -> Array | None:
+        """See ``HasProbabilities.probabilities``: the strategy's."""
+        return self.strategy.probabilities(self.predict(state, X))
 
 
 @final

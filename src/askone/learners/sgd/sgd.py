@@ -17,15 +17,16 @@ from numpy.typing import ArrayLike
 
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
-from askone.errors import Diverged, IncompatibleParts, InvalidArgument, incompatible
+from askone.errors import Diverged, IncompatibleParts, incompatible
 from askone.labels.number import Real
 from askone.learners import step_loops, step_rules
-from askone.learners.base import Learner, wrong_family
+from askone.learners.abilities import AsksMany, HasRange, Streams, TakesSlopes
+from askone.learners.base import as_uniform, wrong_family
 from askone.learners.gradients import BundleGradient, Gradient, MedianSphere, Plan, WeakGradient
 from askone.learners.models.base import Model, Point
 from askone.learners.models.linear import FeatureModel, FeatureParams, FeaturePoint
-from askone.learners.simulating import Block, Sealed, Task
 from askone.learners.step_rules import STEP_RULES, Average, InverseSqrt, StepRule, Uniform
+from askone.learners.streaming import Sealed, StreamBlock, StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace, bundle_question, half_space, in_unit_labels
 from askone.questions.reveal import Reveal
@@ -68,11 +69,11 @@ class _Asked(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False)
-class SGD(Learner[SGDState]):
+class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], HasRange[SGDState]):
     """Algorithm 1: one question per row, one stochastic gradient step per answer.
 
     >>> from askone.features.maps import Linear, Scaler
-    >>> learner = SGD(Real(0, 100), FeatureModel(Linear(Scaler.identity(1))))
+    >>> learner = SGDLearner(Real(0, 100), FeatureModel(Linear(Scaler.identity(1))))
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.empty(0))
     >>> str(question)
@@ -129,7 +130,7 @@ class SGD(Learner[SGDState]):
 
     @property
     def local(self) -> bool:
-        """See ``Learner.local``: all but those that are told where the threshold was."""
+        """See ``TakesSlopes.local``: all but those that are told where the threshold was."""
         return self._asks_bits and self._mode == step_loops.AT_PREDICTION
 
     @cached_property
@@ -179,8 +180,8 @@ class SGD(Learner[SGDState]):
         params = self.model.init(self.space.m, self.average.copies, self.step.diagonal)
         return SGDState(params, step_rules.start(self.step))
 
-    def within(self, space: Real) -> SGD:
-        """The same for labels of another range."""
+    def within(self, space: Real) -> SGDLearner:
+        """See ``HasRange.within``."""
         return replace(self, space=space)
 
     def ask(self, state: SGDState, x: ArrayLike, uniform: Array) -> Question:
@@ -193,7 +194,7 @@ class SGD(Learner[SGDState]):
         return half_space(self.space, _UP, at, 1.0, self.count(state))
 
     def ask_many(self, state: SGDState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
+        """See ``AsksMany.ask_many``."""
         return self._questions(state, as_rows(X, self.columns), uniform)
 
     def tell(self, state: SGDState, x: ArrayLike, question: Question, answer: Answer) -> SGDState:
@@ -245,8 +246,8 @@ class SGD(Learner[SGDState]):
         """See ``Learner.from_arrays``."""
         return SGDState(self.model.from_arrays(arrays), arrays["S"])
 
-    def stream(self, state: SGDState, X: Array, task: Task) -> SGDState:
-        """See ``Learner.stream``: exact, in blocks."""
+    def stream(self, state: SGDState, X: Array, task: StreamTask) -> SGDState:
+        """See ``Streams.stream``: exact, in blocks."""
         if self._direct:  # the loop below writes into the accumulators; this copy is its own
             state = SGDState(FeatureParams(state.params.arrays.copy(), None), state.S)
         done = 0
@@ -260,7 +261,7 @@ class SGD(Learner[SGDState]):
                     raise Diverged(f"the model grew out of bounds in {answers} answers: take shorter steps (gamma)")
         return state
 
-    def _learn_block(self, state: SGDState, rows: Array, task: Task) -> SGDState:
+    def _learn_block(self, state: SGDState, rows: Array, task: StreamTask) -> SGDState:
         if not self._asks_bits:
             labels, skipped = task.respondent.reveal(task.rows)
             return self._learn_labels(state, rows, self.space.to_unit(labels), skipped)
@@ -280,9 +281,7 @@ class SGD(Learner[SGDState]):
     def _questions(self, state: SGDState, rows: Array, uniform: Array) -> list[Question]:
         if not self._asks_bits:
             return [Reveal(self.space.m) for _ in rows]
-        if uniform.shape != (len(rows), self.width):
-            raise InvalidArgument("uniform", f"of shape {(len(rows), self.width)}", f"shape {uniform.shape}")
-        plan = self._weak.plan(self.space.m, uniform)
+        plan = self._weak.plan(self.space.m, as_uniform(uniform, len(rows), self.width))
         c = plan.offset
         if self._mode == step_loops.AT_PREDICTION:
             z = self.model.at(state.params, rows).values(state.S[step_loops.SCALE])
@@ -315,7 +314,7 @@ class SGD(Learner[SGDState]):
         yes, no = self._weak.slopes(self.space.m, np.array([density]), turned) if weighted else self._unweighted
         return _Asked(np.array([u]), _ZERO, yes, no, _ZERO, _ONE, _ZERO, _OFF, np.array([c]), _YES if bit else _NO)
 
-    def _planned(self, task: Task) -> _Asked:
+    def _planned(self, task: StreamTask) -> _Asked:
         plan = self._weak.plan(self.space.m, task.draw(task.first, len(task.rows)))
         yes, no = self._weak.slopes(self.space.m, plan.density, plan.turned)
         weights, shift, stretch = self._shown(plan)
@@ -334,11 +333,11 @@ class SGD(Learner[SGDState]):
         stretch = _lengths(weights * self.space.scale)
         return weights, weights @ self.space.center / stretch, stretch
 
-    def _heard(self, rows: Array, asked: _Asked) -> Block:
+    def _heard(self, rows: Array, asked: _Asked) -> StreamBlock:
         directions = asked.U / self.space.scale
         length = _lengths(directions)
         thresholds = (asked.thresholds + asked.shift) / length
-        return Block(rows, directions / length[:, None], thresholds, asked.answers)
+        return StreamBlock(rows, directions / length[:, None], thresholds, asked.answers)
 
     # -- steps ----------------------------------------------------------------------------------
 

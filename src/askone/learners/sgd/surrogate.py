@@ -3,7 +3,7 @@
     theta <- theta - eta_t G,     E[G | Y = y] = gradient of the surrogate at y
 
 with a model of m scores; the strategy (``gradients``) makes the question and the gradient, and all
-that steps, averages and predicts is that of ``SGD``.
+that steps, averages and predicts is that of ``SGDLearner``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common.types import Array
@@ -20,17 +19,18 @@ from askone._common.validate import as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.labels.base import Discrete
 from askone.labels.number import Real
-from askone.learners.base import Learner
+from askone.learners.abilities import AsksMany, HasProbabilities, TakesSlopes
+from askone.learners.base import as_uniform
 from askone.learners.gradients.base import Strategy
 from askone.learners.models.base import Model
-from askone.learners.sgd.sgd import SGD, SGDState
+from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.step_rules import Average, InverseSqrt, StepRule, Uniform
 from askone.questions.base import Answer, Question
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Surrogate(Learner[SGDState]):
+class Surrogate(AsksMany[SGDState], HasProbabilities[SGDState], TakesSlopes[SGDState]):
     """Stochastic gradient descent on a surrogate of a discrete problem.
 
     >>> from askone.features.maps import Linear, Scaler
@@ -69,13 +69,13 @@ class Surrogate(Learner[SGDState]):
 
     @property
     def local(self) -> bool:
-        """See ``Learner.local``: where the question carries its gradient."""
+        """See ``TakesSlopes.local``: where the question carries its gradient."""
         return self.strategy.late
 
     @cached_property
-    def _core(self) -> SGD:
+    def _core(self) -> SGDLearner:
         m = self.space.m
-        return SGD(Real((-1.0,) * m, (1.0,) * m), self.model, self.strategy, self.step, self.average, self.ridge)
+        return SGDLearner(Real((-1.0,) * m, (1.0,) * m), self.model, self.strategy, self.step, self.average, self.ridge)
 
     @property
     def columns(self) -> int:
@@ -94,12 +94,13 @@ class Surrogate(Learner[SGDState]):
     def ask(self, state: SGDState, x: ArrayLike, uniform: Array) -> Question:
         """The strategy's question at the present scores."""
         z = self.scores(state, as_row(x, self.columns))[0]
-        return self.strategy.ask(z, self._uniforms(uniform), self.count(state))
+        return self.strategy.ask(z, as_uniform(uniform, self.width), self.count(state))
 
     def ask_many(self, state: SGDState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
+        """See ``AsksMany.ask_many``."""
         Z = self.scores(state, as_rows(X, self.columns))
-        return [self.strategy.ask(z, self._uniforms(u), self.count(state)) for z, u in zip(Z, uniform, strict=True)]
+        drawn = as_uniform(uniform, len(Z), self.width)
+        return [self.strategy.ask(z, u, self.count(state)) for z, u in zip(Z, drawn, strict=True)]
 
     def tell(self, state: SGDState, x: ArrayLike, question: Question, answer: Answer) -> SGDState:
         """One step against the gradient that the answer gives."""
@@ -121,6 +122,10 @@ class Surrogate(Learner[SGDState]):
         """The averaged scores, n x m."""
         return self._core.predict(state, X) + self.strategy.origin
 
+    def probabilities(self, state: SGDState, X: ArrayLike) -> Array | None:
+        """See ``HasProbabilities.probabilities``: the strategy's."""
+        return self.strategy.probabilities(self.predict(state, X))
+
     def count(self, state: SGDState) -> int:
         """Answers learnt."""
         return self._core.count(state)
@@ -132,9 +137,3 @@ class Surrogate(Learner[SGDState]):
     def from_arrays(self, arrays: dict[str, Array]) -> SGDState:
         """See ``Learner.from_arrays``."""
         return self._core.from_arrays(arrays)
-
-    def _uniforms(self, uniform: Array) -> Array:
-        row = np.asarray(uniform)
-        if row.shape != (self.width,):
-            raise InvalidArgument("uniform", f"of shape {(self.width,)}", f"shape {row.shape}")
-        return row

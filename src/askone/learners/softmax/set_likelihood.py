@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,11 +30,12 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.classes import FiniteSpace
-from askone.learners.base import Learner, wrong_family
+from askone.learners.abilities import AsksMany, Forecasts, HasProbabilities, Streams
+from askone.learners.base import as_uniform, wrong_family
 from askone.learners.models.kernel_expansion import Buffer
-from askone.learners.simulating import Task, heard
 from askone.learners.softmax import _compiled
 from askone.learners.softmax._compiled import Prior
+from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.subset import Subset
 
@@ -82,14 +83,16 @@ class LikelihoodState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class SetLikelihood(Learner[LikelihoodState]):
+class SetLikelihoodLearner(
+    HasProbabilities[LikelihoodState], Forecasts[LikelihoodState], AsksMany[LikelihoodState], Streams[LikelihoodState]
+):
     """Softmax regression from one bit per row, with nothing to tune.
 
     ``flip`` is the known probability that an answer is wrong.
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.labels.classes import Classes
-    >>> learner = SetLikelihood(Classes(("cat", "lion", "caracal", "owl")), Linear(Scaler.identity(1)))
+    >>> learner = SetLikelihoodLearner(Classes(("cat", "lion", "caracal", "owl")), Linear(Scaler.identity(1)))
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.full(4, 0.5))
     >>> str(question), round(learner.chance(state, [0.0], question), 9)
@@ -104,7 +107,6 @@ class SetLikelihood(Learner[LikelihoodState]):
     flip: float = 0.0
     scales: tuple[float, ...] = SCALES
     temperatures: tuple[float, ...] = TEMPERATURES
-    forecasts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.space, FiniteSpace):
@@ -174,12 +176,12 @@ class SetLikelihood(Learner[LikelihoodState]):
         return self._ask(state, self._seen(state, self.features(as_row(x, self.columns))[0]), uniform)
 
     def ask_many(self, state: LikelihoodState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
+        """See ``AsksMany.ask_many``."""
         Phi = self.features(as_rows(X, self.columns))
         return [self._ask(state, self._seen(state, phi), u) for phi, u in zip(Phi, uniform, strict=True)]
 
     def _ask(self, state: LikelihoodState, seen: Seen, uniform: Array) -> Subset:
-        return self._question(self._mixture(state, seen), self._uniforms(uniform), self.count(state))
+        return self._question(self._mixture(state, seen), as_uniform(uniform, self.width), self.count(state))
 
     def _question(self, p: Array, uniform: Array, learnt: int) -> Subset:
         """Listed sets by the variance of their answer; else classes by sqrt(p) (many: p), while the mass nears 1/2."""
@@ -201,12 +203,6 @@ class SetLikelihood(Learner[LikelihoodState]):
         drawn = float(odds[which] / total[-1])
         return Subset(members, title=title, probability=drawn, learnt=learnt, wording=self.space.wording)
 
-    def _uniforms(self, uniform: Array) -> Array:
-        row = np.asarray(uniform)
-        if row.shape != (self.width,):
-            raise InvalidArgument("uniform", f"of shape {(self.width,)}", f"shape {row.shape}")
-        return row
-
     # -- answers ----------------------------------------------------------------------------------
 
     def tell(self, state: LikelihoodState, x: ArrayLike, question: Question, answer: Answer) -> LikelihoodState:
@@ -218,26 +214,24 @@ class SetLikelihood(Learner[LikelihoodState]):
     def learnt_and_said(
         self, state: LikelihoodState, x: ArrayLike, question: Question, answer: Answer
     ) -> tuple[float, LikelihoodState]:
-        """See ``Learner.learnt_and_said``: the features and scores of the row are computed once."""
+        """See ``Forecasts.learnt_and_said``: the features and scores of the row are computed once."""
         cell = self._cell(question, question.accept(answer))
         seen = self._seen(state, self.features(as_row(x, self.columns))[0])
         said = self.flip + (1.0 - 2.0 * self.flip) * float(self._mixture(state, seen) @ cell)
         return said, self._learnt(_owned(state), seen, cell)
 
-    def stream(self, state: LikelihoodState, X: Array, task: Task) -> LikelihoodState:
+    def stream(self, state: LikelihoodState, X: Array, task: StreamTask) -> LikelihoodState:
         """The same for many rows: features in blocks, one copy of the state."""
         state = _owned(state)
         for start in range(0, len(X), _BLOCK):
             Phi = self.features(np.ascontiguousarray(X[start : start + _BLOCK]))
             uniform = task.draw(task.first + start, len(Phi))
             for i, phi in enumerate(Phi):
-                row, seen = int(task.rows[start + i]), self._seen(state, phi)
+                seen = self._seen(state, phi)
                 question = self._ask(state, seen, uniform[i])
-                answer = task.respondent.respond(row, question)
+                answer = task.answer(start + i, question)
                 if answer is not None:
                     state = self._learnt(state, seen, self._cell(question, question.accept(answer)))
-                if task.listen is not None:
-                    task.listen(heard(row, question, answer))
         return state
 
     def _cell(self, question: Question, answer: Answer) -> Array:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,8 +31,9 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument, incompatible
 from askone.features.maps import FeatureMap
 from askone.labels.ranking import Ranking
-from askone.learners.base import Learner, wrong_family
-from askone.learners.simulating import Task, heard
+from askone.learners.abilities import Forecasts, HasDeviation, Streams
+from askone.learners.base import as_uniform, wrong_family
+from askone.learners.streaming import StreamTask
 from askone.learners.thurstone import _compiled
 from askone.questions.base import Answer, Question
 from askone.questions.comparison import Prefer
@@ -88,7 +89,7 @@ class ThurstoneState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Thurstone(Learner[ThurstoneState]):
+class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], Streams[ThurstoneState]):
     """A bank of probit filters that chooses its pairs.  Nothing to tune.
 
     Where m p is at most 200, or p is 1, a filter has the covariance of all of W: an answer costs
@@ -100,7 +101,7 @@ class Thurstone(Learner[ThurstoneState]):
 
     >>> from askone.features.maps import Intercept
     >>> drinks = Ranking(("tea", "coffee", "milk"), embedding="items")
-    >>> learner = Thurstone(drinks, (PairBank(Intercept(1), (1.0, 3.0), (0.0, 0.0)),))
+    >>> learner = ThurstoneLearner(drinks, (PairBank(Intercept(1), (1.0, 3.0), (0.0, 0.0)),))
     >>> state = learner.init()
     >>> question = learner.ask(state, [0.0], np.array([0.1, 0.9]))
     >>> str(question), learner.chance(state, [0.0], question)
@@ -113,7 +114,6 @@ class Thurstone(Learner[ThurstoneState]):
     space: Ranking
     banks: tuple[PairBank, ...]
     discount: float = 0.999
-    forecasts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.space, Ranking):
@@ -160,13 +160,6 @@ class Thurstone(Learner[ThurstoneState]):
         at, k = self._lead(state)
         return self._question(state, at, k, self.banks[at](as_row(x, self.columns))[0], uniform)
 
-    def ask_many(self, state: ThurstoneState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """See ``Learner.ask_many``."""
-        at, k = self._lead(state)
-        rows = as_rows(X, self.columns)
-        phis = [self.banks[at](row[None])[0] for row in rows]
-        return [self._question(state, at, k, phi, u) for phi, u in zip(phis, uniform, strict=True)]
-
     def _lead(self, state: ThurstoneState) -> tuple[int, int]:
         """The filter of greatest weight: its bank, and its place there."""
         at, k = 0, int(state.evidence.argmax())
@@ -175,8 +168,7 @@ class Thurstone(Learner[ThurstoneState]):
         return at, k
 
     def _question(self, state: ThurstoneState, at: int, k: int, phi: Array, uniform: Array) -> Prefer:
-        if np.shape(uniform) != (self.width,):
-            raise InvalidArgument("uniform", f"of shape {(self.width,)}", f"shape {np.shape(uniform)}")
+        uniform = as_uniform(uniform, self.width)
         worths, most = self._worths(state, at, k, phi)
         pair, chance = _compiled.draw(worths, most, _SHARP, _EXPLORE, uniform[0])
         first, second = (int(places[pair]) for places in self.space.pairs)
@@ -241,7 +233,7 @@ class Thurstone(Learner[ThurstoneState]):
             first += len(means)
         return logs
 
-    def stream(self, state: ThurstoneState, X: Array, task: Task) -> ThurstoneState:
+    def stream(self, state: ThurstoneState, X: Array, task: StreamTask) -> ThurstoneState:
         """Ask and tell about rows X, into one copy of the state."""
         state = self._copied(state, set(range(self.space.size)))
         for start in range(0, len(X), _CHUNK):
@@ -251,15 +243,11 @@ class Thurstone(Learner[ThurstoneState]):
                 state = self._exchanged(state, phis, n, task)
         return state
 
-    def _exchanged(self, state: ThurstoneState, phis: list[Array], n: int, task: Task) -> ThurstoneState:
+    def _exchanged(self, state: ThurstoneState, phis: list[Array], n: int, task: StreamTask) -> ThurstoneState:
         at, k = self._lead(state)
         question = self._question(state, at, k, phis[at], task.draw(task.first + n, 1)[0])
-        answer = task.respondent.respond(int(task.rows[n]), question)
-        if answer is not None:
-            state = self._learnt(state, phis, *self._places(question), bool(answer))
-        if task.listen is not None:
-            task.listen(heard(int(task.rows[n]), question, answer))
-        return state
+        answer = task.answer(n, question)
+        return state if answer is None else self._learnt(state, phis, *self._places(question), bool(answer))
 
     # -- what is known ----------------------------------------------------------------------------
 

@@ -7,23 +7,23 @@ from typing import ClassVar, final
 from askone.paper._base import FAILS, HOLDS, IN_PART, Claim, Numbers
 from askone.paper._stream_trial import LEAK
 from askone.paper.figures.real_stream import (
-    _COMPETITIVE,
-    _FAMILIES,
+    COMPETITIVE,
+    FAMILIES,
     PAPER,
     TUNED,
-    Streams,
+    RealStreamRun,
     Variant,
-    _below,
-    _count,
-    _honest,
-    _mean,
-    _reached,
-    _short,
+    count_text,
+    ends_below,
+    first_reached,
+    mean_curve,
+    short_name,
+    without_leaks,
 )
 
 
 @final
-class Calcofi(Streams):
+class Calcofi(RealStreamRun):
     """Sea water."""
 
     name: ClassVar[str] = "calcofi"
@@ -49,17 +49,18 @@ class Calcofi(Streams):
 
     def claims(self, numbers: Numbers) -> list[Claim]:
         """How soon each is as good as linear regression; active below passive."""
-        return [self._competitive(numbers), _below(numbers, "%")]
+        return [self._competitive(numbers), ends_below(numbers, "%")]
 
     def _competitive(self, numbers: Numbers) -> Claim:
-        target = _COMPETITIVE * numbers["baseline"]
+        target = COMPETITIVE * numbers["baseline"]
         reached = {
-            _short(v): [_reached(_mean(numbers, v, family), target) for family in _FAMILIES] for v in _honest(numbers)
+            short_name(v): [first_reached(mean_curve(numbers, v, family), target) for family in FAMILIES]
+            for v in without_leaks(numbers)
         }
         # Right within a factor of three for both, on a logarithmic axis read by eye.
         agrees = [3e3 <= active <= 3e4 and passive >= 6e4 for active, passive in reached.values()]
         sooner = [active < passive for active, passive in reached.values()]
-        said = "; ".join(f"{name}: {_count(a)} and {_count(p)}" for name, (a, p) in reached.items())
+        said = "; ".join(f"{name}: {count_text(a)} and {count_text(p)}" for name, (a, p) in reached.items())
         return Claim(
             "It takes 10,000 samples for the active strategy to be competitive with linear regression, 200,000 for "
             "the passive one",

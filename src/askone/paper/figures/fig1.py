@@ -8,9 +8,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from askone._common.types import Array
-from askone.learners.sgd.sgd import SGD
-from askone.learners.simulating import Block
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_rules import Constant, InverseSqrt, NoAverage
+from askone.learners.streaming import StreamBlock
 from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Axes, Figure, panels
 from askone.paper._synthetic import kernel_learner, sine, uniform_rows
@@ -19,39 +19,39 @@ from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
 
 _SIGMA, _T = 0.2, 30
-_GRID = np.linspace(0, 1, 201)[:, None]
+GRID = np.linspace(0, 1, 201)[:, None]
 _PAPER = ("active, γ = 0.3", "passive, γ = 0.3")
 _CODE = "passive, γ = 0.7 (reference code)"
 # What is drawn is one trial; verdicts are about many.
 _VARIANTS = {_PAPER[1]: ("passive", 0.3), _PAPER[0]: ("active", 0.3), _CODE: ("passive", 0.7)}
 
 
-def _learner(family: str, gamma: float, decreasing: bool = False) -> SGD:
+def sine_learner(family: str, gamma: float, decreasing: bool = False) -> SGDLearner:
     """The last iterate, as these figures show it."""
     rule = InverseSqrt(gamma) if decreasing else Constant(gamma)
     return kernel_learner(1, family, rule, _SIGMA, average=NoAverage())
 
 
-def _estimate(learner: SGD, X: Array, seed: int) -> list[float]:
+def estimate(learner: SGDLearner, X: Array, seed: int) -> list[float]:
     """The estimate on the grid after a question about each row."""
     state = simulate(learner, X, Oracle(sine(X)), seed=seed).state if len(X) else learner.init()
-    return [round(float(value), 6) for value in learner.predict(state, _GRID)[:, 0]]
+    return [round(float(value), 6) for value in learner.predict(state, GRID)[:, 0]]
 
 
 def picture(seed: int, family: str, gamma: float) -> dict[str, Any]:
     """One reconstruction: its questions (x, u), answers and estimate."""
-    learner, X = _learner(family, gamma), uniform_rows(seed, _T)
+    learner, X = sine_learner(family, gamma), uniform_rows(seed, _T)
     outcome = simulate(learner, X, Oracle(sine(X)), seed=seed, keep=True)
-    blocks = [block for block in outcome.blocks if isinstance(block, Block)]
+    blocks = [block for block in outcome.blocks if isinstance(block, StreamBlock)]
     thresholds, answers = (np.concatenate([getattr(b, name) for b in blocks]) for name in ("thresholds", "answers"))
-    estimate = np.round(learner.predict(outcome.state, _GRID)[:, 0], 6).tolist()
+    estimate = np.round(learner.predict(outcome.state, GRID)[:, 0], 6).tolist()
     return {"x": X[:, 0].tolist(), "u": thresholds.tolist(), "above": answers.tolist(), "estimate": estimate}
 
 
 def reconstruction_errors(seeds: list[int], family: str, gamma: float) -> list[float]:
     """Mean absolute error after 30 questions, for each seed."""
-    learner, truth = _learner(family, gamma), sine(_GRID[:, 0])
-    return [float(np.abs(np.array(_estimate(learner, uniform_rows(s, _T), s)) - truth).mean()) for s in seeds]
+    learner, truth = sine_learner(family, gamma), sine(GRID[:, 0])
+    return [float(np.abs(np.array(estimate(learner, uniform_rows(s, _T), s)) - truth).mean()) for s in seeds]
 
 
 @final
@@ -91,9 +91,9 @@ class Reconstruction(Run):
         """Passive left, active right, as in the paper; then the passive variant of the code."""
         figure, axes = panels(3, width=3.6)
         for one, (name, shown) in zip(axes, numbers["pictures"].items(), strict=True):
-            _questions(one, shown["x"], shown["u"], shown["above"])
-            _signal(one)
-            one.plot(_GRID[:, 0], shown["estimate"], color=COLOURS[0], label="reconstruction")
+            draw_questions(one, shown["x"], shown["u"], shown["above"])
+            draw_signal(one)
+            one.plot(GRID[:, 0], shown["estimate"], color=COLOURS[0], label="reconstruction")
             one.set(title=name, xlabel="input", ylim=(-2.6, 2.6))
         axes[0].set_ylabel("output")
         axes[1].legend(frameon=False, fontsize=7, loc="lower left")
@@ -112,11 +112,12 @@ def _better(how: str, errors: dict[str, list[float]], passive: str) -> Claim:
     )
 
 
-def _signal(axes: Axes) -> None:
-    axes.plot(_GRID[:, 0], sine(_GRID[:, 0]), "--", color=COLOURS[1], label="signal")
+def draw_signal(axes: Axes) -> None:
+    """Draw the sine, dashed."""
+    axes.plot(GRID[:, 0], sine(GRID[:, 0]), "--", color=COLOURS[1], label="signal")
 
 
-def _questions(axes: Axes, x: Sequence[float], u: Sequence[float], above: Sequence[int]) -> None:
+def draw_questions(axes: Axes, x: Sequence[float], u: Sequence[float], above: Sequence[int]) -> None:
     """Orange: u lies below the signal (the answer "above" was yes); blue: above it."""
     yes = np.array(above) == 1
     for chosen, colour, label in ((yes, COLOURS[0], "u below the signal"), (~yes, COLOURS[1], "u above the signal")):

@@ -16,7 +16,7 @@ from askone.learners.base import Learner
 from askone.learners.gradients import BundleSign
 from askone.learners.gradients.subset import Passive
 from askone.learners.models.kernel_expansion import KernelExpansion
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import InverseSqrt
 from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
@@ -27,7 +27,7 @@ from askone.paper._trials import TUNING, chunks, joined, reached
 from askone.session.oracle import Oracle
 from askone.session.simulation import checkpoints, simulate
 
-_SIGMA, _GRID, _LEVEL = 0.2, 400, 0.01
+_SIGMA, _GRID, LEVEL = 0.2, 400, 0.01
 _STRATEGIES = ("active", "coordinates", "infimum")
 
 
@@ -62,11 +62,12 @@ def _learner(strategy: str, m: int, gamma: float) -> Learner[Any]:
         return kernel_learner(m, "active", gamma, _SIGMA)
     model = KernelExpansion(Gaussian(_SIGMA), Scaler.identity(1))
     if strategy == "coordinates":
-        return SGD(Real((-1.0,) * m, (1.0,) * m), model, BundleSign(), InverseSqrt(gamma))
-    return Surrogate(Passive(Classes(_names(m))), model, InverseSqrt(gamma))
+        return SGDLearner(Real((-1.0,) * m, (1.0,) * m), model, BundleSign(), InverseSqrt(gamma))
+    return Surrogate(Passive(Classes(names(m))), model, InverseSqrt(gamma))
 
 
-def _names(m: int) -> tuple[str, ...]:
+def names(m: int) -> tuple[str, ...]:
+    """Return the names of m classes."""
     return tuple(f"class {k}" for k in range(m))
 
 
@@ -81,7 +82,7 @@ def class_trials(
     for seed in seeds:
         X = class_rows(seed, questions, gap)
         y = moved[class_draws(seed, X, classes)]
-        labels = np.array(_names(classes), dtype=object)[y][:, None] if strategy == "infimum" else np.eye(classes)[y]
+        labels = np.array(names(classes), dtype=object)[y][:, None] if strategy == "infimum" else np.eye(classes)[y]
         outcome = simulate(
             learner, X, Oracle(labels), seed=seed, at=at, test=grid, evaluate=lambda z: excess_risk(z, p)
         )
@@ -145,7 +146,7 @@ class ClassificationCurves(Run):
     def claims(self, numbers: Numbers) -> list[Claim]:
         """The exponential phase, and who enters it first."""
         rate, low, high = numbers["slope"]
-        first, other = (reached(numbers["at"], numbers[s], _LEVEL) for s in self._strategies)
+        first, other = (reached(numbers["at"], numbers[s], LEVEL) for s in self._strategies)
         last = [float(np.mean(numbers[s], axis=0)[-1]) for s in self._strategies]
         earlier = first is not None and (other is None or other > 2 * first) and last[1] > 5 * last[0]
         return [
@@ -159,7 +160,7 @@ class ClassificationCurves(Run):
             Claim(
                 "The exponential phase comes earlier for the active strategy",
                 "the active curve drops first",
-                f"excess risk {_LEVEL} from T = {first} on; coordinates: {_when(other, numbers['at'][-1])}; "
+                f"excess risk {LEVEL} from T = {first} on; coordinates: {when_below(other, numbers['at'][-1])}; "
                 f"at the end {last[0]:.4f} against {last[1]:.3f}",
                 HOLDS if earlier else FAILS,
                 "coordinate questions minimise the l1 loss, whose minimiser 1{p > 1/2} needs a majority",
@@ -187,5 +188,6 @@ def _steepest(at: Sequence[int], runs: Sequence[Sequence[float]]) -> list[float]
     return slope(at[window], np.maximum(np.array(runs)[:, window], 1e-6))
 
 
-def _when(reached_at: int | None, last: int) -> str:
+def when_below(reached_at: int | None, last: int) -> str:
+    """Return the words for the first time below the level."""
     return f"not by T = {last}" if reached_at is None else f"from T = {reached_at} on"

@@ -10,7 +10,7 @@ import numpy as np
 from askone.paper._base import HOLDS, IN_PART, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Figure, band, panels
 from askone.paper._trials import TUNING, chunks, joined, ratio, reached
-from askone.paper.figures.fig2_right import _LEVEL, _when, class_trials
+from askone.paper.figures.fig2_right import LEVEL, class_trials, when_below
 from askone.session.simulation import checkpoints
 
 
@@ -31,7 +31,7 @@ class InfimumLoss(Run):
         "tuned": ("active", 1.0),
     }
     _tried: ClassVar[tuple[float, ...]] = (0.3, 1.0, 3.0, 7.5)
-    _names: ClassVar[dict[str, str]] = {"active": "active", "infimum": "infimum loss", "tuned": "active, tuned"}
+    names: ClassVar[dict[str, str]] = {"active": "active", "infimum": "infimum loss", "tuned": "active, tuned"}
 
     def _settings(self, quick: bool) -> dict[str, Any]:
         if quick:
@@ -68,14 +68,14 @@ class InfimumLoss(Run):
             **curves,
             "gammas": {name: gamma for name, (_, gamma) in self._variants.items()},
             "ratio": ratio(active, infimum),
-            "reached": {name: reached(at, curves[name], 5 * _LEVEL) for name in curves},
+            "reached": {name: reached(at, curves[name], 5 * LEVEL) for name in curves},
             "tuning": dict(zip(map(str, self._tried), tuning, strict=True)),
         }
 
     def claims(self, numbers: Numbers) -> list[Claim]:
         """No major difference with the paper's step sizes; what a better one changes."""
         middle, low, high = numbers["ratio"]
-        last, when = numbers["at"][-1], {k: _when(v, numbers["at"][-1]) for k, v in numbers["reached"].items()}
+        last, when = numbers["at"][-1], {k: when_below(v, numbers["at"][-1]) for k, v in numbers["reached"].items()}
         means = {name: float(np.mean(numbers[name], axis=0)[-1]) for name in self._variants}
         first, other = (numbers["reached"][name] for name in ("tuned", "infimum"))
         earlier = first is not None and (other is None or other > 1.3 * first)
@@ -91,7 +91,7 @@ class InfimumLoss(Run):
             Claim(
                 "These step sizes are the right ones to compare with",
                 "γ₀ = 7.5 and 15",
-                f"excess risk {5 * _LEVEL}: active {when['active']}, with γ₀ = 1 {when['tuned']}; "
+                f"excess risk {5 * LEVEL}: active {when['active']}, with γ₀ = 1 {when['tuned']}; "
                 f"infimum loss {when['infimum']}",
                 IN_PART if earlier else HOLDS,
                 "chosen on other seeds, the active step is 1: perhaps as the large one first has to undo its start",
@@ -102,7 +102,7 @@ class InfimumLoss(Run):
         """Curves with bands, both axes logarithmic; the tuned one dashed."""
         figure, (axes,) = panels(1)
         for variant, colour in zip(self._variants, COLOURS, strict=False):
-            name = f"{self._names[variant]}, γ₀ = {numbers['gammas'][variant]:g}"
+            name = f"{self.names[variant]}, γ₀ = {numbers['gammas'][variant]:g}"
             band(axes, numbers["at"], numbers[variant], name, colour, style="--" if variant == "tuned" else "-")
         axes.set(xlabel="questions T", ylabel="excess zero-one risk", title="m = 10, ε = 0")
         axes.legend(frameon=False, loc="lower left", fontsize=8)

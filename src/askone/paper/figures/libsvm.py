@@ -9,13 +9,13 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from askone.paper._base import FAILS, HOLDS, IN_PART, Claim, Job, Numbers, Run
+from askone.paper._base import Claim, Job, Numbers, Run, graded
 from askone.paper._plots import COLOURS, Axes, Figure, band, panels
 from askone.paper._split_trial import ACTIVE, DESIGNED, PASSIVE, split_errors, two_thirds
 from askone.session.simulation import checkpoints
 
 _CHUNK = 10
-_IMPORTANT = 1.3  # a passive error so many times the active one is an important gain
+IMPORTANT = 1.3  # a passive error so many times the active one is an important gain
 _LABELS = {
     ACTIVE: "active, γ₀ = {active:g}",
     PASSIVE: "passive, infimum loss, γ₀ = {passive:g}",
@@ -106,12 +106,13 @@ def _last(numbers: Numbers, name: str, family: str) -> float:
     return float(np.mean(numbers["curves"][name][family], axis=0)[-1])
 
 
-def _gains(numbers: Numbers) -> dict[str, float]:
+def gains_of(numbers: Numbers) -> dict[str, float]:
     """Passive over active error after all questions, for each bandwidth."""
     return {name: _last(numbers, name, PASSIVE) / _last(numbers, name, ACTIVE) for name in numbers["curves"]}
 
 
-def _said(numbers: Numbers, gains: dict[str, float]) -> str:
+def gains_text(numbers: Numbers, gains: dict[str, float]) -> str:
+    """Return both errors and their ratio for each bandwidth, in words."""
     parts = [
         f"σ = {name}: {100 * _last(numbers, name, ACTIVE):.1f} % against {100 * _last(numbers, name, PASSIVE):.1f} % "
         f"({gain:.2f} times)"
@@ -120,11 +121,7 @@ def _said(numbers: Numbers, gains: dict[str, float]) -> str:
     return f"test error at T = {numbers['at'][-1]}, active against passive: " + "; ".join(parts)
 
 
-def _graded(each: list[bool]) -> str:
-    return HOLDS if all(each) else IN_PART if any(each) else FAILS
-
-
-def _default(numbers: Numbers) -> list[Claim]:
+def default_claim(numbers: Numbers) -> list[Claim]:
     """Not the paper's: the library's designed sets on the same rows, for scale."""
     ratios = {
         name: _last(numbers, name, ACTIVE) / _last(numbers, name, DESIGNED)
@@ -133,4 +130,4 @@ def _default(numbers: Numbers) -> list[Claim]:
     }
     said = "; ".join(f"σ = {name}: {100 * _last(numbers, name, DESIGNED):.1f} %" for name in ratios)
     text = "askone's designed sets (least squares, no step to tune) asks better questions than both"
-    return [Claim(text, "not in the paper", said, _graded([ratio > 1 for ratio in ratios.values()]))]
+    return [Claim(text, "not in the paper", said, graded([ratio > 1 for ratio in ratios.values()]))]

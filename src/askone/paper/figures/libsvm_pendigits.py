@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import ClassVar, final
 
-from askone.paper._base import Claim, Numbers
+from askone.paper._base import Claim, Numbers, graded
 from askone.paper._split_trial import ACTIVE, PASSIVE
-from askone.paper.figures.libsvm import _IMPORTANT, Bandwidth, Splits, _default, _gains, _graded, _said
+from askone.paper.figures.libsvm import IMPORTANT, Bandwidth, Splits, default_claim, gains_of, gains_text
 
 
 @final
@@ -30,17 +30,17 @@ class Pendigits(Splits):
 
     def claims(self, numbers: Numbers) -> list[Claim]:
         """Hardly any gain."""
-        gains = _gains(numbers)
-        little = [gain < _IMPORTANT for gain in gains.values()]
+        gains = gains_of(numbers)
+        little = [gain < IMPORTANT for gain in gains.values()]
         return [
             Claim(
                 "The active strategy is not that useful on pen digits",
                 "both curves close to each other",
-                _said(numbers, gains),
-                _graded(little),
+                gains_text(numbers, gains),
+                graded(little),
                 "it depends on the bandwidth: with the code's narrower kernel the active strategy gains"
                 if any(little) and not all(little)
                 else "",
             ),
-            *_default(numbers),
+            *default_claim(numbers),
         ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import ClassVar, final
 
-from askone.paper._base import Claim, Numbers
+from askone.paper._base import Claim, Numbers, graded
 from askone.paper._split_trial import ACTIVE, PASSIVE
-from askone.paper.figures.libsvm import _IMPORTANT, Bandwidth, Splits, _default, _gains, _graded, _said
+from askone.paper.figures.libsvm import IMPORTANT, Bandwidth, Splits, default_claim, gains_of, gains_text
 
 
 @final
@@ -31,14 +31,14 @@ class Usps(Splits):
 
     def claims(self, numbers: Numbers) -> list[Claim]:
         """Large gains."""
-        gains = _gains(numbers)
+        gains = gains_of(numbers)
         return [
             Claim(
                 "The active strategy leads to important gains on USPS",
                 "the active curve lies well below",
-                _said(numbers, gains),
-                _graded([gain > _IMPORTANT for gain in gains.values()]),
-                "" if min(gains.values()) > _IMPORTANT else "the gain grows with T and depends on the bandwidth",
+                gains_text(numbers, gains),
+                graded([gain > IMPORTANT for gain in gains.values()]),
+                "" if min(gains.values()) > IMPORTANT else "the gain grows with T and depends on the bandwidth",
             ),
-            *_default(numbers),
+            *default_claim(numbers),
         ]

@@ -13,7 +13,7 @@ from askone.features.scaling import Scaler
 from askone.labels.classes import Classes
 from askone.learners.models.linear import FeatureModel
 from askone.learners.paper.equilibrium import equilibrium, gap, payoff
-from askone.learners.paper.game import Game
+from askone.learners.paper.game import GameLearner
 from askone.learners.step_rules import InverseSqrt
 from askone.paper._base import CORRECTED, FAILS, HOLDS, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Axes, Figure, band, panels
@@ -46,11 +46,11 @@ def with_majority(classes: int, count: int, seed: int) -> dict[str, Any]:
 def played(seeds: list[int], questions: int, step: float, at: list[int]) -> list[dict[str, Any]]:
     """Average play of the saddle-point learner without context, at some numbers of questions."""
     space = Classes(("1", "2", "3"))
-    learner = Game(space, FeatureModel(Linear(Scaler.identity(1))), InverseSqrt(step))
+    learner = GameLearner(space, FeatureModel(Linear(Scaler.identity(1))), InverseSqrt(step))
     return [_one_game(learner, space, seed, questions, at) for seed in seeds]
 
 
-def _one_game(learner: Game, space: Classes, seed: int, questions: int, at: list[int]) -> dict[str, Any]:
+def _one_game(learner: GameLearner, space: Classes, seed: int, questions: int, at: list[int]) -> dict[str, Any]:
     labels = np.searchsorted(np.cumsum(P)[:-1], random_table.uniforms(seed, 0, questions, 1, random_table.DESIGN)[:, 0])
     X, names = np.zeros((questions, 1)), np.array(space.names)[labels]
     oracle, state, A = Oracle(names), learner.init(), payoff(P, np.eye(3))

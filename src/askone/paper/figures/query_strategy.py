@@ -13,7 +13,7 @@ from askone.labels.classes import Classes
 from askone.learners.gradients.subset import Sphere
 from askone.paper._base import CORRECTED, FAILS, HOLDS, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Axes, Figure, panels
-from askone.paper.figures.simplex import _CORNERS, _frame, _plane
+from askone.paper.figures.simplex import CORNERS, frame, in_plane
 
 
 def cuts(classes: int, count: int, seed: int, inward: float = 1e-6) -> dict[str, int]:
@@ -80,18 +80,18 @@ class QueryStrategy(Run):
     def draw(self, numbers: Numbers) -> Figure:
         """The simplex with a cut through z, and the cuts at a corner."""
         figure, (left, right) = panels(2, width=3.8, height=3.4)
-        _frame(left)
-        _cut(left, _plane(np.array([0.45, 0.35, 0.2])), 100.0, COLOURS[0])
-        left.plot(*_plane(np.array([0.45, 0.35, 0.2])), "o", color=COLOURS[1], label="z")
+        frame(left)
+        _cut(left, in_plane(np.array([0.45, 0.35, 0.2])), 100.0, COLOURS[0])
+        left.plot(*in_plane(np.array([0.45, 0.35, 0.2])), "o", color=COLOURS[1], label="z")
         left.set_title("1{⟨e_Y − z, u⟩ > 0}")
         left.legend(frameon=False, fontsize=8)
-        _frame(right)
-        right.fill(*(0.6 * _CORNERS).T, color=COLOURS[5], alpha=0.35, linewidth=0)
+        frame(right)
+        right.fill(*(0.6 * CORNERS).T, color=COLOURS[5], alpha=0.35, linewidth=0)
         for angle in np.arange(0, 180, 20) + 10:
-            _cut(right, _CORNERS[0], float(angle), COLOURS[0] if angle < 60 else COLOURS[2])
+            _cut(right, CORNERS[0], float(angle), COLOURS[0] if angle < 60 else COLOURS[2])
         right.plot([], [], color=COLOURS[2], label="asks whether Y = 1")
         right.plot([], [], color=COLOURS[0], label="splits the others")
-        right.plot(*_CORNERS[0], "o", color=COLOURS[1], label="z = e₁")
+        right.plot(*CORNERS[0], "o", color=COLOURS[1], label="z = e₁")
         right.set_title(f"useful {numbers['useful']:.3f}, splitting {1 - numbers['useful']:.3f}")
         right.legend(framealpha=1, edgecolor="none", fontsize=8, loc="upper right")
         return figure

@@ -9,16 +9,16 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from askone.paper._base import FAILS, HOLDS, IN_PART, Claim, Job, Numbers, Run
+from askone.paper._base import Claim, Job, Numbers, Run, graded
 from askone.paper._plots import COLOURS, Axes, Figure, band, panels
 from askone.paper._stream_trial import LEAK, NO_LEAK, RANGES, SHRUNK, Setting, baseline, stream_trial
 from askone.session.simulation import checkpoints
 
-_FAMILIES = ("active", "passive")
+FAMILIES = ("active", "passive")
 PAPER, TUNED = "the paper's step", "tuned step"
 _STYLES = {PAPER: "-", TUNED: "-.", LEAK: "--", SHRUNK: ":"}
 _NAMES = {LEAK: "leaking start and scale", SHRUNK: "leaking, the code's average"}
-_COMPETITIVE = 1.05  # within five percent of the baseline
+COMPETITIVE = 1.05  # within five percent of the baseline
 
 
 @final
@@ -41,7 +41,7 @@ class Variant:
         return f"{'whitened features' if self.whiten else 'sections k(x, xᵢ), as in the paper'}, σ = {self.bandwidth:g}"
 
 
-class Streams(Run):
+class RealStreamRun(Run):
     """A panel of the paper's figure on real streams, for each parametrisation."""
 
     rows: ClassVar[tuple[int, int]]
@@ -54,7 +54,7 @@ class Streams(Run):
     limits: ClassVar[tuple[float, float]]
 
     def _keys(self, quick: bool) -> list[tuple[Variant, str]]:
-        return [(variant, family) for variant in self.variants for family in _FAMILIES]
+        return [(variant, family) for variant in self.variants for family in FAMILIES]
 
     def _common(self, quick: bool) -> dict[str, Any]:
         rows = self.rows[0 if quick else 1]
@@ -109,7 +109,7 @@ class Streams(Run):
         kind, family = curve["kind"], curve["family"]
         said = f"γ₀ = {self.gamma:g}" if kind == PAPER else _NAMES.get(kind, kind)
         band(
-            axes, curve["at"], curve["runs"], f"{family}, {said}", COLOURS[_FAMILIES.index(family)], style=_STYLES[kind]
+            axes, curve["at"], curve["runs"], f"{family}, {said}", COLOURS[FAMILIES.index(family)], style=_STYLES[kind]
         )
 
 
@@ -117,41 +117,49 @@ def _variant(curve: dict[str, Any]) -> Variant:
     return Variant(curve["bandwidth"], curve["whiten"], curve["kind"])
 
 
-def _short(variant: Variant) -> str:
+def short_name(variant: Variant) -> str:
+    """Return what a variant is called in a claim."""
     return f"σ = {variant.bandwidth:g}, {'whitened' if variant.whiten else 'sections'}, {variant.kind}"
 
 
-def _honest(numbers: Numbers) -> list[Variant]:
+def without_leaks(numbers: Numbers) -> list[Variant]:
     """The variants that see no label."""
     return [v for v in dict.fromkeys(map(_variant, numbers["curves"])) if v.kind in (PAPER, TUNED)]
 
 
-def _mean(numbers: Numbers, variant: Variant, family: str) -> dict[str, Any]:
+def mean_curve(numbers: Numbers, variant: Variant, family: str) -> dict[str, Any]:
+    """Return the mean over seeds of one curve, at its checkpoints."""
     (curve,) = [c for c in numbers["curves"] if _variant(c) == variant and c["family"] == family]
     return {"at": curve["at"], "mean": np.mean(curve["runs"], axis=0)}
 
 
-def _near(at: list[int], wanted: int) -> int:
+def nearest(at: list[int], wanted: int) -> int:
+    """Return the place of the checkpoint nearest to this many questions."""
     return int(np.argmin(np.abs(np.log(at) - np.log(wanted))))
 
 
-def _reached(curve: dict[str, Any], target: float) -> float:
+def first_reached(curve: dict[str, Any], target: float) -> float:
     """The first checkpoint with an error of at most the target."""
     return next((float(t) for t, error in zip(curve["at"], curve["mean"], strict=True) if error <= target), np.inf)
 
 
-def _count(questions: float) -> str:
+def count_text(questions: float) -> str:
+    """Return a number of questions in words."""
     return "never" if questions == np.inf else f"{questions:,.0f}"
 
 
-def _below(numbers: Numbers, unit: str) -> Claim:
-    ends = {_short(v): [float(_mean(numbers, v, family)["mean"][-1]) for family in _FAMILIES] for v in _honest(numbers)}
+def ends_below(numbers: Numbers, unit: str) -> Claim:
+    """Return the claim that active curves end below passive ones."""
+    ends = {
+        short_name(v): [float(mean_curve(numbers, v, family)["mean"][-1]) for family in FAMILIES]
+        for v in without_leaks(numbers)
+    }
     said = "; ".join(f"{name}: {active:.2f} and {passive:.2f}" for name, (active, passive) in ends.items())
     return Claim(
         "The active strategy ends below the passive one",
         "the active curve lies below, after the first samples",
         f"error at the end in {unit}, active and passive, no label used: {said}",
-        _graded([active < passive for active, passive in ends.values()]),
+        graded([active < passive for active, passive in ends.values()]),
         _order_depends(ends),
     )
 
@@ -163,7 +171,3 @@ def _order_depends(ends: dict[str, list[float]]) -> str:
         if behind
         else ""
     )
-
-
-def _graded(each: list[bool]) -> str:
-    return HOLDS if all(each) else IN_PART if any(each) else FAILS

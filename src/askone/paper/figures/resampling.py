@@ -19,7 +19,7 @@ from askone.learners.gradients import pair
 from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.repeated.bisection import BisectedReal
 from askone.learners.repeated.memory import RememberedReal
-from askone.learners.sgd.sgd import SGD
+from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_rules import InverseSqrt
 from askone.paper._base import FAILS, HOLDS, IN_PART, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Figure, band, panels
@@ -57,7 +57,7 @@ def per_row(questions: int) -> int:
 def _learner(strategy: str, gamma: float, questions: int) -> Learner[Any]:
     model, space = KernelExpansion(Gaussian(_SIGMA), Scaler.identity(1)), Real(-_RANGE, _RANGE)
     family = "full" if strategy == "dichotomy" else "active"
-    sgd = SGD(space, model, pair(Median(), family), InverseSqrt(gamma))
+    sgd = SGDLearner(space, model, pair(Median(), family), InverseSqrt(gamma))
     if strategy == "dichotomy":
         return BisectedReal(sgd, precision(questions))
     return RememberedReal(sgd, precision(questions)) if strategy == "memory" else sgd

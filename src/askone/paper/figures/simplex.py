@@ -14,7 +14,7 @@ from askone.paper._plots import COLOURS, Axes, Figure, panels
 
 PROBABILITIES = ((1.0, 0.0, 0.0), (0.45, 0.35, 0.2))
 # e_1 below on the left, e_2 below on the right, e_3 on top.
-_CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 _MARGINAL = 1e-9
 
 
@@ -145,10 +145,10 @@ class SimplexLevels(Run):
         """Two simplices with level lines, and the margins."""
         figure, axes = panels(3, width=3.8, height=3.4)
         for one, p, found in zip(axes, PROBABILITIES, numbers["points"], strict=False):
-            _frame(one)
+            frame(one)
             _levels(one, np.array(p))
-            one.plot(*_plane(np.array(p)), "o", color=COLOURS[1], markersize=7, label="η (least squares)")
-            one.plot(*_plane(np.array(found["z"])), "*", color=COLOURS[0], markersize=11, label="z* (median)")
+            one.plot(*in_plane(np.array(p)), "o", color=COLOURS[1], markersize=7, label="η (least squares)")
+            one.plot(*in_plane(np.array(found["z"])), "*", color=COLOURS[0], markersize=11, label="z* (median)")
             one.set_title(f"p = ({', '.join(f'{c:g}' for c in p)})")
             one.legend(frameon=False, fontsize=7, loc="upper right")
         self._margins(axes[2], numbers)
@@ -163,17 +163,19 @@ class SimplexLevels(Run):
         axes.legend(frameon=False, fontsize=7, loc="lower right")
 
 
-def _plane(z: Array) -> Array:
-    return np.asarray(z @ _CORNERS)
+def in_plane(z: Array) -> Array:
+    """Return points of the simplex as points of the plane."""
+    return np.asarray(z @ CORNERS)
 
 
-def _frame(axes: Axes) -> None:
+def frame(axes: Axes) -> None:
+    """Draw the triangle and the names of its corners."""
     axes.set(aspect="equal", xlim=(-0.16, 1.16), ylim=(-0.18, 1.04))
     axes.set_axis_off()
-    axes.plot(*np.vstack([_CORNERS, _CORNERS[:1]]).T, color="black", linewidth=1)
-    center = _CORNERS.mean(axis=0)
-    for y, corner in enumerate(_CORNERS):
-        opposite = (_CORNERS.sum(axis=0) - corner) / 2
+    axes.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color="black", linewidth=1)
+    center = CORNERS.mean(axis=0)
+    for y, corner in enumerate(CORNERS):
+        opposite = (CORNERS.sum(axis=0) - corner) / 2
         axes.plot(*np.vstack([center, opposite]).T, "--", color=COLOURS[1], linewidth=1)
         axes.annotate(f"$e_{y + 1}$", corner + 0.1 * (corner - center), ha="center", va="center")
 
@@ -182,4 +184,4 @@ def _levels(axes: Axes, p: Array) -> None:
     steps = np.linspace(0, 1, 101)
     z = np.array([[1 - a - b, a, b] for a in steps for b in steps if a + b <= 1 + 1e-12])
     value = sum(weight * np.linalg.norm(z - corner, axis=1) for weight, corner in zip(p, np.eye(3), strict=True))
-    axes.tricontour(*_plane(z).T, value, levels=12, colors="0.35", linewidths=0.8)
+    axes.tricontour(*in_plane(z).T, value, levels=12, colors="0.35", linewidths=0.8)

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from askone.learners.simulating import Block
+from askone.learners.streaming import StreamBlock
 from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Figure, panels
 from askone.paper._synthetic import kernel_learner, sine, uniform_rows
 from askone.paper._trials import TUNING
-from askone.paper.figures.fig1 import _GRID, _estimate, _learner, _questions, _signal
+from askone.paper.figures.fig1 import GRID, draw_questions, draw_signal, estimate, sine_learner
 from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
 
@@ -21,13 +21,13 @@ _FRAMES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 
 def frames(seed: int, gamma: float, decreasing: bool) -> list[dict[str, Any]]:
     """Twelve moments of one stream: the estimate before and after a question, and the questions so far."""
-    learner, X = _learner("active", gamma, decreasing), uniform_rows(seed, _FRAMES[-1])
+    learner, X = sine_learner("active", gamma, decreasing), uniform_rows(seed, _FRAMES[-1])
     shown = []
     for t in _FRAMES:
         outcome = simulate(learner, X[:t], Oracle(sine(X[:t])), seed=seed, keep=True)
-        blocks = [block for block in outcome.blocks if isinstance(block, Block)]
+        blocks = [block for block in outcome.blocks if isinstance(block, StreamBlock)]
         u, above = (np.concatenate([getattr(b, name) for b in blocks]).tolist() for name in ("thresholds", "answers"))
-        before, after = (_estimate(learner, X[:k], seed) for k in (t - 1, t))
+        before, after = (estimate(learner, X[:k], seed) for k in (t - 1, t))
         shown.append({"t": t, "x": X[:t, 0].tolist(), "u": u, "above": above, "before": before, "after": after})
     return shown
 
@@ -41,7 +41,7 @@ def bandwidth_errors(seeds: list[int], questions: int, sigma: float, gammas: lis
 def _error(seed: int, questions: int, sigma: float, gamma: float) -> float:
     X, learner = uniform_rows(seed, questions), kernel_learner(1, "active", gamma, sigma)
     state = simulate(learner, X, Oracle(sine(X)), seed=seed, at=[questions]).state
-    return float(np.abs(learner.predict(state, _GRID) - sine(_GRID)).mean())
+    return float(np.abs(learner.predict(state, GRID) - sine(GRID)).mean())
 
 
 @final
@@ -97,10 +97,10 @@ class StreamingHistory(Run):
         figure, axes = panels(4, 3 * len(numbers["frames"]), width=2.4, height=1.75)
         shown = [(name, frame) for name, history in numbers["frames"].items() for frame in history]
         for one, (name, frame) in zip(axes, shown, strict=True):
-            _questions(one, frame["x"][:-1], frame["u"][:-1], frame["above"][:-1])
-            _signal(one)
-            one.plot(_GRID[:, 0], frame["before"], "--", color=COLOURS[0], alpha=0.6, label="before")
-            one.plot(_GRID[:, 0], frame["after"], color=COLOURS[0], label="after")
+            draw_questions(one, frame["x"][:-1], frame["u"][:-1], frame["above"][:-1])
+            draw_signal(one)
+            one.plot(GRID[:, 0], frame["before"], "--", color=COLOURS[0], alpha=0.6, label="before")
+            one.plot(GRID[:, 0], frame["after"], color=COLOURS[0], label="after")
             one.scatter(frame["x"][-1], frame["u"][-1], s=70, marker="*", color="black", label="the question", zorder=4)
             one.set(ylim=(-2.6, 2.6), xticks=[], yticks=[])
             one.set_title(f"T = {frame['t']}, {name}", fontsize=8)

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
-from askone.paper._base import FAILS, IN_PART, Claim, Numbers
+from askone.paper._base import FAILS, IN_PART, Claim, Numbers, graded
 from askone.paper._stream_trial import LEAK, SHRUNK
 from askone.paper.figures.real_stream import (
     PAPER,
     TUNED,
-    Streams,
+    RealStreamRun,
     Variant,
-    _below,
-    _graded,
-    _honest,
-    _mean,
-    _near,
-    _short,
+    ends_below,
+    mean_curve,
+    nearest,
+    short_name,
+    without_leaks,
 )
 
 
 @final
-class Weather(Streams):
+class Weather(RealStreamRun):
     """Weather in Szeged."""
 
     name: ClassVar[str] = "weather"
@@ -45,11 +44,11 @@ class Weather(Streams):
 
     def claims(self, numbers: Numbers) -> list[Claim]:
         """Active below passive; the transitory regime; what the leaking start is worth."""
-        return [_below(numbers, "°C"), self._transitory(numbers), self._worth(numbers)]
+        return [ends_below(numbers, "°C"), self._transitory(numbers), self._worth(numbers)]
 
     def _transitory(self, numbers: Numbers) -> Claim:
-        right, shrunk = (_mean(numbers, Variant(10.0, False, kind), "active") for kind in (LEAK, SHRUNK))
-        early, end = _near(right["at"], 30), -1
+        right, shrunk = (mean_curve(numbers, Variant(10.0, False, kind), "active") for kind in (LEAK, SHRUNK))
+        early, end = nearest(right["at"], 30), -1
         artefact = right["mean"][early] < 1.5 * right["mean"][end] < shrunk["mean"][early]
         return Claim(
             "The first 1,000 samples are used to calibrate the weights (a transitory regime)",
@@ -62,8 +61,8 @@ class Weather(Streams):
         )
 
     def _worth(self, numbers: Numbers) -> Claim:
-        leaking = _mean(numbers, Variant(10.0, False, LEAK), "active")["mean"]
-        honest = {_short(v): _mean(numbers, v, "active")["mean"][-1] for v in _honest(numbers)}
+        leaking = mean_curve(numbers, Variant(10.0, False, LEAK), "active")["mean"]
+        honest = {short_name(v): mean_curve(numbers, v, "active")["mean"][-1] for v in without_leaks(numbers)}
         below = [error < numbers["baseline"] for error in honest.values()]
         said = "; ".join(f"{name}: {error:.2f} °C" for name, error in honest.items())
         return Claim(
@@ -71,6 +70,6 @@ class Weather(Streams):
             "drawn as the baseline; the text gives no number",
             f"baseline {numbers['baseline']:.2f} °C; from the code's start {leaking[-1]:.2f} °C; "
             f"without a label, from zero: {said}",
-            _graded(below),
+            graded(below),
             "" if all(below) else "without true labels at the start one pass is not enough at this kernel width",
         )

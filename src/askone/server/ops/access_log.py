@@ -12,7 +12,8 @@ from typing import final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from askone.server._errors import Refused, respond
+from askone.server._errors import ApiError
+from askone.server._json import error_response
 from askone.server._routing import ROUTE
 from askone.server.config import ServerConfig
 from askone.server.ops.metrics import Metrics
@@ -22,7 +23,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 @final
-class Watching:
+class AccessLogMiddleware:
     """Host check, access log and metrics."""
 
     def __init__(self, app: ASGIApp, config: ServerConfig, metrics: Metrics) -> None:
@@ -44,8 +45,8 @@ class Watching:
             if self._welcome(scope):
                 await self._app(scope, receive, sending)
             else:
-                refusal = Refused(421, "unknown_host", "This server does not go by that name.")
-                await respond(refusal)(scope, receive, sending)
+                refusal = ApiError(421, "unknown_host", "This server does not go by that name.")
+                await error_response(refusal)(scope, receive, sending)
         finally:
             self._note(scope, status, time.perf_counter() - started)
 

@@ -7,61 +7,63 @@ from typing import Any, final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-PATIENCE = 15.0
-"""Seconds until the head of a request must be whole, from the connection or its first byte on."""
-MOST = 64 * 1024
+MAX_HEAD_BYTES = 64 * 1024
 """Bytes that the head of a request may have."""
 
 
 @final
-class Impatient(HttpToolsProtocol):
-    """uvicorn's protocol with a time and a size for the heads of requests; bodies have theirs in ``limits``."""
+class HeaderTimeoutProtocol(HttpToolsProtocol):
+    """uvicorn's protocol with a time and a size for the heads of requests; bodies have theirs in ``rate_limits``.
 
-    def __init__(self, *parts: Any, **named: Any) -> None:
+    A head must be whole ``header_seconds`` after the connection or its first byte.
+    """
+
+    def __init__(self, *parts: Any, header_seconds: float, **named: Any) -> None:
         super().__init__(*parts, **named)
-        self._clock: asyncio.TimerHandle | None = None
-        self._head = 0
-        self._within = False
+        self._header_seconds = header_seconds
+        self._timer: asyncio.TimerHandle | None = None
+        self._head_bytes = 0
+        self._in_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection must say something soon."""
         super().connection_made(transport)
-        self._start()
+        self._start_timer()
 
     def data_received(self, data: bytes) -> None:
         """Bytes of a head count."""
-        if not self._within:
-            self._head += len(data)
-            self._start()
+        if not self._in_body:
+            self._head_bytes += len(data)
+            self._start_timer()
         super().data_received(data)
-        if not self._within and self._head > MOST:
+        if not self._in_body and self._head_bytes > MAX_HEAD_BYTES:
             self.transport.abort()
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
-        self._within, self._head = True, 0
-        self._stop()
+        self._in_body, self._head_bytes = True, 0
+        self._stop_timer()
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         """The next head may come."""
-        self._within = False
+        self._in_body = False
         super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing more to wait for."""
-        self._stop()
+        self._stop_timer()
         super().connection_lost(exc)
 
-    def _start(self) -> None:
-        if self._clock is None:
-            self._clock = self.loop.call_later(PATIENCE, self._end)
+    def _start_timer(self) -> None:
+        if self._timer is None:
+            self._timer = self.loop.call_later(self._header_seconds, self._abort)
 
-    def _stop(self) -> None:
-        if self._clock is not None:
-            self._clock.cancel()
-            self._clock = None
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-    def _end(self) -> None:
+    def _abort(self) -> None:
         if not self.transport.is_closing():
             self.transport.abort()

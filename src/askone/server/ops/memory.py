@@ -22,7 +22,7 @@ _LONGEST: Final = 600.0  # seconds without a look at all that there is
 
 
 def give_back_large() -> None:
-    """From here on, arrays of megabytes go back to the system as soon as they are freed."""
+    """Let arrays of megabytes go back to the system as soon as they are freed, from here on."""
     _call("mallopt", _MMAP_THRESHOLD, _LARGE)
 
 
@@ -32,7 +32,7 @@ def give_back_rest() -> None:
 
 
 def _call(name: str, *values: int) -> None:
-    """A function of the C library, where it has it: others than GNU's do not."""
+    """Call a function of the C library, where it has it: others than GNU's do not."""
     try:
         function: Any = getattr(ctypes.CDLL(None), name)
     except (AttributeError, OSError, TypeError):
@@ -53,8 +53,8 @@ class Garbage:
 
     @staticmethod
     @contextlib.contextmanager
-    def seldom() -> Iterator[None]:
-        """While this lasts, all that there is is only looked through by ``look``."""
+    def rarely() -> Iterator[None]:
+        """While this lasts, look through all that there is by ``collect`` alone."""
         before = gc.get_threshold()
         gc.set_threshold(before[0], before[1], _NEVER)
         try:
@@ -63,11 +63,11 @@ class Garbage:
             gc.unfreeze()
             gc.set_threshold(*before)
 
-    def spare(self) -> None:
-        """What is there now, such as modules, stays and need not be looked through."""
+    def freeze(self) -> None:
+        """Spare what is there now, such as modules: it stays, and need not be looked through."""
         gc.freeze()
 
-    def look(self, busy: bool) -> bool:
+    def collect(self, busy: bool) -> bool:
         """Look through everything, unless people wait and it was done lately; whether it was done."""
         if busy and time.monotonic() < self._looked + _LONGEST:
             return False

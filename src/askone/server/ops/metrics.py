@@ -33,7 +33,7 @@ class Metrics:
         self._counters: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Counts a request."""
+        """Count a request."""
         pair = self._counters.get((method, route, status))
         if pair is None:
             pair = (self._requests.labels(method, route, str(status)), self._seconds.labels(route))
@@ -43,11 +43,11 @@ class Metrics:
         if status == 503:
             self.unavailable.inc()
 
-    def turn(self, commands: int, seconds: float) -> None:
-        """Counts a turn."""
+    def batch(self, commands: int, seconds: float) -> None:
+        """Count a batch of commands."""
         self._turns.observe(seconds)
         self._commands.inc(commands)
 
     def text(self) -> bytes:
-        """All of it, as Prometheus reads it."""
+        """Return all numbers, as Prometheus reads them."""
         return generate_latest(self.registry)

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from askone._common.lazy_import import import_now
 from askone.errors import AskoneError
-from askone.server._services import Services
+from askone.server._context import Services
 from askone.server.ops.memory import Garbage
 from askone.store.store import Store
 
@@ -22,31 +22,38 @@ CAMPAIGNS = 4
 """How many are opened when a server starts."""
 _PAUSE = 1.0  # seconds: whoever has waited for the server gets a first question undisturbed
 _ASKING = ("askone.campaign.campaign",)
-_LOOKING = tuple(
-    f"askone.campaign.{name}"
-    for name in ("predicting", "building", "export", "labelstudio", "backup", "models", "tables", "intake", "forecast")
+_REST = (
+    "askone.campaign.output.predictions",
+    "askone.campaign.engine.model_builder",
+    "askone.campaign.output.export",
+    "askone.campaign.output.label_studio",
+    "askone.campaign.output.backup",
+    "askone.campaign.output.model_file",
+    "askone.campaign.tables.open",
+    "askone.campaign.create",
+    "askone.campaign.forecast",
 )
 
 
-async def warm(services: Services, limits: contextlib.ExitStack, garbage: Garbage) -> None:
-    """All of it, in the background.  ``limits`` keeps BLAS to one thread, in libraries that come later as well."""
+async def warm_up(services: Services, limits: contextlib.ExitStack, garbage: Garbage) -> None:
+    """Load and open all of it, in the background.  ``limits`` keeps BLAS to one thread, also in later libraries."""
     try:
         latest = await asyncio.to_thread(_latest, services.store)
         if latest:
-            await _loaded(_ASKING, limits)
+            await _import_all(_ASKING, limits)
             # What numba loads before the first compiled call, whichever it is.
             await asyncio.to_thread(lambda: import_now("askone.learners.step_loops").rounded(0.5, 0))
     finally:
-        services.able.set()
+        services.ready.set()
     for name in latest:
         with contextlib.suppress(AskoneError):
-            await services.workers[name].run(lambda front: front.campaign.warm())
+            await services.workers[name].run(lambda service: service.warm_up())
     await asyncio.sleep(_PAUSE)
-    await _loaded((*_ASKING, *_LOOKING), limits)
-    garbage.spare()
+    await _import_all((*_ASKING, *_REST), limits)
+    garbage.freeze()
 
 
-def one_thread(limits: contextlib.ExitStack) -> None:
+def limit_blas_threads(limits: contextlib.ExitStack) -> None:
     """Small products, one after the other: BLAS's own threads would only wait for each other."""
     limits.enter_context(threadpool_limits(1))
 
@@ -55,7 +62,7 @@ def _latest(store: Store) -> list[str]:
     return [record.name for record in sorted(store.campaigns(), key=lambda one: -one.created)[:CAMPAIGNS]]
 
 
-async def _loaded(modules: Sequence[str], limits: contextlib.ExitStack) -> None:
+async def _import_all(modules: Sequence[str], limits: contextlib.ExitStack) -> None:
     for module in modules:
         await asyncio.to_thread(import_now, module)
-    one_thread(limits)
+    limit_blas_threads(limits)

@@ -31,9 +31,9 @@ from askone.server.ops.metrics import Metrics
 from askone.server.security.webhook_addresses import Resolver, Target, look_up, resolve
 from askone.session.log import Answered
 from askone.store.accounts.accounts import Accounts
-from askone.store.accounts.webhooks import Delivery, Place
+from askone.store.accounts.webhooks import Delivery, WebhookCursor
 from askone.store.entries import Entry
-from askone.store.notices import Limited, Turned
+from askone.store.notices import Limited, StatusChanged
 
 if TYPE_CHECKING:
     import httpx
@@ -52,7 +52,7 @@ log = logging.getLogger("askone.webhooks")
 
 
 def sign(secret: str, delivery: str, at: int, body: str) -> str:
-    """The signature of a delivery.
+    """Return the signature of a delivery.
 
     >>> sign("s", "d1", 0, "{}")[:8]
     'v1,zRvwG'
@@ -62,7 +62,7 @@ def sign(secret: str, delivery: str, at: int, body: str) -> str:
 
 
 def _events(news: Sequence[Entry]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What entries of a log are told as."""
+    """Return what entries of a log are told as."""
     answers = [
         {"id": entry.id, "person": entry.who, "answer": entry.event.answer}
         for entry in news
@@ -71,7 +71,7 @@ def _events(news: Sequence[Entry]) -> Iterator[tuple[str, dict[str, Any]]]:
     if answers:
         yield "answer", {"answers": answers}
     for entry in news:
-        if isinstance(entry.event, Turned) and entry.event.status == "closed":
+        if isinstance(entry.event, StatusChanged) and entry.event.status == "closed":
             yield "closed", {"id": entry.id}
 
 
@@ -91,16 +91,16 @@ class Webhooks:
         self._resolver, self._clock = resolver, clock
 
     def check(self, url: str) -> None:
-        """Refuses an address that nothing would be sent to."""
+        """Refuse an address that nothing would be sent to."""
         if not self._config.webhooks:
             raise InvalidArgument("url", "left out: webhooks are turned off on this server", "an address")
         resolve(url, self._config, self._resolver)
 
     def catch_up(self) -> int:
-        """Queues what logs have and webhooks were not told of; how many deliveries."""
+        """Queue what logs have and webhooks were not told of; return how many deliveries."""
         return sum(self._catch_up(place) for place in self._accounts.places()) if self._config.webhooks else 0
 
-    def _catch_up(self, place: Place) -> int:
+    def _catch_up(self, place: WebhookCursor) -> int:
         if place.seq is None:
             self._accounts.tell(place, place.head, False, [], 0.0)
             return 0
@@ -113,7 +113,7 @@ class Webhooks:
         return len(told) * self._accounts.tell(place, seq, spent, told, self._clock())
 
     def spent(self, campaign: str) -> None:
-        """The budget is spent: told once, until there is another budget."""
+        """Tell, once until there is another budget, that the budget is spent."""
         if not self._config.webhooks:
             return
         for place in self._accounts.places():
@@ -121,14 +121,14 @@ class Webhooks:
                 told = self._delivery(place, place.head, "spent", {})
                 self._accounts.tell(place, place.seq, True, [told], self._clock())
 
-    def _delivery(self, place: Place, seq: int, event: str, what: dict[str, Any]) -> tuple[str, str]:
-        """The id, which is the same whoever makes it, and the body."""
+    def _delivery(self, place: WebhookCursor, seq: int, event: str, what: dict[str, Any]) -> tuple[str, str]:
+        """Return the id, which is the same whoever makes it, and the body."""
         mark = hashlib.sha256(f"{place.webhook}/{seq}/{event}/{what.get('id', '')}".encode()).hexdigest()[:24]
         body = {"campaign": place.campaign, "event": event, "at": self._clock(), **what}
         return mark, json.dumps(body, allow_nan=False)
 
     async def run(self) -> None:
-        """Sends what is due, for as long as the server runs."""
+        """Send what is due, for as long as the server runs."""
         while True:
             sent = 0
             with contextlib.suppress(StoreUnavailable):

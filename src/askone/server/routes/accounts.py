@@ -3,251 +3,251 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
-
-from starlette.responses import Response
+from asyncio import to_thread
+from collections.abc import Iterable
 
 from askone.errors import InvalidArgument
-from askone.server._errors import Refused, conflict, forbidden, missing, unauthorized
+from askone.server._context import RequestContext
+from askone.server._errors import ApiError, conflict, forbidden, not_found, unauthorized
+from askone.server._json import JsonResponse
 from askone.server._requests import Join, Login, NewPassword, NewToken, NewUser, SetUp, UserChange
-from askone.server._services import Call, away, reply
-from askone.server.security.passwords import checked
-from askone.server.security.tokens import TOKEN, digest, fresh, fresh_id, same
+from askone.server._responses import (
+    CampaignMembership,
+    JoinResponse,
+    MeResponse,
+    NewTokenResponse,
+    OkResponse,
+    TokenResponse,
+    UserResponse,
+    UserSummary,
+)
+from askone.server.security.passwords import valid_password
+from askone.server.security.tokens import TOKEN, csrf_token, digest, equal_secrets, new_id, new_secret
 from askone.store.accounts.accounts import Accounts
 from askone.store.accounts.users import User
 from askone.version import __version__
 
-SETUP = "setup"
+SETUP_TOKEN = "setup"
 """The setting that holds the hash of the set-up token."""
-FIRST = "first"
+FIRST_ADMIN = "first"
 """The id of the first administrator: there cannot be two of them."""
 
 
 def has_admin(accounts: Accounts) -> bool:
-    """Whether somebody administers this server."""
+    """Return whether somebody administers this server."""
     return any(user.role == "admin" and not user.disabled for user in accounts.users())
 
 
-async def set_up(call: Call) -> Response:
-    """Makes the first administrator, once, for whoever has the token that the server printed."""
-    body: SetUp = call.body
-    kept = await away(call.accounts.get, SETUP)
-    if await away(has_admin, call.accounts):
+async def set_up(ctx: RequestContext, body: SetUp) -> JsonResponse[MeResponse]:
+    """Make the first administrator, once, for whoever has the token that the server printed."""
+    kept = await to_thread(ctx.accounts.get, SETUP_TOKEN)
+    if await to_thread(has_admin, ctx.accounts):
         raise conflict("This server is set up already: sign in.")
-    if not same(kept or "-", digest(body.token)):
+    if not equal_secrets(kept or "-", digest(body.token)):
         raise unauthorized()
-    password = await call.services.passwords.hash(checked(body.password, body.name))
-    if await away(call.accounts.user, FIRST) is not None:
+    password = await ctx.services.passwords.hash(valid_password(body.password, body.name))
+    if await to_thread(ctx.accounts.user, FIRST_ADMIN) is not None:
         raise conflict("This server is set up already: sign in.")
-    await away(call.accounts.add_user, FIRST, body.name, "admin", password)
-    await away(call.accounts.put, SETUP, None)
-    return await _signed_in(call, FIRST)
+    await to_thread(ctx.accounts.add_user, FIRST_ADMIN, body.name, "admin", password)
+    await to_thread(ctx.accounts.put, SETUP_TOKEN, None)
+    return await _sign_in(ctx, FIRST_ADMIN)
 
 
-async def log_in(call: Call) -> Response:
-    """Signs in by name and password; wrong names and wrong passwords look and last alike."""
-    body: Login = call.body
-    call.services.logins.spend(body.name.casefold())
-    user = await away(call.accounts.user_by_name, body.name)
+async def log_in(ctx: RequestContext, body: Login) -> JsonResponse[MeResponse]:
+    """Sign in by name and password; wrong names and wrong passwords look and last alike."""
+    ctx.services.login_limiter.spend(body.name.casefold())
+    user = await to_thread(ctx.accounts.user_by_name, body.name)
     usable = None if user is None or user.disabled else user.password_hash
-    if not await call.services.passwords.verify(usable, body.password) or user is None:
-        raise Refused(401, "wrong_login", "The name or the password is wrong.")
-    await call.services.auth.end(call.request)
-    return await _signed_in(call, user.id)
+    if not await ctx.services.passwords.verify(usable, body.password) or user is None:
+        raise ApiError(401, "wrong_login", "The name or the password is wrong.")
+    await ctx.services.auth.end_session(ctx.request)
+    return await _sign_in(ctx, user.id)
 
 
-async def join(call: Call) -> Response:
-    """Takes up an invitation: as who is signed in, or as a new annotator."""
-    body: Join = call.body
-    campaign = await away(call.accounts.use_invitation, digest(body.invitation), call.now)
+async def join(ctx: RequestContext, body: Join) -> JsonResponse[JoinResponse]:
+    """Take up an invitation: as who is signed in, or as a new annotator."""
+    campaign = await to_thread(ctx.accounts.use_invitation, digest(body.invitation), ctx.now)
     if campaign is None:
-        raise Refused(401, "wrong_invitation", "This invitation is not valid, or no longer.")
-    if call.somebody is not None:
-        if await away(call.accounts.role_in, campaign, call.somebody.id) is None:
-            await away(call.accounts.add_member, campaign, call.somebody.id, "annotator")
-        call.services.auth.forget()
-        return reply(
-            {**await describe(call, call.somebody.id, call.services.auth.csrf(call.request)), "campaign": campaign}
-        )
-    user = await away(_newcomer, call.accounts, body.name, campaign)
-    return await _signed_in(call, user, campaign=campaign)
+        raise ApiError(401, "wrong_invitation", "This invitation is not valid, or no longer.")
+    if ctx.optional_user is None:
+        user = await to_thread(_new_annotator, ctx.accounts, body.name, campaign)
+        me, session = await _begin_session(ctx, user)
+    else:
+        user, session = ctx.optional_user.id, None
+        if await to_thread(ctx.accounts.role_in, campaign, user) is None:
+            await to_thread(ctx.accounts.add_member, campaign, user, "annotator")
+        ctx.services.auth.clear_cache()
+        me = await to_thread(_describe, ctx, user, ctx.services.auth.csrf(ctx.request))
+    response = JsonResponse(JoinResponse(**dict(me), campaign=campaign))
+    if session is not None:
+        ctx.services.auth.set_cookie(response, session)
+    return response
 
 
-def _newcomer(accounts: Accounts, wanted: str | None, campaign: str) -> str:
+def _new_annotator(accounts: Accounts, wanted: str | None, campaign: str) -> str:
     name = wanted.strip() if wanted and wanted.strip() else f"guest {secrets.token_hex(3)}"
     while accounts.user_by_name(name) is not None:
         name = f"{name[:70]} {secrets.token_hex(2)}"
-    user = fresh_id("p")
+    user = new_id("p")
     accounts.add_user(user, name, "annotator", None)
     accounts.add_member(campaign, user, "annotator")
     return user
 
 
-async def _signed_in(call: Call, user: str, **more: Any) -> Response:
-    response = Response(media_type="application/json")
-    csrf = await call.services.auth.begin(response, user)
-    call.services.auth.forget()
-    filled = reply({**await describe(call, user, csrf), **more})
-    response.body = filled.body
-    response.headers["content-length"] = str(len(filled.body))
+async def _sign_in(ctx: RequestContext, user: str) -> JsonResponse[MeResponse]:
+    me, session = await _begin_session(ctx, user)
+    response = JsonResponse(me)
+    ctx.services.auth.set_cookie(response, session)
     return response
 
 
-async def me(call: Call) -> Response:
-    """Who is signed in, and where."""
-    if call.somebody is None:
-        return reply(await describe(call, None, None))
-    csrf = call.services.auth.csrf(call.request) if call.somebody.session else None
-    return reply(await describe(call, call.somebody.id, csrf))
+async def _begin_session(ctx: RequestContext, user: str) -> tuple[MeResponse, str]:
+    session = await ctx.services.auth.begin_session(user)
+    ctx.services.auth.clear_cache()
+    return await to_thread(_describe, ctx, user, csrf_token(session)), session
 
 
-async def describe(call: Call, user: str | None, csrf: str | None) -> dict[str, Any]:
-    """The answer of ``me``."""
-    return await away(_describe, call, user, csrf)
+async def me(ctx: RequestContext) -> MeResponse:
+    """Return who is signed in, and where."""
+    user = ctx.optional_user
+    csrf = ctx.services.auth.csrf(ctx.request) if user is not None and user.session else None
+    return await to_thread(_describe, ctx, None if user is None else user.id, csrf)
 
 
-def _describe(call: Call, user: str | None, csrf: str | None) -> dict[str, Any]:
-    found = None if user is None else call.accounts.user(user)
-    shown = None if found is None else {"id": found.id, "name": found.name, "role": found.role}
-    titles = {record.name: record.title for record in call.store.campaigns()} if found else {}
-    roles = {} if found is None else memberships(call.accounts, found.id, found.role, titles)
-    return {
-        "user": shown,
-        "csrf": csrf,
-        "campaigns": [{"name": name, "title": titles[name], "role": role} for name, role in roles.items()],
-        "needs_setup": found is None and not has_admin(call.accounts),
-        "version": __version__,
-    }
+def _describe(ctx: RequestContext, user: str | None, csrf: str | None) -> MeResponse:
+    found = None if user is None else ctx.accounts.user(user)
+    titles = {record.name: record.title for record in ctx.store.campaigns()} if found else {}
+    roles = {} if found is None else memberships(ctx.accounts, found.id, found.role, titles)
+    return MeResponse(
+        user=None if found is None else UserSummary(id=found.id, name=found.name, role=found.role),
+        csrf=csrf,
+        campaigns=[CampaignMembership(name=name, title=titles[name], role=role) for name, role in roles.items()],
+        needs_setup=found is None and not has_admin(ctx.accounts),
+        version=__version__,
+    )
 
 
-def memberships(accounts: Accounts, user: str, role: str, names: Any) -> dict[str, str]:
-    """A person's campaigns with their role in each."""
+def memberships(accounts: Accounts, user: str, role: str, names: Iterable[str]) -> dict[str, str]:
+    """Return a person's campaigns with their role in each."""
     if role == "admin":
         return dict.fromkeys(names, "manager")
     own = {member.campaign: member.role for member in accounts.campaigns_of(user)}
     return {name: own[name] for name in names if name in own}
 
 
-async def log_out(call: Call) -> Response:
-    """Ends the session."""
-    response = reply({"ok": True})
-    await call.services.auth.end(call.request, response)
+async def log_out(ctx: RequestContext) -> JsonResponse[OkResponse]:
+    """End the session."""
+    response = JsonResponse(OkResponse())
+    await ctx.services.auth.end_session(ctx.request, response)
     return response
 
 
-async def change_password(call: Call) -> Response:
-    """Another password; all other sessions end."""
-    body: NewPassword = call.body
-    call.services.logins.spend(call.person.id)
-    user = await away(call.accounts.user, call.person.id)
-    if user is None or not await call.services.passwords.verify(user.password_hash, body.old):
-        raise Refused(403, "wrong_password", "The old password is wrong.", "old")
-    password = await call.services.passwords.hash(checked(body.new, user.name))
-    await away(call.accounts.set_password, user.id, password)
-    await away(call.accounts.end_sessions, user.id)
-    return await _signed_in(call, user.id)
+async def change_password(ctx: RequestContext, body: NewPassword) -> JsonResponse[MeResponse]:
+    """Set another password; all other sessions end."""
+    ctx.services.login_limiter.spend(ctx.user.id)
+    user = await to_thread(ctx.accounts.user, ctx.user.id)
+    if user is None or not await ctx.services.passwords.verify(user.password_hash, body.old):
+        raise ApiError(403, "wrong_password", "The old password is wrong.", "old")
+    password = await ctx.services.passwords.hash(valid_password(body.new, user.name))
+    await to_thread(ctx.accounts.set_password, user.id, password)
+    await to_thread(ctx.accounts.end_sessions, user.id)
+    return await _sign_in(ctx, user.id)
 
 
-async def forget_me(call: Call) -> Response:
-    """Deletes what is known of the person who asks; the log keeps an id that leads nowhere."""
-    await _not_the_last_admin(call, call.person.id)
-    await away(call.accounts.forget_user, call.person.id)
-    response = reply({"ok": True})
-    await call.services.auth.end(call.request, response)
-    call.services.auth.forget()
+async def forget_me(ctx: RequestContext) -> JsonResponse[OkResponse]:
+    """Delete what is known of the person who asks; the log keeps an id that leads nowhere."""
+    await _require_other_admin(ctx, ctx.user.id)
+    await to_thread(ctx.accounts.forget_user, ctx.user.id)
+    response = JsonResponse(OkResponse())
+    await ctx.services.auth.end_session(ctx.request, response)
+    ctx.services.auth.clear_cache()
     return response
 
 
-async def list_tokens(call: Call) -> Response:
-    """One's own tokens, without their secrets."""
-    tokens = await away(call.accounts.tokens, call.person.id)
-    return reply(
-        [
-            {"id": t.id, "title": t.title, "prefix": t.prefix, "scopes": list(t.scopes), "expires": t.expires}
-            for t in tokens
-        ]
-    )
+async def list_tokens(ctx: RequestContext) -> list[TokenResponse]:
+    """Return one's own tokens, without their secrets."""
+    return [
+        TokenResponse(id=one.id, title=one.title, prefix=one.prefix, scopes=list(one.scopes), expires=one.expires)
+        for one in await to_thread(ctx.accounts.tokens, ctx.user.id)
+    ]
 
 
-async def add_token(call: Call) -> Response:
-    """A new token, shown this once; it allows no more than the credentials it is made with."""
-    body: NewToken = call.body
-    if not call.person.scopes.issuperset(body.scopes):
+async def add_token(ctx: RequestContext, body: NewToken) -> NewTokenResponse:
+    """Make a token, shown this once; it allows no more than the credentials it is made with."""
+    if not ctx.user.scopes.issuperset(body.scopes):
         raise forbidden("A token cannot allow more than what it is made with.")
-    if len(await away(call.accounts.tokens, call.person.id)) >= 50:
+    if len(await to_thread(ctx.accounts.tokens, ctx.user.id)) >= 50:
         raise conflict("You have 50 tokens: revoke some first.")
-    token, name = fresh(TOKEN), fresh_id("t")
-    expires = call.now + 86400 * body.expires_days
+    token, name = new_secret(TOKEN), new_id("t")
+    expires = ctx.now + 86400 * body.expires_days
     scopes = tuple(sorted(set(body.scopes)))
-    await away(call.accounts.add_token, name, digest(token), token[:9], call.person.id, scopes, expires, body.title)
-    return reply({"id": name, "token": token, "expires": expires}, 201)
+    await to_thread(ctx.accounts.add_token, name, digest(token), token[:9], ctx.user.id, scopes, expires, body.title)
+    return NewTokenResponse(id=name, token=token, expires=expires)
 
 
-async def revoke_token(call: Call) -> Response:
-    """Revokes a token, at once."""
-    if not await away(call.accounts.revoke_token, call.part("id"), call.person.id):
-        raise missing("token")
-    call.services.auth.forget()
-    return reply({"ok": True})
+async def revoke_token(ctx: RequestContext) -> OkResponse:
+    """Revoke a token, at once."""
+    if not await to_thread(ctx.accounts.revoke_token, ctx.path_param("id"), ctx.user.id):
+        raise not_found("token")
+    ctx.services.auth.clear_cache()
+    return OkResponse()
 
 
-async def list_users(call: Call) -> Response:
-    """All accounts."""
-    return reply([_shown(user) for user in await away(call.accounts.users)])
+async def list_users(ctx: RequestContext) -> list[UserResponse]:
+    """Return all accounts."""
+    return [_user_response(user) for user in await to_thread(ctx.accounts.users)]
 
 
-async def add_user(call: Call) -> Response:
-    """A new account; without a password nobody can sign in to it yet."""
-    body: NewUser = call.body
+async def add_user(ctx: RequestContext, body: NewUser) -> UserSummary:
+    """Make an account; without a password nobody can sign in to it yet."""
     password = None
     if body.password is not None:
-        password = await call.services.passwords.hash(checked(body.password, body.name))
-    if await away(call.accounts.user_by_name, body.name) is not None:
+        password = await ctx.services.passwords.hash(valid_password(body.password, body.name))
+    if await to_thread(ctx.accounts.user_by_name, body.name) is not None:
         raise conflict("This name is taken.", "name_taken")
-    user = fresh_id("p")
-    await away(call.accounts.add_user, user, body.name, body.role, password)
-    return reply({"id": user, "name": body.name, "role": body.role}, 201)
+    user = new_id("p")
+    await to_thread(ctx.accounts.add_user, user, body.name, body.role, password)
+    return UserSummary(id=user, name=body.name, role=body.role)
 
 
-async def change_user(call: Call) -> Response:
-    """Another role or password; the account's sessions end."""
-    body: UserChange = call.body
-    user = await _user(call)
+async def change_user(ctx: RequestContext, body: UserChange) -> UserResponse:
+    """Set another role or password; the account's sessions end."""
+    user = await _user(ctx)
     if body.role is None and body.password is None:
         raise InvalidArgument("body", "a role or a password", "neither")
     if body.password is not None:
-        password = await call.services.passwords.hash(checked(body.password, user.name))
-        await away(call.accounts.set_password, user.id, password)
+        password = await ctx.services.passwords.hash(valid_password(body.password, user.name))
+        await to_thread(ctx.accounts.set_password, user.id, password)
     if body.role is not None and body.role != user.role:
         if body.role != "admin":
-            await _not_the_last_admin(call, user.id)
-        await away(call.accounts.set_role, user.id, body.role)
-    await away(call.accounts.end_sessions, user.id)
-    call.services.auth.forget()
-    return reply(_shown(await _user(call)))
+            await _require_other_admin(ctx, user.id)
+        await to_thread(ctx.accounts.set_role, user.id, body.role)
+    await to_thread(ctx.accounts.end_sessions, user.id)
+    ctx.services.auth.clear_cache()
+    return _user_response(await _user(ctx))
 
 
-async def delete_user(call: Call) -> Response:
-    """Deletes what is known of a person, as they could themselves."""
-    user = await _user(call)
-    await _not_the_last_admin(call, user.id)
-    await away(call.accounts.forget_user, user.id)
-    call.services.auth.forget()
-    return reply({"ok": True})
+async def delete_user(ctx: RequestContext) -> OkResponse:
+    """Delete what is known of a person, as they could themselves."""
+    user = await _user(ctx)
+    await _require_other_admin(ctx, user.id)
+    await to_thread(ctx.accounts.forget_user, user.id)
+    ctx.services.auth.clear_cache()
+    return OkResponse()
 
 
-async def _user(call: Call) -> User:
-    user = await away(call.accounts.user, call.part("id"))
+async def _user(ctx: RequestContext) -> User:
+    user = await to_thread(ctx.accounts.user, ctx.path_param("id"))
     if user is None:
-        raise missing("account")
+        raise not_found("account")
     return user
 
 
-async def _not_the_last_admin(call: Call, user: str) -> None:
-    admins = [one.id for one in await away(call.accounts.users) if one.role == "admin" and not one.disabled]
+async def _require_other_admin(ctx: RequestContext, user: str) -> None:
+    admins = [one.id for one in await to_thread(ctx.accounts.users) if one.role == "admin" and not one.disabled]
     if admins == [user]:
         raise conflict("Somebody has to administer this server: make another administrator first.", "last_admin")
 
 
-def _shown(user: User) -> dict[str, Any]:
-    return {"id": user.id, "name": user.name, "role": user.role, "disabled": user.disabled}
+def _user_response(user: User) -> UserResponse:
+    return UserResponse(id=user.id, name=user.name, role=user.role, disabled=user.disabled)

@@ -2,87 +2,73 @@
 
 from __future__ import annotations
 
-from typing import Any
+from asyncio import to_thread
 
 from starlette.responses import Response
 
-from askone.campaign.engine.commands import Answer, Flag, Next, Release, Renew, Skip, Undo
-from askone.server._campaign_view import Front
-from askone.server._errors import missing
+from askone.campaign.engine.commands import Answer, Flag, Next, Release, Renew, Request, Skip, Undo
+from askone.server._context import RequestContext
+from askone.server._errors import not_found
 from askone.server._requests import AnswerBody, FlagBody, LeasesBody, SkipBody, UndoBody
-from askone.server._services import Call, away, reply
+from askone.server._responses import BriefResponse, ReleaseResponse, RenewResponse, ServingResponse
 from askone.store.store import Store
 
 
-async def brief(call: Call) -> Response:
-    """What one should know before the first question."""
-    person = call.person.id
-    return reply(await call.worker.run(lambda front: _brief(front, person)))
+async def brief(ctx: RequestContext) -> BriefResponse:
+    """Return what one should know before the first question."""
+    person = ctx.user.id
+    return await ctx.worker.run(lambda service: service.brief(person))
 
 
-def _brief(front: Front, person: str) -> dict[str, Any]:
-    front.campaign.refresh()  # another process may have written since
-    settings, known = front.campaign.settings, front.campaign.book.people.get(person)
-    return {
-        "name": front.campaign.name,
-        "title": front.campaign.title,
-        "instructions": settings.question.instructions,
-        "kind": settings.labels.kind,
-        "answers": list(settings.question.answers),
-        "mine": 0 if known is None else known.answers,
-    }
+async def next_question(ctx: RequestContext) -> ServingResponse:
+    """Return a question, or why there is none."""
+    return await _serve(ctx, Next(ctx.user.id))
 
 
-async def next_question(call: Call) -> Response:
-    """A question, or why there is none."""
-    return reply(await call.worker.put(Next(call.person.id)))
+async def _serve(ctx: RequestContext, command: Request) -> ServingResponse:
+    served: ServingResponse = await ctx.worker.put(command)
+    return served
 
 
-async def answer(call: Call) -> Response:
-    """Takes an answer in for good, and gives the next question."""
-    body: AnswerBody = call.body
-    result = await call.worker.put(Answer(call.person.id, body.lease, body.answer, body.id, body.took))
-    call.services.metrics.answers.inc()
-    return reply(result)
+async def answer(ctx: RequestContext, body: AnswerBody) -> ServingResponse:
+    """Take an answer in for good, and return the next question."""
+    result = await _serve(ctx, Answer(ctx.user.id, body.lease, body.answer, body.id, body.took))
+    ctx.services.metrics.answers.inc()
+    return result
 
 
-async def skip(call: Call) -> Response:
-    """Leaves a question, and gives the next one."""
-    body: SkipBody = call.body
-    return reply(await call.worker.put(Skip(call.person.id, body.lease, body.id, body.reason)))
+async def skip(ctx: RequestContext, body: SkipBody) -> ServingResponse:
+    """Leave a question, and return the next one."""
+    return await _serve(ctx, Skip(ctx.user.id, body.lease, body.id, body.reason))
 
 
-async def flag(call: Call) -> Response:
-    """Notes that something is wrong with a question; it stays."""
-    body: FlagBody = call.body
-    return reply(await call.worker.put(Flag(call.person.id, body.lease, body.id, body.reason)))
+async def flag(ctx: RequestContext, body: FlagBody) -> ServingResponse:
+    """Note that something is wrong with a question; it stays."""
+    return await _serve(ctx, Flag(ctx.user.id, body.lease, body.id, body.reason))
 
 
-async def undo(call: Call) -> Response:
-    """Takes the last answer or skip back; its question is open again."""
-    body: UndoBody = call.body
-    return reply(await call.worker.put(Undo(call.person.id, body.id)))
+async def undo(ctx: RequestContext, body: UndoBody) -> ServingResponse:
+    """Take the last answer or skip back; its question is open again."""
+    return await _serve(ctx, Undo(ctx.user.id, body.id))
 
 
-async def renew(call: Call) -> Response:
-    """Questions that are still being looked at."""
-    body: LeasesBody = call.body
-    done = await call.worker.put(Renew(call.person.id, tuple(body.leases)))
-    return reply({"renewed": done.count})
+async def renew(ctx: RequestContext, body: LeasesBody) -> RenewResponse:
+    """Renew the leases of questions that are still being looked at."""
+    done = await ctx.worker.put(Renew(ctx.user.id, tuple(body.leases)))
+    return RenewResponse(renewed=done.count)
 
 
-async def release(call: Call) -> Response:
-    """Questions that somebody else may have."""
-    body: LeasesBody = call.body
-    done = await call.worker.put(Release(call.person.id, tuple(body.leases)))
-    return reply({"released": done.count})
+async def release(ctx: RequestContext, body: LeasesBody) -> ReleaseResponse:
+    """Release questions, so that somebody else may have them."""
+    done = await ctx.worker.put(Release(ctx.user.id, tuple(body.leases)))
+    return ReleaseResponse(released=done.count)
 
 
-async def image(call: Call) -> Response:
-    """The picture of a row, as it was encoded when it was taken in."""
-    media = await away(_picture, call.store, call.campaign, int(call.part("position")))
+async def image(ctx: RequestContext) -> Response:
+    """Return the picture of a row, as it was encoded when it was taken in."""
+    media = await to_thread(_picture, ctx.store, ctx.campaign_name, int(ctx.path_param("position")))
     if media is None or media[0] not in ("image/png", "image/jpeg"):
-        raise missing("picture")
+        raise not_found("picture")
     headers = {"Cache-Control": "private, max-age=86400, immutable", "Content-Disposition": "inline"}
     return Response(media[1], 200, headers, media[0])
 

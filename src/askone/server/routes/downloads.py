@@ -9,7 +9,7 @@ from starlette.responses import StreamingResponse
 
 
 async def stream(chunks: Iterator[bytes], kind: str, name: str) -> StreamingResponse:
-    """A download; what goes wrong before its first bytes is still told as an error."""
+    """Return a download; what goes wrong before its first bytes is still told as an error."""
     pieces = iterate_in_threadpool(chunks)
     first = await anext(pieces, b"")
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from asyncio import to_thread
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from askone._common.lazy_import import lazy_import
+from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
+from askone.server._context import RequestContext
 from askone.server._errors import conflict
 from askone.server._requests import AnswersFormat, PredictionsFormat, Restoring
-from askone.server._services import Call, away, reply
+from askone.server._responses import CampaignNameResponse, ImportResponse
 from askone.server.routes.downloads import stream
-from askone.server.security.rate_limits import pieces
+from askone.server.security.rate_limits import stream_body
 from askone.store.store import Store
-
-if TYPE_CHECKING:
-    from askone.campaign import campaign
-    from askone.campaign.output import backup, export
-    from askone.campaign.output import label_studio as labelstudio
-    from askone.campaign.output import model_file as models
-else:
-    backup = lazy_import("askone.campaign.output.backup")
-    campaign = lazy_import("askone.campaign.campaign")
-    export = lazy_import("askone.campaign.output.export")
-    labelstudio = lazy_import("askone.campaign.output.label_studio")
-    models = lazy_import("askone.campaign.output.model_file")
 
 KINDS = {
     "csv": "text/csv; charset=utf-8",
@@ -39,31 +29,29 @@ _ENDINGS = {"label-studio": "json"}
 _CHUNK = 1 << 16
 
 
-async def answers(call: Call) -> Response:
-    """All answers."""
-    query: AnswersFormat = call.query
+async def answers(ctx: RequestContext, query: AnswersFormat) -> Response:
+    """Return all answers."""
     if query.format == "label-studio":
-        chunks = labelstudio.task_chunks(call.store, call.campaign)
+        chunks = label_studio.task_chunks(ctx.store, ctx.campaign_name)
     else:
-        chunks = export.answer_chunks(call.store, call.campaign, query.format)
-    name = f"{call.campaign}-answers.{_ENDINGS.get(query.format, query.format)}"
+        chunks = export.answer_chunks(ctx.store, ctx.campaign_name, query.format)
+    name = f"{ctx.campaign_name}-answers.{_ENDINGS.get(query.format, query.format)}"
     return await stream(chunks, KINDS[query.format], name)
 
 
-async def predictions(call: Call) -> Response:
-    """A prediction for each row, by a fold of its own: people who answer do not wait for it."""
-    query: PredictionsFormat = call.query
-    async with call.services.room:
-        opened = await away(_opened, call.store, call.campaign)
+async def predictions(ctx: RequestContext, query: PredictionsFormat) -> Response:
+    """Return a prediction for each row, by a fold of its own: people who answer do not wait for it."""
+    async with ctx.services.heavy_slots:
+        opened = await to_thread(_opened, ctx.store, ctx.campaign_name)
     chunks = export.prediction_chunks(opened, query.format)
-    return await stream(chunks, KINDS[query.format], f"{call.campaign}-predictions.{query.format}")
+    return await stream(chunks, KINDS[query.format], f"{ctx.campaign_name}-predictions.{query.format}")
 
 
-async def model(call: Call) -> Response:
-    """The model, in the format that ``askone.load`` reads."""
-    async with call.services.room:
-        path = await away(_saved, call.store, call.campaign)
-    return await stream(_file(path), "application/zip", f"{call.campaign}.askone")
+async def model(ctx: RequestContext) -> Response:
+    """Return the model, in the format that ``askone.load`` reads."""
+    async with ctx.services.heavy_slots:
+        path = await to_thread(_saved, ctx.store, ctx.campaign_name)
+    return await stream(_file(path), "application/zip", f"{ctx.campaign_name}.askone")
 
 
 def _opened(store: Store, name: str) -> campaign.Campaign:
@@ -75,7 +63,7 @@ def _saved(store: Store, name: str) -> Path:
         path = Path(out.name)
     try:
         with path.open("wb") as out:
-            models.write_model(_opened(store, name), out)
+            model_file.write_model(_opened(store, name), out)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -91,53 +79,49 @@ def _file(path: Path) -> Iterator[bytes]:
         path.unlink(missing_ok=True)
 
 
-async def log(call: Call) -> Response:
-    """The log as it is, a JSON object in each line."""
-    return await stream(export.log_chunks(call.store, call.campaign), KINDS["jsonl"], f"{call.campaign}-log.jsonl")
+async def log(ctx: RequestContext) -> Response:
+    """Return the log as it is, a JSON object in each line."""
+    return await stream(
+        export.log_chunks(ctx.store, ctx.campaign_name), KINDS["jsonl"], f"{ctx.campaign_name}-log.jsonl"
+    )
 
 
-async def whole(call: Call) -> Response:
-    """A backup of the whole campaign."""
-    chunks = backup.backup_chunks(call.store, call.campaign)
-    return await stream(chunks, "application/zip", f"{call.campaign}-backup.zip")
+async def whole(ctx: RequestContext) -> Response:
+    """Return a backup of the whole campaign."""
+    chunks = backup.backup_chunks(ctx.store, ctx.campaign_name)
+    return await stream(chunks, "application/zip", f"{ctx.campaign_name}-backup.zip")
 
 
-async def restore(call: Call) -> Response:
-    """A campaign out of its backup."""
-    query: Restoring = call.query
-    config = call.services.config
-    body = pieces(call.request, config.upload_bytes, config.upload_seconds)
-    upload = await call.services.uploads.receive(body, call.person.id, "backup.zip")
-    try:
-        name = await away(_restored, call, upload.path, query.name)
-    finally:
-        await away(call.services.uploads.remove, upload)
-    await away(call.accounts.add_member, name, call.person.id, "manager")
-    call.services.auth.forget()
-    return reply({"name": name}, 201)
+async def restore(ctx: RequestContext, query: Restoring) -> CampaignNameResponse:
+    """Make a campaign out of its backup."""
+    async with _received(ctx, "backup.zip") as path:
+        name = await to_thread(_restore, ctx, path, query.name)
+    await to_thread(ctx.accounts.add_member, name, ctx.user.id, "manager")
+    ctx.services.auth.clear_cache()
+    return CampaignNameResponse(name=name)
 
 
-def _restored(call: Call, path: Path, name: str | None) -> str:
-    if name is not None and any(record.name == name for record in call.store.campaigns()):
+def _restore(ctx: RequestContext, path: Path, name: str | None) -> str:
+    if name is not None and any(record.name == name for record in ctx.store.campaigns()):
         raise conflict("A campaign of this name exists.", "name_taken")
     with path.open("rb") as source:
-        return backup.restore(call.store, source, name, call.person.id)
+        return backup.restore(ctx.store, source, name, ctx.user.id)
 
 
-async def import_tasks(call: Call) -> Response:
-    """Answers that were given in Label Studio."""
-    config = call.services.config
-    body = pieces(call.request, config.upload_bytes, config.upload_seconds)
-    upload = await call.services.uploads.receive(body, call.person.id, "tasks.json")
-    path, now = upload.path, call.now
+async def import_tasks(ctx: RequestContext) -> ImportResponse:
+    """Import answers that were given in Label Studio."""
+    now = ctx.now
+    async with _received(ctx, "tasks.json") as path:
+        return await ctx.worker.run(lambda service: service.import_tasks(path, now))
+
+
+@asynccontextmanager
+async def _received(ctx: RequestContext, title: str) -> AsyncIterator[Path]:
+    """Keep the body as a file, for as long as it is needed."""
+    config, uploads = ctx.services.config, ctx.services.uploads
+    body = stream_body(ctx.request, config.upload_bytes, config.upload_seconds)
+    upload = await uploads.receive(body, ctx.user.id, title)
     try:
-        done = await call.worker.run(lambda front: _imported(front.campaign, path, now))
+        yield upload.path
     finally:
-        await away(call.services.uploads.remove, upload)
-    return reply(done)
-
-
-def _imported(into: campaign.Campaign, path: Path, now: float) -> dict[str, int]:
-    with path.open("rb") as source:
-        done = labelstudio.import_tasks(into, source, now)
-    return {"answers": done.answers, "already": done.already, "unknown": done.unknown, "other": done.other}
+        await to_thread(uploads.remove, upload)

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
+from typing import Any
+
 from starlette.responses import Response
 
-from askone.server._services import Call, away, reply
+from askone.server._context import RequestContext
+from askone.server._responses import HealthResponse
 from askone.server.ops.metrics import CONTENT_TYPE
 
 
-async def live(_: Call) -> Response:
-    """The process answers."""
-    return reply({"status": "live"})
+async def live(_: RequestContext) -> HealthResponse:
+    """Say that the process answers."""
+    return HealthResponse(status="live")
 
 
-async def ready(call: Call) -> Response:
-    """The store answers as well, and what asks is loaded."""
-    await away(call.store.ping)
-    await call.services.able.wait()
-    return reply({"status": "ready"})
+async def ready(ctx: RequestContext) -> HealthResponse:
+    """Say that the store answers as well, and that what asks is loaded."""
+    await to_thread(ctx.store.ping)
+    await ctx.services.ready.wait()
+    return HealthResponse(status="ready")
 
 
-async def metrics(call: Call) -> Response:
-    """Numbers of this process, for Prometheus."""
-    numbers = call.services.metrics
-    numbers.campaigns.set(len(call.services.workers))
+async def metrics(ctx: RequestContext) -> Response:
+    """Return numbers of this process, for Prometheus."""
+    numbers = ctx.services.metrics
+    numbers.campaigns.set(len(ctx.services.workers))
     return Response(numbers.text(), 200, {"Content-Type": CONTENT_TYPE})
 
 
-async def description(call: Call) -> Response:
+async def description(ctx: RequestContext) -> dict[str, Any]:
     """This API, as OpenAPI."""
-    return reply(call.request.app.description)
+    description: dict[str, Any] = ctx.request.app.description
+    return description

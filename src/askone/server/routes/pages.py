@@ -6,13 +6,16 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from string import Template
 from typing import final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from askone.server._errors import missing, respond
-from askone.server._services import Call
+from askone.server._context import RequestContext
+from askone.server._errors import not_found
+from askone.server._json import error_response
+from askone.server._routing import ROUTE
 
 PAGE = Path(__file__).parent.parent / "web"
 TYPES = {
@@ -29,22 +32,26 @@ TYPES = {
 }
 """What may be served, and as what; files of other kinds are not."""
 HTML = {
-    "/": "answer/index.html",
+    "/": "answer/campaigns.html",
     "/setup": "account/setup.html",
     "/login": "account/login.html",
     "/join": "account/join.html",
-    "/account": "account/account.html",
-    "/manage": "manage/manage.html",
-    "/manage/new": "new/new.html",
-    "/manage/{c}": "manage/campaign.html",
     "/answer/{c}": "answer/answer.html",
 }
+SHELL = "shared/shell.html"
+SCRIPTED = {
+    "/account": ("Account", "account/account.js"),
+    "/manage": ("Campaigns", "manage/list.js"),
+    "/manage/new": ("New campaign", "new/wizard.js"),
+    "/manage/{c}": ("Campaign", "manage/campaign.js"),
+}
+"""Pages that their script fills: the shell with this title and this script."""
 MISSING = "shared/missing.html"
 
 
 @final
 @dataclass(frozen=True)
-class File:
+class StaticFile:
     """A file as it is sent."""
 
     content: bytes
@@ -52,45 +59,55 @@ class File:
     tag: str
 
 
-def files(folder: Path = PAGE) -> Mapping[str, File]:
-    """The files of a folder by their path within it; links are passed over."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        kind = TYPES.get(path.suffix)
-        if kind is not None and path.is_file() and not path.is_symlink():
-            content = path.read_bytes()
-            tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
-            found[path.relative_to(folder).as_posix()] = File(content, kind, tag)
-    return found
+def _file(content: bytes, kind: str) -> StaticFile:
+    return StaticFile(content, kind, f'"{hashlib.sha256(content).hexdigest()[:24]}"')
 
 
-_FILES = files()
+def load_files(folder: Path = PAGE) -> Mapping[str, StaticFile]:
+    """Return the files of a folder by their path within it; links are passed over."""
+    return {
+        path.relative_to(folder).as_posix(): _file(path.read_bytes(), TYPES[path.suffix])
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in TYPES and path.is_file() and not path.is_symlink()
+    }
 
 
-def _send(call: Call, name: str) -> Response:
-    file = _FILES.get(name)
+_FILES = load_files()
+_SHELL = Template(_FILES[SHELL].content.decode())
+_PAGES = {route: _FILES[name] for route, name in HTML.items()} | {
+    route: _file(_SHELL.substitute(title=title, script=script).encode(), TYPES[".html"])
+    for route, (title, script) in SCRIPTED.items()
+}
+
+
+def file_of(route: str, path: str = "") -> StaticFile | None:
+    """Return what is sent for a route of the table: a page, or the static file at a path."""
+    return _PAGES.get(route) or _FILES.get(path)
+
+
+def _send(ctx: RequestContext, file: StaticFile | None) -> Response:
     if file is None:
-        raise missing()
+        raise not_found()
     headers = {"ETag": file.tag, "Cache-Control": "no-cache"}
-    if call.request.headers.get("if-none-match") == file.tag:
+    if ctx.request.headers.get("if-none-match") == file.tag:
         return Response(status_code=304, headers=headers)
     return Response(file.content, 200, {**headers, "Content-Type": file.kind})
 
 
-async def page(call: Call) -> Response:
-    """A page."""
-    return _send(call, HTML[call.request.scope["askone.route"]])
+async def page(ctx: RequestContext) -> Response:
+    """Return a page."""
+    return _send(ctx, file_of(ctx.request.scope[ROUTE]))
 
 
-async def lost(request: Request, error: Exception) -> Response:
+async def error_page(request: Request, error: Exception) -> Response:
     """For the framework: an error; to a browser that looks for a page which is not there, a page that says so."""
     wanted = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
-    response = respond(error)
+    response = error_response(error)
     if response.status_code != 404 or not wanted or request.url.path.startswith(("/api/", "/static/")):
         return response
     return Response(_FILES[MISSING].content, 404, {"Content-Type": TYPES[".html"], "Cache-Control": "no-store"})
 
 
-async def static(call: Call) -> Response:
-    """A style, a script, a picture."""
-    return _send(call, call.part("path"))
+async def static(ctx: RequestContext) -> Response:
+    """Return a style, a script, a picture."""
+    return _send(ctx, file_of("", ctx.path_param("path")))

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, final
+from typing import final
 
-from askone._common.lazy_import import lazy_import
-from askone.campaign.engine.commands import Next, Serving
+from askone.campaign.engine.commands import Next
+from askone.campaign.lazy import campaign, create
 from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.base import Cells, Table
 from askone.campaign.tables.image_folder import IMAGE, Images
-from askone.server._campaign_view import Front
+from askone.server._campaign_service import CampaignService
+from askone.server._responses import QuestionResponse, ServingResponse
 from askone.store.open import open_store
 from askone.store.store import Store
-
-if TYPE_CHECKING:
-    from askone.campaign import campaign
-    from askone.campaign import create as intake
-else:
-    campaign = lazy_import("askone.campaign.campaign")
-    intake = lazy_import("askone.campaign.create")
 
 QUESTIONS, ROWS, IMAGES = 5, 200, 40
 
 
 @final
-class Few(Table):
+class SampleTable(Table):
     """The sample of a table as a table."""
 
     def __init__(self, table: Table, rows: int = ROWS) -> None:
@@ -41,7 +35,7 @@ class Few(Table):
 
 
 @final
-class FewImages(Images):
+class SampleImages(Images):
     """Some images of a table as a table."""
 
     def __init__(self, table: Images, count: int = IMAGES) -> None:
@@ -53,30 +47,26 @@ class FewImages(Images):
         return self._table.image(name)
 
 
-def few(table: Table | None) -> Table | None:
-    """A few rows of a table."""
+def sample_table(table: Table | None) -> Table | None:
+    """Return a few rows of a table."""
     if table is None:
         return None
-    return FewImages(table) if isinstance(table, Images) else Few(table)
+    return SampleImages(table) if isinstance(table, Images) else SampleTable(table)
 
 
-def previewed(settings: Settings, table: Table | None) -> list[dict[str, Any]]:
-    """The first questions: those of a campaign in memory, about a few of the rows."""
-    store = open_store("memory:")
-    try:
-        intake.create_campaign(store, "preview", settings, few(table), "", 0.0)
-        front = Front(campaign.Campaign.open(store, "preview"))
-        served = front.campaign.serve([Next(f"p{n}", ahead=False) for n in range(QUESTIONS)], 1.0)
-        found = [one.question for one in served if isinstance(one, Serving) and one.question is not None]
-        return [_pictured(front.question(question, 1.0), store) for question in found]
-    finally:
-        store.close()
+def preview_questions(settings: Settings, table: Table | None) -> list[QuestionResponse]:
+    """Return the first questions: those of a campaign in memory, about a few of the rows."""
+    with open_store("memory:") as store:
+        create.create_campaign(store, "preview", settings, sample_table(table), "", 0.0)
+        service = CampaignService(campaign.Campaign.open(store, "preview"))
+        served = service.serve([Next(f"p{n}", ahead=False) for n in range(QUESTIONS)], 1.0)
+        found = [one.question for one in served if isinstance(one, ServingResponse) and one.question is not None]
+        return [_with_picture(question, store) for question in found]
 
 
-def _pictured(question: dict[str, Any], store: Store) -> dict[str, Any]:
-    """The picture itself in place of its address: the campaign that has it is gone when the page looks."""
-    row = question["row"]
-    kept = store.media("preview", row["key"]) if row["image"] is not None else None
-    if kept is None:
-        return {**question, "row": {**row, "image": None}}
-    return {**question, "row": {**row, "image": f"data:{kept[0]};base64,{base64.b64encode(kept[1]).decode()}"}}
+def _with_picture(question: QuestionResponse, store: Store) -> QuestionResponse:
+    """Put the picture itself in place of its address: the campaign that has it is gone when the page looks."""
+    row = question.row
+    kept = store.media("preview", row.key) if row.image is not None else None
+    image = None if kept is None else f"data:{kept[0]};base64,{base64.b64encode(kept[1]).decode()}"
+    return question.model_copy(update={"row": row.model_copy(update={"image": image})})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, final
 
-from askone.server._errors import forbidden, missing, unauthorized
+from askone.server._errors import forbidden, not_found, unauthorized
 
 Scope = Literal["read", "answer", "manage"]
 SCOPES: tuple[Scope, ...] = ("read", "answer", "manage")
@@ -14,7 +14,7 @@ ROLES = ("annotator", "manager", "admin")
 
 @final
 @dataclass(frozen=True)
-class Person:
+class CurrentUser:
     """Who is signed in, through a session or a token, and what the credentials allow."""
 
     id: str
@@ -34,21 +34,21 @@ class Person:
 class Access:
     """What a route asks for.
 
-    ``anybody``: no credentials.  ``scope``: what a token must allow.  ``least``: the least role on this server.
-    ``within``: the least role in the campaign that the path names; outsiders are told that there is none.
+    ``public``: no credentials.  ``scope``: what a token must allow.  ``least_role``: the least role on this server.
+    ``campaign_role``: the least role in the campaign that the path names; outsiders are told that there is none.
     ``session``: not by token.
     """
 
     name: str
-    anybody: bool = False
+    public: bool = False
     scope: Scope | None = None
-    least: str = "annotator"
-    within: str | None = None
+    least_role: str = "annotator"
+    campaign_role: str | None = None
     session: bool = False
 
-    def admit(self, person: Person | None) -> None:
-        """Raises unless the person may come this far; the campaign is checked by ``admit_within``."""
-        if self.anybody:
+    def check(self, person: CurrentUser | None) -> None:
+        """Raise unless the person may come this far; the campaign is checked by ``check_campaign``."""
+        if self.public:
             return
         if person is None:
             raise unauthorized()
@@ -56,24 +56,24 @@ class Access:
             raise forbidden("Sign in for this: a token is not enough.")
         if self.scope is not None and self.scope not in person.scopes:
             raise forbidden(f"The token lacks the scope {self.scope}.")
-        if ROLES.index(person.role) < ROLES.index(self.least):
+        if ROLES.index(person.role) < ROLES.index(self.least_role):
             raise forbidden()
 
-    def admit_within(self, role: str | None) -> None:
-        """Raises unless this role in the campaign is enough (None: the person has none there)."""
+    def check_campaign(self, role: str | None) -> None:
+        """Raise unless this role in the campaign is enough (None: the person has none there)."""
         if role is None:
-            raise missing("campaign")
-        if self.within == "manager" and role == "annotator":
+            raise not_found("campaign")
+        if self.campaign_role == "manager" and role == "annotator":
             raise forbidden("Only a manager of the campaign may do this.")
 
 
-ANYBODY = Access("anybody", anybody=True)
+PUBLIC = Access("anybody", public=True)
 SIGNED_IN = Access("anybody who is signed in")
-IN_PERSON = Access("anybody who is signed in, not by token", session=True)
-ANSWERING = Access("annotators of the campaign", scope="answer", within="annotator")
-WATCHING = Access("managers of the campaign, to read", scope="read", within="manager")
-MANAGING = Access("managers of the campaign", scope="manage", within="manager")
-LISTING = Access("anybody who is signed in, to read", scope="read")
-MAKING = Access("managers", scope="manage", least="manager")
-RULING = Access("administrators", scope="manage", least="admin")
-MEASURING = Access("managers, to read", scope="read", least="manager")
+SESSION_ONLY = Access("anybody who is signed in, not by token", session=True)
+ANNOTATE = Access("annotators of the campaign", scope="answer", campaign_role="annotator")
+READ = Access("managers of the campaign, to read", scope="read", campaign_role="manager")
+MANAGE = Access("managers of the campaign", scope="manage", campaign_role="manager")
+READ_OWN = Access("anybody who is signed in, to read", scope="read")
+CREATE = Access("managers", scope="manage", least_role="manager")
+ADMINISTER = Access("administrators", scope="manage", least_role="admin")
+READ_METRICS = Access("managers, to read", scope="read", least_role="manager")

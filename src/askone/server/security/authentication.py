@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import final
+from typing import Any, final
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from askone.server._errors import Refused, forbidden, unauthorized
+from askone.server._errors import ApiError, forbidden, unauthorized
 from askone.server.config import ServerConfig
-from askone.server.security.access import SCOPES, Person
-from askone.server.security.rate_limits import Buckets, address
-from askone.server.security.tokens import TOKEN, csrf_of, digest, fresh, same
+from askone.server.security.access import SCOPES, CurrentUser
+from askone.server.security.rate_limits import RateLimiter, client_address
+from askone.server.security.tokens import TOKEN, csrf_token, digest, equal_secrets, new_secret
 from askone.store.store import Store
 
 COOKIE = "askone_session"
@@ -29,19 +29,21 @@ class Auth:
     """Sessions, tokens and roles of a store.
 
     What was looked up is used for ``remember_seconds``.  Whatever changes accounts in this process calls
-    ``forget``, which takes effect at once; other processes of the same store look again within that time.
+    ``clear_cache``, which takes effect at once; other processes of the same store look again within that time.
     """
 
     def __init__(self, store: Store, config: ServerConfig, clock: Callable[[], float] = time.time) -> None:
         self._store, self._accounts = store, store.accounts
         self._config, self._clock = config, clock
-        self._people: dict[str, tuple[float, Person]] = {}
+        self._people: dict[str, tuple[float, CurrentUser]] = {}
         self._roles: dict[tuple[str, str], tuple[float, str]] = {}
         self._changes = 0
-        self._failures = Buckets(config.failures)
+        self._session_seconds = config.session_days * 86400
+        self._cookie: dict[str, Any] = {"httponly": True, "samesite": "strict", "secure": config.tls}
+        self._failures = RateLimiter(config.failures)
 
-    async def identify(self, request: Request) -> Person | None:
-        """Who sends this; None if nobody is signed in.  A token that is not valid is an error."""
+    async def identify(self, request: Request) -> CurrentUser | None:
+        """Return who sends this; None if nobody is signed in.  A token that is not valid is an error."""
         given = request.headers.get("authorization")
         if given is not None:
             kind, _, token = given.partition(" ")
@@ -54,16 +56,18 @@ class Auth:
         session = request.cookies.get(COOKIE)
         return None if not session else await self._known(request, digest(session), self._by_session)
 
-    async def _known(self, request: Request, mark: str, load: Callable[[str], Person | None]) -> Person | None:
+    async def _known(
+        self, request: Request, mark: str, load: Callable[[str], CurrentUser | None]
+    ) -> CurrentUser | None:
         kept = self._people.get(mark)
         if kept is not None and kept[0] > time.monotonic():
             return kept[1]
-        self._failures.check(address(request))
+        self._failures.check(client_address(request))
         changes = self._changes
         person = await asyncio.to_thread(load, mark)
         if person is None:
             self._people.pop(mark, None)
-            self._failures.wait(address(request))
+            self._failures.wait(client_address(request))
         elif changes == self._changes:
             # Otherwise something was revoked while this was looked up.
             if len(self._people) >= _MOST:
@@ -72,25 +76,25 @@ class Auth:
         return person
 
     def _failed(self, request: Request) -> Exception:
-        self._failures.spend(address(request))
+        self._failures.spend(client_address(request))
         return unauthorized()
 
-    def _by_token(self, mark: str) -> Person | None:
+    def _by_token(self, mark: str) -> CurrentUser | None:
         token = self._accounts.token(mark, self._clock())
         return None if token is None else self._person(token.user, frozenset(token.scopes), session=False)
 
-    def _by_session(self, mark: str) -> Person | None:
+    def _by_session(self, mark: str) -> CurrentUser | None:
         session = self._accounts.session(mark, self._clock())
         return None if session is None else self._person(session.user, _EVERYTHING, session=True)
 
-    def _person(self, user: str, scopes: frozenset[str], session: bool) -> Person | None:
+    def _person(self, user: str, scopes: frozenset[str], session: bool) -> CurrentUser | None:
         found = self._accounts.user(user)
         if found is None or found.disabled:
             return None
-        return Person(found.id, found.name, found.role, scopes & _EVERYTHING, session)
+        return CurrentUser(found.id, found.name, found.role, scopes & _EVERYTHING, session)
 
-    async def role(self, campaign: str, person: Person) -> str | None:
-        """The person's role in a campaign; administrators manage all of them."""
+    async def role(self, campaign: str, person: CurrentUser) -> str | None:
+        """Return the person's role in a campaign; administrators manage all of them."""
         kept = self._roles.get((campaign, person.id))
         if kept is not None and kept[0] > time.monotonic():
             return kept[1]
@@ -102,18 +106,18 @@ class Auth:
             self._roles[campaign, person.id] = (time.monotonic() + self._config.remember_seconds, role)
         return role
 
-    def _role(self, campaign: str, person: Person) -> str | None:
+    def _role(self, campaign: str, person: CurrentUser) -> str | None:
         self._store.campaign(campaign)  # raises where there is none
         return "manager" if person.admin else self._accounts.role_in(campaign, person.id)
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Something about accounts changed: nothing that was looked up is used any more."""
         self._changes += 1
         self._people.clear()
         self._roles.clear()
 
-    def guard(self, request: Request, person: Person | None) -> None:
-        """Refuses what another site made a browser send.
+    def check_origin(self, request: Request, person: CurrentUser | None) -> None:
+        """Refuse what another site made a browser send.
 
         A browser says where a request comes from (Origin): that must be here.  Who is signed in by a cookie,
         which browsers send by themselves, must also show the session's second secret.
@@ -125,8 +129,8 @@ class Auth:
             raise forbidden("This request comes from another site.")
         if person is not None and person.session:
             shown = request.headers.get("x-csrf-token", "")
-            if not same(shown, csrf_of(request.cookies.get(COOKIE, ""))):
-                raise Refused(403, "csrf", "The header X-CSRF-Token is missing or wrong: load the page again.")
+            if not equal_secrets(shown, csrf_token(request.cookies.get(COOKIE, ""))):
+                raise ApiError(403, "csrf", "The header X-CSRF-Token is missing or wrong: load the page again.")
 
     def _origins(self, request: Request) -> tuple[str, ...]:
         here = f"{request.url.scheme}://{request.headers.get('host', '')}"
@@ -135,26 +139,27 @@ class Auth:
         public = urlsplit(self._config.public_url)
         return (here, f"{public.scheme}://{public.netloc}")
 
-    async def begin(self, response: Response, user: str) -> str:
-        """A new session for a user, in a cookie; gives its second secret."""
-        session, seconds = fresh(), self._config.session_days * 86400
-        csrf = csrf_of(session)
-        expires = self._clock() + seconds
-        await asyncio.to_thread(self._accounts.add_session, digest(session), user, digest(csrf), expires)
-        response.set_cookie(
-            COOKIE, session, max_age=int(seconds), path="/", httponly=True, samesite="strict", secure=self._config.tls
-        )
-        return csrf
+    async def begin_session(self, user: str) -> str:
+        """Begin a session for a user; return its secret, for ``set_cookie``."""
+        session = new_secret()
+        expires = self._clock() + self._session_seconds
+        kept = (digest(session), user, digest(csrf_token(session)), expires)
+        await asyncio.to_thread(self._accounts.add_session, *kept)
+        return session
 
-    async def end(self, request: Request, response: Response | None = None) -> None:
-        """Ends the session of a request, here and in the store."""
+    def set_cookie(self, response: Response, session: str) -> None:
+        """Send the session's secret to the browser, out of reach of scripts."""
+        response.set_cookie(COOKIE, session, max_age=int(self._session_seconds), path="/", **self._cookie)
+
+    async def end_session(self, request: Request, response: Response | None = None) -> None:
+        """End the session of a request, here and in the store."""
         session = request.cookies.get(COOKIE)
         if session:
             await asyncio.to_thread(self._accounts.end_session, digest(session))
-            self.forget()
+            self.clear_cache()
         if response is not None:
-            response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=self._config.tls)
+            response.delete_cookie(COOKIE, path="/", **self._cookie)
 
     def csrf(self, request: Request) -> str:
-        """The second secret of the session that a request came with."""
-        return csrf_of(request.cookies.get(COOKIE, ""))
+        """Return the second secret of the session that a request came with."""
+        return csrf_token(request.cookies.get(COOKIE, ""))

@@ -34,7 +34,7 @@ _ALWAYS = {
 
 
 @final
-class Headers:
+class SecurityHeadersMiddleware:
     """Puts them on; answers of the API are never kept by a cache unless they say so."""
 
     def __init__(self, app: ASGIApp, config: ServerConfig) -> None:

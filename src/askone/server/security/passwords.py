@@ -13,10 +13,10 @@ from askone.errors import InvalidArgument
 SHORTEST, LONGEST = 10, 200
 
 
-def checked(password: str, name: str = "") -> str:
-    """A password that is allowed.
+def valid_password(password: str, name: str = "") -> str:
+    """Return a password that is allowed.
 
-    >>> checked("short")
+    >>> valid_password("short")
     Traceback (most recent call last):
     ...
     askone.errors.InvalidArgument: password must be of 10 to 200 characters; got 5 characters
@@ -42,12 +42,12 @@ class Passwords:
         self._room = asyncio.Semaphore(2)
 
     async def hash(self, password: str) -> str:
-        """The argon2 string to keep."""
+        """Return the argon2 string to keep."""
         async with self._room:
             return await asyncio.to_thread(self._hasher.hash, password)
 
     async def verify(self, kept: str | None, password: str) -> bool:
-        """Whether the password is the one of this hash."""
+        """Return whether the password is the one of this hash."""
         async with self._room:
             return await asyncio.to_thread(self._verify, kept, password[: LONGEST + 1])
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncGenerator, Callable, Hashable
 from typing import final
 
 from starlette.requests import ClientDisconnect, Request
 
-from askone.server._errors import Refused, too_large, too_often
+from askone.server._errors import ApiError, too_large, too_many_requests
 from askone.server.config import Rates
 
 
 @final
-class Buckets:
+class RateLimiter:
     """Token buckets: each key may do ``burst`` at once and ``per_second`` in the long run.
 
     A bucket is one number, the time at which it will be full again; what is full is forgotten.
 
     >>> clock = iter([0.0, 0.0, 0.0, 10.0]).__next__
-    >>> two = Buckets(Rates(2, 0.1), clock)
+    >>> two = RateLimiter(Rates(2, 0.1), clock)
     >>> two.wait("a"), two.wait("a"), two.wait("a"), two.wait("a")
     (0.0, 0.0, 10.0, 0.0)
     """
@@ -31,7 +31,7 @@ class Buckets:
         self._full: dict[Hashable, float] = {}
 
     def wait(self, key: Hashable) -> float:
-        """Takes one; 0, or the seconds to wait if there is none left."""
+        """Take one and return 0, or the seconds to wait if there is none left."""
         now = self._clock()
         full = max(self._full.get(key, now), now) + self._cost
         over = full - now - self._room
@@ -43,17 +43,17 @@ class Buckets:
         return 0.0
 
     def spend(self, key: Hashable) -> None:
-        """Takes one or raises the refusal that says how long to wait."""
+        """Take one, or raise the refusal that says how long to wait."""
         over = self.wait(key)
         if over:
-            raise too_often(over)
+            raise too_many_requests(over)
 
     def check(self, key: Hashable) -> None:
-        """Raises if nothing is left, without taking any."""
+        """Raise if nothing is left, without taking any."""
         now = self._clock()
         over = max(self._full.get(key, now), now) + self._cost - now - self._room
         if over > 1e-9:
-            raise too_often(over)
+            raise too_many_requests(over)
 
     def _forget(self, now: float) -> None:
         self._full = {key: full for key, full in self._full.items() if full > now}
@@ -63,22 +63,22 @@ class Buckets:
             self._full = dict(kept)
 
 
-def address(request: Request) -> str:
-    """Who sends, as far as limits are concerned: an IPv4 address, or the /64 of an IPv6 one."""
+def client_address(request: Request) -> str:
+    """Return who sends, as far as limits are concerned: an IPv4 address, or the /64 of an IPv6 one."""
     host = request.client.host if request.client else "unknown"
     return ":".join(host.split(":")[:4]) if ":" in host else host
 
 
-def announced(request: Request, limit: int) -> None:
-    """Refuses a body that is announced as too large, before any of it is read."""
+def check_length(request: Request, limit: int) -> None:
+    """Refuse a body that is announced as too large, before any of it is read."""
     length = request.headers.get("content-length")
     if length is not None and (not length.isdigit() or len(length) > 15 or int(length) > limit):
         raise too_large(limit)
 
 
-async def pieces(request: Request, limit: int, seconds: float) -> AsyncIterator[bytes]:
-    """The body piece by piece, up to a size and a time."""
-    announced(request, limit)
+async def stream_body(request: Request, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
+    """Yield the body piece by piece, up to a size and a time."""
+    check_length(request, limit)
     size = 0
     try:
         async with asyncio.timeout(seconds):
@@ -88,18 +88,18 @@ async def pieces(request: Request, limit: int, seconds: float) -> AsyncIterator[
                     raise too_large(limit)
                 yield piece
     except ClientDisconnect as gone:
-        raise Refused(400, "disconnected", "The connection ended within the body.") from gone
+        raise ApiError(400, "disconnected", "The connection ended within the body.") from gone
 
 
-async def whole(request: Request, limit: int, seconds: float) -> bytes:
-    """The body; ``pieces`` without its generators, since this is done for every answer."""
-    announced(request, limit)
+async def read_body(request: Request, limit: int, seconds: float) -> bytes:
+    """Return the body; ``stream_body`` without its generators, since this is done for every answer."""
+    check_length(request, limit)
     body = bytearray()
     async with asyncio.timeout(seconds):
         while True:
             message = await request.receive()
             if message["type"] == "http.disconnect":
-                raise Refused(400, "disconnected", "The connection ended within the body.")
+                raise ApiError(400, "disconnected", "The connection ended within the body.")
             body += message.get("body", b"")
             if len(body) > limit:
                 raise too_large(limit)

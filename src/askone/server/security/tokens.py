@@ -10,30 +10,30 @@ TOKEN = "ask1_"
 """How tokens begin, so that scanners find one that leaked."""
 
 
-def fresh(prefix: str = "") -> str:
-    """A new secret of 256 random bits.
+def new_secret(prefix: str = "") -> str:
+    """Return a new secret of 256 random bits.
 
-    >>> len(fresh("ask1_"))
+    >>> len(new_secret("ask1_"))
     48
     """
     return prefix + secrets.token_urlsafe(32)
 
 
-def fresh_id(prefix: str = "") -> str:
-    """A new name for a thing: not secret, but not to be guessed either."""
+def new_id(prefix: str = "") -> str:
+    """Return a new name for a thing: not secret, but not to be guessed either."""
     return prefix + secrets.token_urlsafe(12)
 
 
 def digest(secret: str) -> str:
-    """What is kept of a secret."""
+    """Return what is kept of a secret."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def csrf_of(session: str) -> str:
-    """The session's second secret, which pages read and send back in a header: it follows from the first."""
+def csrf_token(session: str) -> str:
+    """Return the session's second secret, which pages read and send back in a header: it follows from the first."""
     return hmac.new(session.encode("utf-8", "surrogatepass"), b"csrf", hashlib.sha256).hexdigest()
 
 
-def same(one: str, other: str) -> bool:
-    """Whether two secrets are the same, in a time that says nothing of where they differ."""
+def equal_secrets(one: str, other: str) -> bool:
+    """Return whether two secrets are the same, in a time that says nothing of where they differ."""
     return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))

@@ -38,13 +38,13 @@ class Target:
 
 
 def look_up(host: str, port: int) -> Sequence[str]:
-    """The addresses of a name, from the system."""
+    """Return the addresses of a name, from the system."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(entry[4][0]) for entry in found]
 
 
 def is_public(text: str) -> bool:
-    """Whether an address belongs to the public internet.
+    """Return whether an address belongs to the public internet.
 
     >>> [is_public(a) for a in ("93.184.215.14", "10.0.0.1", "169.254.169.254", "::ffff:127.0.0.1", "fe80::1%eth0")]
     [True, False, False, False, False]
@@ -62,7 +62,7 @@ def is_public(text: str) -> bool:
 
 
 def resolve(url: str, config: ServerConfig, resolver: Resolver = look_up) -> Target:
-    """The one address to connect to; refuses what is not allowed.
+    """Return the one address to connect to; refuse what is not allowed.
 
     >>> resolve("http://example.org/", ServerConfig())
     Traceback (most recent call last):
@@ -102,7 +102,7 @@ def _parts(url: str, config: ServerConfig) -> tuple[str, str, int, str]:
 
 
 def _is_local(host: str, port: int, config: ServerConfig) -> bool:
-    """Whether this is a program on this machine that was allowed by its port."""
+    """Return whether this is a program on this machine that was allowed by its port."""
     return port in config.webhook_local and host in ("localhost", "127.0.0.1", "::1")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 from askone.store._connections import Record
-from askone.store.accounts.users import Keeper, keepable
+from askone.store.accounts.users import Repository, keepable
 
 
 @final
@@ -51,7 +51,7 @@ _INVITATION = """SELECT i.id, c.name, i.expires, i.most_uses, i.uses, i.title
     FROM invitations i JOIN campaigns c ON c.id = i.campaign WHERE c.name IS NOT NULL AND """
 
 
-class Passes(Keeper):
+class CredentialRepository(Repository):
     """Sessions, tokens and invitations."""
 
     def add_session(self, hash: str, user: str, csrf: str, expires: float) -> None:

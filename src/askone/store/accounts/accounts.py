@@ -1,19 +1,21 @@
 """Who may do what: users, members, sessions, tokens, invitations, webhooks and settings of the installation.
 
 >>> from askone.store.open import open_store
->>> accounts = open_store("memory:").accounts
+>>> store = open_store("memory:")
+>>> accounts = store.accounts
 >>> accounts.add_user("u1", "Ann", "manager")
 >>> accounts.user_by_name("ann")
 User(id='u1', name='Ann', role='manager', disabled=False)
+>>> store.close()
 """
 
 from __future__ import annotations
 
 from typing import final
 
-from askone.store.accounts._credentials import Invitation, Passes, SignedIn, Token
-from askone.store.accounts.users import Member, MemberRole, People, Role, User
-from askone.store.accounts.webhooks import Delivery, Hooks, Webhook
+from askone.store.accounts._credentials import CredentialRepository, Invitation, SignedIn, Token
+from askone.store.accounts.users import Member, MemberRole, Role, User, UserRepository
+from askone.store.accounts.webhooks import Delivery, Webhook, WebhookRepository
 
 __all__ = [
     "Accounts",
@@ -37,7 +39,7 @@ _GUESTS = """SELECT u.id FROM users u WHERE u.role = 'annotator' AND u.password 
 
 
 @final
-class Accounts(People, Passes, Hooks):
+class Accounts(UserRepository, CredentialRepository, WebhookRepository):
     """Everything about people that is no part of a log."""
 
     def prune(self, now: float, before: float) -> tuple[int, int]:

@@ -38,7 +38,7 @@ class Member:
     role: MemberRole
 
 
-class Keeper:
+class Repository:
     """What all parts of the accounts do with the database."""
 
     def __init__(self, database: Database) -> None:
@@ -69,7 +69,7 @@ class Keeper:
         return int(found[0][0])
 
 
-class People(Keeper):
+class UserRepository(Repository):
     """Users and members."""
 
     def add_user(self, id: str, name: str, role: Role, password_hash: str | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import final
 
 from askone.store._codec import Line
 from askone.store._connections import ENTRY_COLUMNS
-from askone.store.accounts.users import Keeper, keepable
+from askone.store.accounts.users import Repository, keepable
 from askone.store.entries import Entry
 
 
@@ -40,7 +40,7 @@ class Delivery:
 
 @final
 @dataclass(frozen=True)
-class Place:
+class WebhookCursor:
     """How far in its campaign's log, which ends at ``head``, a webhook was told (None: nobody noted it), and whether it
     knows that the budget is spent."""
 
@@ -69,7 +69,7 @@ HOLD = 60.0
 """Seconds for which whoever takes a delivery has it; after that somebody else may try."""
 
 
-class Hooks(Keeper):
+class WebhookRepository(Repository):
     """Webhooks and deliveries."""
 
     def add_webhook(self, id: str, campaign: str, url: str, secret: str, events: Sequence[str]) -> None:
@@ -94,16 +94,16 @@ class Hooks(Keeper):
             self._run("DELETE FROM settings WHERE name = ?", f"told {id}")
         return gone
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[WebhookCursor]:
         """How far each webhook was told."""
         found = []
         for id, campaign, number, events, kept, head in self._read(_PLACES):
             seq, spent = (None, "0") if kept is None else kept.split()
             place = None if seq is None else int(seq)
-            found.append(Place(id, campaign, number, tuple(events.split()), place, spent == "1", head or 0))
+            found.append(WebhookCursor(id, campaign, number, tuple(events.split()), place, spent == "1", head or 0))
         return found
 
-    def news(self, place: Place, kinds: Sequence[str], limit: int) -> list[Entry]:
+    def news(self, place: WebhookCursor, kinds: Sequence[str], limit: int) -> list[Entry]:
         """The first entries of these kinds that a webhook was not told of."""
         among = ", ".join("?" for _ in kinds)
         query = f"""SELECT {ENTRY_COLUMNS} FROM entries
@@ -111,7 +111,7 @@ class Hooks(Keeper):
         found = self._read(query, place.number, place.seq or 0, place.head, *kinds, limit)
         return [Line(*record).entry() for record in found]
 
-    def tell(self, place: Place, seq: int, spent: bool, told: Sequence[tuple[str, str]], at: float) -> bool:
+    def tell(self, place: WebhookCursor, seq: int, spent: bool, told: Sequence[tuple[str, str]], at: float) -> bool:
         """Queue deliveries (id, body) and note how far they go, both or neither; False if somebody else was faster."""
         name, before = f"told {place.webhook}", None if place.seq is None else f"{place.seq} {int(place.spent)}"
         with self._database.transaction(lock="deliveries") as session:

@@ -4,10 +4,10 @@ import { del, get, post } from "../shared/api.js";
 import { confirm, copyable } from "../shared/dialogs.js";
 import { el, toast } from "../shared/dom.js";
 import { action, bad, check, clearErrors, field, numeral, showError, text, words } from "../shared/fields.js";
-import { scroller, show } from "../shared/make.js";
-import { start } from "../manage/start.js";
+import { scroller, show } from "../shared/elements.js";
+import { start } from "../manage/page.js";
 import { users } from "./users.js";
-import { day } from "../shared/words.js";
+import { day } from "../shared/format.js";
 
 const SCOPES = [["read", "Read"], ["answer", "Answer"], ["manage", "Manage"]];
 

@@ -1,7 +1,7 @@
 import { me, post } from "../shared/api.js";
 import { byId } from "../shared/dom.js";
 import { onSubmit } from "../shared/forms.js";
-import { top } from "../shared/top.js";
+import { top } from "../shared/header.js";
 
 /** The secret is what stands behind the #, of this page's address or of a link that was pasted. */
 const secretOf = (text) => (text.includes("#") ? text.slice(text.indexOf("#") + 1) : text).trim();

@@ -1,7 +1,7 @@
 import { inside, me, post } from "../shared/api.js";
 import { byId } from "../shared/dom.js";
 import { onSubmit, revealing } from "../shared/forms.js";
-import { top } from "../shared/top.js";
+import { top } from "../shared/header.js";
 
 const next = () => inside(new URLSearchParams(location.search).get("next") ?? "/");
 

@@ -1,7 +1,7 @@
 import { me, post } from "../shared/api.js";
 import { byId, el } from "../shared/dom.js";
 import { onSubmit, revealing } from "../shared/forms.js";
-import { top } from "../shared/top.js";
+import { top } from "../shared/header.js";
 
 // The token stands behind the # of the link: browsers never send that part, so no log has it.
 const token = () => location.hash.slice(1) || byId("token").value.trim();

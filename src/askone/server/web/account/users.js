@@ -4,7 +4,7 @@ import { del, get, patch, post } from "../shared/api.js";
 import { confirm } from "../shared/dialogs.js";
 import { el, toast } from "../shared/dom.js";
 import { action, bad, choice, clearErrors, field, fieldOf, showError, text, words } from "../shared/fields.js";
-import { scroller, show } from "../shared/make.js";
+import { scroller, show } from "../shared/elements.js";
 
 const ROLES = [["admin", "admin"], ["manager", "manager"], ["annotator", "annotator"]];
 

@@ -1,16 +1,16 @@
 // The answer page: joins the session with the elements, keys, fingers and buttons.
 
 import { get, me, toLogin } from "../shared/api.js";
-import { Shift, Stopwatch } from "./clock.js";
+import { Shift, Stopwatch } from "./stopwatch.js";
 import { byId, count, el, icon, toast } from "../shared/dom.js";
 import { keyTable, listen, setSingleKeys, singleKeys } from "./keys.js";
 import { picture } from "./pictures.js";
-import { insist } from "../shared/retry.js";
+import { insist } from "../shared/backoff.js";
 import { Screens } from "./screens.js";
 import { Session } from "./session.js";
-import { sentence, showRow, spoken } from "./show.js";
+import { sentence, showRow, spoken } from "./question-view.js";
 import { Swipe } from "./swipe.js";
-import { top } from "../shared/top.js";
+import { top } from "../shared/header.js";
 
 const campaign = decodeURIComponent(location.pathname.split("/")[2] ?? "");
 const [ask, deck, question, row, say] = ["ask", "answers", "question", "row", "say"].map(byId);

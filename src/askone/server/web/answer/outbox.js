@@ -4,7 +4,7 @@
 // answer came: the server knows the id and counts it once. A reload finds the rest and goes on.
 
 import { ApiError } from "../shared/api.js";
-import { Patience } from "../shared/retry.js";
+import { Patience } from "../shared/backoff.js";
 
 /** crypto.randomUUID exists only under TLS and on localhost; a campaign may run in a plain local network. */
 export function newId() {

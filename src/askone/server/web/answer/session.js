@@ -7,7 +7,7 @@
 import { ApiError, post, toLogin } from "../shared/api.js";
 import { Leases } from "./leases.js";
 import { Outbox } from "./outbox.js";
-import { insist } from "../shared/retry.js";
+import { insist } from "../shared/backoff.js";
 
 // A second press of an impatient finger must not answer the next question unread.
 const GUARD = 220;

@@ -7,13 +7,13 @@ import { exportsTab } from "./exports.js";
 import { flagsTab } from "./flags.js";
 import { words } from "../shared/fields.js";
 import { invitationsTab, welcome } from "./invitations.js";
-import { show } from "../shared/make.js";
+import { show } from "../shared/elements.js";
 import { Overview } from "./overview.js";
 import { peopleTab } from "./people.js";
 import { poll } from "../shared/poll.js";
-import { start, statusBadge } from "./start.js";
+import { start, statusBadge } from "./page.js";
 import { tabs } from "./tabs.js";
-import { tuningTab } from "./tuning.js";
+import { tuningTab } from "./settings.js";
 
 /** What the tabs share: the campaign's record, its paths, and how to change its status. */
 class Shared {

@@ -3,8 +3,8 @@
 import { upload } from "../shared/api.js";
 import { el, toast } from "../shared/dom.js";
 import { bad, words } from "../shared/fields.js";
-import { show } from "../shared/make.js";
-import { plural } from "../shared/words.js";
+import { show } from "../shared/elements.js";
+import { plural } from "../shared/format.js";
 
 const FILES = [
   ["Answers", "Each answer with its question, row, time, seconds, the model's version and the chance with which it was asked.", "answers", [["csv", "CSV"], ["jsonl", "JSON lines"], ["parquet", "Parquet"], ["label-studio", "Label Studio"]]],

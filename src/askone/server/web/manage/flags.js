@@ -3,8 +3,8 @@
 import { get } from "../shared/api.js";
 import { el } from "../shared/dom.js";
 import { bad, words } from "../shared/fields.js";
-import { scroller, show } from "../shared/make.js";
-import { count, moment } from "../shared/words.js";
+import { scroller, show } from "../shared/elements.js";
+import { count, moment } from "../shared/format.js";
 
 export async function fill(panel, shared) {
   try {

@@ -4,8 +4,8 @@ import { del, get, post } from "../shared/api.js";
 import { confirm, copyable } from "../shared/dialogs.js";
 import { el } from "../shared/dom.js";
 import { action, bad, clearErrors, field, numeral, showError, text, words } from "../shared/fields.js";
-import { scroller, show } from "../shared/make.js";
-import { count, moment } from "../shared/words.js";
+import { scroller, show } from "../shared/elements.js";
+import { count, moment } from "../shared/format.js";
 
 /** An SVG made for a page lacks the name space that a picture needs. */
 function asPicture(svg) {

@@ -1,13 +1,13 @@
 // The live dashboard.
 
-import { drawBars, tableOfBars } from "../charts/bars.js";
-import { drawCloud, tableOfCloud } from "../charts/cloud.js";
-import { drawCurve, tableOfCurve } from "../charts/curve.js";
+import { drawBars, tableOfBars } from "../charts/answer-bars.js";
+import { drawCloud, tableOfCloud } from "../charts/question-cloud.js";
+import { drawCurve, tableOfCurve } from "../charts/learning-curve.js";
 import { el } from "../shared/dom.js";
-import { Figure } from "../charts/figure.js";
+import { Figure } from "../charts/chart.js";
 import { choice } from "../shared/fields.js";
-import { show } from "../shared/make.js";
-import { drawNotes } from "./notes.js";
+import { show } from "../shared/elements.js";
+import { drawNotes } from "./warnings.js";
 import { Predictions } from "./predictions.js";
 import { drawTiles } from "./tiles.js";
 

@@ -5,8 +5,8 @@ import { confirm } from "../shared/dialogs.js";
 import { el, toast } from "../shared/dom.js";
 import { words } from "../shared/fields.js";
 import { poll } from "../shared/poll.js";
-import { scroller, show } from "../shared/make.js";
-import { ago, count, number, percent, plural } from "../shared/words.js";
+import { scroller, show } from "../shared/elements.js";
+import { ago, count, number, percent, plural } from "../shared/format.js";
 
 const HEADS = [
   ["Person", ""], ["Answers", "answers that count, and skips"], ["Yes", "share of yes: far from the others' may mean guessing"],

@@ -3,8 +3,8 @@
 import { get } from "../shared/api.js";
 import { el } from "../shared/dom.js";
 import { bad, field, text, words } from "../shared/fields.js";
-import { scroller, show } from "../shared/make.js";
-import { count, percent, rounded, withUnit } from "../shared/words.js";
+import { scroller, show } from "../shared/elements.js";
+import { count, percent, rounded, withUnit } from "../shared/format.js";
 
 const FIRST = 6;
 const EVERY = 6000; // milliseconds between two looks while answers come in

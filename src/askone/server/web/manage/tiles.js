@@ -1,11 +1,11 @@
 // The numbers at the top of the dashboard.
 
-import { interval, writer } from "../charts/curve.js";
+import { interval, writer } from "../charts/learning-curve.js";
 import { el } from "../shared/dom.js";
-import { show } from "../shared/make.js";
-import { oneSided } from "./notes.js";
-import { bar } from "./start.js";
-import { count, hours, money, number, plural } from "../shared/words.js";
+import { show } from "../shared/elements.js";
+import { oneSided } from "./warnings.js";
+import { bar } from "./page.js";
+import { count, hours, money, number, plural } from "../shared/format.js";
 
 function tile(name, value, note, extra = null) {
   return el("div", { class: "card tile stat" }, el("dt", { class: "name" }, name), el("dd", { class: "value" }, value), el("dd", { class: "muted small" }, note || "\u00a0"), extra ? el("dd", {}, extra) : null);

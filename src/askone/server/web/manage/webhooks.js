@@ -4,7 +4,7 @@ import { del, get, post } from "../shared/api.js";
 import { confirm, copyable } from "../shared/dialogs.js";
 import { el } from "../shared/dom.js";
 import { action, bad, check, clearErrors, field, showError, text, words } from "../shared/fields.js";
-import { show } from "../shared/make.js";
+import { show } from "../shared/elements.js";
 
 const EVENTS = [["answer", "Every answer"], ["spent", "Budget spent"], ["closed", "Closed"]];
 

@@ -3,7 +3,7 @@
 import { post } from "../shared/api.js";
 import { el } from "../shared/dom.js";
 import { words } from "../shared/fields.js";
-import { show } from "../shared/make.js";
+import { scrolls, show } from "../shared/elements.js";
 
 /** A question with its row, as it will look; nothing of it can be pressed. */
 export function questionCard(question) {
@@ -15,7 +15,7 @@ export function questionCard(question) {
     el("p", { class: "preview-sentence" }, sentence),
     set && !sentence.includes(set.join(", ")) ? el("ul", { class: "chips" }, set.map((name) => el("li", { class: "chip" }, name))) : null,
     row?.image ? picture(row) : null,
-    fields.length ? el("dl", { class: "preview-fields" }, fields.map((one) => el("div", {}, el("dt", {}, one.name), el("dd", {}, String(one.value))))) : null,
+    fields.length ? el("dl", { class: "preview-fields" }, fields.map((one) => el("div", {}, el("dt", {}, one.name), scrolls(el("dd", {}, String(one.value)))))) : null,
     el("div", { class: "preview-answers", "aria-hidden": "true" }, sides.map(([kind, word]) => el("span", { class: `preview-answer ${kind}` }, word))));
 }
 

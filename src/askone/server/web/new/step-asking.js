@@ -2,7 +2,7 @@
 
 import { el } from "../shared/dom.js";
 import { choice, field, numeral, text } from "../shared/fields.js";
-import { hours, money, plural } from "../shared/words.js";
+import { hours, money, plural } from "../shared/format.js";
 
 export function askingStep(draft) {
   const { ask, learner } = draft.settings;

@@ -2,7 +2,7 @@
 
 import { el } from "../shared/dom.js";
 import { choice, field } from "../shared/fields.js";
-import { plural } from "../shared/words.js";
+import { plural } from "../shared/format.js";
 
 const FIGURES = new Set(["number", "category", "text", "image"]);
 

@@ -5,8 +5,8 @@ import { copy } from "../shared/dialogs.js";
 import { el } from "../shared/dom.js";
 import { saveAs } from "../shared/download.js";
 import { action, bad, clearErrors, field, fieldOf, showError, text, words } from "../shared/fields.js";
-import { show } from "../shared/make.js";
-import { plural } from "../shared/words.js";
+import { show } from "../shared/elements.js";
+import { plural } from "../shared/format.js";
 
 const KIND = { number: "a number", class: "a class", order: "an order of items" };
 

@@ -3,8 +3,8 @@
 import { upload } from "../shared/api.js";
 import { el } from "../shared/dom.js";
 import { bad, words } from "../shared/fields.js";
-import { show } from "../shared/make.js";
-import { plural } from "../shared/words.js";
+import { show } from "../shared/elements.js";
+import { plural } from "../shared/format.js";
 
 const KINDS = ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.zip";
 

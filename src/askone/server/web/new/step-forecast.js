@@ -1,12 +1,12 @@
 // Step 6: the campaign played through with made-up answers, before anybody is asked.
 
 import { post } from "../shared/api.js";
-import { drawCurve, tableOfCurve } from "../charts/curve.js";
+import { drawCurve, tableOfCurve } from "../charts/learning-curve.js";
 import { el } from "../shared/dom.js";
-import { Figure } from "../charts/figure.js";
+import { Figure } from "../charts/chart.js";
 import { action, bad, clearErrors, field, numeral, showError, words } from "../shared/fields.js";
-import { show } from "../shared/make.js";
-import { hours, money, number, percent, rounded } from "../shared/words.js";
+import { show } from "../shared/elements.js";
+import { hours, money, number, percent, rounded } from "../shared/format.js";
 
 const PATIENCE = 180_000; // milliseconds: a few campaigns are simulated
 

@@ -2,7 +2,7 @@
 
 import { el } from "../shared/dom.js";
 import { field, longText, numeral, text } from "../shared/fields.js";
-import { show } from "../shared/make.js";
+import { show } from "../shared/elements.js";
 
 const KINDS = [
   ["number", "A number", "“Is the price above 37 EUR?”: the threshold moves to where it teaches most."],

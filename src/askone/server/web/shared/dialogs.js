@@ -2,7 +2,7 @@
 
 import { el, toast } from "./dom.js";
 import { bad, field, text, words } from "./fields.js";
-import { freshId, show } from "./make.js";
+import { freshId, show } from "./elements.js";
 
 /** Opens a dialog; it is gone from the page when it closes. */
 export function open(title, ...content) {

@@ -2,8 +2,8 @@
 // an error of the server, which names that path, is shown where it can be mended.
 
 import { el } from "./dom.js";
-import { freshId } from "./make.js";
-import { inWords } from "./names.js";
+import { freshId } from "./elements.js";
+import { inWords } from "./setting-names.js";
 
 /** A labelled control. `path` is what the server calls it. */
 export function field({ label, hint = "", path = null, wide = false }, control) {

@@ -1,5 +1,5 @@
 import { me } from "./api.js";
-import { top } from "./top.js";
+import { top } from "./header.js";
 
 top();
 const person = await me().catch(() => null);

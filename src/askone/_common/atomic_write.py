@@ -1,0 +1,53 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedWriter
+from pathlib import Path
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[BufferedWriter]:
+    """Open a file for writing that has its name only when all of it is there, on the disk.
+
+    What was there before stays until then, and for good if something is raised; its mode is kept.  What is not a
+    file, such as a pipe, is written to as it is.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        with target.open("wb") as out:
+            yield out
+        return
+    partial = target.with_name(f"{target.name}.{secrets.token_hex(4)}.partial")  # several may write at a time
+    try:
+        with partial.open("xb") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        if target.exists():
+            partial.chmod(stat.S_IMODE(target.stat().st_mode))
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    _sync_folder(target.parent)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file, in UTF-8, whole or not at all."""
+    with atomic_write(path) as out:
+        out.write(text.encode())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let the new name outlive a power cut, where a directory can be opened."""
+    if os.name == "posix":
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

@@ -1,0 +1,13 @@
+from .base import LearnerChoice as LearnerChoice
+from .base import Setup as Setup
+from .gradients import SGD as SGD
+from .likelihoods import Filters as Filters
+from .likelihoods import SetLikelihood as SetLikelihood
+from .likelihoods import Thurstone as Thurstone
+from .own import OwnLearner as OwnLearner
+from .paper import Ellipsoid as Ellipsoid
+from .paper import Game as Game
+from .paper import Generic as Generic
+from .repeated import Bisection as Bisection
+from .repeated import Remembering as Remembering
+from .squares import RecursiveLeastSquares as RecursiveLeastSquares

@@ -1,0 +1,121 @@
+"""Learners by likelihood, with nothing to tune: the defaults for numbers, classes and orders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, final
+
+from askone._common.validate import as_choice, as_number
+from askone.errors import incompatible
+from askone.estimators.choices._range import calibrated
+from askone.estimators.choices.base import FeatureChoice, Setup
+from askone.features.maps import Intercept
+from askone.learners.base import Learner
+from askone.learners.contest import Contest
+from askone.learners.kalman.filters import NOISES, PRIORS, FilterLearner
+from askone.learners.kalman.intervals import Intervals
+from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
+from askone.learners.thurstone.thurstone import ThurstoneLearner, default_bank
+
+COVARIANCES = ("auto", "full", "diagonal")
+_ROOM = (20_000_000, 40_000_000)  # numbers beyond which banks have one prior scale, and diagonal covariances
+
+# Bandwidths, as parts of the median distance; for numbers they cost least.
+_NUMBERS = (0.25, 0.5, 1.0, 2.0, 4.0)
+_CLASSES = (0.4, 0.8, 0.15)
+_ORDERS = (0.35, 0.7, 1.4)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Filters(FeatureChoice):
+    """Learn the median, or a quantile, of numbers by a bank of one-bit Kalman filters: nothing to tune.
+
+    Parameters
+    ----------
+    quantile : float
+        What is learnt: 0.5 is the median.
+    covariance : "auto", "full", "diagonal"
+        "diagonal" keeps p numbers a filter instead of p^2, for very many features, at the price of questions;
+        "auto" turns to it where full ones would take more than 300 MB.
+    calibration : int
+        Questions per output spent on the range where none is declared.
+    model, kernel, bandwidth, n_components
+        As for ``SGD``, with fixed features.  "auto" is linear and whitened Nyström features at a quarter, half, once,
+        twice and four times the median distance, weighted by the answers.
+    """
+
+    quantile: float = 0.5
+    covariance: str = "auto"
+    calibration: int = 60
+    forecasts: ClassVar[bool] = True
+
+    def _learner(self, setup: Setup) -> Learner[Any]:
+        quantile = as_number(self.quantile, "quantile", 0.0, 1.0, strict=True)
+        maps = self._maps(setup, _NUMBERS)
+        # A full covariance is p^2 numbers for each filter and output: then there is room for fewer filters.
+        numbers = setup.space.m * len(maps) * len(NOISES) // 2 * max(one.size for one in maps) ** 2
+        covariance = as_choice(self.covariance, "covariance", COVARIANCES)
+        diagonal = covariance == "diagonal" or (covariance == "auto" and numbers > _ROOM[1])
+        priors = PRIORS if diagonal or len(PRIORS) * numbers <= _ROOM[0] else (1.0,)
+        options: dict[str, Any] = {"priors": priors, "quantile": quantile, "flip": setup.flip, "diagonal": diagonal}
+        bank = FilterLearner(setup.space, maps, **options)
+        if setup.interval is None:
+            return calibrated(bank, self.calibration, setup)
+        if quantile != 0.5:
+            raise incompatible("interval", setup.interval, f"the quantile {quantile}", [None])
+        level = as_number(setup.interval, "interval", 0.0, 1.0, strict=True)
+        return calibrated(Intervals(bank, level), self.calibration, setup)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SetLikelihood(FeatureChoice):
+    """Learn classes by softmax regression that makes the answers most likely: nothing to tune.
+
+    Parameters
+    ----------
+    model, kernel, bandwidth, n_components
+        As for ``SGD``, with fixed features.  With neither bandwidth nor model there are several bandwidths and
+        linear features, and the answers choose (see ``Contest``).
+    """
+
+    forecasts: ClassVar[bool] = True
+
+    @property
+    def small_sets(self) -> bool:
+        """See ``LearnerChoice.small_sets``."""
+        return True
+
+    def _learner(self, setup: Setup) -> Learner[Any]:
+        if self.model == "auto" and self.kernel != "linear":
+            if self.bandwidth is None:
+                linear, *kernels = self._maps(setup, _CLASSES)
+                maps = (*kernels, linear)
+                members = tuple(SetLikelihoodLearner(setup.space, features, setup.flip) for features in maps)
+                return Contest(members, quick=(len(kernels),))
+            if setup.rows is None:
+                return replace(self, model="fourier")._learner(setup)
+        features = self._features(setup, linear=setup.rows is None)
+        return SetLikelihoodLearner(setup.space, features, setup.flip)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Thurstone(FeatureChoice):
+    """Learn orders by Gaussian utilities of the items, asking the pair that should tell most: nothing to tune.
+
+    Parameters
+    ----------
+    model, kernel, bandwidth, n_components
+        As for ``SGD``, with fixed features.  "auto" is linear and Nyström features of three bandwidths, each
+        weighted by how well it foretold the answers; without rows, one constant per item.
+    """
+
+    forecasts: ClassVar[bool] = True
+
+    def _learner(self, setup: Setup) -> Learner[Any]:
+        space = replace(setup.space, embedding="items")
+        alone = not setup.context and self.model == "auto"
+        maps = (Intercept(setup.columns),) if alone else self._maps(setup, _ORDERS, space.size)
+        return ThurstoneLearner(space, tuple(default_bank(features, setup.flip) for features in maps))

@@ -1,0 +1,253 @@
+"""What some learners can do beside the contract: each ability is a small interface, which a learner claims by name.
+
+Whoever wants one asks ``able(learner, HasDeviation)`` and never which learner it is, so that one of your own takes
+part everywhere.  The functions below do what an ability does for any learner, in the plain way where it has none;
+``checks.check_learner`` holds every learner to what it claims.
+
+>>> from askone.features.maps import Linear, Scaler
+>>> from askone.labels.number import Real
+>>> from askone.learners.kalman.filters import FilterLearner
+>>> learner = FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),))
+>>> able(learner, HasDeviation), able(learner, AsksAgain)
+(True, False)
+>>> deviation(learner, learner.init(), [[0.0]]).shape
+(1, 1)
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Self, TypeGuard, TypeVar
+
+from numpy.typing import ArrayLike
+
+from askone._common.types import Array, Key
+from askone._common.validate import as_rows
+from askone.labels.base import Space
+from askone.labels.number import Real
+from askone.learners.base import Learner, S
+from askone.learners.streaming import StreamTask
+from askone.questions.base import Answer, Question
+
+# -- what is known of a prediction --------------------------------------------------------------------
+
+
+class HasDeviation(Learner[S]):
+    """Says how sure it is of a prediction."""
+
+    @abstractmethod
+    def std(self, state: S, X: ArrayLike) -> Array | None:
+        """Return the standard deviation of what is predicted (not of labels), n x m; None while there is none."""
+
+
+class HasInterval(Learner[S]):
+    """Says between which ends labels lie."""
+
+    @abstractmethod
+    def interval(self, state: S, X: ArrayLike, level: float | None = None) -> tuple[Array, Array] | None:
+        """Return ends that hold ``level`` of the labels (None: as it was made for), n x m each; None while unknown."""
+
+
+class HasProbabilities(Learner[S]):
+    """Says how likely each class is."""
+
+    @abstractmethod
+    def probabilities(self, state: S, X: ArrayLike) -> Array | None:
+        """Return p(y|x), n x classes; None where they do not follow from what it learns."""
+
+
+class Forecasts(Learner[S]):
+    """Has a likelihood: it learns from any question of its family, and foretells the answer."""
+
+    @abstractmethod
+    def chance(self, state: S, x: ArrayLike, question: Question) -> float:
+        """Return P(yes) as the state has it, for any question of its family, whoever asked it.
+
+        Said before the answer is learnt, it is what a model can be judged by without a label:
+        progressive validation is the mean of -log chance(what was answered).
+        """
+
+    @abstractmethod
+    def worth(self, state: S, X: ArrayLike) -> Array:
+        """Return how much the answer about each row should tell of the model, in nats."""
+
+    def learnt_and_said(self, state: S, x: ArrayLike, question: Question, answer: Answer) -> tuple[float, S]:
+        """Return ``chance`` of what was answered, before it is learnt, and ``tell``: at once, where that is cheaper."""
+        bit = bool(question.accept(answer))
+        yes = self.chance(state, x, question)
+        return (yes if bit else 1.0 - yes), self.tell(state, x, question, answer)
+
+
+# -- how it asks --------------------------------------------------------------------------------------
+
+
+class AsksAgain(Learner[S]):
+    """Asks about a row, known by its key or else by its content, until it ``wants`` no more."""
+
+    patient: ClassVar[bool] = False
+    """Whether the questions about a row should follow each other."""
+
+    @abstractmethod
+    def ask(self, state: S, x: ArrayLike, uniform: Array, key: Key | None = None) -> Question:
+        """Return the next question about a row."""
+
+    @abstractmethod
+    def tell(self, state: S, x: ArrayLike, question: Question, answer: Answer, key: Key | None = None) -> S:
+        """Return the state after an answer."""
+
+    @abstractmethod
+    def wants(self, state: S, x: ArrayLike, key: Key | None = None) -> bool:
+        """Return whether another question about a row is of use."""
+
+    @abstractmethod
+    def revisit(self, state: S, x: ArrayLike, key: Key | None = None) -> S:
+        """Return the state after a row came again that has no question left: a step that costs none."""
+
+
+class AsksMany(Learner[S]):
+    """Asks about many rows at once."""
+
+    spreads_batches: ClassVar[bool] = False
+    """Whether questions of one batch are told apart by their place in it, beside their draw."""
+
+    @abstractmethod
+    def ask_many(self, state: S, X: ArrayLike, uniform: Array) -> list[Question]:
+        """Return one question for each row, all at this state (uniform: n x width)."""
+
+
+class Streams(Learner[S]):
+    """Asks, hears and learns in blocks, as a simulation wants it: the same mathematics."""
+
+    @abstractmethod
+    def stream(self, state: S, X: Array, task: StreamTask) -> S:
+        """Return the state after asking about rows X, one after the other."""
+
+
+class TakesSlopes(Learner[S]):
+    """May take an answer as a slope at its own prediction."""
+
+    @property
+    @abstractmethod
+    def local(self) -> bool:
+        """Whether it does: then another model's questions teach it falsely."""
+
+
+# -- learners around learners -------------------------------------------------------------------------
+
+
+class FindsRange(Learner[S]):
+    """Learns within which range labels lie."""
+
+    @abstractmethod
+    def range_at(self, state: S) -> Real | None:
+        """Return the labels with the range that was found; None while it is sought."""
+
+
+class HasRange(Learner[S]):
+    """Can be made anew for another range of labels."""
+
+    space: Real
+
+    @abstractmethod
+    def within(self, space: Real) -> Self:
+        """Return the same for labels of another range."""
+
+
+class Wraps(Learner[S]):
+    """Stands for other learners, and can no more than all of them."""
+
+    @property
+    @abstractmethod
+    def wrapped(self) -> tuple[Learner[Any], ...]:
+        """The others."""
+
+
+A = TypeVar("A", bound=Learner[Any])
+
+
+def able(learner: Learner[Any], ability: type[A]) -> TypeGuard[A]:
+    """Return whether a learner has an ability, and so has whatever it stands for."""
+    inner = learner.wrapped if isinstance(learner, Wraps) else ()
+    return isinstance(learner, ability) and all(able(one, ability) for one in inner)
+
+
+# -- the same for any learner -------------------------------------------------------------------------
+
+
+def deviation(learner: Learner[Any], state: Any, X: ArrayLike) -> Array | None:
+    """Return the standard deviations of predictions, where there are some (see ``HasDeviation``)."""
+    return learner.std(state, X) if able(learner, HasDeviation) else None
+
+
+def interval(learner: Learner[Any], state: Any, X: ArrayLike, level: float | None = None) -> tuple[Array, Array] | None:
+    """Return the ends of intervals, where there are some (see ``HasInterval``)."""
+    return learner.interval(state, X, level) if able(learner, HasInterval) else None
+
+
+def probabilities(learner: Learner[Any], state: Any, X: ArrayLike) -> Array | None:
+    """Return p(y|x), where there is such a thing (see ``HasProbabilities``)."""
+    return learner.probabilities(state, X) if able(learner, HasProbabilities) else None
+
+
+def space_at(learner: Learner[Any], state: Any) -> Space | None:
+    """Return the labels as they are known at a state; None while their range is sought."""
+    return learner.range_at(state) if isinstance(learner, FindsRange) else learner.space
+
+
+def is_local(learner: Learner[Any]) -> bool:
+    """Return whether questions of other models teach a learner, or one that it stands for, falsely."""
+    inner = learner.wrapped if isinstance(learner, Wraps) else ()
+    return any(is_local(one) for one in inner) or (isinstance(learner, TakesSlopes) and learner.local)
+
+
+def is_patient(learner: Learner[Any]) -> bool:
+    """Return whether a learner's questions about a row should follow each other."""
+    return isinstance(learner, AsksAgain) and learner.patient
+
+
+def ask_row(learner: Learner[Any], state: Any, x: ArrayLike, uniform: Array, key: Key | None) -> Question:
+    """Ask about a row that may have a key."""
+    if isinstance(learner, AsksAgain):
+        return learner.ask(state, x, uniform, key)
+    return learner.ask(state, x, uniform)
+
+
+def tell_row(
+    learner: Learner[Any], state: Any, x: ArrayLike, question: Question, answer: Answer, key: Key | None
+) -> Any:
+    """Learn an answer about a row that may have a key."""
+    if isinstance(learner, AsksAgain):
+        return learner.tell(state, x, question, answer, key)
+    return learner.tell(state, x, question, answer)
+
+
+def wants(learner: Learner[Any], state: Any, x: ArrayLike, key: Key | None) -> bool:
+    """Return whether there is another question about a row: always, for a learner that does not count them."""
+    return not isinstance(learner, AsksAgain) or learner.wants(state, x, key)
+
+
+def revisit(learner: Learner[Any], state: Any, x: ArrayLike, key: Key | None) -> Any:
+    """Return the state after a row came again that has no question left."""
+    return learner.revisit(state, x, key) if isinstance(learner, AsksAgain) else state
+
+
+def ask_many(learner: Learner[Any], state: Any, X: ArrayLike, uniform: Array) -> list[Question]:
+    """Return one question for each row, all at this state."""
+    if isinstance(learner, AsksMany):
+        return learner.ask_many(state, X, uniform)
+    return [learner.ask(state, x, u) for x, u in zip(as_rows(X, learner.columns), uniform, strict=True)]
+
+
+def stream(learner: Learner[Any], state: Any, X: Array, task: StreamTask) -> Any:
+    """Ask and tell about rows X, one after the other."""
+    return learner.stream(state, X, task) if isinstance(learner, Streams) else row_by_row(learner, state, X, task)
+
+
+def row_by_row(learner: Learner[Any], state: Any, X: Array, task: StreamTask) -> Any:
+    """Ask, hear and tell about each row: what every ``Streams.stream`` must come to."""
+    for i, x in enumerate(X):
+        question = learner.ask(state, x, task.draw(task.first + i, 1)[0])
+        answer = task.answer(i, question)
+        if answer is not None:
+            state = learner.tell(state, x, question, answer)
+    return state

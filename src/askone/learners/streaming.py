@@ -1,0 +1,109 @@
+"""What a learner sees of a simulation: rows in a stream, who answers about them, and who listens."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from askone._common.types import Array
+from askone.questions.base import Answer, Question
+from askone.questions.half_space import HalfSpace
+
+Draw = Callable[[int, int], Array]
+"""(first, count) -> uniforms of these questions, count x width."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sealed:
+    """What a respondent will answer to a block of half-space questions, for the compiled loop only.
+
+    ``projections`` are <y_i, u_i> in the user's units; the loop compares them with the threshold
+    and keeps the bit.  No learner reads them.
+    """
+
+    projections: Array
+    flips: Array
+    skipped: Array
+
+
+class Respondent(ABC):
+    """Who answers in a simulation, row by row."""
+
+    @abstractmethod
+    def respond(self, row: int, question: Question) -> Answer | None:
+        """Return the answer about a row, or None for a skip."""
+
+    @abstractmethod
+    def seal(self, rows: Array, directions: Array) -> Sealed:
+        """Commit to answers about these rows along directions in the user's units."""
+
+    @abstractmethod
+    def reveal(self, rows: Array) -> tuple[Array, Array]:
+        """Return labels and skips of some rows: for the fully supervised baseline."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StreamBlock:
+    """Some consecutive questions of a stream and their answers (2: skipped), in the user's units."""
+
+    rows: Array
+    directions: Array
+    thresholds: Array
+    answers: Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Exchange:
+    """One question of a stream that is not a half-space, and its answer (None: skipped)."""
+
+    row: int
+    question: Question
+    answer: Answer | None
+
+
+Listener = Callable[[StreamBlock | Exchange], None]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StreamTask:
+    """What a stream of rows needs beside the rows: their numbers at the respondent, the draws."""
+
+    rows: Array
+    respondent: Respondent
+    draw: Draw
+    first: int = 0
+    listen: Listener | None = None
+
+    def part(self, start: int, stop: int | None = None) -> StreamTask:
+        """Return the task for some of the rows."""
+        return replace(self, rows=self.rows[start:stop], first=self.first + start)
+
+    def narrowed(self, width: int) -> StreamTask:
+        """Return the task for a learner that takes only so many of the uniforms."""
+        return replace(self, draw=lambda first, count: self.draw(first, count)[:, :width])
+
+    def answer(self, place: int, question: Question) -> Answer | None:
+        """Ask about the row at a place; whoever listens hears it."""
+        row = int(self.rows[place])
+        answer = self.respondent.respond(row, question)
+        if self.listen is not None:
+            self.listen(heard(row, question, answer))
+        return answer
+
+
+def heard(row: int, question: Question, answer: Answer | None) -> StreamBlock | Exchange:
+    """Return one question and its answer, as a listener gets them."""
+    if not isinstance(question, HalfSpace):
+        return Exchange(row, question, answer)
+    code = 2 if answer is None else int(bool(answer))
+    return StreamBlock(
+        np.array([row]), np.array([question.direction]), np.array([question.threshold]), np.array([code])
+    )

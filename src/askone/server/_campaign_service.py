@@ -1,0 +1,100 @@
+"""A campaign as its worker thread holds it: commands are served, and everything a route may ask for has a method."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, final
+
+from askone.campaign.engine.commands import Done, Request, Serving
+from askone.campaign.lazy import campaign as campaigns
+from askone.campaign.lazy import label_studio
+from askone.errors import AskoneError
+from askone.server._responses import BriefResponse, ImportResponse, ServingResponse
+from askone.server._serializers import QuestionSerializer
+
+_COUNTS = ("status", "finished", "answers", "rows", "budget")
+
+
+@final
+class CampaignService:
+    """What routes do with a campaign.  Methods that read first take in what other processes wrote."""
+
+    def __init__(self, campaign: campaigns.Campaign) -> None:
+        self._campaign = campaign
+        self._serializer = QuestionSerializer(campaign.name, campaign.settings.labels, campaign.settings.rows.show)
+
+    def serve(self, commands: Sequence[Request], now: float) -> list[ServingResponse | Done | AskoneError]:
+        """Serve commands as one durable batch; return a result or an error for each."""
+        return [
+            self._serializer.serving(result, now) if isinstance(result, Serving) else result
+            for result in self._campaign.serve(commands, now, learn=False)
+        ]
+
+    def learn(self, go_on: Callable[[], bool]) -> None:
+        """Learn from what was answered, as long as ``go_on`` says so."""
+        self._campaign.learn(go_on)
+
+    def warm_up(self) -> None:
+        """Load what the first question needs."""
+        self._campaign.warm()
+
+    def brief(self, person: str) -> BriefResponse:
+        """Return what a person should know before the first question."""
+        campaign = self._refreshed()
+        settings, known = campaign.settings, campaign.book.people.get(person)
+        return BriefResponse(
+            name=campaign.name,
+            title=campaign.title,
+            instructions=settings.question.instructions,
+            kind=settings.labels.kind,
+            answers=list(settings.question.answers),
+            mine=0 if known is None else known.answers,
+        )
+
+    def counts(self) -> dict[str, Any]:
+        """Return how far the campaign is, in a few numbers."""
+        status = self._refreshed().status(time.time())
+        return {name: status.get(name) for name in _COUNTS}
+
+    def describe(self) -> dict[str, Any]:
+        """Return how far the campaign is, and its settings."""
+        campaign = self._refreshed()
+        settings = campaign.settings
+        return {**campaign.status(time.time()), "settings": settings.to_json(), "toml": settings.to_toml()}
+
+    def dashboard(self, column: str | None, keys: Sequence[str] | None) -> dict[str, Any]:
+        """Return all that a manager sees, with predictions for the rows of these keys if there are any."""
+        found = self._refreshed().dashboard(time.time(), column)
+        return {**found, "predictions": self.predict(keys)} if keys else found
+
+    def predict(self, keys: Sequence[str]) -> list[dict[str, Any]]:
+        """Return what the model says of the rows of these keys; keys without a row are left out."""
+        campaign = self._refreshed()
+        rows = [campaign.store.row_by_key(campaign.name, key) for key in keys]
+        return campaign.predictions([row.position for row in rows if row is not None])
+
+    def predict_from(self, start: int, count: int) -> list[dict[str, Any]]:
+        """Return what the model says of ``count`` rows from the position ``start`` on."""
+        campaign = self._refreshed()
+        rows = campaign.store.campaign(campaign.name).rows
+        return campaign.predictions(range(start, min(rows, start + count)))
+
+    def people(self) -> list[dict[str, Any]]:
+        """Return everybody who answered."""
+        return self._refreshed().people()
+
+    def flags(self) -> list[dict[str, Any]]:
+        """Return what people found wrong."""
+        return self._refreshed().flags()
+
+    def import_tasks(self, path: Path, now: float) -> ImportResponse:
+        """Take in the answers of a file from Label Studio."""
+        with path.open("rb") as source:
+            done = label_studio.import_tasks(self._campaign, source, now)
+        return ImportResponse(answers=done.answers, already=done.already, unknown=done.unknown, other=done.other)
+
+    def _refreshed(self) -> campaigns.Campaign:
+        self._campaign.refresh()
+        return self._campaign

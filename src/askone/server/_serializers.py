@@ -1,0 +1,80 @@
+"""From what the engine serves to response models: a person who answers sees these fields and nothing else.
+
+No gold, no scores, nobody else's answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, final
+
+from askone.campaign.engine.commands import Ahead, Served, Serving
+from askone.campaign.kinds.base import Kind
+from askone.campaign.output.views import picture_of, shown_row
+from askone.server._responses import AheadResponse, QuestionResponse, RowResponse, ServingResponse
+from askone.store.entries import Row
+
+MAX_ROWS: Final = 1024
+"""Rows that are kept as they are shown."""
+
+
+@final
+class QuestionSerializer:
+    """Makes responses of the questions of one campaign, of whose rows the columns ``show`` are shown (None: all)."""
+
+    def __init__(self, campaign: str, labels: Kind, show: Sequence[str] | None) -> None:
+        self._campaign, self._labels, self._show = campaign, labels, show
+        self._rows: dict[int, RowResponse] = {}
+
+    def serving(self, serving: Serving, now: float) -> ServingResponse:
+        """Return the next question, or why there is none."""
+        return ServingResponse(
+            state=serving.state,
+            mine=serving.mine,
+            left=serving.left,
+            undoable=serving.undoable,
+            duplicate=serving.duplicate,
+            question=None if serving.question is None else self.question(serving.question, now),
+            ahead=None if serving.ahead is None else self._ahead(serving.ahead, now),
+        )
+
+    def _ahead(self, ahead: Ahead, now: float) -> AheadResponse:
+        # Among many people a yes and a no lead to the same question.
+        yes = self.question(ahead.yes, now)
+        no = yes if ahead.no.question == ahead.yes.question else self.question(ahead.no, now)
+        return AheadResponse(yes=yes, no=no)
+
+    def question(self, served: Served, now: float) -> QuestionResponse:
+        """Return a question in words and in parts, with its row.
+
+        >>> import numpy as np
+        >>> from askone.campaign.settings.settings import Numbers
+        >>> from askone.labels.number import Wording
+        >>> from askone.questions.half_space import HalfSpace
+        >>> question = HalfSpace((1.0,), 37.0, wording=Wording(("price",), "EUR"))
+        >>> served = Served("l", 0, question, Row(0, "a", {}, np.zeros(0)), 60.0)
+        >>> shown = QuestionSerializer("c", Numbers(), None).question(served, 0.0)
+        >>> shown.sentence, shown.threshold.shown
+        ('Is the price above 37 EUR?', '37')
+        """
+        view = self._labels.view(served.question)
+        return QuestionResponse(
+            lease=served.lease,
+            number=served.number,
+            expires_in=round(max(0.0, served.expires - now), 3),
+            kind=view.kind,
+            sentence=str(served.question),
+            answers=list(view.answers or ("Yes", "No")),
+            row=self._row(served.row),
+            **{"threshold": None, "set": None, "pair": None, **view.parts},
+        )
+
+    def _row(self, row: Row) -> RowResponse:
+        # A row is shown ahead and again when its turn has come, and it never changes.
+        shown = self._rows.get(row.position)
+        if shown is None:
+            shown = RowResponse.model_validate(shown_row(row, self._show, picture_of(self._campaign, row)))
+            if len(self._rows) >= MAX_ROWS:
+                self._rows.clear()
+            self._rows[row.position] = shown
+        return shown

@@ -1,0 +1,147 @@
+// A question and its row as elements. Everything that comes from outside goes in as text.
+
+import { el, icon } from "../shared/dom.js";
+import { local } from "../shared/local-number.js";
+import { forget, picture } from "./pictures.js";
+
+const LONG = 90; // characters: more are a text to read, not a value
+const CLIPPED = 4_000;
+const FEW = 3; // names of a set that stand in the line of the sentence
+const MANY = 6; // names that are written smaller
+
+// ---- the sentence ----
+
+/** Cuts the sentence around the last place where the words stand by themselves; null where they do not. */
+function around(sentence, words) {
+  const at = sentence.lastIndexOf(words);
+  if (words === "" || at < 0) return null;
+  const before = sentence.slice(0, at);
+  const after = sentence.slice(at + words.length);
+  // "37" must not be found inside "137" or "37.5".
+  const alone = !/[\w.,-]$/.test(before) && !/^(\w|[.,]\d)/.test(after);
+  return alone ? [before, after] : null;
+}
+
+function amount({ shown, unit }) {
+  return el("strong", { class: "amount" }, local(shown) + (unit ? ` ${unit}` : ""));
+}
+
+/** The names as chips, with commas between them for those who listen. */
+function members(names) {
+  return names.flatMap((name, n) => [
+    n > 0 ? el("span", { class: "visually-hidden" }, ", ") : "",
+    el("span", { class: "chip", dir: "auto" }, name),
+  ]);
+}
+
+/** The parts of the heading: number and set stand out where the sentence names them, else they follow it. */
+export function sentence(question) {
+  const text = question.sentence;
+  if (question.threshold) {
+    const { shown, unit } = question.threshold;
+    const cut = around(text, unit ? `${shown} ${unit}` : shown);
+    return cut ? [cut[0], amount(question.threshold), cut[1]] : [text];
+  }
+  if (question.set) {
+    const cut = around(text, question.set.join(", "));
+    // The sign after the chips looks lost: it is kept for listeners only.
+    const names = question.set.length > FEW ? [el("span", { class: question.set.length > MANY ? "members many" : "members" }, members(question.set))] : members(question.set);
+    if (cut) return [cut[0].trimEnd(), " ", ...names, el("span", { class: "visually-hidden" }, cut[1])];
+    return [text, el("span", { class: question.set.length > MANY ? "members many" : "members" }, members(question.set))];
+  }
+  return [text];
+}
+
+/** What a screen reader says when the question comes up: the sentence and a short account of the row. */
+export function spoken(question) {
+  const row = question.row.fields
+    .filter((field) => field.kind !== "image")
+    .map((field) => `${field.name}: ${field.value}`)
+    .join("; ");
+  const seen = question.row.image ? " With a picture." : "";
+  return `${question.sentence}${seen} ${row.slice(0, 400)}`;
+}
+
+// ---- the row ----
+
+/** An address that may be opened, or null: only the web, never javascript: or data:. */
+function webAddress(text) {
+  try {
+    const url = new URL(text);
+    return url.protocol === "https:" || url.protocol === "http:" ? url.href : null;
+  } catch {
+    return null;
+  }
+}
+
+function link(text) {
+  const href = webAddress(text);
+  if (href === null) return [text];
+  const open = el("a", { class: "open", href, target: "_blank", rel: "noopener noreferrer" }, "Open", icon("open"),
+    el("span", { class: "visually-hidden" }, " in a new tab"));
+  return [text, " ", open];
+}
+
+/** A very long text is cut, with a button for the rest. */
+function reading(text) {
+  if (text.length <= CLIPPED) return [text];
+  const shown = document.createTextNode(`${text.slice(0, CLIPPED)}…`);
+  const more = el("button", { class: "button small more", type: "button" }, "Show all");
+  more.addEventListener("click", () => {
+    shown.data = text;
+    more.remove();
+  });
+  return [shown, more];
+}
+
+function value(field) {
+  const text = String(field.value ?? "");
+  if (text === "") return [el("span", { class: "muted" }, "–")];
+  if (field.kind === "url") return link(text);
+  if (field.kind === "number") return [local(text)];
+  return reading(text);
+}
+
+const isLong = (field) => field.kind === "url" || (field.kind !== "number" && String(field.value ?? "").length > LONG);
+
+function facts(fields) {
+  return el("dl", { class: "facts" }, fields.map((field) =>
+    el("div", { class: isLong(field) ? "fact long" : "fact" },
+      el("dt", { dir: "auto" }, field.name),
+      el("dd", { dir: "auto", class: field.kind === "number" ? "number" : null }, value(field)))));
+}
+
+function figure(address, key) {
+  const image = picture(address);
+  if (image === null) return null;
+  image.alt = `Picture of ${key}`;
+  const box = el("figure", { class: image.complete ? "picture" : "picture coming" }, image);
+  image.addEventListener("load", () => box.classList.remove("coming"), { once: true });
+  const broken = () => {
+    forget(address);
+    box.classList.remove("coming");
+    box.replaceChildren(el("p", { class: "muted" }, "The picture could not be loaded."));
+  };
+  image.addEventListener("error", broken, { once: true });
+  if (image.complete && image.naturalWidth === 0 && image.src) broken();
+  return box;
+}
+
+/** Fills the card: a picture large, one text to read, or the fields of a table row. False where there is nothing. */
+export function showRow(card, row) {
+  const fields = row.fields.filter((field) => field.kind !== "image" || !row.image);
+  const parts = [];
+  if (row.image) parts.push(figure(row.image, row.key));
+  if (fields.length === 1 && fields[0].kind !== "number" && fields[0].kind !== "url" && !row.image) {
+    parts.push(el("p", { class: "reading", dir: "auto" }, value(fields[0])));
+  } else if (fields.length > 0) {
+    parts.push(facts(fields));
+  }
+  const content = parts.filter((part) => part !== null);
+  const known = fields.some((field) => String(field.value) === row.key);
+  if (content.length > 0 && !known) content.push(el("p", { class: "row-key small muted", dir: "auto" }, `Row ${row.key}`));
+  card.replaceChildren(...content);
+  card.classList.toggle("beside", Boolean(row.image) && fields.length > 0 && !fields.some(isLong));
+  card.scrollTop = 0;
+  return content.length > 0;
+}

@@ -1,0 +1,45 @@
+// The beginning of every manager's page: who is there, the bar at the top, and what to do when something fails.
+
+import { me, toLogin } from "../shared/api.js";
+import { byId, el } from "../shared/dom.js";
+import { bad, words } from "../shared/fields.js";
+import { show } from "../shared/elements.js";
+import { top } from "../shared/header.js";
+import { END } from "../shared/format.js";
+
+/** Runs `begin(person, place)` for a person who is signed in; others go to the sign-in page. */
+export async function start(begin) {
+  const place = byId("main");
+  try {
+    const person = await me();
+    if (!person.user) {
+      toLogin();
+      return;
+    }
+    top(person);
+    await begin(person, place);
+  } catch (error) {
+    if (error.status === 401) {
+      toLogin();
+      return;
+    }
+    if (!("status" in error)) console.error(error);
+    const [href, next] = error.status === 404 ? ["/manage", "All campaigns"] : [location.href, "Try again"];
+    show(place, el("div", { class: "stack" }, el("h1", {}, error.status === 404 ? "Nothing is here" : "That did not work"), bad(words(error)), el("p", {}, el("a", { class: "button", href }, next))));
+  }
+  place.removeAttribute("aria-busy");
+}
+
+/** The status of a campaign as a badge: a word and a colour. `finished`: why nobody is asked any more, or null. */
+export function statusBadge(status, finished = null) {
+  if (finished) return el("span", { class: "badge info" }, `Finished: ${END[finished] ?? finished}`);
+  const [word, kind] = { running: ["Running", "good"], paused: ["Paused", "warn"], closed: ["Closed", ""] }[status] ?? [status, ""];
+  return el("span", { class: `badge ${kind}` }, word);
+}
+
+/** A bar that is filled to this share. */
+export function bar(share, label) {
+  const fill = el("div", { class: "fill" });
+  fill.style.width = `${100 * Math.max(0, Math.min(1, share))}%`;
+  return el("div", { class: "bar", role: "img", "aria-label": label }, fill);
+}

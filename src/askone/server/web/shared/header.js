@@ -1,0 +1,67 @@
+// The bar at the top of every page: the mark, links for this person, the theme.
+
+import { el, icon } from "./dom.js";
+
+const root = document.documentElement;
+
+export const isDark = () => root.dataset.theme === "dark";
+
+/** Pages that draw (charts) listen for the event "themechange" on document. */
+function toggle() {
+  root.dataset.theme = isDark() ? "light" : "dark";
+  try {
+    localStorage.setItem("askone-theme", root.dataset.theme);
+  } catch {
+    // Without storage the choice lasts for this page.
+  }
+  document.dispatchEvent(new Event("themechange"));
+}
+
+/** A button that turns between light and dark. */
+export function themeToggle() {
+  const sun = icon("sun");
+  const moon = icon("moon");
+  sun.classList.add("sun");
+  moon.classList.add("moon");
+  const button = el("button", { class: "button quiet icon theme-toggle", type: "button", onclick: toggle }, sun, moon);
+  const name = () => button.setAttribute("aria-label", isDark() ? "Use light colours" : "Use dark colours");
+  document.addEventListener("themechange", name);
+  name();
+  return button;
+}
+
+/** Two halves of a circle, one for each answer. */
+function mark() {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 32 32");
+  svg.setAttribute("aria-hidden", "true");
+  for (const [name, d] of [["mark-no", "M14.500 3.100a13 13 0 000 25.800z"], ["mark-yes", "M17.500 3.100a13 13 0 010 25.800z"]]) {
+    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    path.setAttribute("d", d);
+    path.setAttribute("class", name);
+    svg.append(path);
+  }
+  return svg;
+}
+
+/** Fills <header class="top" id="top">. person: what me() gave, or null; extra: after the mark; end: before the theme. */
+export function top(person = null, extra = [], end = []) {
+  const header = document.getElementById("top");
+  const user = person?.user ?? null;
+  const links = [];
+  const link = (path, text) => {
+    const here = location.pathname === path || (path !== "/" && location.pathname.startsWith(`${path}/`));
+    links.push(el("a", { href: path, "aria-current": here ? "page" : null }, text));
+  };
+  const manages = user && (user.role !== "annotator" || person.campaigns.some((one) => one.role === "manager"));
+  if (manages) link("/manage", "Manage");
+  if (user) link("/account", "Account");
+  header.replaceChildren(
+    el("a", { class: "brand", href: "/", "aria-label": "askone: start page" }, mark(), el("span", { class: "name" }, "askone")),
+    ...extra,
+    el("span", { class: "spread" }),
+    links.length ? el("nav", { "aria-label": "Main" }, links) : "",
+    ...end,
+    themeToggle(),
+  );
+}

@@ -1,0 +1,102 @@
+"""State as a fold over lessons, with checkpoints on the way.
+
+A state cannot unlearn.  To take a lesson back is to go to the last checkpoint before it and to learn anew what came
+after; the further back, the fewer checkpoints there are, so that this costs about twice what came after it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, final
+
+from askone._common.types import Key
+from askone.errors import IncompatibleParts, InvalidArgument
+from askone.learners.abilities import revisit, tell_row
+from askone.learners.base import Learner
+from askone.questions.base import Answer, Question
+from askone.session.log import given_key
+
+_RECENT, _DENSE = 8, 3
+_ROOM = 256 << 20  # bytes of checkpoints: a state may be large, and then there are fewer
+
+
+@final
+class Example(NamedTuple):
+    """An answer that was not taken back, its question, its row and what the log calls the row."""
+
+    name: Key
+    x: Any
+    question: Question
+    answer: Answer
+
+
+@final
+class Visit(NamedTuple):
+    """A row that came again without a question."""
+
+    name: Key
+    x: Any
+
+
+def learnt(learner: Learner[Any], state: Any, lesson: Example | Visit) -> Any:
+    """Return the state after one lesson."""
+    if isinstance(lesson, Visit):
+        return revisit(learner, state, lesson.x, lesson.name)
+    try:
+        return tell_row(learner, state, lesson.x, lesson.question, lesson.answer, given_key(lesson.name))
+    except InvalidArgument as error:
+        if error.argument != "question":
+            raise
+        asked = f"{lesson.question.kind}, such as {str(lesson.question)!r}"
+        allowed = f"one that learns from the log's questions: {asked} (it takes {error.allowed})"
+        raise IncompatibleParts("learner", allowed, type(learner).__name__) from error
+
+
+@final
+class Fold:
+    """The state after ``count`` lessons, and a few of those on the way to it (none with ``keep=False``)."""
+
+    def __init__(self, learner: Learner[Any], state: Any = None, keep: bool = True) -> None:
+        self.learner, self.count = learner, 0
+        self.state = learner.init() if state is None else state
+        self._states: dict[int, Any] = {0: self.state} if keep else {}
+        self._given = {0}
+        self._most = 0
+
+    def learn(self, lesson: Example | Visit | None) -> None:
+        """Go on by one lesson; None teaches nothing and counts."""
+        self.advance(self.state if lesson is None else learnt(self.learner, self.state, lesson))
+
+    def advance(self, state: Any) -> None:
+        """Go on to the state after one more lesson."""
+        self.state, self.count = state, self.count + 1
+        if not self._states:
+            return
+        self._states[self.count] = state
+        if self._most == 0 or self.count & (self.count - 1) == 0:  # states may grow
+            size = sum(array.nbytes for array in self.learner.to_arrays(state).values())
+            self._most = max(2, _ROOM // max(size, 1))
+        if self.count % _RECENT == 0 or len(self._states) > self._most:
+            # Where room is short, the first stays, and those after a round number of lessons.
+            kept = sorted(filter(self._is_kept, self._states), key=lambda one: (one > 0, -(one & -one)))
+            self._states = {count: self._states[count] for count in kept[: self._most]}
+
+    def _is_kept(self, count: int) -> bool:
+        """Say whether the state after so many lessons stays: the further back, the fewer, by powers of two.
+
+        So there are about log n of them, and to take back what was learnt k lessons ago takes fewer than 2k.
+        """
+        back = self.count - count
+        return back <= _RECENT or back <= _DENSE * (count & -count) or count in self._given
+
+    def adopt(self, state: Any, count: int) -> None:
+        """Go to the state after ``count`` lessons, which was kept elsewhere."""
+        self.state, self.count, self._states[count] = state, count, state
+        self._given.add(count)
+
+    def back_to(self, count: int) -> Fold:
+        """Return the fold at its last checkpoint that has at most ``count`` lessons."""
+        past = Fold(self.learner, self.state)
+        past.count = max(one for one in self._states if one <= count)
+        past._states = {one: state for one, state in self._states.items() if one <= past.count}
+        past.state, past._given = past._states[past.count], {one for one in self._given if one <= past.count}
+        return past

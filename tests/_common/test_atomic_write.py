@@ -1,0 +1,63 @@
+"""A file appears whole or not at all."""
+
+import os
+import stat
+import threading
+
+import pytest
+
+from askone._common.atomic_write import atomic_write, write_text
+
+
+def test_what_was_there_stays_until_all_of_the_new_is(tmp_path):
+    path = tmp_path / "a.txt"
+    write_text(path, "öld")
+    with atomic_write(str(path)) as out:
+        out.write(b"new")
+        assert path.read_text(encoding="utf-8") == "öld"
+    assert path.read_bytes() == b"new"
+    with pytest.raises(TypeError), atomic_write(path) as out:
+        out.writelines([b"half", None])
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_two_may_write_at_a_time(tmp_path):
+    path = tmp_path / "a"
+    with atomic_write(path) as first:
+        with atomic_write(path) as second:
+            second.write(b"second")
+        first.write(b"first")
+        assert path.read_bytes() == b"second"
+    assert path.read_bytes() == b"first"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX")
+def test_modes_links_and_pipes(tmp_path):
+    path, link, pipe = tmp_path / "a", tmp_path / "link", tmp_path / "pipe"
+    umask = os.umask(0o027)
+    try:
+        write_text(path, "new")
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    path.chmod(0o600)
+    link.symlink_to(path)
+    write_text(link, "through the link")
+    assert link.is_symlink()
+    assert path.read_text() == "through the link"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    write_text(pipe, "into the pipe")
+    reader.join(10)
+    assert read == ["into the pipe"]
+
+
+def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        write_text(tmp_path / "nowhere" / "a", "text")
+    with pytest.raises(IsADirectoryError):
+        write_text(tmp_path, "text")

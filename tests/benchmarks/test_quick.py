@@ -1,0 +1,69 @@
+"""Every benchmark has a quick look at whether it works, which ends well, says something and writes nothing."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "benchmarks"
+PATIENCE = 300.0
+"""Seconds, of a machine that may be busy; alone on it each takes ten or so."""
+# What each one prints when it got to its end.
+ENDS = {
+    "stream": "## Memory of a feature model",
+    "paper": "## The streams of the paper's runs",
+    "efficiency": "# How many questions it takes",
+    "untuned": "| two moons |",
+    "server": "No fault was found.",
+    "crashes": "nothing lost, nothing twice, live = replay",
+}
+NEEDS = {"server": "uvicorn", "crashes": "uvicorn", "efficiency": "matplotlib"}
+
+
+def written() -> dict[Path, tuple[int, int]]:
+    """Size and time of every file that a benchmark may rewrite."""
+    found = [path for folder in (ROOT / "docs", FOLDER / "results") for path in folder.rglob("*") if path.is_file()]
+    return {path: (path.stat().st_size, path.stat().st_mtime_ns) for path in found}
+
+
+def test_every_benchmark_is_looked_at():
+    own = {path.stem for path in FOLDER.glob("*.py") if "--quick" in path.read_text(encoding="utf-8")}
+    assert own == set(ENDS)
+
+
+@pytest.mark.parametrize("name", list(ENDS))
+def test_a_quick_run_ends_well_and_writes_nothing(name: str, tmp_path: Path) -> None:
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name], reason=f"the benchmark {name} needs {NEEDS[name]}")
+    before = written()
+    command = [sys.executable, str(FOLDER / f"{name}.py"), "--quick"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ENDS[name] in done.stdout
+    assert written() == before
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_without_a_compiler_there_is_no_c_loop_and_a_line_says_so(broken, monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))  # the script sets them: they are put back
+    stream = importlib.import_module("stream")
+    if broken:
+        compiler = tmp_path / "cc"
+        compiler.write_text("#!/bin/sh\nexit 1\n")
+        compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    libraries, why = stream.compiled(tmp_path)
+    assert libraries == {}
+    assert ("could not compile stream.c" if broken else "no compiler (cc, gcc, clang) found") in why
+    problem = stream.Problem(stream.SIZES[0], 10)
+    row = stream.row_of(problem, {("weather", "askone"): [2.0, 1.0], ("weather", "numpy"): [9.0]})
+    assert (row["askone"], row["c"], row["ratio"], row["verdict"]) == (1.0, None, None, "no compiler")

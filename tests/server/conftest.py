@@ -1,0 +1,44 @@
+"""Servers for tests, and a browser to look at their pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if find_spec("uvicorn") is None:
+    collect_ignore_glob = ["*"]  # all of it needs the extra server
+else:
+    from pages import chromium
+    from sites import LOOSE, Site
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """One for all tests of a module."""
+    with Site(tmp_path_factory.mktemp("site")) as site:
+        yield site
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[Site]:
+    """One for this test."""
+    with Site(tmp_path) as site:
+        yield site
+
+
+@pytest.fixture
+def site_of(tmp_path: Path) -> Iterator[Callable[..., Site]]:
+    """Several, each as it is wanted."""
+    with ExitStack() as sites:
+        yield lambda config=LOOSE, **more: sites.enter_context(Site(tmp_path, config, **more))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
