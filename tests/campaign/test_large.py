@@ -140,7 +140,7 @@ def test_exported_predictions_are_those_of_single_rows(store, tmp_path, labels):
             assert values[0] == pytest.approx(values[1])
     else:
         assert [one["prediction"] for one in found] == [one["prediction"] for one in single]
-    assert {tuple(one) for one in found} == {tuple(name for name, _ in export.prediction_columns(0.0))}
+    assert {tuple(one) for one in found} == {tuple(name for name, _ in export.prediction_columns(Numbers()))}
 
 
 def test_what_is_a_number_beyond_doubt_is_a_number():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.measure import Measurement
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 _WIDEST = 10_000
@@ -23,6 +24,12 @@ def show(console: Console, table: Table) -> None:
         return
     width = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
     Console(file=console.file, width=max(width, console.width)).print(table)
+
+
+def progress(console: Console, transient: bool = True) -> Progress:
+    """Return how far something is, and how long it still takes."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=transient)
 
 
 def counted(number: int, one: str, several: str | None = None) -> str:

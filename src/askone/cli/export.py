@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
-from askone.cli.console import counted, say
+from askone.cli.console import counted, progress, say
 from askone.cli.files import any_store, known_store, read_from, whole_file
 from askone.errors import InvalidArgument
 from askone.store.store import Store
@@ -61,12 +60,10 @@ def _chunks(store: Store, name: str, what: str, form: str, console: Console | No
 
 def _watched(opened: campaign.Campaign, form: str, console: Console) -> Iterator[bytes]:
     """Yield a prediction takes longer than all that is read and written for it: how far it is, is shown."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        bar = progress.add_task("rows", total=None)
-        yield from export.prediction_chunks(
-            opened, form, lambda done, rows: progress.update(bar, completed=done, total=rows)
-        )
+    with progress(console) as shown:
+        bar = shown.add_task("rows", total=None)
+        advance = lambda done, rows: shown.update(bar, completed=done, total=rows)  # noqa: E731
+        yield from export.prediction_chunks(opened, form, advance)
 
 
 def run_backup(chosen: argparse.Namespace, console: Console) -> int:

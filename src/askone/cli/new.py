@@ -9,14 +9,13 @@ from pathlib import Path
 from shlex import quote
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from askone.campaign.create import create_campaign, with_columns
-from askone.campaign.settings.settings import Items, Settings
+from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.open import open_table
-from askone.cli.console import counted, say
+from askone.cli.console import counted, progress, say
 from askone.cli.files import any_store, read_from, store_url, whole_file
 from askone.cli.settings_file import commented, from_options, name_of, table_of
 from askone.cli.summary import doubts, first_question, require_unknown, summary
@@ -53,8 +52,7 @@ def run_new(chosen: argparse.Namespace, console: Console) -> int:
 
 
 def _sum_up(settings: Settings, table: Table | None, sentence: str | None, console: Console) -> None:
-    chosen = settings if table is None else with_columns(settings, table)
-    for line in [*summary(chosen, table, sentence), *doubts(chosen, table)]:
+    for line in [*summary(settings, table, sentence), *doubts(settings, table)]:
         say(console, line)
 
 
@@ -69,17 +67,19 @@ def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
     """Return the settings and the table that a file and options speak of."""
     if chosen.file is None:
         settings = from_options(chosen, None)
-        if not isinstance(settings.labels, Items):
+        if settings.labels.needs_rows:
             raise InvalidArgument("file", "a table of rows; only an order of items needs none", None)
         return settings, None
     path = Path(chosen.file)
     if path.suffix.lower() != ".toml":
         table = open_table(path)
-        settings = from_options(chosen, suggest(table))
-        return with_columns(settings, table), table
+        return with_columns(from_options(chosen, suggest(table)), table), table
     settings = from_options(chosen, toml_settings(path), declared=True)
     rows = table_of(settings, path)
-    return settings, None if rows is None else open_table(rows)
+    if rows is None:
+        return settings, None
+    table = open_table(rows)
+    return with_columns(settings, table), table
 
 
 def toml_settings(path: Path) -> Settings:
@@ -106,11 +106,10 @@ def _write(path: Path, settings: Settings, console: Console) -> None:
 
 
 def _create(store: Store, name: str, settings: Settings, table: Table | None, console: Console) -> None:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        bar = progress.add_task("rows", total=None if table is None else table.rows)
+    with progress(console) as shown:
+        bar = shown.add_task("rows", total=None if table is None else table.rows)
 
         def advance(done: int, total: int) -> None:
-            progress.update(bar, completed=done, total=total)
+            shown.update(bar, completed=done, total=total)
 
         create_campaign(store, name, settings, table, "", time.time(), advance)

@@ -41,25 +41,33 @@ def _add_new(new: argparse.ArgumentParser) -> None:
     new.add_argument(
         "file", nargs="?", default=None, help="CSV, JSON lines, Parquet, a folder or zip file of images, or a TOML file"
     )
-    new.add_argument("--kind", choices=("number", "class", "order"), default=None, help="what labels are")
+    new.add_argument("--kind", default=None, help="what labels are: number, class or order")
     new.add_argument("--low", type=float, default=None, help="numbers: the lowest that is plausible")
     new.add_argument("--high", type=float, default=None, help="numbers: the highest that is plausible")
     new.add_argument("--label", default=None, metavar="WORD", help="numbers: what they are, such as rent")
     new.add_argument("--wording", default=None, help="the question, with {threshold}, {set}, or {first} and {second}")
     new.add_argument("--unit", default=None, help="numbers: their unit, such as EUR")
     new.add_argument("--decimals", type=int, default=None, help="numbers: decimals of the thresholds asked about")
-    new.add_argument("--classes", default=None, metavar="A,B,...", help="class: their names")
-    new.add_argument("--items", default=None, metavar="A,B,...", help="order: what is put in order")
+    new.add_argument("--classes", type=_names, default=None, metavar="A,B,...", help="class: their names")
+    new.add_argument("--items", type=_names, default=None, metavar="A,B,...", help="order: what is put in order")
     new.add_argument("--key", default=None, metavar="COLUMN", help="the column that names rows")
     new.add_argument("--gold", default=None, metavar="COLUMN", help="a column with the labels of some rows")
-    new.add_argument("--show", default=None, metavar="A,B,...", help="columns that people see (default: all)")
-    new.add_argument("--learn", default=None, metavar="A,B,...", help="columns that the model sees (default: all)")
+    new.add_argument(
+        "--show", type=_names, default=None, metavar="A,B,...", help="columns that people see (default: all)"
+    )
+    new.add_argument(
+        "--learn", type=_names, default=None, metavar="A,B,...", help="columns that the model sees (default: all)"
+    )
     new.add_argument("--budget", type=int, default=None, help="answers in all")
     new.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="any setting: ask.overlap=3")
     new.add_argument("--title", default=None, help="what the campaign is called (default: the file's name)")
     new.add_argument("--name", default=None, help="its short name in addresses and commands (default: from the title)")
     new.add_argument("--out", default=None, metavar="TOML", help="write the settings here; with --store also make it")
     _store(new)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
 
 
 def _add_serve(serve: argparse.ArgumentParser) -> None:

@@ -5,26 +5,23 @@ from __future__ import annotations
 from shlex import quote
 
 from askone.campaign.engine.model_builder import unpack
-from askone.campaign.settings.settings import ClassNames, Items, Numbers, Settings
+from askone.campaign.kinds.base import listed
+from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.base import Table
 from askone.errors import InvalidArgument
-from askone.estimators.ranker import OneBitRanker
-from askone.labels.number import number_text
 from askone.store.store import Store
-
-_MOST = 12
 
 
 def summary(settings: Settings, table: Table | None, question: str | None = None) -> list[str]:
     """Return labels, question and columns; ``question`` is the first one, if there is a campaign already.
 
-    >>> from askone.campaign.settings.settings import AskSettings
+    >>> from askone.campaign.settings.settings import AskSettings, Items
     >>> for line in summary(Settings("Drinks", Items(("tea", "milk")), ask=AskSettings(budget=50)), None):
     ...     print(line)
       labels       an order of 2 items: tea, milk
       ends         after 50 answers
     """
-    lines = [("labels", _labels(settings)), ("first asked", question or "")]
+    lines = [("labels", settings.labels.described()), ("first asked", question or "")]
     if table is not None:
         lines += _columns(settings, table)
     lines.append(("ends", _end(settings, table)))
@@ -34,21 +31,8 @@ def summary(settings: Settings, table: Table | None, question: str | None = None
 def first_question(store: Store, name: str) -> str:
     """Return the sentence of the question that the campaign begins with; nothing is asked of anybody."""
     packed = unpack(store.learner(name))
-    if isinstance(packed.estimator, OneBitRanker) and packed.encoder is None:
-        return str(packed.estimator.ask())
-    row = next(iter(store.rows(name, [0])))
-    return str(packed.estimator.ask(row.features))
-
-
-def _labels(settings: Settings) -> str:
-    labels = settings.labels
-    if isinstance(labels, ClassNames):
-        return f"one of {len(labels.classes)} classes: {_listed(labels.classes)}"
-    if isinstance(labels, Items):
-        return f"an order of {len(labels.items)} items: {_listed(labels.items)}"
-    if labels.low is None or labels.high is None:
-        return "numbers; their range is unknown, so the first questions are spent on it (--low, --high)"
-    return f"numbers from {number_text(labels.low)} to {number_text(labels.high)} {labels.unit}".rstrip()
+    row = None if packed.encoder is None else store.rows(name, [0])[0].features
+    return str(packed.estimator.ask(row))  # type: ignore[arg-type]  # without an encoder it asks about no row
 
 
 def _columns(settings: Settings, table: Table) -> list[tuple[str, str]]:
@@ -59,8 +43,8 @@ def _columns(settings: Settings, table: Table) -> list[tuple[str, str]]:
     gold = f"{rows.gold}, asked about in {settings.ask.gold_share:.0%} of questions" if rows.gold else ""
     return [
         ("key", key),
-        ("people see", _listed(rows.show or ()) or "nothing"),
-        ("model sees", _listed(learnt) or "nothing: one number for all rows"),
+        ("people see", listed(rows.show or ()) or "nothing"),
+        ("model sees", listed(learnt) or "nothing: one number for all rows"),
         ("known labels", gold),
     ]
 
@@ -69,15 +53,9 @@ def _end(settings: Settings, table: Table | None) -> str:
     ask = settings.ask
     if ask.budget is not None:
         return f"after {ask.budget} answers"
-    if table is None or isinstance(settings.labels, Items):
+    if table is None or settings.is_rowless(table.rows):
         return "when you close it: there is no budget"
     return f"with the rows, each asked once of {ask.overlap} {'person' if ask.overlap == 1 else 'people'}"
-
-
-def _listed(names: object) -> str:
-    texts = [str(name) for name in names] if isinstance(names, tuple | list) else []
-    more = f", and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
-    return ", ".join(texts[:_MOST]) + more
 
 
 def doubts(settings: Settings, table: Table | None) -> list[str]:
@@ -88,7 +66,7 @@ def doubts(settings: Settings, table: Table | None) -> list[str]:
     rows, labels, found = settings.rows, settings.labels, []
     if rows.gold is not None and not settings.ask.gold_share:
         found.append(f"Nobody is measured by the known labels in {rows.gold!r}: ask.gold_share is 0.")
-    noun = labels.noun.casefold() if isinstance(labels, Numbers) else ""
+    noun = labels.noun.casefold()
     seen = [name for name in dict.fromkeys([*(rows.show or ()), *(rows.learn or ())]) if name.casefold() == noun]
     if table is not None and seen:
         found.append(

@@ -9,11 +9,11 @@ from typing import Any
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import Answer, Next, Served
+from askone.campaign.output.views import shown_row
 from askone.campaign.tables.open import open_table
 from askone.cli.demo.base import DemoTask, Knowledge
 from askone.client.question import Posed
 from askone.errors import AskoneError
-from askone.server.serializers import QuestionSerializer
 from askone.store.store import Store
 
 _SECONDS = 4.0  # that an answer takes, on the clock of the simulation
@@ -35,7 +35,7 @@ def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answer
     before = _fine(campaign.serve([Next(person) for person in people], now))
     while given < answers:
         told = [
-            _answer(person, serving.question, knowledge, chance)
+            _answer(campaign, person, serving.question, knowledge, chance)
             for person, serving in zip(people, before, strict=True)
             if serving.question is not None
         ][: answers - given]
@@ -48,9 +48,11 @@ def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answer
         yield given
 
 
-def _answer(person: str, served: Served, knowledge: Knowledge, chance: random.Random) -> Answer:
-    shown = QuestionSerializer("demo", None).question(served, 0.0)
-    answer = knowledge.answer(Posed.from_json(shown.model_dump()), chance)
+def _answer(campaign: Campaign, person: str, served: Served, knowledge: Knowledge, chance: random.Random) -> Answer:
+    view = campaign.settings.labels.view(served.question)
+    told = {"kind": view.kind, "sentence": str(served.question), "answers": view.answers or ("Yes", "No"), **view.parts}
+    shown = {"lease": served.lease, "number": served.number, "row": shown_row(served.row, None, None), **told}
+    answer = knowledge.answer(Posed.from_json(shown), chance)
     return Answer(person, served.lease, answer, f"told-{served.lease}", _SECONDS)
 
 

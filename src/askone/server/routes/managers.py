@@ -50,7 +50,7 @@ async def show(ctx: RequestContext) -> dict[str, Any]:
 
 
 async def change(ctx: RequestContext, body: CampaignChange) -> dict[str, Any]:
-    """Run, pauses or closes a campaign; sets its budget (null: no limit)."""
+    """Return run, pauses or closes a campaign; sets its budget (null: no limit)."""
     if not body.model_fields_set or ("status" in body.model_fields_set and body.status is None):
         raise InvalidArgument("status", "running, paused or closed, or left out for a budget", None)
     who = ctx.user.id
