@@ -47,16 +47,12 @@ class Intercept(FeatureMap):
 
     inputs: int
     name: ClassVar[str] = "intercept"
+    size: ClassVar[int] = 1
 
     @property
     def columns(self) -> int:
         """d."""
         return self.inputs
-
-    @property
-    def size(self) -> int:
-        """1."""
-        return 1
 
     def __call__(self, X: Array) -> Array:
         return np.ones((len(X), 1))

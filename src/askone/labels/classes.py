@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,6 +70,7 @@ class FiniteSpace(Discrete):
     sets: Sets = ()
     max_set_size: int | None = None
     wording: str = ""
+    entries: ClassVar[int] = 1  # a label is a name
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", as_names(self.names, "names", "classes"))
@@ -91,11 +92,6 @@ class FiniteSpace(Discrete):
     def size(self) -> int:
         """K, the number of labels."""
         return len(self.names)
-
-    @property
-    def entries(self) -> int:
-        """1: a label is a name."""
-        return 1
 
     @cached_property
     def _index(self) -> dict[Name, int]:

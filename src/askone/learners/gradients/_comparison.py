@@ -58,11 +58,7 @@ class PairStrategy(RankStrategy):
     """A pair is asked, and its gradient taken at the scores of the day it is told."""
 
     compares: ClassVar[bool] = True
-
-    @property
-    def width(self) -> int:
-        """Which pair, and which of the two comes first."""
-        return 2
+    width: ClassVar[int] = 2  # which pair, and which of the two comes first
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Prefer:
         """Do you prefer A or B?"""

@@ -63,15 +63,11 @@ class ThresholdedPairs(RankStrategy):
     limit: float = 1.0
     family: ClassVar[str] = "thresholded"
     late: ClassVar[bool] = True
+    width: ClassVar[int] = 4  # which pair, which comes first, the sign of u, and V
 
     def __post_init__(self) -> None:
         super().__post_init__()
         as_number(self.limit, "limit", 0.0, strict=True)
-
-    @property
-    def width(self) -> int:
-        """Which pair, which comes first, the sign of u, and V."""
-        return 4
 
     def bound(self, m: int) -> float:
         """Return 4 M sqrt(P): |G| is 4MP or 0, |phi| is sqrt(P)."""
@@ -145,11 +141,7 @@ class FullOrder(RankStrategy):
     space: Ranking
     loss: Loss = Squared()
     family: ClassVar[str] = "full"
-
-    @property
-    def width(self) -> int:
-        """Nothing is drawn."""
-        return 0
+    width: ClassVar[int] = 0  # nothing is drawn
 
     def bound(self, m: int) -> float:
         """Return the loss's Lipschitz constant over |phi| (1 for least squares, which has none)."""

@@ -137,15 +137,11 @@ class Coordinates(SetStrategy):
     loss: Median = Median()
     family: ClassVar[str] = "coordinates"
     unbiased: ClassVar[bool] = False
+    width: ClassVar[int] = 1  # which class
 
     def __post_init__(self) -> None:
         need_surrogate(self.loss, self.space)
         need_singletons(self.space, self.family)
-
-    @property
-    def width(self) -> int:
-        """Which class."""
-        return 1
 
     def bound(self, m: int) -> float:
         """Return K: one coordinate stands for all."""
@@ -181,15 +177,11 @@ class Singletons(SetStrategy):
     space: FiniteSpace
     loss: Loss = Median()
     family: ClassVar[str] = "singletons"
+    width: ClassVar[int] = 1  # which class
 
     def __post_init__(self) -> None:
         need_singletons(self.space, self.family)
         need_surrogate(self.loss, self.space)
-
-    @property
-    def width(self) -> int:
-        """Which class."""
-        return 1
 
     def bound(self, m: int) -> float:
         """Return sqrt(K): typical of |G|, which has no bound."""
@@ -340,14 +332,10 @@ class FullLabel(SetStrategy):
     space: FiniteSpace
     loss: Loss = Median()
     family: ClassVar[str] = "full"
+    width: ClassVar[int] = 0  # nothing is drawn
 
     def __post_init__(self) -> None:
         need_surrogate(self.loss, self.space)
-
-    @property
-    def width(self) -> int:
-        """Nothing is drawn."""
-        return 0
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Reveal:
         """Return what is it?"""

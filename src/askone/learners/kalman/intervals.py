@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,6 +68,7 @@ class Intervals(
 
     median: FilterLearner
     level: float = 0.9
+    local: ClassVar[bool] = True  # another model's questions say nothing of the ends
 
     def __post_init__(self) -> None:
         as_number(self.level, "level", 0.0, 1.0, strict=True)
@@ -94,11 +95,6 @@ class Intervals(
         """The three banks."""
         tail = (1 - self.level) / 2
         return self.median, replace(self.median, quantile=tail), replace(self.median, quantile=1 - tail)
-
-    @property
-    def local(self) -> bool:
-        """See ``TakesSlopes.local``: another model's questions say nothing of the ends."""
-        return True
 
     def within(self, space: Real) -> Intervals:
         return replace(self, median=self.median.within(space))

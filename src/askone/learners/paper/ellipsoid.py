@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -79,6 +79,7 @@ class EllipsoidLearner(Learner[EllipsoidState]):
     features: FeatureMap
     radius: float | None = None
     margin: float | None = None
+    width: ClassVar[int] = 0  # nothing is drawn
 
     def __post_init__(self) -> None:
         if self.space.m != 1 or self.space.bundles:
@@ -95,11 +96,6 @@ class EllipsoidLearner(Learner[EllipsoidState]):
     def columns(self) -> int:
         """Width of a row."""
         return self.features.columns
-
-    @property
-    def width(self) -> int:
-        """Nothing is drawn."""
-        return 0
 
     @property
     def dimension(self) -> int:

@@ -76,6 +76,7 @@ class GameLearner(Learner[GameState]):
     average: Average = Uniform()
     ridge: float = 0.0
     explore: float = 0.1
+    width: ClassVar[int] = 1  # which set
 
     def __post_init__(self) -> None:
         as_number(self.explore, "explore", 0.0, 1.0, strict=True)
@@ -106,11 +107,6 @@ class GameLearner(Learner[GameState]):
     def columns(self) -> int:
         """Width of a row."""
         return self.model.columns
-
-    @property
-    def width(self) -> int:
-        """Which set."""
-        return 1
 
     def init(self) -> GameState:
         """Return both players undecided."""

@@ -55,6 +55,7 @@ class BisectedReal(RowLearner):
     inner: SGDLearner
     precision: float = 0.05
     patient: ClassVar[bool] = True
+    width: ClassVar[int] = 0  # nothing is drawn
 
     def __post_init__(self) -> None:
         as_number(self.precision, "precision", 0.0, 1.0, strict=True)
@@ -65,11 +66,6 @@ class BisectedReal(RowLearner):
     def space(self) -> Real:  # type: ignore[override]  # the inner learner's
         """The inner learner's space."""
         return self.inner.space
-
-    @property
-    def width(self) -> int:
-        """Nothing is drawn."""
-        return 0
 
     @cached_property
     def nothing(self) -> Known:
@@ -138,6 +134,7 @@ class BisectedClasses(RowLearner, HasProbabilities[RowsState]):
 
     inner: Surrogate
     patient: ClassVar[bool] = True
+    width: ClassVar[int] = 0  # nothing is drawn
 
     def __post_init__(self) -> None:
         if not isinstance(self.inner.strategy, FullLabel):
@@ -147,11 +144,6 @@ class BisectedClasses(RowLearner, HasProbabilities[RowsState]):
     def space(self) -> FiniteSpace:  # type: ignore[override]  # the inner learner's
         """The inner learner's space."""
         return cast(FiniteSpace, self.inner.space)
-
-    @property
-    def width(self) -> int:
-        """Nothing is drawn."""
-        return 0
 
     @cached_property
     def nothing(self) -> Known:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast, final
+from typing import ClassVar, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,6 +44,8 @@ class RememberedReal(RowLearner):
 
     inner: SGDLearner
     precision: float = 0.01
+    width: ClassVar[int] = 0  # nothing is drawn
+    nothing: ClassVar[Known] = (-1e6, 1e6)  # a label may lie far outside the range, in unit labels
 
     def __post_init__(self) -> None:
         as_number(self.precision, "precision", 0.0, 1.0, strict=True)
@@ -56,16 +58,6 @@ class RememberedReal(RowLearner):
     def space(self) -> Real:  # type: ignore[override]  # the inner learner's
         """The inner learner's space."""
         return self.inner.space
-
-    @property
-    def width(self) -> int:
-        """Nothing is drawn."""
-        return 0
-
-    @property
-    def nothing(self) -> Known:
-        """A label may lie far outside the range, in unit labels."""
-        return (-1e6, 1e6)
 
     @cached_property
     def _grain(self) -> float:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,6 +50,7 @@ class Recursive(AsksMany[RecursiveState], Streams[RecursiveState], TakesSlopes[R
 
     features: FeatureMap
     ridge: float | None
+    local: ClassVar[bool] = True  # the weight of a bit is that of its own draw
 
     def __post_init__(self) -> None:
         if not isinstance(self.features, FeatureMap):
@@ -78,11 +79,6 @@ class Recursive(AsksMany[RecursiveState], Streams[RecursiveState], TakesSlopes[R
     @abstractmethod
     def lesson(self, state: RecursiveState, z: Array, question: Question, answer: Answer) -> tuple[Array, float, float]:
         """Return (b^ - z, its weight, the next ``scale``) from an answer, at the prediction z of this day."""
-
-    @property
-    def local(self) -> bool:
-        """See ``TakesSlopes.local``: the weight of a bit is that of its own draw."""
-        return True
 
     @property
     def columns(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -158,6 +158,7 @@ class PseudoMeans(Recursive):
     space: Real
     features: FeatureMap
     ridge: float | None = None
+    first_scale: ClassVar[float] = 1.0  # half the range
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -175,11 +176,6 @@ class PseudoMeans(Recursive):
     def lambda_(self) -> float:
         """1: labels of the range's size."""
         return 1.0 if self.ridge is None else self.ridge
-
-    @property
-    def first_scale(self) -> float:
-        """Half the range."""
-        return 1.0
 
     def origin(self) -> Array:
         """Return the middle of the range."""

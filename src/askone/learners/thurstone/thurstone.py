@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -114,6 +114,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
     space: Ranking
     banks: tuple[PairBank, ...]
     discount: float = 0.999
+    width: ClassVar[int] = 2  # which pair, and which of the two comes first
 
     def __post_init__(self) -> None:
         if not isinstance(self.space, Ranking):
@@ -131,11 +132,6 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
     def columns(self) -> int:
         """Width of a row."""
         return self.banks[0].features.columns
-
-    @property
-    def width(self) -> int:
-        """Which pair, and which of the two comes first."""
-        return 2
 
     def init(self) -> ThurstoneState:
         """Return n(0, tau^2 I) in every filter, all of one weight."""
