@@ -51,7 +51,6 @@ class Intercept(FeatureMap):
 
     @property
     def columns(self) -> int:
-        """d."""
         return self.inputs
 
     def __call__(self, X: Array) -> Array:
@@ -72,12 +71,10 @@ class Linear(FeatureMap):
 
     @property
     def columns(self) -> int:
-        """d."""
         return self.scaler.columns
 
     @property
     def size(self) -> int:
-        """d + 1."""
         return self.scaler.columns + 1
 
     def __call__(self, X: Array) -> Array:
@@ -126,7 +123,6 @@ class Nystroem(FeatureMap):
 
     @property
     def columns(self) -> int:
-        """d."""
         return self.scaler.columns
 
     @property
@@ -177,12 +173,10 @@ class Fourier(FeatureMap):
 
     @property
     def columns(self) -> int:
-        """d."""
         return self.scaler.columns
 
     @property
     def size(self) -> int:
-        """p."""
         return len(self.phases)
 
     def __call__(self, X: Array) -> Array:

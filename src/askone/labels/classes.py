@@ -142,7 +142,6 @@ class FiniteSpace(Discrete):
         return place_of(name, self._index, argument)
 
     def labels(self, y: ArrayLike, argument: str = "y") -> Array:
-        """Return names, n x 1."""
         given = as_hidden(y, argument)
         if given.shape[1] != 1:
             raise InvalidArgument(argument, "one name per row", f"{given.shape[1]} per row")
@@ -221,7 +220,6 @@ class Classes(FiniteSpace):
 
     @cached_property
     def m(self) -> int:
-        """One score per class."""
         return self.size
 
     @cached_property
@@ -290,7 +288,6 @@ class Finite(FiniteSpace):
 
     @cached_property
     def embedding(self) -> Array:
-        """See the class."""
         return self._factors[1]
 
     def merits(self, scores: Array) -> Array:

@@ -120,12 +120,10 @@ class Contest(
 
     @property
     def space(self) -> Space:  # type: ignore[override]  # the members'
-        """The labels."""
         return self.members[0].space
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.members[0].columns
 
     @cached_property
@@ -135,11 +133,9 @@ class Contest(
 
     @property
     def wrapped(self) -> tuple[Forecasts[Any], ...]:
-        """The members."""
         return self.members
 
     def init(self) -> ContestState:
-        """Return all are in."""
         K = len(self.members)
         return ContestState(tuple(one.init() for one in self.members), np.zeros(K), np.zeros((K, K)), (0.0, 0.0))
 
@@ -158,12 +154,10 @@ class Contest(
     # -- what the leader says ---------------------------------------------------------------------
 
     def ask(self, state: ContestState, x: ArrayLike, uniform: Array) -> Question:
-        """Return the leader's question."""
         leader, part = self.leading(state)
         return leader.ask(part, x, as_uniform(uniform, self.width)[: leader.width])
 
     def ask_many(self, state: ContestState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """Return the leader's questions."""
         leader, part = self.leading(state)
         return ask_many(leader, part, X, np.asarray(uniform)[:, : leader.width])
 

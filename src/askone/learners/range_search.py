@@ -96,7 +96,6 @@ class Calibrated(
 
     @property
     def wrapped(self) -> tuple[Learner[Any], ...]:
-        """The template."""
         return (self.template,)
 
     def range_at(self, state: CalibratedState) -> Real | None:
@@ -142,7 +141,6 @@ class Calibrated(
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.template.columns
 
     @cached_property
@@ -151,7 +149,6 @@ class Calibrated(
         return max(self.template.width, 2)
 
     def init(self) -> CalibratedState:
-        """Return the state before any bit."""
         return CalibratedState(np.empty((0, 3)), np.empty((0, self.columns)), None, None)
 
     def ask(self, state: CalibratedState, x: ArrayLike, uniform: Array) -> Question:

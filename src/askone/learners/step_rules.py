@@ -81,7 +81,6 @@ class Theorem(StepRule):
 
     @property
     def gamma(self) -> float:  # type: ignore[override]  # computed here, a field elsewhere
-        """M / (kappa sqrt(T))."""
         return theory.step(self.kappa, self.norm, self.horizon)
 
 

@@ -82,17 +82,14 @@ class BundleSign(BundleGradient):
         return 1
 
     def plan(self, m: int, uniform: Array) -> Plan:
-        """Return no offset; the density keeps the bundle's length."""
         number, directions, length = self.drawn(m, uniform[:, 0])
         return Plan(directions, np.zeros(len(uniform)), 1.0 / length, bundle=number)
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """Return -|B_k| and |B_k|."""
         value = 1.0 / np.asarray(density)
         return -value, value
 
     def atoms(self, m: int) -> Array:
-        """Return every bundle."""
         return self.choices(m)[:, None]
 
     def bound(self, m: int) -> float:
@@ -100,7 +97,6 @@ class BundleSign(BundleGradient):
         return 1.0
 
     def declared(self, m: int) -> Bundled:
-        """Return mean_k |<z - y, B_k>|."""
         return Bundled(tuple(map(tuple, self.vectors(m).tolist())), 1)
 
 
@@ -150,7 +146,6 @@ class BundleThreshold(BundleGradient):
         return 4.0 * (self.limit or self.spread)
 
     def declared(self, m: int) -> Bundled:
-        """Return mean_k <z - y, B_k>^2 / 2."""
         return Bundled(tuple(map(tuple, self.vectors(m).tolist())), 2)
 
 

@@ -41,7 +41,6 @@ class RankStrategy(Strategy):
 
     @cached_property
     def origin(self) -> Array:
-        """Zero."""
         return np.zeros(self.space.m)
 
     def draw(self, uniform: Array, learnt: int) -> Prefer:
@@ -61,7 +60,6 @@ class PairStrategy(RankStrategy):
     width: ClassVar[int] = 2  # which pair, and which of the two comes first
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Prefer:
-        """Do you prefer A or B?"""
         return self.draw(uniform, learnt)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
@@ -108,7 +106,6 @@ class BordaPairs(PairStrategy):
         return math.sqrt(1.5 * m)
 
     def gradient(self, pair: int, s: float, probability: float, z: Array) -> Array:
-        """See the class."""
         h = np.clip(self.slope * (z @ self.space.incidence), -1.0, 1.0)
         surprise = (s - h[pair]) / probability
         b = (self.space.incidence @ h + surprise * self.space.incidence[:, pair]) / (self.space.size - 1)
@@ -140,7 +137,6 @@ class BradleyTerry(PairStrategy):
         return self.space.P * math.sqrt(6.0 / m)
 
     def gradient(self, pair: int, s: float, probability: float, z: Array) -> Array:
-        """See the class."""
         direction = self.space.incidence[:, pair]
         return np.asarray((np.tanh(z @ direction) - s) / probability * direction)
 
@@ -165,7 +161,6 @@ class ExactPairs(PairStrategy):
         return math.sqrt(m)
 
     def gradient(self, pair: int, s: float, probability: float, z: Array) -> Array:
-        """See the class."""
         gradient = np.zeros(len(z))
         at = z[pair] if isinstance(self.loss, Squared) else np.tanh(z[pair])
         gradient[pair] = (at - s) / probability

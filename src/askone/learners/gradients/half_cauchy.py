@@ -56,7 +56,6 @@ class HalfCauchy(WeakGradient):
         return Plan(np.ones((len(offset), 1)), directions[:, 0] * offset, density, directions[:, 0] < 0)
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """Return 0 and 2m/q."""
         return np.zeros(len(density)), 2 * m / np.asarray(density)
 
     def bound(self, m: int) -> float:

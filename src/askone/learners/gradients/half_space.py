@@ -112,12 +112,10 @@ class MedianSphere(WeakGradient):
         return Plan(_directions(m, uniform), np.zeros(len(uniform)), np.ones(len(uniform)))
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """Return -1/c2 and 1/c2."""
         value = np.full(len(density), 1.0 / theory.c2(m))
         return -value, value
 
     def bound(self, m: int) -> float:
-        """Return 1/c2."""
         return 1.0 / theory.c2(m)
 
 
@@ -158,7 +156,6 @@ class SquaredThreshold(WeakGradient):
         return Plan(np.ones((len(offset), 1)), directions[:, 0] * offset, density, directions[:, 0] < 0)
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """Return 0 and 2m/q."""
         return np.zeros(len(density)), 2 * m / np.asarray(density)
 
     def bound(self, m: int) -> float:
@@ -181,20 +178,16 @@ class QuantileThreshold(WeakGradient):
     single_output: ClassVar[bool] = True
 
     def width(self, m: int) -> int:
-        """Nothing is drawn."""
         return 0
 
     def plan(self, m: int, uniform: Array) -> Plan:
-        """Return the cut at the prediction."""
         n = len(uniform)
         return Plan(np.ones((n, 1)), np.zeros(n), np.ones(n))
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """Return -tau and 1 - tau."""
         return np.full(len(density), -self.loss.tau), np.full(len(density), 1 - self.loss.tau)
 
     def bound(self, m: int) -> float:
-        """Return max(tau, 1 - tau)."""
         return max(self.loss.tau, 1 - self.loss.tau)
 
 
@@ -227,12 +220,10 @@ class DitheredSign(WeakGradient):
         return Plan(np.ones((n, 1)), offset, np.ones(n))
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """Return -k and k."""
         value = np.full(len(density), self.bound(m))
         return -value, value
 
     def bound(self, m: int) -> float:
-        """Return k."""
         return self.loss.delta if isinstance(self.loss, Huber) else 1.0
 
 
@@ -260,7 +251,6 @@ class RandomThreshold(WeakGradient):
 
     @property
     def mode(self) -> int:  # type: ignore[override]  # a constant in every other pair
-        """Which infimum loss."""
         return step_loops.INFIMUM_MEDIAN if isinstance(self.loss, Median) else step_loops.INFIMUM_SQUARED
 
     def width(self, m: int) -> int:
@@ -274,7 +264,6 @@ class RandomThreshold(WeakGradient):
         return Plan(_directions(m, uniform[:, :-1]), offset, np.ones(len(v)))
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """Return -1 and 1."""
         value = np.ones(len(density))
         return -value, value
 

@@ -113,7 +113,6 @@ class PairSphere(RankStrategy):
 
     @property
     def width(self) -> int:
-        """A direction."""
         return self.space.P
 
     def bound(self, m: int) -> float:
@@ -149,7 +148,6 @@ class FullOrder(RankStrategy):
         return 1.0 if limit is None else limit / math.sqrt(m)
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Reveal:
-        """Return what is the order?"""
         return Reveal(self.space.size, names=self.space.items)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:

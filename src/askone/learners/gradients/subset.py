@@ -89,11 +89,9 @@ class Sphere(SetStrategy):
         return self.directions * self.space.m + 1
 
     def bound(self, m: int) -> float:
-        """Return 1/c2."""
         return 1.0 / self._c2
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Subset:
-        """See the class."""
         return self.ask_among(z, uniform, learnt, np.ones(self.space.size, dtype=np.bool_))
 
     def ask_among(self, z: Array, uniform: Array, learnt: int, left: Array) -> Subset:
@@ -148,7 +146,6 @@ class Coordinates(SetStrategy):
         return float(m)
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Subset:
-        """Is it k?"""
         inside = np.zeros(self.space.size)
         inside[int(uniform[0] * self.space.size)] = 1.0
         return self.about(inside, probability=1.0 / self.space.size, learnt=learnt)
@@ -188,7 +185,6 @@ class Singletons(SetStrategy):
         return float(np.sqrt(self.space.size))
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Subset:
-        """Is it k?"""
         pi = self.importance(z)
         k = min(int(np.searchsorted(np.cumsum(pi), uniform[0])), self.space.size - 1)
         return self.about(np.eye(self.space.size)[k], probability=float(pi[k]), learnt=learnt)
@@ -206,7 +202,6 @@ class Singletons(SetStrategy):
         return np.asarray((1 - EXPLORE) * weight + EXPLORE / self.space.size)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """See the class."""
         k, pi = self.place(subset(question)), subset(question).probability
         p, g = self.working_model(z), self.gradients(z)
         if isinstance(self.loss, Median):
@@ -314,7 +309,6 @@ class Passive(SetStrategy):
         return self.about(inside if 2 * inside.sum() <= self.space.size else ~inside, learnt=learnt)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """See the class."""
         inside = np.zeros(self.space.size, dtype=np.bool_)
         inside[[self.space.index(name, "question") for name in subset(question).members]] = True
         left = inside if answer else ~inside
@@ -338,11 +332,9 @@ class FullLabel(SetStrategy):
         need_surrogate(self.loss, self.space)
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Reveal:
-        """Return what is it?"""
         return Reveal(1, names=self.space.names)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """Return g_y(z)."""
         if not isinstance(question, Reveal) or isinstance(answer, bool):
             raise InvalidArgument("question", "a Reveal", type(question).__name__)
         return np.asarray(self.gradients(z)[self.space.index(answer[0], "answer")])

@@ -136,7 +136,6 @@ class FilterLearner(
 
     @cached_property
     def columns(self) -> int:
-        """Width of a row."""
         return self.maps[0].columns
 
     @cached_property
@@ -237,7 +236,6 @@ class FilterLearner(
         return self.space.from_unit(self._each(state, X, end_of))
 
     def count(self, state: BankState) -> int:
-        """Return answers learnt."""
         return state.answers
 
     def chance(self, state: BankState, x: ArrayLike, question: Question) -> float:

@@ -77,12 +77,10 @@ class Intervals(
 
     @property
     def space(self) -> Real:  # type: ignore[override]  # the banks'
-        """The labels."""
         return self.median.space
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.median.columns
 
     @property
@@ -100,7 +98,6 @@ class Intervals(
         return replace(self, median=self.median.within(space))
 
     def init(self) -> IntervalState:
-        """Return no answer yet."""
         median, lower, upper = (bank.init() for bank in self.banks)
         return IntervalState((median, lower, upper))
 
@@ -140,7 +137,6 @@ class Intervals(
         return np.minimum(low, middle), np.maximum(high, middle)
 
     def count(self, state: IntervalState) -> int:
-        """Return answers learnt."""
         return sum(part.answers for part in state.parts)
 
     def chance(self, state: IntervalState, x: ArrayLike, question: Question) -> float:

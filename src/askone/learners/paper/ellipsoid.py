@@ -94,7 +94,6 @@ class EllipsoidLearner(Learner[EllipsoidState]):
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.features.columns
 
     @property
@@ -109,7 +108,6 @@ class EllipsoidLearner(Learner[EllipsoidState]):
         return 2 * _FINEST + step / 2
 
     def init(self) -> EllipsoidState:
-        """Return a ball."""
         radius = 2 * math.sqrt(self.dimension) if self.radius is None else self.radius
         return EllipsoidState(np.zeros(self.dimension), radius * np.eye(self.dimension))
 
@@ -162,7 +160,6 @@ class EllipsoidLearner(Learner[EllipsoidState]):
         return self.space.from_unit(middle[:, None])
 
     def count(self, state: EllipsoidState) -> int:
-        """Return answers told."""
         return state.count
 
     def to_arrays(self, state: EllipsoidState) -> dict[str, Array]:

@@ -53,7 +53,6 @@ class _Player(Gradient):
     family: ClassVar[str] = "game"
 
     def bound(self, m: int) -> float:
-        """Return the size."""
         return self.size
 
 
@@ -105,11 +104,9 @@ class GameLearner(Learner[GameState]):
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.model.columns
 
     def init(self) -> GameState:
-        """Return both players undecided."""
         return GameState(self._prediction.init(), self._query.init(), np.zeros(self.space.size + len(self.sets)))
 
     def players(self, state: GameState, row: Array) -> tuple[Array, Array]:
@@ -160,7 +157,6 @@ class GameLearner(Learner[GameState]):
         return self._prediction.predict(state.prediction, X)
 
     def count(self, state: GameState) -> int:
-        """Return answers learnt."""
         return self._prediction.count(state.prediction)
 
     def to_arrays(self, state: GameState) -> dict[str, Array]:

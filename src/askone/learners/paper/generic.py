@@ -71,7 +71,6 @@ class GenericSGD(Learner[GenericState]):
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.model.columns
 
     @property
@@ -90,7 +89,6 @@ class GenericSGD(Learner[GenericState]):
         return (self.loss.lipschitz(self.space.m) or 1.0) * float(self.space.scale.max())
 
     def init(self) -> GenericState:
-        """Return zeros."""
         zeros = np.zeros((self.space.m, self.model.features.size))
         return GenericState(zeros, zeros, 0)
 
@@ -129,7 +127,6 @@ class GenericSGD(Learner[GenericState]):
         return self.space.from_unit(self.model.features(as_rows(X, self.columns)) @ theta.T)
 
     def count(self, state: GenericState) -> int:
-        """Return answers learnt."""
         return state.t
 
     def to_arrays(self, state: GenericState) -> dict[str, Array]:

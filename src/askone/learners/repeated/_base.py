@@ -66,11 +66,9 @@ class RowLearner(AsksAgain[RowsState]):
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.inner.columns
 
     def init(self) -> RowsState:
-        """Return no row is known."""
         return RowsState(self.inner.init(), Map(), 0)
 
     def known(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> Known:
@@ -78,7 +76,6 @@ class RowLearner(AsksAgain[RowsState]):
         return state.known.get(_name(as_row(x, self.columns), key), self.nothing)
 
     def wants(self, state: RowsState, x: ArrayLike, key: Key | None = None) -> bool:
-        """Return whether the row is not known yet."""
         return self.open(self.known(state, x, key))
 
     def ask(self, state: RowsState, x: ArrayLike, uniform: Array, key: Key | None = None) -> Question:
@@ -103,11 +100,9 @@ class RowLearner(AsksAgain[RowsState]):
         return state
 
     def predict(self, state: RowsState, X: ArrayLike) -> Array:
-        """Return the model's prediction."""
         return self.inner.predict(state.inner, X)
 
     def count(self, state: RowsState) -> int:
-        """Return answers told."""
         return state.answers
 
     def rows_known(self, state: RowsState) -> int:

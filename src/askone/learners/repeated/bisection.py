@@ -64,7 +64,6 @@ class BisectedReal(RowLearner):
 
     @property
     def space(self) -> Real:  # type: ignore[override]  # the inner learner's
-        """The inner learner's space."""
         return self.inner.space
 
     @cached_property
@@ -142,7 +141,6 @@ class BisectedClasses(RowLearner, HasProbabilities[RowsState]):
 
     @property
     def space(self) -> FiniteSpace:  # type: ignore[override]  # the inner learner's
-        """The inner learner's space."""
         return cast(FiniteSpace, self.inner.space)
 
     @cached_property
@@ -155,7 +153,6 @@ class BisectedClasses(RowLearner, HasProbabilities[RowsState]):
         return sum(known) > 1
 
     def probabilities(self, state: RowsState, X: ArrayLike) -> Array | None:
-        """See ``HasProbabilities.probabilities``: the model's."""
         return self.inner.probabilities(state.inner, X)
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Subset:

@@ -56,7 +56,6 @@ class RememberedReal(RowLearner):
 
     @property
     def space(self) -> Real:  # type: ignore[override]  # the inner learner's
-        """The inner learner's space."""
         return self.inner.space
 
     @cached_property
@@ -136,7 +135,6 @@ class RememberedClasses(RowLearner, HasProbabilities[RowsState]):
 
     @property
     def space(self) -> FiniteSpace:  # type: ignore[override]  # the inner learner's
-        """The inner learner's space."""
         return cast(FiniteSpace, self.inner.space)
 
     @property
@@ -154,7 +152,6 @@ class RememberedClasses(RowLearner, HasProbabilities[RowsState]):
         return sum(known) > 1
 
     def probabilities(self, state: RowsState, X: ArrayLike) -> Array | None:
-        """See ``HasProbabilities.probabilities``: the model's."""
         return self.inner.probabilities(state.inner, X)
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Subset:

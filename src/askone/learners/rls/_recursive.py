@@ -82,7 +82,6 @@ class Recursive(AsksMany[RecursiveState], Streams[RecursiveState], TakesSlopes[R
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.features.columns
 
     def init(self) -> RecursiveState:
@@ -111,7 +110,6 @@ class Recursive(AsksMany[RecursiveState], Streams[RecursiveState], TakesSlopes[R
         return np.asarray(self.features(as_rows(X, self.columns)) @ state.theta.T + self.origin())
 
     def count(self, state: RecursiveState) -> int:
-        """Return answers learnt."""
         return state.count
 
     def to_arrays(self, state: RecursiveState) -> dict[str, Array]:

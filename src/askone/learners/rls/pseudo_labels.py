@@ -80,12 +80,10 @@ class PseudoLabels(Recursive, HasProbabilities[RecursiveState]):
 
     @property
     def space(self) -> Discrete:  # type: ignore[override]  # the strategy's
-        """The strategy's space."""
         return self.strategy.space
 
     @cached_property
     def width(self) -> int:
-        """Uniforms per question."""
         return self.strategy.width
 
     @cached_property
@@ -101,7 +99,6 @@ class PseudoLabels(Recursive, HasProbabilities[RecursiveState]):
 
     @cached_property
     def lambda_(self) -> float:
-        """See the class."""
         if self.ridge is not None:
             return self.ridge
         return (_ORDERS if isinstance(self.space, Ranking) else 1.0) / self._variance
@@ -112,11 +109,9 @@ class PseudoLabels(Recursive, HasProbabilities[RecursiveState]):
         return self.space.m * self._variance
 
     def origin(self) -> Array:
-        """Return the strategy's."""
         return self.strategy.origin
 
     def question(self, state: RecursiveState, z: Array, uniform: Array) -> Question:
-        """Return the strategy's."""
         return self.strategy.ask(z, uniform, state.count)
 
     def lesson(self, state: RecursiveState, z: Array, question: Question, answer: Answer) -> tuple[Array, float, float]:
@@ -127,7 +122,6 @@ class PseudoLabels(Recursive, HasProbabilities[RecursiveState]):
         return residual, 1.0 / state.scale, max(scale, _LEAST * self.first_scale)
 
     def probabilities(self, state: RecursiveState, X: ArrayLike) -> Array | None:
-        """See ``HasProbabilities.probabilities``: the strategy's."""
         return self.strategy.probabilities(self.predict(state, X))
 
 
@@ -189,7 +183,6 @@ class PseudoMeans(Recursive):
         return half_space(self.space, u.tolist(), c, float(plan.density[0]), state.count, turned)
 
     def lesson(self, state: RecursiveState, z: Array, question: Question, answer: Answer) -> tuple[Array, float, float]:
-        """See the class."""
         if not isinstance(question, HalfSpace):
             raise wrong_family(HalfSpace, question)
         u, c = in_unit_labels(self.space, question)

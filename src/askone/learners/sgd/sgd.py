@@ -120,12 +120,10 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
 
     @cached_property
     def columns(self) -> int:
-        """Width of a row."""
         return self.model.columns
 
     @cached_property
     def width(self) -> int:
-        """Uniforms per question."""
         return self._weak.width(self.space.m) if self._asks_bits else 0
 
     @property
@@ -233,7 +231,6 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         return self.space.from_unit(self.model.evaluate(state.params, as_rows(X, self.columns), mix))
 
     def count(self, state: SGDState) -> int:
-        """Return answers learnt."""
         return int(state.S[step_loops.T])
 
     def to_arrays(self, state: SGDState) -> dict[str, Array]:

@@ -126,7 +126,6 @@ class SetLikelihoodLearner(
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.features.columns
 
     @cached_property
@@ -161,7 +160,6 @@ class SetLikelihoodLearner(
         return max(256, _STORED // widest)
 
     def init(self) -> LikelihoodState:
-        """Return all classes alike."""
         p, K, m = self.features.size, len(self.scales), self.space.size
         W = np.zeros((p, K, m))
         precision = np.broadcast_to(1.0 / np.array(self.scales)[:, None], (p, K, m)).copy()
@@ -381,7 +379,6 @@ class SetLikelihoodLearner(
     # -- the state as a value ---------------------------------------------------------------------
 
     def count(self, state: LikelihoodState) -> int:
-        """Return answers learnt."""
         return state.counts[0]
 
     def to_arrays(self, state: LikelihoodState) -> dict[str, Array]:

@@ -130,7 +130,6 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.banks[0].features.columns
 
     def init(self) -> ThurstoneState:
@@ -296,7 +295,6 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         return np.array([self._worths(state, at, k, row)[1] for row in phi])
 
     def count(self, state: ThurstoneState) -> int:
-        """Return answers learnt."""
         return state.count
 
     def to_arrays(self, state: ThurstoneState) -> dict[str, Array]:
