@@ -25,7 +25,7 @@ from askone.labels.ranking import Ranking
 from askone.learners.abilities import HasProbabilities
 from askone.learners.base import wrong_family
 from askone.learners.gradients.base import Strategy
-from askone.learners.gradients.half_cauchy import HalfCauchy
+from askone.learners.gradients.half_space import HalfCauchy
 from askone.learners.rls._recursive import Recursive, RecursiveState
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace, half_space, in_unit_labels
