@@ -15,7 +15,7 @@ from askone.labels.base import Space
 from askone.labels.classes import FiniteSpace
 from askone.labels.number import Real
 from askone.labels.ranking import Ranking
-from askone.learners.base import wrong_family
+from askone.learners.base import of_family
 from askone.questions.base import Question
 from askone.questions.comparison import Prefer
 from askone.questions.half_space import HalfSpace, in_unit_labels
@@ -55,9 +55,7 @@ class _HalfSpaces(Likelihood):
 
     def encode(self, question: Question) -> tuple[list[float], float]:
         """Return u and c."""
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
-        return in_unit_labels(self.space, question)
+        return in_unit_labels(self.space, of_family(question, HalfSpace))
 
     def logs(self, torch: Any, values: Any, vectors: Any, numbers: Any, noise: Any) -> tuple[Any, Any]:
         spread = torch.sqrt(((vectors * noise) ** 2).sum(dim=1))
@@ -79,8 +77,7 @@ class _Sets(Likelihood):
 
     def encode(self, question: Question) -> tuple[list[float], float]:
         """Return 1 for members, else 0."""
-        if not isinstance(question, Subset):
-            raise wrong_family(Subset, question)
+        question = of_family(question, Subset)
         members = {self.space.index(name, "question") for name in question.members}
         return [float(k in members) for k in range(self.space.size)], 0.0
 
@@ -104,8 +101,7 @@ class _Pairs(Likelihood):
 
     def encode(self, question: Question) -> tuple[list[float], float]:
         """Return 1 for the first item, -1 for the second, else 0."""
-        if not isinstance(question, Prefer):
-            raise wrong_family(Prefer, question)
+        question = of_family(question, Prefer)
         first, second = (self.space.index(name, "question") for name in (question.first, question.second))
         return [float(k == first) - float(k == second) for k in range(self.space.size)], 0.0
 

@@ -44,7 +44,7 @@ from askone.learners.abilities import (
     row_by_row,
     stream,
 )
-from askone.learners.base import as_uniform
+from askone.learners.base import as_uniform, marked, unmarked
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 
@@ -267,16 +267,14 @@ class Contest(
 
     def to_arrays(self, state: ContestState) -> dict[str, Array]:
         alive = self.alive(state)
-        inner = {f"{i}-{k}": v for i in alive for k, v in self.members[i].to_arrays(state.parts[i]).items()}
-        own = {"alive": np.array(alive), "losses": state.losses, "squares": state.squares}
-        return {**own, "weights": np.array(state.weights), **inner}
+        arrays = {"alive": np.array(alive), "losses": state.losses, "squares": state.squares}
+        for i in alive:
+            arrays |= marked(f"{i}-", self.members[i].to_arrays(state.parts[i]))
+        return {**arrays, "weights": np.array(state.weights)}
 
     def from_arrays(self, arrays: dict[str, Array]) -> ContestState:
         alive = set(arrays["alive"].tolist())
-        parts = tuple(self._part(i, arrays) if i in alive else None for i in range(len(self.members)))
+        each = enumerate(self.members)
+        parts = tuple(one.from_arrays(unmarked(f"{i}-", arrays)) if i in alive else None for i, one in each)
         total, squared = arrays["weights"].tolist()
         return ContestState(parts, arrays["losses"], arrays["squares"], (total, squared))
-
-    def _part(self, i: int, arrays: dict[str, Array]) -> Any:
-        mark = f"{i}-"
-        return self.members[i].from_arrays({k[len(mark) :]: v for k, v in arrays.items() if k.startswith(mark)})

@@ -15,7 +15,6 @@ from askone.learners.gradients import (
     RandomThreshold,
     SquaredThreshold,
     WeakGradient,
-    WeakGradient,
     draws_of,
     pair,
 )

@@ -48,7 +48,7 @@ from askone.learners.abilities import (
     TakesSlopes,
     row_by_row,
 )
-from askone.learners.base import as_uniform, wrong_family
+from askone.learners.base import as_uniform, of_family
 from askone.learners.kalman import _compiled
 from askone.learners.kalman._bank import Bank, DiagonalBank, FullBank
 from askone.learners.streaming import StreamBlock, StreamTask
@@ -401,9 +401,7 @@ class FilterLearner(
         return (uniform[:, 0] * len(self.space.askable)).astype(np.int64)
 
     def _told(self, question: Question) -> tuple[list[float], float]:
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
-        return in_unit_labels(self.space, question)
+        return in_unit_labels(self.space, of_family(question, HalfSpace))
 
     def _shares(
         self, state: BankState, features: Array, u: Sequence[float], c: float

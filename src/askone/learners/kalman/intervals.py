@@ -25,7 +25,7 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts
 from askone.labels.number import Real
 from askone.learners.abilities import Forecasts, HasDeviation, HasInterval, HasRange, Streams, TakesSlopes
-from askone.learners.base import wrong_family
+from askone.learners.base import marked, of_family, unmarked
 from askone.learners.kalman.filters import BankState, FilterLearner
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
@@ -149,14 +149,13 @@ class Intervals(
         return self.median.worth(state.parts[0], X)
 
     def to_arrays(self, state: IntervalState) -> dict[str, Array]:
-        each = enumerate(zip(self.banks, state.parts, strict=True))
-        return {f"{i}-{name}": array for i, (bank, part) in each for name, array in bank.to_arrays(part).items()}
+        arrays: dict[str, Array] = {}
+        for i, (bank, part) in enumerate(zip(self.banks, state.parts, strict=True)):
+            arrays |= marked(f"{i}-", bank.to_arrays(part))
+        return arrays
 
     def from_arrays(self, arrays: dict[str, Array]) -> IntervalState:
-        median, lower, upper = (
-            bank.from_arrays({name[2:]: array for name, array in arrays.items() if name.startswith(f"{i}-")})
-            for i, bank in enumerate(self.banks)
-        )
+        median, lower, upper = (bank.from_arrays(unmarked(f"{i}-", arrays)) for i, bank in enumerate(self.banks))
         return IntervalState((median, lower, upper))
 
     def stream(self, state: IntervalState, X: Array, task: StreamTask) -> IntervalState:
@@ -175,6 +174,5 @@ class Intervals(
         return sum(uniform >= share for share in _SHARES)
 
     def _asked_by(self, question: Question) -> int:
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
+        question = of_family(question, HalfSpace)
         return _PURPOSES.index(question.purpose) if question.purpose in _PURPOSES else 0

@@ -24,7 +24,7 @@ from askone.errors import InvalidArgument, incompatible
 from askone.labels.classes import Allowed, Classes
 from askone.labels.losses import Loss, Median
 from askone.labels.number import Real
-from askone.learners.base import Learner, as_uniform, wrong_family
+from askone.learners.base import Learner, as_uniform, marked, of_family, unmarked
 from askone.learners.gradients.base import Gradient
 from askone.learners.models.base import Model
 from askone.learners.sgd.sgd import SGDLearner, SGDState
@@ -131,8 +131,7 @@ class GameLearner(Learner[GameState]):
     def tell(self, state: GameState, x: ArrayLike, question: Question, answer: Answer) -> GameState:
         """Return both players move; see the module."""
         row = as_row(x, self.columns)
-        if not isinstance(question, Subset):
-            raise wrong_family(Subset, question)
+        question = of_family(question, Subset)
         sign, which = (1.0 if question.accept(answer) else -1.0), self._which(question)
         (v, mu), q = self.players(state, row), question.probability
         side = 2 * self.sets.inside[which] - 1
@@ -161,10 +160,8 @@ class GameLearner(Learner[GameState]):
 
     def to_arrays(self, state: GameState) -> dict[str, Array]:
         prediction, query = self._prediction.to_arrays(state.prediction), self._query.to_arrays(state.query)
-        named = {f"prediction-{k}": a for k, a in prediction.items()} | {f"query-{k}": a for k, a in query.items()}
-        return {"played": state.played, **named}
+        return {"played": state.played, **marked("prediction-", prediction), **marked("query-", query)}
 
     def from_arrays(self, arrays: dict[str, Array]) -> GameState:
-        prediction = {k[11:]: a for k, a in arrays.items() if k.startswith("prediction-")}
-        query = {k[6:]: a for k, a in arrays.items() if k.startswith("query-")}
-        return GameState(self._prediction.from_arrays(prediction), self._query.from_arrays(query), arrays["played"])
+        prediction = self._prediction.from_arrays(unmarked("prediction-", arrays))
+        return GameState(prediction, self._query.from_arrays(unmarked("query-", arrays)), arrays["played"])

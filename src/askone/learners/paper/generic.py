@@ -22,7 +22,7 @@ from askone.errors import IncompatibleParts, InvalidArgument, incompatible
 from askone.labels.losses import LOSSES, Loss, Median
 from askone.labels.number import Real
 from askone.learners import step_loops
-from askone.learners.base import Learner, as_uniform, wrong_family
+from askone.learners.base import Learner, as_uniform, of_family
 from askone.learners.models.linear import FeatureModel
 from askone.learners.step_rules import InverseSqrt, StepRule
 from askone.questions.base import Answer, Question
@@ -106,8 +106,7 @@ class GenericSGD(Learner[GenericState]):
     def tell(self, state: GenericState, x: ArrayLike, question: Question, answer: Answer) -> GenericState:
         """Return a step against U if the answer is yes."""
         as_row(x, self.columns)
-        if not isinstance(question, Slope):
-            raise wrong_family(Slope, question)
+        question = of_family(question, Slope)
         if len(question.direction) != self.dimension:
             raise InvalidArgument("question", f"a direction in R^{self.dimension}", f"R^{len(question.direction)}")
         t = state.t + 1
@@ -128,9 +127,3 @@ class GenericSGD(Learner[GenericState]):
 
     def count(self, state: GenericState) -> int:
         return state.t
-
-    def to_arrays(self, state: GenericState) -> dict[str, Array]:
-        return {"theta": state.theta, "total": state.total, "t": np.array(state.t)}
-
-    def from_arrays(self, arrays: dict[str, Array]) -> GenericState:
-        return GenericState(arrays["theta"], arrays["total"], int(arrays["t"]))

@@ -23,7 +23,7 @@ from askone.labels.losses import Squared
 from askone.labels.number import Real
 from askone.labels.ranking import Ranking
 from askone.learners.abilities import HasProbabilities
-from askone.learners.base import wrong_family
+from askone.learners.base import of_family
 from askone.learners.gradients.base import Strategy
 from askone.learners.gradients.half_space import HalfCauchy
 from askone.learners.rls._recursive import Recursive, RecursiveState
@@ -183,8 +183,7 @@ class PseudoMeans(Recursive):
         return half_space(self.space, u.tolist(), c, float(plan.density[0]), state.count, turned)
 
     def lesson(self, state: RecursiveState, z: Array, question: Question, answer: Answer) -> tuple[Array, float, float]:
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
+        question = of_family(question, HalfSpace)
         u, c = in_unit_labels(self.space, question)
         surprise = float(bool(answer)) - float(z @ np.array(u) > c)
         residual = surprise * (2 * self.space.m / question.density) * np.array(u)

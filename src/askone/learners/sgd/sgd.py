@@ -21,7 +21,7 @@ from askone.errors import Diverged, IncompatibleParts, incompatible
 from askone.labels.number import Real
 from askone.learners import step_loops, step_rules
 from askone.learners.abilities import AsksMany, HasRange, Streams, TakesSlopes
-from askone.learners.base import as_uniform, wrong_family
+from askone.learners.base import as_uniform, of_family
 from askone.learners.gradients import BundleGradient, Gradient, MedianSphere, Plan, WeakGradient
 from askone.learners.models.base import Model, Point
 from askone.learners.models.linear import FeatureModel, FeatureParams, FeaturePoint
@@ -197,12 +197,10 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         """Return one step against the gradient that the answer gives."""
         row = as_row(x, self.columns)
         if not self._asks_bits:
-            if not isinstance(question, Reveal):
-                raise wrong_family(Reveal, question)
+            question = of_family(question, Reveal)
             label = self.space.to_unit([question.accept(answer)])
             return self._learn_labels(state, row, label, np.zeros(1, dtype=np.bool_))
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
+        question = of_family(question, HalfSpace)
         u, c = in_unit_labels(self.space, question)
         bit = question.accept(answer)
         here = question.learnt is None or self._mode != step_loops.AT_PREDICTION  # a slope taken now is not late

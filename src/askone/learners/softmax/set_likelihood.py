@@ -31,7 +31,7 @@ from askone.errors import InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.classes import FiniteSpace
 from askone.learners.abilities import AsksMany, Forecasts, HasProbabilities, Streams
-from askone.learners.base import as_uniform, wrong_family
+from askone.learners.base import as_uniform, of_family
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.softmax import _compiled
 from askone.learners.softmax._compiled import Prior
@@ -243,8 +243,7 @@ class SetLikelihoodLearner(
         return cell
 
     def _inside(self, question: Question) -> Array:
-        if not isinstance(question, Subset):
-            raise wrong_family(Subset, question)
+        question = of_family(question, Subset)
         inside = np.zeros(self.space.size)
         inside[[self.space.index(name, "question") for name in question.members]] = 1.0
         return inside
