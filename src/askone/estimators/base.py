@@ -28,10 +28,10 @@ from askone.learners.base import Learner
 from askone.learners.models.base import Model
 from askone.questions.base import Question
 from askone.questions.registry import question_from_json
-from askone.session import logged_simulation, replay, row_selection
+from askone.session import replay, row_selection
 from askone.session.log import Event, Kept
 from askone.session.oracle import Oracle
-from askone.session.simulation import resampled, simulate
+from askone.session.simulation import from_pool, in_order, resampled, simulate
 from askone.session.stream import Budget, Stream, as_budget
 
 _PASSES = 8
@@ -216,14 +216,12 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         rule = row_selection.as_rule(self.select)
         if rule is not None:
             row_selection.as_forecasting(stream.learner)
-            logged_simulation.from_pool(stream, rows, oracle, rule, most or len(rows))
+            from_pool(stream, rows, oracle, rule, most or len(rows))
             return
         again = self.resample or self._revisits()
         order = resampled(len(rows), self._draws(most), stream.seed) if again and most else None
         if self.keep_log:  # question by question: compiled blocks keep less of a question than a log must
-            logged_simulation.in_order(
-                stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most
-            )
+            in_order(stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most)
             return
         simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[], order=order, questions=most)
         stream.state, stream.asked = simulation.state, simulation.asked
