@@ -19,8 +19,7 @@ from askone._common.types import Array, Key
 from askone._common.validate import as_choice, as_flag, dimensions
 from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType, incompatible
 from askone.estimators import files
-from askone.estimators.choices.base import LearnerChoice, Setup
-from askone.estimators.choices.own import OwnLearner
+from askone.estimators.choices.base import LearnerChoice, OwnLearner, Setup
 from askone.labels.base import Space
 from askone.learners import registry
 from askone.learners.abilities import AsksAgain, is_patient

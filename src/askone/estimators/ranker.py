@@ -15,9 +15,8 @@ from askone._common.validate import as_count, as_flag, as_rows
 from askone.errors import InvalidArgument, incompatible
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.choices.base import LearnerChoice
-from askone.estimators.choices.gradients import SGD
+from askone.estimators.choices.gradients import SGD, RecursiveLeastSquares
 from askone.estimators.choices.likelihoods import Thurstone
-from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.labels.base import Name, Space
 from askone.labels.ranking import Ranking
 from askone.learners.abilities import deviation

@@ -23,9 +23,8 @@ from askone.campaign.tables.encoder import Encoder
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.choices.base import LearnerChoice
-from askone.estimators.choices.gradients import SGD
+from askone.estimators.choices.gradients import SGD, RecursiveLeastSquares
 from askone.estimators.choices.likelihoods import Filters, SetLikelihood, Thurstone
-from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.estimators.classifier import OneBitClassifier
 from askone.estimators.loading import load
 from askone.estimators.ranker import OneBitRanker
