@@ -27,10 +27,12 @@ _IMPOSSIBLE = -1e4  # log of what never happens: finite, for gradients
 class Likelihood(ABC):
     """log P(yes) and log P(no) of a batch of questions, given n x outputs predictions."""
 
+    space: Real | FiniteSpace | Ranking
+
     @property
-    @abstractmethod
     def outputs(self) -> int:
-        """How many numbers a model predicts."""
+        """How many numbers a model predicts: one per output, class or item."""
+        return self.space.m if isinstance(self.space, Real) else self.space.size
 
     @abstractmethod
     def encode(self, question: Question) -> tuple[list[float], float]:
@@ -48,11 +50,6 @@ class _HalfSpaces(Likelihood):
 
     space: Real
 
-    @property
-    def outputs(self) -> int:
-        """One per output."""
-        return self.space.m
-
     def encode(self, question: Question) -> tuple[list[float], float]:
         """Return u and c."""
         return in_unit_labels(self.space, of_family(question, HalfSpace))
@@ -69,11 +66,6 @@ class _Sets(Likelihood):
     """The sum over the set of the softmax."""
 
     space: FiniteSpace
-
-    @property
-    def outputs(self) -> int:
-        """One per class."""
-        return self.space.size
 
     def encode(self, question: Question) -> tuple[list[float], float]:
         """Return 1 for members, else 0."""
@@ -93,11 +85,6 @@ class _Pairs(Likelihood):
     """Bradley and Terry's: the sigmoid of a difference of scores."""
 
     space: Ranking
-
-    @property
-    def outputs(self) -> int:
-        """One per item."""
-        return self.space.size
 
     def encode(self, question: Question) -> tuple[list[float], float]:
         """Return 1 for the first item, -1 for the second, else 0."""

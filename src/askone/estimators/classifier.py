@@ -29,10 +29,8 @@ from askone.session.oracle import Oracle
 from askone.session.stream import Budget
 
 _READABLE, _MANY = 3, 20  # as many classes as a person takes in at a glance; of up to 20, larger sets teach no more
-_PART, _MOST = (
-    4,
-    25,
-)  # of more, three say little before a class is met: a quarter of them, if that is not too long a list
+# Of more, three say little before a class is met: a quarter of them, if that is not too long a list.
+_PART, _MOST = 4, 25
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -131,13 +129,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         self.max_set_size = max_set_size
         self.cost = cost
         self.wording = wording
-        self.learner = learner
-        self.flip = flip
-        self.budget = budget
-        self.resample = resample
-        self.select = select
-        self.keep_log = keep_log
-        self.random_state = random_state
+        super().__init__(learner, flip, budget, resample, select, keep_log, random_state)
 
     # -- prediction -------------------------------------------------------------------------------
 
@@ -163,10 +155,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         return found
 
     def _scored(self, X: ArrayLike) -> tuple[Array, FiniteSpace, Array]:
-        """Return rows, space, and the merit of each class (of plain classes p(y|x) itself.
-
-        Where there is a likelihood).
-        """
+        """Return rows, space, and the merit of each class (by a likelihood of plain classes, p(y|x) itself)."""
         stream = self._stream()
         if stream is None:  # nothing is known
             return as_rows(X), self._space(), np.full((len(as_rows(X)), self._space().size), 1 / self._space().size)

@@ -112,14 +112,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         self.wording = wording
         self.bundles = bundles
         self.decimals = decimals
-        self.learner = learner
-        self.flip = flip
+        super().__init__(learner, flip, budget, resample, select, keep_log, random_state)
         self.interval = interval
-        self.budget = budget
-        self.resample = resample
-        self.select = select
-        self.keep_log = keep_log
-        self.random_state = random_state
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
         """Return predictions in the labels' units: n numbers, or n x m for several outputs.

@@ -21,7 +21,7 @@ from askone._common import random_table
 from askone._common.types import Array
 from askone._common.validate import as_count, as_hidden, as_text
 from askone.errors import InvalidArgument
-from askone.labels.base import Discrete, Name, as_names, place_of
+from askone.labels.base import Discrete, Name, as_names, check_template, place_of
 
 Sets = Mapping[str, Sequence[Name]] | Sequence[Sequence[Name]] | Sequence[tuple[str, Sequence[Name]]]
 
@@ -81,7 +81,7 @@ class FiniteSpace(Discrete):
             if self.attributes or self.sets:
                 allowed = "None where attributes or sets say what may be asked"
                 raise InvalidArgument("max_set_size", allowed, self.max_set_size)
-        check_wording(self.wording)
+        check_template(self.wording, "{set}")
         self._refuse_alike()
         together = self._groups()
         if together:
@@ -293,13 +293,6 @@ class Finite(FiniteSpace):
     def merits(self, scores: Array) -> Array:
         """Less the expected loss of each prediction, up to a constant."""
         return np.asarray(-scores @ self._factors[0].T)
-
-
-def check_wording(template: str) -> None:
-    """Raise unless a template for a set question has the place {set} and no other."""
-    rest = as_text(template, "wording").replace("{set}", "", 1)
-    if template and ("{set}" not in template or "{" in rest or "}" in rest):
-        raise InvalidArgument("wording", "a text with {set}", repr(template))
 
 
 def attribute_sentence(title: str) -> str:

@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike
 
 from askone._common.validate import as_number
 from askone.errors import InvalidAnswer, InvalidArgument
-from askone.labels.base import Name, as_names
+from askone.labels.base import Name, as_names, check_template
 from askone.labels.number import number_text
-from askone.labels.ranking import check_pair_wording
 from askone.questions.base import Question, YesNo, listed, yes_or_no
 
 _LONGEST, _SHOWN = 12, 6  # more pairs than the first are not read in a sentence
@@ -58,7 +57,7 @@ class Prefer(YesNo):
         for lesson in (self.yes, self.no):
             if lesson is not None:
                 as_number(lesson, "yes")
-        check_pair_wording(self.wording)
+        check_template(self.wording, "{first}", "{second}")
 
     def __str__(self) -> str:
         template = self.wording or "Do you prefer {first} or {second}?"

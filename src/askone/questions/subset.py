@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from askone._common.types import Record
 from askone._common.validate import as_number, as_text
 from askone.errors import InvalidArgument
-from askone.labels.base import Name
-from askone.labels.classes import attribute_sentence, check_wording
+from askone.labels.base import Name, check_template
+from askone.labels.classes import attribute_sentence
 from askone.questions.base import FORMAT, YesNo, listed
 
 LONGEST = 12  # more names than these are not read in a sentence
@@ -57,7 +57,7 @@ class Subset(YesNo):
         if not self.members or len(set(self.members)) < len(self.members):
             raise InvalidArgument("members", "at least one class, none twice", list(self.members))
         as_text(self.title, "title")
-        check_wording(self.wording)
+        check_template(self.wording, "{set}")
         as_number(self.probability, "probability", 0.0, 1.0 + 1e-9, strict=True)
         for name, lesson in (("yes", self.yes), ("no", self.no)):
             if not all(isinstance(number, float | int) and math.isfinite(number) for number in lesson):

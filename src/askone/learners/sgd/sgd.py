@@ -218,10 +218,12 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         u = gradient / norm if norm > 0 else np.eye(self.space.m)[0]
         slope = np.array([norm])
         asked = _Asked(u[None, :], _ZERO, slope, slope, _ZERO, _ONE, _ZERO, _OFF, _ZERO, _YES)
-        after = self._learn(state, row, asked, late)
-        if not after.S[step_loops.DIST2] < _FAR:
-            raise Diverged(f"the model grew out of bounds in {self.count(after)} answers: take shorter steps (gamma)")
-        return after
+        return self._bounded(self._learn(state, row, asked, late))
+
+    def _bounded(self, state: SGDState) -> SGDState:
+        if not state.S[step_loops.DIST2] < _FAR:
+            raise Diverged(f"the model grew out of bounds in {self.count(state)} answers: take shorter steps (gamma)")
+        return state
 
     def predict(self, state: SGDState, X: ArrayLike) -> Array:
         """Return the averaged function, in the user's units."""
@@ -245,11 +247,8 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         with np.errstate(over="ignore", invalid="ignore"):  # said below, in words
             while done < len(X):
                 rows = X[done : done + self._rows_at_once(state)]
-                state = self._learn_block(state, rows, task.part(done, done + len(rows)))
+                state = self._bounded(self._learn_block(state, rows, task.part(done, done + len(rows))))
                 done += len(rows)
-                if not state.S[step_loops.DIST2] < _FAR:
-                    answers = self.count(state)
-                    raise Diverged(f"the model grew out of bounds in {answers} answers: take shorter steps (gamma)")
         return state
 
     def _learn_block(self, state: SGDState, rows: Array, task: StreamTask) -> SGDState:

@@ -181,10 +181,7 @@ class SetLikelihoodLearner(
         return self._question(self._mixture(state, seen), as_uniform(uniform, self.width), self.count(state))
 
     def _question(self, p: Array, uniform: Array, learnt: int) -> Subset:
-        """Return listed sets by the variance of their answer; else classes by sqrt(p) (many: p).
-
-        While the mass nears 1/2.
-        """
+        """Return a listed set by the variance of its answer; else classes by sqrt(p) (many: p), of half the mass."""
         if self._listed is not None:
             return self._from_list(self._listed, p, float(uniform[0]), learnt)
         order = np.empty(self._most, dtype=np.int64)
@@ -342,10 +339,7 @@ class SetLikelihoodLearner(
         return np.asarray(total / total.sum(axis=1, keepdims=True))
 
     def predict(self, state: LikelihoodState, X: ArrayLike) -> Array:
-        """Return E[phi(Y) | x] in the space's embedding: decoded by the most likely label.
-
-        Or the least expected cost.
-        """
+        """Return E[phi(Y) | x] in the space's embedding: the most likely label, or the least expected cost."""
         return np.asarray(self.probabilities(state, X) @ self.space.embedding)
 
     def chance(self, state: LikelihoodState, x: ArrayLike, question: Question) -> float:
