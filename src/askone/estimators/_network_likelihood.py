@@ -69,9 +69,7 @@ class _Sets(Likelihood):
 
     def encode(self, question: Question) -> tuple[list[float], float]:
         """Return 1 for members, else 0."""
-        question = of_family(question, Subset)
-        members = {self.space.index(name, "question") for name in question.members}
-        return [float(k in members) for k in range(self.space.size)], 0.0
+        return self.space.inside(of_family(question, Subset).members, "question").tolist(), 0.0
 
     def logs(self, torch: Any, values: Any, vectors: Any, numbers: Any, noise: Any) -> tuple[Any, Any]:
         logs = torch.log_softmax(values, dim=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -120,9 +120,7 @@ class FiniteSpace(Discrete):
             listed = [(title, set_) for title, set_ in listed if 2 * len(set_) < self.size or self.names[0] in set_]
         if not listed:
             return None
-        inside = np.zeros((len(listed), self.size))
-        for row, (_, members) in zip(inside, listed, strict=True):
-            row[[self._index[name] for name in members]] = 1.0
+        inside = np.array([self.inside(members) for _, members in listed])
         return Allowed(inside, tuple(title for title, _ in listed))
 
     @property
@@ -140,6 +138,12 @@ class FiniteSpace(Discrete):
     def index(self, name: Any, argument: str = "label") -> int:
         """Return which label has this name."""
         return place_of(name, self._index, argument)
+
+    def inside(self, members: Iterable[Any], argument: str = "label") -> Array:
+        """Return 1 for each label in a set given by names, else 0."""
+        inside = np.zeros(self.size)
+        inside[[self.index(name, argument) for name in members]] = 1.0
+        return inside
 
     def labels(self, y: ArrayLike, argument: str = "y") -> Array:
         given = as_hidden(y, argument)

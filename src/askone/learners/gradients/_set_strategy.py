@@ -34,10 +34,6 @@ class SetStrategy(Strategy):
             return np.zeros(self.space.m)
         return np.asarray(self.space.embedding.mean(axis=0))
 
-    def bound(self, m: int) -> float:
-        """Return the loss's Lipschitz constant (1 for least squares, which has none)."""
-        return self.loss.lipschitz(m) or 1.0
-
     def probabilities(self, scores: Array) -> Array | None:
         """Return softmax(z) for the logistic loss, z itself for least squares; the median has none."""
         if isinstance(self.loss, Logistic):

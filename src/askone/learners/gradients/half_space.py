@@ -58,22 +58,23 @@ class Plan:
 
 
 class WeakGradient(Gradient):
-    """A pair that learns from one bit."""
+    """A pair that learns from one bit; unless it says otherwise, from a sign: that of <Y - z, u>, u on the sphere."""
 
     family: ClassVar[str] = "active"
     mode: ClassVar[int] = step_loops.AT_PREDICTION
 
-    @abstractmethod
     def width(self, m: int) -> int:
-        """Return how many uniforms one question uses."""
+        """Return how many uniforms one question uses: m, and 0 for one output, as u and -u are the same question."""
+        return m if m > 1 else 0
 
-    @abstractmethod
     def plan(self, m: int, uniform: Array) -> Plan:
         """Turn rows of uniforms (n x width) into directions and offsets."""
+        return Plan(_directions(m, uniform), np.zeros(len(uniform)), np.ones(len(uniform)))
 
-    @abstractmethod
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """Return g for the answer yes, and for no."""
+        """Return g for the answer yes, and for no: -B and B."""
+        value = np.full(len(density), self.bound(m))
+        return -value, value
 
     def slopes(self, m: int, density: Array, turned: Array | None = None) -> tuple[Array, Array]:
         """Return the same where some questions are turned: yes along u is no along -u, and g u = -g (-u)."""
@@ -103,18 +104,6 @@ class MedianSphere(WeakGradient):
     """
 
     loss: Median = Median()
-
-    def width(self, m: int) -> int:
-        """Return m, and 0 for one output: u and -u are the same question."""
-        return m if m > 1 else 0
-
-    def plan(self, m: int, uniform: Array) -> Plan:
-        """Return u on the sphere, no offset."""
-        return Plan(_directions(m, uniform), np.zeros(len(uniform)), np.ones(len(uniform)))
-
-    def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        value = np.full(len(density), 1.0 / theory.c2(m))
-        return -value, value
 
     def bound(self, m: int) -> float:
         return 1.0 / theory.c2(m)
@@ -221,13 +210,6 @@ class QuantileThreshold(WeakGradient):
     loss: Quantile = Quantile()
     single_output: ClassVar[bool] = True
 
-    def width(self, m: int) -> int:
-        return 0
-
-    def plan(self, m: int, uniform: Array) -> Plan:
-        n = len(uniform)
-        return Plan(np.ones((n, 1)), np.zeros(n), np.ones(n))
-
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
         return np.full(len(density), -self.loss.tau), np.full(len(density), 1 - self.loss.tau)
 
@@ -261,10 +243,6 @@ class DitheredSign(WeakGradient):
         else:
             offset = 0.5 * self.loss.scale * np.log(v / (1 - v))
         return Plan(np.ones((n, 1)), offset, np.ones(n))
-
-    def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        value = np.full(len(density), self.bound(m))
-        return -value, value
 
     def bound(self, m: int) -> float:
         return self.loss.delta if isinstance(self.loss, Huber) else 1.0
@@ -306,10 +284,6 @@ class RandomThreshold(WeakGradient):
         offset = self.spread * (ndtri(v) if self.law == "normal" else 2 * v - 1)
         return Plan(_directions(m, uniform[:, :-1]), offset, np.ones(len(v)))
 
-    def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        value = np.ones(len(density))
-        return -value, value
-
     def bound(self, m: int) -> float:
         """Return 1: the distance to a half-space is 1-Lipschitz."""
         return 1.0
@@ -326,10 +300,6 @@ class FullGradient(Gradient):
 
     loss: Loss = Median()
     family: ClassVar[str] = "full"
-
-    def bound(self, m: int) -> float:
-        """Return the loss's Lipschitz constant (1 for least squares, which has none)."""
-        return self.loss.lipschitz(m) or 1.0
 
 
 PAIRS: dict[tuple[str, str], type[Gradient]] = {

@@ -304,8 +304,7 @@ class Passive(SetStrategy):
         return self.about(inside if 2 * inside.sum() <= self.space.size else ~inside, learnt=learnt)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        inside = np.zeros(self.space.size, dtype=np.bool_)
-        inside[[self.space.index(name, "question") for name in of_family(question, Subset).members]] = True
+        inside = self.space.inside(of_family(question, Subset).members, "question") > 0
         left = inside if answer else ~inside
         if not left.any():
             raise InvalidArgument("question", "about some, not all labels", str(question))

@@ -144,8 +144,7 @@ class GameLearner(Learner[GameState]):
         )
 
     def _which(self, question: Subset) -> int:
-        inside = np.zeros(self.space.size)
-        inside[[self.space.index(name, "question") for name in question.members]] = 1.0
+        inside = self.space.inside(question.members, "question")
         found = np.flatnonzero((self.sets.inside == inside).all(axis=1))
         if len(found) == 0:
             raise InvalidArgument("question", "about a set that may be asked", str(question))

@@ -180,6 +180,6 @@ class ClassRows(RowLearner, HasProbabilities[RowsState]):
 
     def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
         """Return the classes that fit an answer to a set question; an answer that none fits changes nothing."""
-        members = {self.space.index(name, "question") for name in of_family(question, Subset).members}
-        left = tuple(float(k > 0 and (i in members) == bit) for i, k in enumerate(known))
+        inside = self.space.inside(of_family(question, Subset).members, "question").tolist()
+        left = tuple(float(k > 0 and bool(i) == bit) for i, k in zip(inside, known, strict=True))
         return left if any(left) else known

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -240,10 +240,7 @@ class SetLikelihoodLearner(
         return cell
 
     def _inside(self, question: Question) -> Array:
-        question = of_family(question, Subset)
-        inside = np.zeros(self.space.size)
-        inside[[self.space.index(name, "question") for name in question.members]] = 1.0
-        return inside
+        return self.space.inside(of_family(question, Subset).members, "question")
 
     def _learnt(self, state: LikelihoodState, seen: Seen, cell: Array) -> LikelihoodState:
         """Return the state after a bit; its own arrays may be written."""
@@ -375,29 +372,16 @@ class SetLikelihoodLearner(
         return state.counts[0]
 
     def to_arrays(self, state: LikelihoodState) -> dict[str, Array]:
-        return {
-            "W": state.W,
-            "precision": state.prior.precision,
-            "anchor": state.prior.anchor,
-            "variance": state.variance,
-            "damping": state.damping,
-            "evidence": state.evidence,
-            "heard": np.array(state.heard),
-            "counts": np.array(state.counts),
-            "store": state.store.view(state.counts[3]).copy(),
-        }
+        plain = ("W", "variance", "damping", "evidence", "heard", "counts")
+        own = {name: np.asarray(getattr(state, name)) for name in plain}
+        return {**own, **state.prior._asdict(), "store": state.store.view(state.counts[3]).copy()}
 
     def from_arrays(self, arrays: dict[str, Array]) -> LikelihoodState:
         prior = Prior(arrays["precision"], arrays["anchor"])
-        answers, due, refits, stored = (int(n) for n in arrays["counts"])
         store = Buffer(arrays["store"].shape[1]).extended(0, arrays["store"])
-        parts = (
-            arrays["variance"],
-            arrays["damping"],
-            arrays["evidence"],
-            (float(arrays["heard"][0]), float(arrays["heard"][1])),
-        )
-        return LikelihoodState(arrays["W"], prior, *parts, (answers, due, refits, stored), store)
+        plain: dict[str, Any] = {name: arrays[name] for name in ("W", "variance", "damping", "evidence")}
+        plain |= {name: tuple(arrays[name].tolist()) for name in ("heard", "counts")}
+        return LikelihoodState(prior=prior, store=store, **plain)
 
 
 def _owned(state: LikelihoodState) -> LikelihoodState:
