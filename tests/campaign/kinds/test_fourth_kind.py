@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pytest
-from askone.server.serializers import QuestionSerializer
 
 from askone import OneBitRegressor
 from askone.campaign.campaign import Campaign
@@ -27,6 +26,7 @@ from askone.cli.main import main
 from askone.errors import InvalidArgument
 from askone.estimators.choices.likelihoods import Filters
 from askone.labels.number import Real, Wording
+from askone.server.serializers import QuestionSerializer
 from askone.store.open import open_store
 
 

@@ -23,8 +23,7 @@ from askone.campaign.tables.encoder import Encoder
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.choices.base import LearnerChoice
-from askone.estimators.choices.gradients import SGD
-from askone.estimators.choices.squares import RecursiveLeastSquares
+from askone.estimators.choices.gradients import SGD, RecursiveLeastSquares
 from askone.estimators.loading import load
 from askone.learners import registry
 from askone.session import row_selection
