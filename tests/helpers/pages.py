@@ -141,8 +141,7 @@ class Site:
 
     def _file(self, path: str) -> Reply:
         route = re.sub(r"^/(answer|manage)/(?!new$)[^/]+$", r"/\1/{c}", path)
-        static = MISSING if path == "/no-such-page" else path.removeprefix("/static/")
-        file = file_of(route, static)
+        file = file_of(MISSING if path == "/no-such-page" else route, path.removeprefix("/static/"))
         if file is not None:
             return Reply(200, file.content, {"Content-Type": file.kind, "Cache-Control": "max-age=600"})
         if path != "/favicon.ico":

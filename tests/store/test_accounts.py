@@ -10,7 +10,9 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="needs the extra server")
 
 from askone.errors import AlreadyExists, InvalidArgument, UnknownCampaign
-from askone.store.accounts.accounts import Delivery, Invitation, Member, SignedIn, Token, User, Webhook
+from askone.store.accounts.accounts import Invitation, SignedIn, Token
+from askone.store.accounts.users import Member, User
+from askone.store.accounts.webhooks import Delivery, Webhook
 from askone.store.entries import Entry, Row
 from askone.store.notices import Began
 

@@ -17,7 +17,6 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, final
 from urllib.parse import quote
 
@@ -32,7 +31,7 @@ try:
 except ImportError as missing:
     raise MissingExtra("askone.Client needs httpx: pip install 'askone[client]'") from missing
 
-_AWAY = (502, 503, 504)
+_PASSING = (429, 502, 503, 504)
 _LONGEST_WAIT = 10.0
 _WAITING = 0.5
 _NOBODY = 5.0  # seconds for an address at which nobody was met yet: it may be mistyped
@@ -185,9 +184,7 @@ class Client:
         """Make a campaign of a file of rows (an order of items needs none) and go on with it; returns its name."""
         upload = None if rows is None else self._upload("/api/v1/uploads", Path(rows))["upload"]
         body = {"settings": dict(settings), "upload": upload} | ({} if name is None else {"name": name})
-        self.campaign = str(self._json("POST", "/api/v1/campaigns", body, again=False)["name"])
-        self._serving = None
-        return self.campaign
+        return self._go_on(self._json("POST", "/api/v1/campaigns", body, again=False)["name"])
 
     def add_rows(self, rows: str | Path) -> int:
         """Add the rows of a file; returns how many."""
@@ -219,9 +216,7 @@ class Client:
     def join(self, invitation: str) -> str:
         """Become an annotator by an invitation's link, and go on with its campaign; returns its name."""
         secret = invitation.rpartition("#")[2]
-        self.campaign = str(self._json("POST", "/api/v1/join", {"invitation": secret}, again=False)["campaign"])
-        self._serving = None
-        return self.campaign
+        return self._go_on(self._json("POST", "/api/v1/join", {"invitation": secret}, again=False)["campaign"])
 
     def import_label_studio(self, path: str | Path) -> Record:
         """Take the answers of a JSON export of Label Studio; how many were taken, known, unknown and none."""
@@ -230,9 +225,11 @@ class Client:
     def restore(self, path: str | Path, name: str | None = None) -> str:
         """Make a campaign of a backup, perhaps under another name, and go on with it; returns the name."""
         params = {} if name is None else {"name": name}
-        self.campaign = str(self._upload("/api/v1/restore", Path(path), params)["name"])
-        self._serving = None
-        return self.campaign
+        return self._go_on(self._upload("/api/v1/restore", Path(path), params)["name"])
+
+    def _go_on(self, campaign: str) -> str:
+        self.campaign, self._serving = campaign, None
+        return campaign
 
     # -- the way there and back -------------------------------------------------------------------
 
@@ -248,9 +245,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _path(self, rest: str = "") -> str:
@@ -273,7 +268,7 @@ class Client:
         patience: float | None = None,
         again: bool = True,
     ) -> Any:
-        """Return a request and its answer; without ``again`` it is repeated only if it cannot have arrived."""
+        """Send a request and return its answer; without ``again`` it is repeated only if it cannot have arrived."""
         content = None if body is None else json.dumps(body, allow_nan=False)
         headers = {} if body is None else {"Content-Type": "application/json"}
         longest = self._patience if patience is None else patience
@@ -296,7 +291,7 @@ class Client:
             else:
                 self._met = True
                 wait = max(wait, _retry_after(response))
-                if not _passing(response) or time.monotonic() + wait > end:
+                if response.status_code not in _PASSING or time.monotonic() + wait > end:
                     return _granted(response)
             time.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)
@@ -330,10 +325,6 @@ def _bit(question: Posed, answer: object) -> bool:
 
 def _new_id() -> str:
     return uuid.uuid4().hex
-
-
-def _passing(response: httpx.Response) -> bool:
-    return response.status_code == 429 or response.status_code in _AWAY
 
 
 def _retry_after(response: httpx.Response) -> float:

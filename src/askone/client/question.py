@@ -55,20 +55,17 @@ class Posed:
     @property
     def threshold(self) -> float | None:
         """The number asked about, as it is shown."""
-        part = self.record.get("threshold")
-        return None if part is None else float(part["shown"])
+        return float(self.record["threshold"]["shown"]) if self.record.get("threshold") else None
 
     @property
     def side(self) -> str | None:
         """Which side of the threshold a yes means: "above" or "below"."""
-        part = self.record.get("threshold")
-        return None if part is None else str(part["side"])
+        return str(self.record["threshold"]["side"]) if self.record.get("threshold") else None
 
     @property
     def unit(self) -> str | None:
         """The unit of the threshold."""
-        part = self.record.get("threshold")
-        return None if part is None else str(part["unit"])
+        return str(self.record["threshold"]["unit"]) if self.record.get("threshold") else None
 
     @property
     def classes(self) -> tuple[str, ...] | None:

@@ -93,7 +93,7 @@ class CampaignService:
         """Take in the answers of a file from Label Studio."""
         with path.open("rb") as source:
             done = label_studio.import_tasks(self._campaign, source, now)
-        return ImportResponse(answers=done.answers, already=done.already, unknown=done.unknown, other=done.other)
+        return ImportResponse.of(done)
 
     def _refreshed(self) -> campaigns.Campaign:
         self._campaign.refresh()

@@ -39,7 +39,7 @@ class Services:
     login_limiter: RateLimiter
     limiters: dict[str, RateLimiter]
     heavy_slots: asyncio.Semaphore
-    """SampleTable may compute for long at the same time: people who answer go first."""
+    """How many may compute for long at the same time: people who answer go first."""
     ready: asyncio.Event
     """Set unless what asks is still being loaded, when a server has just started."""
 

@@ -6,24 +6,11 @@ from typing import final
 
 from starlette.exceptions import HTTPException
 
-from askone.errors import (
-    AlreadyExists,
-    AskoneError,
-    BudgetSpent,
-    CampaignClosed,
-    DuplicateEvent,
-    InvalidArgument,
-    InvalidFile,
-    LeaseLost,
-    MissingExtra,
-    StoreUnavailable,
-    UnknownCampaign,
-    UnknownQuestion,
-)
+from askone import errors
 
 
 @final
-class ApiError(AskoneError):
+class ApiError(errors.AskoneError):
     """A request that is not granted, with the status and the words of its response."""
 
     def __init__(
@@ -49,12 +36,12 @@ def not_found(what: str = "page") -> ApiError:
 
 
 def conflict(message: str, code: str = "conflict") -> ApiError:
-    """Return what is asked for does not fit what is there."""
+    """Return that what is asked for does not fit what is there."""
     return ApiError(409, code, message)
 
 
 def invalid(argument: str | None, message: str) -> ApiError:
-    """Return an argument is wrong."""
+    """Return that an argument is wrong."""
     return ApiError(422, "invalid", message, argument)
 
 
@@ -70,18 +57,18 @@ def too_many_requests(wait: float) -> ApiError:
 
 # From the special to the general: the first class that fits decides.  None: the words are the exception's own.
 PROBLEMS: tuple[tuple[type[BaseException], int, str, str | None], ...] = (
-    (StoreUnavailable, 503, "store_unavailable", "The store is away for the moment: try again."),
-    (UnknownCampaign, 404, "not_found", "There is no such campaign."),
-    (UnknownQuestion, 409, "unknown_question", None),
-    (LeaseLost, 409, "lease_lost", None),
-    (CampaignClosed, 409, "campaign_closed", None),
-    (BudgetSpent, 409, "budget_spent", None),
-    (AlreadyExists, 409, "already_exists", None),
-    (DuplicateEvent, 409, "duplicate_event", None),
-    (InvalidArgument, 422, "invalid", None),
-    (InvalidFile, 422, "invalid_file", None),
-    (MissingExtra, 409, "missing_extra", None),
-    (AskoneError, 409, "refused", None),
+    (errors.StoreUnavailable, 503, "store_unavailable", "The store is away for the moment: try again."),
+    (errors.UnknownCampaign, 404, "not_found", "There is no such campaign."),
+    (errors.UnknownQuestion, 409, "unknown_question", None),
+    (errors.LeaseLost, 409, "lease_lost", None),
+    (errors.CampaignClosed, 409, "campaign_closed", None),
+    (errors.BudgetSpent, 409, "budget_spent", None),
+    (errors.AlreadyExists, 409, "already_exists", None),
+    (errors.DuplicateEvent, 409, "duplicate_event", None),
+    (errors.InvalidArgument, 422, "invalid", None),
+    (errors.InvalidFile, 422, "invalid_file", None),
+    (errors.MissingExtra, 409, "missing_extra", None),
+    (errors.AskoneError, 409, "refused", None),
     (TimeoutError, 503, "too_slow", "This took too long: try again."),
 )
 _PHRASES = {404: ("not_found", "There is no such page."), 405: ("method_not_allowed", "Not with this method.")}
@@ -96,7 +83,7 @@ def to_api_error(error: BaseException) -> ApiError:
         return ApiError(error.status_code, code, message)
     for kind, status, code, words in PROBLEMS:
         if isinstance(error, kind):
-            argument = error.argument if isinstance(error, InvalidArgument) else None
+            argument = error.argument if isinstance(error, errors.InvalidArgument) else None
             return ApiError(
                 status, code, str(error) if words is None else words, argument, 1.0 if status == 503 else None
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, final
+from typing import Any, Literal, Self, final
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,6 +11,11 @@ class ResponseModel(BaseModel):
     """A response body.  It is built with exactly its fields; clients should expect further ones with time."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"additionalProperties": True})
+
+    @classmethod
+    def of(cls, record: object) -> Self:
+        """Return what a record has of these fields."""
+        return cls.model_validate(record, from_attributes=True)
 
 
 @final

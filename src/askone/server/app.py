@@ -33,18 +33,7 @@ from askone.server.ops.warm_up import limit_blas_threads, warm_up
 from askone.server.ops.webhooks import Webhooks
 from askone.server.routes import accounts, annotators, exports, health, managers, pages, uploads
 from askone.server.routes.pages import error_page
-from askone.server.security.access import (
-    ADMINISTER,
-    ANNOTATE,
-    CREATE,
-    MANAGE,
-    PUBLIC,
-    READ,
-    READ_METRICS,
-    READ_OWN,
-    SESSION_ONLY,
-    SIGNED_IN,
-)
+from askone.server.security import access
 from askone.server.security.authentication import Auth
 from askone.server.security.headers import SecurityHeadersMiddleware
 from askone.server.security.passwords import Passwords
@@ -58,77 +47,77 @@ log = logging.getLogger("askone.server")
 # fmt: off
 ROUTES: tuple[Route, ...] = (
     # people who answer: first, since paths are tried in this order
-    Route("POST", f"{_C}/answers", ANNOTATE, annotators.answer, limit="answers"),
-    Route("POST", f"{_C}/next", ANNOTATE, annotators.next_question, limit="answers"),
-    Route("POST", f"{_C}/skips", ANNOTATE, annotators.skip, limit="answers"),
-    Route("POST", f"{_C}/flags", ANNOTATE, annotators.flag, limit="answers"),
-    Route("POST", f"{_C}/undo", ANNOTATE, annotators.undo, limit="answers"),
-    Route("POST", f"{_C}/leases/renew", ANNOTATE, annotators.renew, limit="answers"),
-    Route("POST", f"{_C}/leases/release", ANNOTATE, annotators.release, limit="answers"),
-    Route("GET", f"{_C}/brief", ANNOTATE, annotators.brief),
-    Route("GET", f"{_C}/rows/{{position}}/image", ANNOTATE, annotators.image, limit="answers"),
+    Route("POST", f"{_C}/answers", access.ANNOTATE, annotators.answer, limit="answers"),
+    Route("POST", f"{_C}/next", access.ANNOTATE, annotators.next_question, limit="answers"),
+    Route("POST", f"{_C}/skips", access.ANNOTATE, annotators.skip, limit="answers"),
+    Route("POST", f"{_C}/flags", access.ANNOTATE, annotators.flag, limit="answers"),
+    Route("POST", f"{_C}/undo", access.ANNOTATE, annotators.undo, limit="answers"),
+    Route("POST", f"{_C}/leases/renew", access.ANNOTATE, annotators.renew, limit="answers"),
+    Route("POST", f"{_C}/leases/release", access.ANNOTATE, annotators.release, limit="answers"),
+    Route("GET", f"{_C}/brief", access.ANNOTATE, annotators.brief),
+    Route("GET", f"{_C}/rows/{{position}}/image", access.ANNOTATE, annotators.image, limit="answers"),
 
     # signing in and out
-    Route("GET", f"{_API}/me", PUBLIC, accounts.me, optional=True),
-    Route("POST", f"{_API}/setup", PUBLIC, accounts.set_up, limit="logins"),
-    Route("POST", f"{_API}/login", PUBLIC, accounts.log_in, limit="logins"),
-    Route("POST", f"{_API}/join", PUBLIC, accounts.join, limit="logins", optional=True),
-    Route("POST", f"{_API}/logout", SESSION_ONLY, accounts.log_out),
-    Route("POST", f"{_API}/me/password", SESSION_ONLY, accounts.change_password),
-    Route("DELETE", f"{_API}/me", SESSION_ONLY, accounts.forget_me),
+    Route("GET", f"{_API}/me", access.PUBLIC, accounts.me, optional=True),
+    Route("POST", f"{_API}/setup", access.PUBLIC, accounts.set_up, limit="logins"),
+    Route("POST", f"{_API}/login", access.PUBLIC, accounts.log_in, limit="logins"),
+    Route("POST", f"{_API}/join", access.PUBLIC, accounts.join, limit="logins", optional=True),
+    Route("POST", f"{_API}/logout", access.SESSION_ONLY, accounts.log_out),
+    Route("POST", f"{_API}/me/password", access.SESSION_ONLY, accounts.change_password),
+    Route("DELETE", f"{_API}/me", access.SESSION_ONLY, accounts.forget_me),
 
     # one's own tokens, everybody's accounts
-    Route("GET", f"{_API}/tokens", READ_OWN, accounts.list_tokens),
-    Route("POST", f"{_API}/tokens", SIGNED_IN, accounts.add_token, status=201),
-    Route("DELETE", f"{_API}/tokens/{{id}}", SIGNED_IN, accounts.revoke_token),
-    Route("GET", f"{_API}/users", ADMINISTER, accounts.list_users),
-    Route("POST", f"{_API}/users", ADMINISTER, accounts.add_user, status=201),
-    Route("PATCH", f"{_API}/users/{{id}}", ADMINISTER, accounts.change_user),
-    Route("DELETE", f"{_API}/users/{{id}}", ADMINISTER, accounts.delete_user),
+    Route("GET", f"{_API}/tokens", access.READ_OWN, accounts.list_tokens),
+    Route("POST", f"{_API}/tokens", access.SIGNED_IN, accounts.add_token, status=201),
+    Route("DELETE", f"{_API}/tokens/{{id}}", access.SIGNED_IN, accounts.revoke_token),
+    Route("GET", f"{_API}/users", access.ADMINISTER, accounts.list_users),
+    Route("POST", f"{_API}/users", access.ADMINISTER, accounts.add_user, status=201),
+    Route("PATCH", f"{_API}/users/{{id}}", access.ADMINISTER, accounts.change_user),
+    Route("DELETE", f"{_API}/users/{{id}}", access.ADMINISTER, accounts.delete_user),
 
     # files on their way to become campaigns
-    Route("POST", f"{_API}/uploads", CREATE, uploads.receive, status=201, limit="heavy", raw=True),
-    Route("POST", f"{_API}/uploads/{{u}}/preview", CREATE, uploads.preview, limit="heavy"),
-    Route("POST", f"{_API}/uploads/{{u}}/forecast", CREATE, uploads.forecast, limit="heavy"),
-    Route("POST", f"{_API}/campaigns", CREATE, uploads.create, status=201, limit="heavy"),
-    Route("POST", f"{_API}/restore", CREATE, exports.restore, status=201, limit="heavy", raw=True),
+    Route("POST", f"{_API}/uploads", access.CREATE, uploads.receive, status=201, limit="heavy", raw=True),
+    Route("POST", f"{_API}/uploads/{{u}}/preview", access.CREATE, uploads.preview, limit="heavy"),
+    Route("POST", f"{_API}/uploads/{{u}}/forecast", access.CREATE, uploads.forecast, limit="heavy"),
+    Route("POST", f"{_API}/campaigns", access.CREATE, uploads.create, status=201, limit="heavy"),
+    Route("POST", f"{_API}/restore", access.CREATE, exports.restore, status=201, limit="heavy", raw=True),
 
     # campaigns
-    Route("GET", f"{_API}/campaigns", READ_OWN, managers.list_campaigns),
-    Route("GET", _C, READ, managers.show),
-    Route("PATCH", _C, MANAGE, managers.change),
-    Route("DELETE", _C, MANAGE, managers.delete),
-    Route("POST", f"{_C}/rows", MANAGE, uploads.add_rows, limit="heavy"),
-    Route("GET", f"{_C}/dashboard", READ, managers.dashboard),
-    Route("GET", f"{_C}/predictions", READ, managers.predictions),
-    Route("GET", f"{_C}/people", READ, managers.people),
-    Route("POST", f"{_C}/people/{{id}}/exclude", MANAGE, managers.exclude),
-    Route("POST", f"{_C}/people/{{id}}/include", MANAGE, managers.include),
-    Route("GET", f"{_C}/flags", READ, managers.flags),
-    Route("GET", f"{_C}/invitations", READ, managers.list_invitations),
-    Route("POST", f"{_C}/invitations", MANAGE, managers.invite, status=201),
-    Route("DELETE", f"{_C}/invitations/{{id}}", MANAGE, managers.uninvite),
-    Route("GET", f"{_C}/webhooks", READ, managers.list_webhooks),
-    Route("POST", f"{_C}/webhooks", MANAGE, managers.add_webhook, status=201),
-    Route("DELETE", f"{_C}/webhooks/{{id}}", MANAGE, managers.remove_webhook),
+    Route("GET", f"{_API}/campaigns", access.READ_OWN, managers.list_campaigns),
+    Route("GET", _C, access.READ, managers.show),
+    Route("PATCH", _C, access.MANAGE, managers.change),
+    Route("DELETE", _C, access.MANAGE, managers.delete),
+    Route("POST", f"{_C}/rows", access.MANAGE, uploads.add_rows, limit="heavy"),
+    Route("GET", f"{_C}/dashboard", access.READ, managers.dashboard),
+    Route("GET", f"{_C}/predictions", access.READ, managers.predictions),
+    Route("GET", f"{_C}/people", access.READ, managers.people),
+    Route("POST", f"{_C}/people/{{id}}/exclude", access.MANAGE, managers.exclude),
+    Route("POST", f"{_C}/people/{{id}}/include", access.MANAGE, managers.include),
+    Route("GET", f"{_C}/flags", access.READ, managers.flags),
+    Route("GET", f"{_C}/invitations", access.READ, managers.list_invitations),
+    Route("POST", f"{_C}/invitations", access.MANAGE, managers.invite, status=201),
+    Route("DELETE", f"{_C}/invitations/{{id}}", access.MANAGE, managers.uninvite),
+    Route("GET", f"{_C}/webhooks", access.READ, managers.list_webhooks),
+    Route("POST", f"{_C}/webhooks", access.MANAGE, managers.add_webhook, status=201),
+    Route("DELETE", f"{_C}/webhooks/{{id}}", access.MANAGE, managers.remove_webhook),
 
     # everything to take away
-    Route("GET", f"{_OUT}/answers", READ, exports.answers, limit="heavy"),
-    Route("GET", f"{_OUT}/predictions", READ, exports.predictions, limit="heavy"),
-    Route("GET", f"{_OUT}/model", READ, exports.model, limit="heavy"),
-    Route("GET", f"{_OUT}/log", READ, exports.log, limit="heavy"),
-    Route("GET", f"{_OUT}/backup", READ, exports.whole, limit="heavy"),
-    Route("POST", f"{_C}/import/label-studio", MANAGE, exports.import_tasks, limit="heavy", raw=True),
+    Route("GET", f"{_OUT}/answers", access.READ, exports.answers, limit="heavy"),
+    Route("GET", f"{_OUT}/predictions", access.READ, exports.predictions, limit="heavy"),
+    Route("GET", f"{_OUT}/model", access.READ, exports.model, limit="heavy"),
+    Route("GET", f"{_OUT}/log", access.READ, exports.log, limit="heavy"),
+    Route("GET", f"{_OUT}/backup", access.READ, exports.whole, limit="heavy"),
+    Route("POST", f"{_C}/import/label-studio", access.MANAGE, exports.import_tasks, limit="heavy", raw=True),
 
     # machines
-    Route("GET", "/health/live", PUBLIC, health.live, limit="free"),
-    Route("GET", "/health/ready", PUBLIC, health.ready),
-    Route("GET", "/metrics", READ_METRICS, health.metrics),
-    Route("GET", f"{_API}/openapi.json", SIGNED_IN, health.description),
+    Route("GET", "/health/live", access.PUBLIC, health.live, limit="free"),
+    Route("GET", "/health/ready", access.PUBLIC, health.ready),
+    Route("GET", "/metrics", access.READ_METRICS, health.metrics),
+    Route("GET", f"{_API}/openapi.json", access.SIGNED_IN, health.description),
 
     # pages
-    *(Route("GET", path, PUBLIC, pages.page, limit="free") for path in (*pages.HTML, *pages.SCRIPTED)),
-    Route("GET", "/static/{path:path}", PUBLIC, pages.static, limit="free"),
+    *(Route("GET", path, access.PUBLIC, pages.page, limit="free") for path in (pages.ANSWER, *pages.SCRIPTED)),
+    Route("GET", "/static/{path:path}", access.PUBLIC, pages.static, limit="free"),
 )
 # fmt: on
 
@@ -179,9 +168,12 @@ def _services(store: Store, config: ServerConfig) -> Services:
         return CampaignService(campaign.Campaign.open(store, name))
 
     def worker(name: str) -> Worker:
-        return Worker(
-            name, open_campaign, config.store_patience, config.batch, _report_spent(webhooks, name), metrics.batch
-        )
+        def tell(_: Sequence[Any], results: Sequence[Any]) -> None:
+            # Answers and ends are told out of the log; that the budget is spent is not in it.
+            if any(isinstance(result, ServingResponse) and result.state == "spent" for result in results):
+                webhooks.spent(name)
+
+        return Worker(name, open_campaign, config.store_patience, config.batch, tell, metrics.batch)
 
     rates = {"answers": config.answers, "calls": config.calls, "heavy": config.heavy, "logins": config.logins}
     return Services(
@@ -198,17 +190,6 @@ def _services(store: Store, config: ServerConfig) -> Services:
         heavy_slots=asyncio.Semaphore(2),
         ready=ready,
     )
-
-
-def _report_spent(webhooks: Webhooks, name: str) -> Any:
-    """Return what tells the webhooks that a batch found the budget spent."""
-
-    def tell(_: Sequence[Any], results: Sequence[Any]) -> None:
-        # Answers and ends are told out of the log; that the budget is spent is not in it.
-        if any(isinstance(result, ServingResponse) and result.state == "spent" for result in results):
-            webhooks.spent(name)
-
-    return tell
 
 
 @final

@@ -95,8 +95,8 @@ def _responses(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
     if route.returns is not None:
         fine["content"] = {"application/json": {"schema": _schema(route.returns, schemas, "serialization")}}
     error = {"content": {"application/json": {"schema": _schema(ErrorResponse, schemas, "serialization")}}}
-    statuses = (400, 401, 403, 404, 409, 413, 422, 429, 503)
-    return {str(route.status): fine} | {str(status): {"description": _WORDS[status], **error} for status in statuses}
+    errors = {str(status): {"description": words, **error} for status, words in _WORDS.items()}
+    return {str(route.status): fine} | errors
 
 
 def _schema(model: Any, schemas: dict[str, Any], mode: JsonSchemaMode) -> dict[str, Any]:

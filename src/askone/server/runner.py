@@ -56,7 +56,7 @@ def serve(
     settings = uvicorn_config(AppFactory(url, config), config)
     listening = settings.bind_socket()
     port = listening.getsockname()[1]
-    address = config.public_url.rstrip("/") or _address(config, port)
+    address = config.public_url.rstrip("/") or f"http{'s' if config.tls else ''}://{config.host}:{port}"
     say(f"askone serves {address}")
     if link is not None:
         say(f"Set it up, once, at {address}{link}")
@@ -129,10 +129,6 @@ def uvicorn_config(app: Callable[..., Any], config: ServerConfig) -> uvicorn.Con
         timeout_worker_healthcheck=60,
         **tls,  # type: ignore[arg-type]
     )
-
-
-def _address(config: ServerConfig, port: int) -> str:
-    return f"http{'s' if config.tls else ''}://{config.host}:{port}"
 
 
 def _with_directory(url: str, config: ServerConfig) -> ServerConfig:

@@ -40,7 +40,6 @@ class _Job:
     """A command, or a function of the campaign, and who waits for it."""
 
     waiting: asyncio.Future[Any]
-    loop: asyncio.AbstractEventLoop
     command: Any = None
     call: Callable[[Any], Any] | None = None
 
@@ -90,11 +89,11 @@ class Worker:
 
     def put(self, command: Any) -> asyncio.Future[Any]:
         """Put a command into the next batch; return its result, or the error it ends in."""
-        return self._enqueue(_Job(*_future(), command=command))
+        return self._enqueue(_Job(asyncio.get_running_loop().create_future(), command=command))
 
     def run(self, call: Callable[[Any], T]) -> asyncio.Future[T]:
         """Call a function of the campaign's service between batches: reading belongs to the thread as well."""
-        return self._enqueue(_Job(*_future(), call=call))
+        return self._enqueue(_Job(asyncio.get_running_loop().create_future(), call=call))
 
     def _enqueue(self, job: _Job) -> asyncio.Future[Any]:
         self.used = time.monotonic()
@@ -125,7 +124,7 @@ class Worker:
                 for job in jobs:
                     if job.call is not None:
                         with _ErrorsToWaiters([job]):
-                            self._run_call(job, job.call)
+                            _settle([job], [self._with(job.call)])
         self._refuse_late()
 
     def _refuse_late(self) -> None:
@@ -148,9 +147,6 @@ class Worker:
         except UnknownCampaign:
             self._campaign = None
             return self._retried(lambda: step(self._campaign_service()))
-
-    def _run_call(self, job: _Job, call: Callable[[Any], Any]) -> None:
-        _settle([job], [self._with(call)])
 
     def _gather(self) -> list[_Job] | None:
         first = self._queue.get()
@@ -206,17 +202,13 @@ class Worker:
             pause *= 2
 
 
-def _future() -> tuple[asyncio.Future[Any], asyncio.AbstractEventLoop]:
-    loop = asyncio.get_running_loop()
-    return loop.create_future(), loop
-
-
 def _settle(jobs: Sequence[_Job], results: Sequence[Any]) -> None:
     """Hand results to those who wait: one call into each event loop, which wakes it once."""
     if jobs:
         pairs = list(zip((job.waiting for job in jobs), results, strict=True))
-        if not jobs[0].loop.is_closed():
-            jobs[0].loop.call_soon_threadsafe(_set_results, pairs)
+        loop = jobs[0].waiting.get_loop()
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_set_results, pairs)
 
 
 def _set_results(pairs: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:

@@ -24,6 +24,8 @@ from askone.store.transactions import Transaction
 
 Rows = Iterable[RowBlock | Sequence[Row]]
 Mark = Callable[[int, str], Entry]
+About = tuple[str, str, bytes]
+"""The title, the owner and the learner."""
 Past = tuple[Iterable[Sequence[Entry]], Sequence[Seat], Sequence[int]]
 """Of a campaign from elsewhere: the log after its first entry, seats, and where its table grew."""
 CHUNK = 20_000
@@ -51,24 +53,17 @@ class CampaignRecord:
 
 
 def create(
-    database: Database,
-    name: str,
-    title: str,
-    owner: str,
-    learner: bytes,
-    began: Mark,
-    rows: Rows,
-    past: Past,
-    making: dict[str, int],
+    database: Database, name: str, about: About, began: Mark, rows: Rows, past: Past, making: dict[str, int]
 ) -> None:
     """See ``Store.create``."""
+    title, owner, _ = about
     if not is_name(name):
         raise InvalidArgument("name", "at most 100 letters, digits, '-', '_' and '.', a letter or digit first", name)
     as_texts("title", [title])
     as_texts("owner", [owner])
     if database.read("SELECT 1 FROM campaigns WHERE name = ?", (name,)):
         raise AlreadyExists(f"there is a campaign {name!r} already")
-    number = _hidden(database, title, owner, learner)
+    number = _hidden(database, about)
     making[name] = number
     try:
         packer = Packer()
@@ -86,10 +81,12 @@ def create(
 
 def grow(database: Database, name: str, rows: Rows, mark: Mark) -> int:
     """See ``Store.grow``: the new rows wait in a campaign without a name until they are moved in one step."""
-    dtype, width = _shape(database, name)
-    number = _hidden(database, "", "", b"")
+    found = database.read("SELECT dtype, width FROM campaigns WHERE name = ?", (name,)) if is_name(name) else []
+    if not found:
+        raise UnknownCampaign(name)
+    number = _hidden(database, ("", "", b""))
     try:
-        packer = Packer(dtype, width)
+        packer = Packer(*found[0])
         _stage(database, number, rows, packer)
         _move(database, name, number, packer, mark)
     finally:
@@ -142,8 +139,8 @@ def _is_dead(maker: str) -> bool:
     return False
 
 
-def _hidden(database: Database, title: str, owner: str, learner: bytes) -> int:
-    now = time.time()
+def _hidden(database: Database, about: About) -> int:
+    (title, owner, learner), now = about, time.time()
     with database.transaction() as session:
         return database.add_campaign(session, (title, owner, now, 0, "", "", 0, learner, _maker(), now))
 
@@ -242,13 +239,6 @@ def _show(database: Database, number: int, name: str) -> None:
             session.run("UPDATE campaigns SET name = ? WHERE id = ?", (name, number))
     except database.conflict as error:
         raise AlreadyExists(f"there is a campaign {name!r} already") from error
-
-
-def _shape(database: Database, name: str) -> tuple[str, int]:
-    found = database.read("SELECT dtype, width FROM campaigns WHERE name = ?", (name,)) if is_name(name) else []
-    if not found:
-        raise UnknownCampaign(name)
-    return found[0][0], found[0][1]
 
 
 def _move(database: Database, name: str, staged: int, packer: Packer, mark: Mark) -> None:

@@ -44,27 +44,22 @@ class Session:
 
     def run(self, text: str, values: Values = ()) -> int:
         """Return how many records a statement touched."""
-        try:
-            self.cursor.execute(self._sql(text), values)
-        except BaseException:
-            self.failed = True
-            raise
+        self._tried(self.cursor.execute, self._sql(text), values)
         return int(self.cursor.rowcount)
 
     def several(self, queries: Sequence[tuple[str, Values]]) -> list[list[Record]]:
         """Return what each of these queries gives: in one round trip, where there are any."""
-        try:
-            return self._several(self.cursor, queries)
-        except BaseException:
-            self.failed = True
-            raise
+        found: list[list[Record]] = self._tried(self._several, self.cursor, queries)
+        return found
 
     def many(self, text: str, records: Sequence[Values]) -> None:
         """Run a statement for each of several records."""
-        if not records:
-            return
+        if records:
+            self._tried(self.cursor.executemany, self._sql(text), records)
+
+    def _tried(self, call: Any, *values: Any) -> Any:
         try:
-            self.cursor.executemany(self._sql(text), records)
+            return call(*values)
         except BaseException:
             self.failed = True
             raise

@@ -17,176 +17,76 @@ METADATA = sa.MetaData()
 Statements = Callable[[str], list[str]]
 """What brings a database of a dialect one version further."""
 WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-REAL: sa.Double[float] = sa.Double()
-TEXT = sa.Text()
-BYTES = sa.LargeBinary()
+_TYPES: dict[str, Any] = {"whole": WHOLE, "real": sa.Double(), "text": sa.Text(), "bytes": sa.LargeBinary()}
+_MARKS = {"primary_key": "key", "nullable": "null", "unique": "unique", "index": "indexed"}
 
 
-def _column(name: str, kind: sa.types.TypeEngine[Any], **more: Any) -> sa.Column[Any]:
-    return sa.Column(name, kind, **{"nullable": False, **more})
+def _columns(*texts: str) -> Iterator[sa.Column[Any]]:
+    """Yield columns as "name type", with what more holds: key, null, unique, indexed, of:TABLE (gone with it)."""
+    for name, kind, *marks in (column.split() for text in texts for column in text.split(", ")):
+        owners = [mark.removeprefix("of:") for mark in marks if mark.startswith("of:")]
+        rules: dict[str, Any] = {option: mark in marks for option, mark in _MARKS.items()}
+        keys = [sa.ForeignKey(f"{owner}.id", ondelete="CASCADE") for owner in owners]
+        yield sa.Column(name, _TYPES[kind], *keys, **rules)
 
 
-def _campaign() -> sa.Column[Any]:
-    return sa.Column("campaign", WHOLE, sa.ForeignKey("campaigns.id"), nullable=False)
+def _kept(table: str, key: str, columns: str, *rules: sa.schema.SchemaItem, **options: Any) -> sa.Table:
+    """Return a table of a campaign's own data, whose records are told apart by these columns."""
+    campaign = sa.Column("campaign", WHOLE, sa.ForeignKey("campaigns.id"), nullable=False)
+    primary = sa.PrimaryKeyConstraint("campaign", *key.split(", "))
+    return sa.Table(table, METADATA, campaign, *_columns(columns), primary, *rules, **options)
 
 
-def _of(table: str) -> sa.ForeignKey:
-    return sa.ForeignKey(f"{table}.id", ondelete="CASCADE")
-
-
-MIGRATED = sa.Table("migrations", METADATA, _column("number", WHOLE, primary_key=True), _column("at", REAL))
+MIGRATED = sa.Table("migrations", METADATA, *_columns("number whole key, at real"))
 
 # A campaign without a name is being made or deleted: nobody sees it, and its log may be deleted.
 sa.Table(
     "campaigns",
     METADATA,
     sa.Column("id", WHOLE, sa.Identity(always=False), primary_key=True),
-    _column("name", TEXT, nullable=True, unique=True),
-    _column("title", TEXT),
-    _column("owner", TEXT),
-    _column("created", REAL),
-    _column("row_count", WHOLE),
-    _column("fingerprint", TEXT),
-    _column("dtype", TEXT),
-    _column("width", WHOLE),
-    _column("learner", BYTES),
-    _column("maker", TEXT),
-    _column("touched", REAL),
+    *_columns("name text null unique, title text, owner text, created real, row_count whole, fingerprint text"),
+    *_columns("dtype text, width whole, learner bytes, maker text, touched real"),
     sqlite_autoincrement=True,
 )
-ENTRIES = sa.Table(
+_kept(
     "entries",
-    METADATA,
-    _campaign(),
-    _column("seq", WHOLE),
-    _column("id", TEXT),
-    _column("kind", TEXT),
-    _column("who", TEXT),
-    _column("at", REAL),
-    _column("number", WHOLE, nullable=True),
-    _column("body", TEXT),
-    _column("hash", TEXT),
-    sa.PrimaryKeyConstraint("campaign", "seq"),
+    "seq",
+    "seq whole, id text, kind text, who text, at real, number whole null, body text, hash text",
     sa.Index("entries_by_id", "campaign", "id", unique=True),
     sa.Index("entries_by_kind", "campaign", "kind", "seq"),
     sqlite_with_rowid=False,
 )
-ROWS = sa.Table(
+ROWS = _kept(
     "table_rows",
-    METADATA,
-    _campaign(),
-    _column("position", WHOLE),
-    _column("key", TEXT),
-    _column("content", TEXT),
-    _column("features", BYTES),
-    _column("gold", TEXT, nullable=True),
-    sa.PrimaryKeyConstraint("campaign", "position"),
+    "position",
+    "position whole, key text, content text, features bytes, gold text null",
     sa.UniqueConstraint("campaign", "key"),
 )
 _GOLD = ROWS.c.gold.is_not(None)
 sa.Index("gold_rows", ROWS.c.campaign, ROWS.c.position, sqlite_where=_GOLD, postgresql_where=_GOLD)
-SEATS = sa.Table(
+_kept(
     "seats",
-    METADATA,
-    _campaign(),
-    _column("number", WHOLE),
-    _column("seat", WHOLE),
-    _column("position", WHOLE),
-    _column("person", TEXT),
-    _column("lease", TEXT),
-    _column("expires", REAL),
-    _column("ahead", TEXT, nullable=True),
-    sa.PrimaryKeyConstraint("campaign", "number", "seat"),
+    "number, seat",
+    "number whole, seat whole, position whole, person text, lease text, expires real, ahead text null",
     sa.Index("seats_by_person", "campaign", "person"),
     sa.Index("seats_by_lease", "campaign", "lease"),
     sqlite_with_rowid=False,
 )
-MEDIA = sa.Table(
-    "media",
-    METADATA,
-    _campaign(),
-    _column("key", TEXT),
-    _column("kind", TEXT),
-    _column("data", BYTES),
-    sa.PrimaryKeyConstraint("campaign", "key"),
-)
-SNAPSHOTS = sa.Table(
-    "snapshots",
-    METADATA,
-    _campaign(),
-    _column("seq", WHOLE),
-    _column("fingerprint", TEXT),
-    _column("data", BYTES),
-    sa.PrimaryKeyConstraint("campaign", "seq"),
-)
-sa.Table(
-    "users",
-    METADATA,
-    _column("id", TEXT, primary_key=True),
-    _column("name", TEXT),
-    _column("folded", TEXT, unique=True),
-    _column("role", TEXT),
-    _column("password", TEXT, nullable=True),
-    _column("disabled", WHOLE),
-)
-sa.Table(
-    "members",
-    METADATA,
-    sa.Column("campaign", WHOLE, _of("campaigns"), nullable=False),
-    sa.Column("person", TEXT, _of("users"), nullable=False, index=True),
-    _column("role", TEXT),
-    sa.PrimaryKeyConstraint("campaign", "person"),
-)
-sa.Table(
-    "sessions",
-    METADATA,
-    _column("hash", TEXT, primary_key=True),
-    sa.Column("person", TEXT, _of("users"), nullable=False, index=True),
-    _column("csrf", TEXT),
-    _column("expires", REAL),
-)
-sa.Table(
-    "tokens",
-    METADATA,
-    _column("id", TEXT, primary_key=True),
-    _column("hash", TEXT, unique=True),
-    _column("prefix", TEXT),
-    sa.Column("person", TEXT, _of("users"), nullable=False, index=True),
-    _column("scopes", TEXT),
-    _column("expires", REAL, nullable=True),
-    _column("title", TEXT),
-)
-sa.Table(
-    "invitations",
-    METADATA,
-    _column("id", TEXT, primary_key=True),
-    _column("hash", TEXT, unique=True),
-    sa.Column("campaign", WHOLE, _of("campaigns"), nullable=False, index=True),
-    _column("expires", REAL, nullable=True),
-    _column("most_uses", WHOLE, nullable=True),
-    _column("uses", WHOLE),
-    _column("title", TEXT),
-)
-sa.Table(
-    "webhooks",
-    METADATA,
-    _column("id", TEXT, primary_key=True),
-    sa.Column("campaign", WHOLE, _of("campaigns"), nullable=False, index=True),
-    _column("url", TEXT),
-    _column("secret", TEXT),
-    _column("events", TEXT),
-    _column("status", TEXT),
-)
-sa.Table(
-    "deliveries",
-    METADATA,
-    _column("id", TEXT, primary_key=True),
-    sa.Column("webhook", TEXT, _of("webhooks"), nullable=False, index=True),
-    _column("body", TEXT),
-    _column("due", REAL, index=True),
-    _column("tries", WHOLE),
-)
-sa.Table("settings", METADATA, _column("name", TEXT, primary_key=True), _column("value", TEXT))
+_kept("media", "key", "key text, kind text, data bytes")
+_kept("snapshots", "seq", "seq whole, fingerprint text, data bytes")
+for _name, _text in {
+    "users": "id text key, name text, folded text unique, role text, password text null, disabled whole",
+    "members": "campaign whole key of:campaigns, person text key indexed of:users, role text",
+    "sessions": "hash text key, person text indexed of:users, csrf text, expires real",
+    "tokens": "id text key, hash text unique, prefix text, person text indexed of:users, scopes text, "
+    "expires real null, title text",
+    "invitations": "id text key, hash text unique, campaign whole indexed of:campaigns, expires real null, "
+    "most_uses whole null, uses whole, title text",
+    "webhooks": "id text key, campaign whole indexed of:campaigns, url text, secret text, events text, status text",
+    "deliveries": "id text key, webhook text indexed of:webhooks, body text, due real indexed, tries whole",
+    "settings": "name text key, value text",
+}.items():
+    sa.Table(_name, METADATA, *_columns(_text))
 
 KEPT = ("entries", "table_rows", "seats", "media", "snapshots")
 """The tables of a campaign's own data, in which a deletion may be long."""

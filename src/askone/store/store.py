@@ -91,7 +91,8 @@ class Store:
         number and fingerprint.  Where a campaign comes from elsewhere, ``log`` is what follows, ``seats`` are those of
         questions without an answer, and ``parts`` say after how many rows the table grew: no chunk goes across.
         """
-        _campaigns.create(self._database, name, title, owner, learner, began, rows, (log, seats, parts), self._making)
+        about, past = (title, owner, learner), (log, seats, parts)
+        _campaigns.create(self._database, name, about, began, rows, past, self._making)
 
     def grow(self, name: str, rows: Rows, grown: Mark) -> int:
         """Add rows at the end, and the entry that ``grown`` makes of their number and the whole fingerprint."""

@@ -53,15 +53,11 @@ class Transaction:
         if not found:
             raise UnknownCampaign(name)
         self._session, self._database = session, database
-        self._campaign, seq, mark = found[0]
+        number, seq, mark = found[0]
+        self.campaign: int = number
+        """The campaign's number, which no other has: a name may be used again."""
         self._seq: int = seq or 0
         self._hash: str = mark or BEGINNING
-
-    @property
-    def campaign(self) -> int:
-        """The campaign's number, which no other has: a name may be used again."""
-        number: int = self._campaign
-        return number
 
     @property
     def head(self) -> tuple[int, str]:
@@ -101,11 +97,11 @@ class Transaction:
         return [Line(*record).entry() for record in records]
 
     def _tail(self, after: int) -> Query | None:
-        return None if after >= self._seq else (_TAIL, (self._campaign, after))
+        return None if after >= self._seq else (_TAIL, (self.campaign, after))
 
     def _known(self, ids: Sequence[str]) -> Query | None:
         as_texts("ids", ids)
-        return (known_query(self._database), (self._campaign, self._database.listed(ids))) if ids else None
+        return (known_query(self._database), (self.campaign, self._database.listed(ids))) if ids else None
 
     def _seats(self, people: Sequence[str], leases: Sequence[str], numbers: Sequence[int]) -> Query | None:
         as_texts("people", people)
@@ -120,10 +116,10 @@ class Transaction:
         if not given:
             return None
         query = " UNION ".join(_SEATS.format(by=by) + text for by, text, _ in given) + " ORDER BY 1, 2"
-        return query, [value for _, _, listed in given for value in (self._campaign, database.listed(listed))]
+        return query, [value for _, _, listed in given for value in (self.campaign, database.listed(listed))]
 
     def _free(self, now: float, limit: int, after: tuple[int, int] = (-1, -1)) -> Query:
-        return _FREE, (self._campaign, *after, now, limit)
+        return _FREE, (self.campaign, *after, now, limit)
 
     def write(
         self, entries: Sequence[Entry], put: Sequence[Seat] = (), drop: Sequence[tuple[int, int]] = ()
@@ -136,25 +132,23 @@ class Transaction:
         as_texts("seats", [text for seat in put for text in (seat.person, seat.lease)])
         seats = {(seat.number, seat.seat): packed_seat(seat) for seat in put}
         gone = [place for place in dict.fromkeys(drop) if place not in seats]
-        self._refuse_twice([entry.id for entry in placed])
+        ids = [entry.id for entry in placed]
+        if len(set(ids)) < len(ids):
+            raise DuplicateEvent(next(one for one in ids if ids.count(one) > 1))
         if not (records or seats or gone):
             return placed
         try:
-            self._database.append(self._session, self._campaign, records, list(seats.values()), gone)
+            self._database.append(self._session, self.campaign, records, list(seats.values()), gone)
         except self._database.conflict as error:
             if not self._database.repeats(error):
                 raise
-            raise self._twice([entry.id for entry in placed]) from error
+            raise self._twice(ids) from error
         if placed:
             self._seq, self._hash = placed[-1].seq, placed[-1].hash
         return placed
 
-    def _refuse_twice(self, ids: list[str]) -> None:
-        if len(set(ids)) < len(ids):
-            raise DuplicateEvent(next(one for one in ids if ids.count(one) > 1))
-
     def _twice(self, ids: list[str]) -> DuplicateEvent:
         # Asked outside the transaction: after an error PostgreSQL's answers no question.
-        found = self._database.read(known_query(self._database), (self._campaign, self._database.listed(ids)))
+        found = self._database.read(known_query(self._database), (self.campaign, self._database.listed(ids)))
         known = {record[1] for record in found if record[0] <= self._seq}
         return DuplicateEvent(next((one for one in ids if one in known), ids[0]))

@@ -138,7 +138,7 @@ class Webhooks:
                 await asyncio.sleep(1.0)
 
     async def send_due(self, limit: int = ROUND) -> int:
-        """Return one round; how many deliveries were tried."""
+        """Send one round; return how many deliveries were tried."""
         due = await asyncio.to_thread(self._accounts.due_deliveries, self._clock(), limit)
         await asyncio.gather(*(self._try(delivery) for delivery in due))
         return len(due)

@@ -119,7 +119,7 @@ def _describe(ctx: RequestContext, user: str | None, csrf: str | None) -> MeResp
     titles = {record.name: record.title for record in ctx.store.campaigns()} if found else {}
     roles = {} if found is None else memberships(ctx.accounts, found.id, found.role, titles)
     return MeResponse(
-        user=None if found is None else UserSummary(id=found.id, name=found.name, role=found.role),
+        user=None if found is None else UserSummary.of(found),
         csrf=csrf,
         campaigns=[CampaignMembership(name=name, title=titles[name], role=role) for name, role in roles.items()],
         needs_setup=found is None and not has_admin(ctx.accounts),
@@ -136,7 +136,7 @@ def memberships(accounts: Accounts, user: str, role: str, names: Iterable[str]) 
 
 
 async def log_out(ctx: RequestContext) -> JsonResponse[OkResponse]:
-    """Return end the session."""
+    """End the session."""
     response = JsonResponse(OkResponse())
     await ctx.services.auth.end_session(ctx.request, response)
     return response
@@ -166,10 +166,7 @@ async def forget_me(ctx: RequestContext) -> JsonResponse[OkResponse]:
 
 async def list_tokens(ctx: RequestContext) -> list[TokenResponse]:
     """Return one's own tokens, without their secrets."""
-    return [
-        TokenResponse(id=one.id, title=one.title, prefix=one.prefix, scopes=list(one.scopes), expires=one.expires)
-        for one in await to_thread(ctx.accounts.tokens, ctx.user.id)
-    ]
+    return [TokenResponse.of(token) for token in await to_thread(ctx.accounts.tokens, ctx.user.id)]
 
 
 async def add_token(ctx: RequestContext, body: NewToken) -> NewTokenResponse:
@@ -195,7 +192,7 @@ async def revoke_token(ctx: RequestContext) -> OkResponse:
 
 async def list_users(ctx: RequestContext) -> list[UserResponse]:
     """Return all accounts."""
-    return [_user_response(user) for user in await to_thread(ctx.accounts.users)]
+    return [UserResponse.of(user) for user in await to_thread(ctx.accounts.users)]
 
 
 async def add_user(ctx: RequestContext, body: NewUser) -> UserSummary:
@@ -224,7 +221,7 @@ async def change_user(ctx: RequestContext, body: UserChange) -> UserResponse:
         await to_thread(ctx.accounts.set_role, user.id, body.role)
     await to_thread(ctx.accounts.end_sessions, user.id)
     ctx.services.auth.clear_cache()
-    return _user_response(await _user(ctx))
+    return UserResponse.of(await _user(ctx))
 
 
 async def delete_user(ctx: RequestContext) -> OkResponse:
@@ -247,7 +244,3 @@ async def _require_other_admin(ctx: RequestContext, user: str) -> None:
     admins = [one.id for one in await to_thread(ctx.accounts.users) if one.role == "admin" and not one.disabled]
     if admins == [user]:
         raise conflict("Somebody has to administer this server: make another administrator first.", "last_admin")
-
-
-def _user_response(user: User) -> UserResponse:
-    return UserResponse(id=user.id, name=user.name, role=user.role, disabled=user.disabled)

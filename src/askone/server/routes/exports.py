@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from starlette.responses import Response
+from starlette.concurrency import iterate_in_threadpool
+from starlette.responses import Response, StreamingResponse
 
 from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
 from askone.server._context import RequestContext
 from askone.server._errors import conflict
 from askone.server._requests import AnswersFormat, PredictionsFormat, Restoring
 from askone.server._responses import CampaignNameResponse, ImportResponse
-from askone.server.routes.downloads import stream
 from askone.server.security.rate_limits import stream_body
 from askone.store.store import Store
 
@@ -29,6 +29,19 @@ _ENDINGS = {"label-studio": "json"}
 _CHUNK = 1 << 16
 
 
+async def _stream(chunks: Iterator[bytes], kind: str, name: str) -> StreamingResponse:
+    """Return a file that is sent while it is made; what goes wrong before its first bytes is still told as an error."""
+    pieces = iterate_in_threadpool(chunks)
+    first = await anext(pieces, b"")
+
+    async def whole() -> AsyncIterator[bytes]:
+        yield first
+        async for piece in pieces:
+            yield piece
+
+    return StreamingResponse(whole(), 200, {"Content-Disposition": f'attachment; filename="{name}"'}, kind)
+
+
 async def answers(ctx: RequestContext, query: AnswersFormat) -> Response:
     """Return all answers."""
     if query.format == "label-studio":
@@ -36,7 +49,7 @@ async def answers(ctx: RequestContext, query: AnswersFormat) -> Response:
     else:
         chunks = export.answer_chunks(ctx.store, ctx.campaign_name, query.format)
     name = f"{ctx.campaign_name}-answers.{_ENDINGS.get(query.format, query.format)}"
-    return await stream(chunks, KINDS[query.format], name)
+    return await _stream(chunks, KINDS[query.format], name)
 
 
 async def predictions(ctx: RequestContext, query: PredictionsFormat) -> Response:
@@ -44,14 +57,14 @@ async def predictions(ctx: RequestContext, query: PredictionsFormat) -> Response
     async with ctx.services.heavy_slots:
         opened = await to_thread(_opened, ctx.store, ctx.campaign_name)
     chunks = export.prediction_chunks(opened, query.format)
-    return await stream(chunks, KINDS[query.format], f"{ctx.campaign_name}-predictions.{query.format}")
+    return await _stream(chunks, KINDS[query.format], f"{ctx.campaign_name}-predictions.{query.format}")
 
 
 async def model(ctx: RequestContext) -> Response:
     """Return the model, in the format that ``askone.load`` reads."""
     async with ctx.services.heavy_slots:
         path = await to_thread(_saved, ctx.store, ctx.campaign_name)
-    return await stream(_file(path), "application/zip", f"{ctx.campaign_name}.askone")
+    return await _stream(_file(path), "application/zip", f"{ctx.campaign_name}.askone")
 
 
 def _opened(store: Store, name: str) -> campaign.Campaign:
@@ -81,15 +94,14 @@ def _file(path: Path) -> Iterator[bytes]:
 
 async def log(ctx: RequestContext) -> Response:
     """Return the log as it is, a JSON object in each line."""
-    return await stream(
-        export.log_chunks(ctx.store, ctx.campaign_name), KINDS["jsonl"], f"{ctx.campaign_name}-log.jsonl"
-    )
+    chunks = export.log_chunks(ctx.store, ctx.campaign_name)
+    return await _stream(chunks, KINDS["jsonl"], f"{ctx.campaign_name}-log.jsonl")
 
 
 async def whole(ctx: RequestContext) -> Response:
     """Return a backup of the whole campaign."""
     chunks = backup.backup_chunks(ctx.store, ctx.campaign_name)
-    return await stream(chunks, "application/zip", f"{ctx.campaign_name}-backup.zip")
+    return await _stream(chunks, "application/zip", f"{ctx.campaign_name}-backup.zip")
 
 
 async def restore(ctx: RequestContext, query: Restoring) -> CampaignNameResponse:

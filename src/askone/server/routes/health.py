@@ -13,12 +13,12 @@ from askone.server.ops.metrics import CONTENT_TYPE
 
 
 async def live(_: RequestContext) -> HealthResponse:
-    """Return say that the process answers."""
+    """Say that the process answers."""
     return HealthResponse(status="live")
 
 
 async def ready(ctx: RequestContext) -> HealthResponse:
-    """Return say that the store answers as well, and that what asks is loaded."""
+    """Say that the store answers as well, and that what asks is loaded."""
     await to_thread(ctx.store.ping)
     await ctx.services.ready.wait()
     return HealthResponse(status="ready")

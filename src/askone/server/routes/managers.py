@@ -50,7 +50,7 @@ async def show(ctx: RequestContext) -> dict[str, Any]:
 
 
 async def change(ctx: RequestContext, body: CampaignChange) -> dict[str, Any]:
-    """Return run, pauses or closes a campaign; sets its budget (null: no limit)."""
+    """Run, pause or close a campaign; set its budget (null: no limit)."""
     if not body.model_fields_set or ("status" in body.model_fields_set and body.status is None):
         raise InvalidArgument("status", "running, paused or closed, or left out for a budget", None)
     who = ctx.user.id
@@ -132,10 +132,7 @@ async def flags(ctx: RequestContext) -> list[dict[str, Any]]:
 
 async def list_invitations(ctx: RequestContext) -> list[InvitationResponse]:
     """Return the invitations to a campaign, without their secrets."""
-    return [
-        InvitationResponse(id=one.id, title=one.title, expires=one.expires, most_uses=one.most_uses, uses=one.uses)
-        for one in await to_thread(ctx.accounts.invitations, ctx.campaign_name)
-    ]
+    return [InvitationResponse.of(one) for one in await to_thread(ctx.accounts.invitations, ctx.campaign_name)]
 
 
 async def invite(ctx: RequestContext, body: NewInvitation) -> NewInvitationResponse:
@@ -169,8 +166,7 @@ async def uninvite(ctx: RequestContext) -> OkResponse:
 
 async def list_webhooks(ctx: RequestContext) -> list[WebhookResponse]:
     """Return where this campaign's events are sent, without the secrets."""
-    found = await to_thread(ctx.accounts.webhooks, ctx.campaign_name)
-    return [WebhookResponse(id=one.id, url=one.url, events=list(one.events), status=one.status) for one in found]
+    return [WebhookResponse.of(webhook) for webhook in await to_thread(ctx.accounts.webhooks, ctx.campaign_name)]
 
 
 async def add_webhook(ctx: RequestContext, body: NewWebhook) -> NewWebhookResponse:

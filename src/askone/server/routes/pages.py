@@ -31,22 +31,19 @@ TYPES = {
     ".woff2": "font/woff2",
 }
 """What may be served, and as what; files of other kinds are not."""
-HTML = {
-    "/": "answer/campaigns.html",
-    "/setup": "account/setup.html",
-    "/login": "account/login.html",
-    "/join": "account/join.html",
-    "/answer/{c}": "answer/answer.html",
-}
-SHELL = "shared/shell.html"
 SCRIPTED = {
+    "/": ("My campaigns", "answer/campaigns.js"),
+    "/setup": ("First set-up", "account/setup.js"),
+    "/login": ("Sign in", "account/login.js"),
+    "/join": ("Invitation", "account/join.js"),
     "/account": ("Account", "account/account.js"),
     "/manage": ("Campaigns", "manage/list.js"),
     "/manage/new": ("New campaign", "new/wizard.js"),
     "/manage/{c}": ("Campaign", "manage/campaign.js"),
 }
 """Pages that their script fills: the shell with this title and this script."""
-MISSING = "shared/missing.html"
+ANSWER = "/answer/{c}"
+MISSING = "missing"
 
 
 @final
@@ -73,10 +70,10 @@ def load_files(folder: Path = PAGE) -> Mapping[str, StaticFile]:
 
 
 _FILES = load_files()
-_SHELL = Template(_FILES[SHELL].content.decode())
-_PAGES = {route: _FILES[name] for route, name in HTML.items()} | {
+_SHELL = Template(_FILES["shared/shell.html"].content.decode())
+_PAGES = {ANSWER: _FILES["answer/answer.html"]} | {
     route: _file(_SHELL.substitute(title=title, script=script).encode(), TYPES[".html"])
-    for route, (title, script) in SCRIPTED.items()
+    for route, (title, script) in {**SCRIPTED, MISSING: ("There is no such page", "shared/missing.js")}.items()
 }
 
 
@@ -105,7 +102,7 @@ async def error_page(request: Request, error: Exception) -> Response:
     response = error_response(error)
     if response.status_code != 404 or not wanted or request.url.path.startswith(("/api/", "/static/")):
         return response
-    return Response(_FILES[MISSING].content, 404, {"Content-Type": TYPES[".html"], "Cache-Control": "no-store"})
+    return Response(_PAGES[MISSING].content, 404, {"Content-Type": TYPES[".html"], "Cache-Control": "no-store"})
 
 
 async def static(ctx: RequestContext) -> Response:

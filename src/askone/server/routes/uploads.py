@@ -1,23 +1,27 @@
-"""Routes from a file to a campaign: upload, look, preview, forecast, create, add rows."""
+"""Routes from a file to a campaign: upload, look, preview its first questions, forecast, create, add rows."""
 
 from __future__ import annotations
 
+import base64
 import re
 from asyncio import to_thread
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
+from askone.campaign.engine.commands import Next
+from askone.campaign.lazy import campaign, tables
 from askone.campaign.lazy import create as creation
 from askone.campaign.lazy import forecast as forecasting
-from askone.campaign.lazy import tables
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import suggest
-from askone.campaign.tables.base import Table
+from askone.campaign.tables.base import Cells, Table
+from askone.campaign.tables.image_folder import IMAGE, Images
+from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict, invalid
 from askone.server._requests import ForecastBody, MoreRows, NewCampaign, SettingsBody
@@ -25,18 +29,23 @@ from askone.server._responses import (
     AddedRowsResponse,
     CampaignNameResponse,
     PreviewResponse,
+    QuestionResponse,
+    ServingResponse,
     UploadResponse,
 )
 from askone.server._upload_folder import Upload
-from askone.server.routes.previews import preview_questions
 from askone.server.security.rate_limits import stream_body
 from askone.server.security.tokens import new_id
+from askone.store.open import open_store
+from askone.store.store import Store
 
 NONE = "none"
 """What the upload of a campaign without a table is called."""
 RESERVED = frozenset({"new"})
 """Names that are pages already."""
 _PIECE = 1 << 20
+QUESTIONS, ROWS, IMAGES = 5, 200, 40
+"""What a preview has at most."""
 
 
 async def receive(ctx: RequestContext) -> UploadResponse:
@@ -107,9 +116,57 @@ async def preview(ctx: RequestContext, body: SettingsBody) -> PreviewResponse:
 
 def _previewed(upload: Upload | None, given: dict[str, Any]) -> PreviewResponse:
     settings = Settings.from_json(given)
-    table = None if upload is None else _table(upload)
-    questions = preview_questions(settings, table)
-    return PreviewResponse(questions=questions, settings=settings.to_json(), toml=settings.to_toml())
+    table = None if upload is None else _sample(_table(upload))
+    return PreviewResponse(questions=_questions(settings, table), settings=settings.to_json(), toml=settings.to_toml())
+
+
+@final
+class SampleTable(Table):
+    """The sample of a table as a table."""
+
+    def __init__(self, table: Table, rows: int = ROWS) -> None:
+        step = max(1, len(table.sample) // rows)
+        self.title, self.columns = table.title, table.columns
+        self.sample = table.sample[::step][:rows]
+        self.rows = len(self.sample)
+
+    def chunks(self) -> Iterator[list[Cells]]:
+        yield self.sample
+
+
+@final
+class SampleImages(Images):
+    """Some images of a table as a table."""
+
+    def __init__(self, table: Images, count: int = IMAGES) -> None:
+        self._table = table
+        names = [row[IMAGE] for row in table.sample[:: max(1, len(table.sample) // count)]][:count]
+        super().__init__(names, table.title, table.limits)
+
+    def _read(self, name: str) -> bytes:
+        return self._table.image(name)
+
+
+def _sample(table: Table) -> Table:
+    return SampleImages(table) if isinstance(table, Images) else SampleTable(table)
+
+
+def _questions(settings: Settings, table: Table | None) -> list[QuestionResponse]:
+    """Return the first questions of a campaign in memory."""
+    with open_store("memory:") as store:
+        creation.create_campaign(store, "preview", settings, table, "", 0.0)
+        service = CampaignService(campaign.Campaign.open(store, "preview"))
+        served = service.serve([Next(f"p{n}", ahead=False) for n in range(QUESTIONS)], 1.0)
+        found = [one.question for one in served if isinstance(one, ServingResponse) and one.question is not None]
+        return [_with_picture(question, store) for question in found]
+
+
+def _with_picture(question: QuestionResponse, store: Store) -> QuestionResponse:
+    """Put the picture itself in place of its address: the campaign that has it is gone when the page looks."""
+    row = question.row
+    kept = store.media("preview", row.key) if row.image is not None else None
+    image = None if kept is None else f"data:{kept[0]};base64,{base64.b64encode(kept[1]).decode()}"
+    return question.model_copy(update={"row": row.model_copy(update={"image": image})})
 
 
 async def forecast(ctx: RequestContext, body: ForecastBody) -> dict[str, Any]:

@@ -11,26 +11,54 @@ User(id='u1', name='Ann', role='manager', disabled=False)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import final
 
-from askone.store.accounts._credentials import CredentialRepository, Invitation, SignedIn, Token
-from askone.store.accounts.users import Member, MemberRole, Role, User, UserRepository
-from askone.store.accounts.webhooks import Delivery, Webhook, WebhookRepository
-
-__all__ = [
-    "Accounts",
-    "Delivery",
-    "Invitation",
-    "Member",
-    "MemberRole",
-    "Role",
-    "SignedIn",
-    "Token",
-    "User",
-    "Webhook",
-]
+from askone.store._connections import Record
+from askone.store.accounts.users import UserRepository, keepable
+from askone.store.accounts.webhooks import PUT_SETTING, WebhookRepository
 
 
+@final
+@dataclass(frozen=True)
+class SignedIn:
+    """A session: ``user`` is an id, ``csrf`` what unsafe requests must carry."""
+
+    user: str
+    csrf: str = field(repr=False)
+    expires: float
+
+
+@final
+@dataclass(frozen=True)
+class Token:
+    """A token of a user, by which a program comes in; ``prefix`` is what it begins with."""
+
+    id: str
+    prefix: str
+    user: str
+    scopes: tuple[str, ...]
+    expires: float | None
+    title: str
+
+
+@final
+@dataclass(frozen=True)
+class Invitation:
+    """A link that lets so many people into a campaign until it expires (None: no end, no limit)."""
+
+    id: str
+    campaign: str
+    expires: float | None
+    most_uses: int | None
+    uses: int
+    title: str
+
+
+_TOKEN = "SELECT t.id, t.prefix, t.person, t.scopes, t.expires, t.title FROM tokens t"
+_INVITATION = """SELECT i.id, c.name, i.expires, i.most_uses, i.uses, i.title
+    FROM invitations i JOIN campaigns c ON c.id = i.campaign WHERE c.name IS NOT NULL AND """
 # Who came by an invitation and has no way in any more: no password, and no session or token that is still valid.
 _GUESTS = """SELECT u.id FROM users u WHERE u.role = 'annotator' AND u.password IS NULL AND u.disabled = 0
     AND EXISTS (SELECT 1 FROM members m WHERE m.person = u.id)
@@ -39,8 +67,8 @@ _GUESTS = """SELECT u.id FROM users u WHERE u.role = 'annotator' AND u.password 
 
 
 @final
-class Accounts(UserRepository, CredentialRepository, WebhookRepository):
-    """Everything about people that is no part of a log."""
+class Accounts(UserRepository, WebhookRepository):
+    """Everything about people that is no part of a log.  Of each secret only a hash is kept."""
 
     def prune(self, now: float, before: float) -> tuple[int, int]:
         """Delete what nobody needs any more; how many guests were forgotten, and how many other things are gone.
@@ -65,12 +93,93 @@ class Accounts(UserRepository, CredentialRepository, WebhookRepository):
         if value is None:
             self._run("DELETE FROM settings WHERE name = ?", name)
             return
-        self._run(
-            "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value
-        )
+        self._run(PUT_SETTING, name, value)
 
     def put_once(self, name: str, value: str) -> str:
         """Keep a setting unless there is one; the one that holds, for all who try at the same time."""
         self._run("INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO NOTHING", name, value)
         kept = self.get(name)
         return value if kept is None else kept
+
+    def add_session(self, hash: str, user: str, csrf: str, expires: float) -> None:
+        """Add a session: a user signs in."""
+        self._add("sessions", "the session", {"hash": hash, "person": user, "csrf": csrf, "expires": expires})
+
+    def session(self, hash: str, now: float) -> SignedIn | None:
+        """Return the session of a secret's hash, unless it has expired or its user is disabled."""
+        query = """SELECT s.person, s.csrf, s.expires FROM sessions s JOIN users u ON u.id = s.person
+            WHERE s.hash = ? AND s.expires > ? AND u.disabled = 0"""
+        found = self._read(query, hash, now)
+        return SignedIn(*found[0]) if found else None
+
+    def end_session(self, hash: str) -> None:
+        """Sign out."""
+        self._run("DELETE FROM sessions WHERE hash = ?", hash)
+
+    def end_sessions(self, user: str) -> None:
+        """Sign a user out everywhere."""
+        self._run("DELETE FROM sessions WHERE person = ?", user)
+
+    def end_expired(self, now: float) -> int:
+        """Forget what has expired: sessions, tokens and invitations; how many."""
+        tables = ("sessions", "tokens", "invitations")
+        return sum(self._run(f"DELETE FROM {table} WHERE expires <= ?", now) for table in tables)
+
+    def add_token(
+        self, id: str, hash: str, prefix: str, user: str, scopes: Sequence[str], expires: float | None, title: str
+    ) -> None:
+        """Add a token of a user."""
+        token = {"id": id, "hash": hash, "prefix": prefix, "person": user, "expires": expires, "title": title}
+        self._add("tokens", "the token", {**token, "scopes": " ".join(scopes)})
+
+    def token(self, hash: str, now: float) -> Token | None:
+        """Return the token of a secret's hash, unless it has expired or its user is disabled."""
+        where = "JOIN users u ON u.id = t.person WHERE t.hash = ? AND u.disabled = 0"
+        found = self._read(f"{_TOKEN} {where} AND (t.expires IS NULL OR t.expires > ?)", hash, now)
+        return _token(found[0]) if found else None
+
+    def tokens(self, user: str) -> list[Token]:
+        """Return all tokens of a user."""
+        return [_token(record) for record in self._read(f"{_TOKEN} WHERE t.person = ? ORDER BY t.title, t.id", user)]
+
+    def revoke_token(self, id: str, user: str) -> bool:
+        """Take back a token of this user; whether there was one."""
+        return self._run("DELETE FROM tokens WHERE id = ? AND person = ?", id, user) > 0
+
+    def add_invitation(
+        self, id: str, hash: str, campaign: str, expires: float | None, most_uses: int | None, title: str = ""
+    ) -> None:
+        """Add an invitation to a campaign."""
+        record = {"id": id, "hash": hash, "campaign": self._campaign(campaign), "title": title, "uses": 0}
+        self._add("invitations", "the invitation", {**record, "expires": expires, "most_uses": most_uses})
+
+    def invitation(self, hash: str) -> Invitation | None:
+        """Return the invitation of a secret's hash, whether or not it can still be used."""
+        found = self._read(_INVITATION + "i.hash = ?", hash)
+        return Invitation(*found[0]) if found else None
+
+    def invitations(self, campaign: str) -> list[Invitation]:
+        """Return all invitations to a campaign."""
+        self._campaign(campaign)
+        found = self._read(_INVITATION + "c.name = ? ORDER BY i.title, i.id", campaign)
+        return [Invitation(*record) for record in found]
+
+    def use_invitation(self, hash: str, now: float) -> str | None:
+        """Count a use, and the campaign that it leads to; None if it has expired or is used up."""
+        use = """UPDATE invitations SET uses = uses + 1 WHERE hash = ? AND (expires IS NULL OR expires > ?)
+            AND (most_uses IS NULL OR uses < most_uses)"""
+        keepable((hash,))
+        with self._database.transaction() as session:
+            if not session.run(use, (hash, now)):
+                return None
+            found = session.fetch(_INVITATION + "i.hash = ?", (hash,))
+            return found[0][1] if found else None
+
+    def revoke_invitation(self, id: str, campaign: str) -> bool:
+        """Take back an invitation to this campaign; whether there was one."""
+        return self._run("DELETE FROM invitations WHERE id = ? AND campaign = ?", id, self._campaign(campaign)) > 0
+
+
+def _token(record: Record) -> Token:
+    id, prefix, user, scopes, expires, title = record
+    return Token(id, prefix, user, tuple(scopes.split()), expires, title)

@@ -13,7 +13,6 @@ from askone.store._connections import Database, Record
 
 Role = Literal["admin", "manager", "annotator"]
 MemberRole = Literal["manager", "annotator"]
-_USER = "id, name, role, password, disabled"
 
 
 @final
@@ -49,7 +48,7 @@ class Repository:
         return self._database.read(query, values)
 
     def _run(self, statement: str, *values: object) -> int:
-        """Return a statement of its own; how many records it touched."""
+        """Run a statement of its own; return how many records it touched."""
         keepable(values)
         with self._database.transaction() as session:
             return session.run(statement, values)
@@ -82,15 +81,22 @@ class UserRepository(Repository):
 
     def user(self, id: str) -> User | None:
         """Return the user of an id."""
-        return _user(self._read(f"SELECT {_USER} FROM users WHERE id = ?", id))
+        return self._user("WHERE id = ?", id)
 
     def user_by_name(self, name: str) -> User | None:
         """Return the user of a name, in whatever case it is written."""
-        return _user(self._read(f"SELECT {_USER} FROM users WHERE folded = ?", folded(name)))
+        return self._user("WHERE folded = ?", folded(name))
 
     def users(self) -> list[User]:
         """Return all users, by their names."""
-        return [_made(record) for record in self._read(f"SELECT {_USER} FROM users ORDER BY folded")]
+        return self._users("ORDER BY folded")
+
+    def _users(self, which: str, *values: str) -> list[User]:
+        found = self._read(f"SELECT id, name, role, password, disabled FROM users {which}", *values)
+        return [User(id, name, role, password, bool(disabled)) for id, name, role, password, disabled in found]
+
+    def _user(self, which: str, value: str) -> User | None:
+        return next(iter(self._users(which, value)), None)
 
     def set_password(self, id: str, password_hash: str | None) -> None:
         """Another password, or none: then nobody can sign in with one."""
@@ -175,12 +181,3 @@ def keepable(values: tuple[object, ...]) -> None:
 def _one_of(argument: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise InvalidArgument(argument, "one of " + ", ".join(allowed), value)
-
-
-def _made(record: Record) -> User:
-    id, name, role, password, disabled = record
-    return User(id, name, role, password, bool(disabled))
-
-
-def _user(found: list[Record]) -> User | None:
-    return _made(found[0]) if found else None

@@ -61,7 +61,7 @@ _PLACES = """SELECT w.id, c.name, c.id, w.events, s.value, (SELECT max(e.seq) FR
     WHERE c.name IS NOT NULL ORDER BY w.id"""
 _BEGIN = """INSERT INTO settings SELECT ?, coalesce(max(seq), 0) || ' 0' FROM entries WHERE campaign = ?
     ON CONFLICT (name) DO NOTHING"""
-_MOVE = "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+PUT_SETTING = "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 _QUEUE = "INSERT INTO deliveries (id, webhook, body, due, tries) VALUES (?, ?, ?, ?, 0) ON CONFLICT (id) DO NOTHING"
 _ORPHANS = """DELETE FROM settings
     WHERE substr(name, 1, 5) = 'told ' AND substr(name, 6) NOT IN (SELECT id FROM webhooks)"""
@@ -119,7 +119,7 @@ class WebhookRepository(Repository):
             there = session.fetch("SELECT 1 FROM webhooks WHERE id = ?", (place.webhook,))
             if not there or (kept[0][0] if kept else None) != before:
                 return False
-            session.run(_MOVE, (name, f"{seq} {int(spent)}"))
+            session.run(PUT_SETTING, (name, f"{seq} {int(spent)}"))
             session.many(_QUEUE, [(id, place.webhook, body, at) for id, body in told])
         return True
 

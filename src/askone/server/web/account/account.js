@@ -1,12 +1,10 @@
 // One's own account: password, tokens for programs, leaving. Admins see all users too.
 
-import { del, get, post } from "../shared/api.js";
+import { del, patch, post } from "../shared/api.js";
 import { confirm, copyable } from "../shared/dialogs.js";
-import { el, toast } from "../shared/dom.js";
-import { action, bad, check, clearErrors, field, numeral, showError, text, words } from "../shared/fields.js";
-import { scroller, show } from "../shared/elements.js";
+import { el, scroller, show, toast } from "../shared/dom.js";
+import { action, attempt, check, choice, field, fill, numeral, showError, text, words } from "../shared/fields.js";
 import { start } from "../manage/page.js";
-import { users } from "./users.js";
 import { day } from "../shared/format.js";
 
 const SCOPES = [["read", "Read"], ["answer", "Answer"], ["manage", "Manage"]];
@@ -21,22 +19,18 @@ function password() {
     field({ label: "New password", path: "new", hint: "Ten characters or more; a sentence is easy to keep." }, box("new", "new-password")),
     field({ label: "New password again", path: "again" }, box("again", "new-password")),
     el("div", {}, el("button", { type: "submit", class: "button" }, "Change password")), message);
-  form.addEventListener("submit", async (event) => {
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
-    clearErrors(form);
-    show(message);
-    if (wish.new !== again) {
-      showError(form, "again", "The two are not the same.");
-      return;
-    }
-    try {
+    attempt(form, message, async () => {
+      show(message);
+      if (wish.new !== again) {
+        showError(form, "again", "The two are not the same.");
+        return;
+      }
       await post("/me/password", wish);
       form.reset();
       toast("Password changed");
-    } catch (error) {
-      const place = error.argument === "password" ? "new" : error.argument;
-      if (!showError(form, place, words(error))) show(message, bad(words(error)));
-    }
+    }, (error) => (error.argument === "password" ? "new" : error.argument));
   });
   return section("Password", form);
 }
@@ -47,14 +41,7 @@ function tokens() {
   const wish = { title: "", expires_days: 90 };
   const scopes = new Set(["read"]);
 
-  async function refresh() {
-    try {
-      const all = await get("/tokens");
-      show(list, all.length ? table(all) : el("p", { class: "muted" }, "No token yet. Programs and scripts need one."));
-    } catch (error) {
-      show(list, bad(words(error)));
-    }
-  }
+  const refresh = () => fill(list, "/tokens", (all) => (all.length ? table(all) : el("p", { class: "muted" }, "No token yet. Programs and scripts need one.")));
 
   const table = (all) => scroller("Tokens", el("table", {},
     el("thead", {}, el("tr", {}, ["Token", "May", "Valid until", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
@@ -64,10 +51,7 @@ function tokens() {
       el("td", { class: "nowrap" }, one.expires ? day(one.expires) : "no end"),
       el("td", {}, el("button", { type: "button", class: "button small danger", "aria-label": `Revoke ${one.title || one.id}`, onclick: () => confirm({
         title: "Revoke this token?", say: "Programs that use it are refused from now on.", button: "Revoke", danger: true,
-        run: async () => {
-          await del(`/tokens/${encodeURIComponent(one.id)}`);
-          await refresh();
-        },
+        run: () => del(`/tokens/${encodeURIComponent(one.id)}`).then(refresh),
       }) }, "Revoke")))))));
 
   const form = el("div", { class: "stack" },
@@ -75,16 +59,11 @@ function tokens() {
       field({ label: "What it is for", path: "title" }, text("", (value) => { wish.title = value; }, { placeholder: "nightly export", maxlength: "100" })),
       field({ label: "Valid for days", path: "expires_days" }, numeral(wish.expires_days, (value) => { wish.expires_days = value; }, { min: "1", step: "1" }))),
     el("fieldset", { class: "field", dataset: { path: "scopes" } }, el("legend", {}, "It may"), el("div", { class: "line" }, SCOPES.map(([scope, name]) => check(name, scopes.has(scope), (on) => (on ? scopes.add(scope) : scopes.delete(scope))))), el("span", { class: "error", role: "alert" })),
-    el("div", {}, action("Make a token", async () => {
-      clearErrors(form);
-      try {
-        const made = await post("/tokens", { ...wish, scopes: [...scopes] });
-        show(message, el("div", { class: "notice good stack" }, copyable("Token", made.token), el("p", { class: "small" }, "Copy it now: it is shown this once, and only its hash is kept.")));
-        await refresh();
-      } catch (error) {
-        if (!showError(form, error.argument, words(error))) show(message, bad(words(error)));
-      }
-    })));
+    el("div", {}, action("Make a token", () => attempt(form, message, async () => {
+      const made = await post("/tokens", { ...wish, scopes: [...scopes] });
+      show(message, el("div", { class: "notice good stack" }, copyable("Token", made.token), el("p", { class: "small" }, "Copy it now: it is shown this once, and only its hash is kept.")));
+      await refresh();
+    }))));
   refresh();
   return section("Tokens for programs", list, form, message);
 }
@@ -93,18 +72,66 @@ function leaving(user) {
   const go = () => confirm({
     title: "Delete my data?", button: "Delete my data", danger: true, typed: user.name,
     say: ["Your name, password, sessions and tokens are deleted. Your answers stay under a pseudonym that leads to nobody.", "This cannot be undone."],
-    run: async () => {
-      await del("/me");
-      location.assign("/");
-    },
+    run: () => del("/me").then(() => location.assign("/")),
   });
   return section("Leave", el("p", { class: "muted" }, "Removes everything that says who you are."),
     el("div", { class: "line" },
-      action("Sign out", async () => {
-        await post("/logout");
-        location.assign("/");
-      }),
+      action("Sign out", () => post("/logout").then(() => location.assign("/"))),
       el("button", { type: "button", class: "button danger", onclick: go }, "Delete my data")));
+}
+
+const ROLES = [["admin", "admin"], ["manager", "manager"], ["annotator", "annotator"]];
+
+/** For admins: who has an account, and what they may do. */
+function users(person) {
+  const list = el("div");
+  const message = el("div", { "aria-live": "polite" });
+  const wish = { name: "", role: "manager", password: "" };
+
+  const refresh = () => fill(list, "/users", table);
+
+  async function turn(user, role) {
+    try {
+      await patch(`/users/${encodeURIComponent(user.id)}`, { role });
+      toast(`${user.name} is ${role} now.`);
+    } catch (error) {
+      toast(words(error));
+    }
+    await refresh();
+  }
+
+  const remove = (user) => confirm({
+    title: `Remove ${user.name}?`, say: "Their name, password, sessions and tokens are deleted; their answers stay under a pseudonym.", button: "Remove", danger: true,
+    run: () => del(`/users/${encodeURIComponent(user.id)}`).then(refresh),
+  });
+
+  const line = (user) => {
+    const self = user.id === person.user.id;
+    return el("tr", {},
+      el("th", { scope: "row" }, user.name, " ", user.disabled ? el("span", { class: "badge bad" }, "disabled") : null),
+      el("td", {}, self ? user.role : choice(user.role, ROLES, (role) => turn(user, role), { "aria-label": `Role of ${user.name}`, class: "role" })),
+      el("td", {}, self ? "you" : el("button", { type: "button", class: "button small danger", "aria-label": `Remove ${user.name}`, onclick: () => remove(user) }, "Remove")));
+  };
+
+  const table = (all) => scroller("Users", el("table", {},
+    el("thead", {}, el("tr", {}, ["Name", "Role", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
+    el("tbody", {}, all.map(line))));
+
+  const form = el("form", { class: "fields" },
+    field({ label: "Name", path: "name" }, text("", (value) => { wish.name = value; }, { required: true, maxlength: "100" })),
+    field({ label: "Role", path: "role" }, choice(wish.role, ROLES, (value) => { wish.role = value; })),
+    field({ label: "First password", path: "password", hint: "Tell it to them; they change it." }, text("", (value) => { wish.password = value; }, { type: "password", autocomplete: "new-password" })),
+    el("div", { class: "field end" }, action("Add user", () => attempt(form, message, async () => {
+      show(message);
+      const { password, ...rest } = wish;
+      await post("/users", password ? wish : rest);
+      form.reset();
+      Object.assign(wish, { name: "", role: "manager", password: "" });
+      await refresh();
+    }))));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  refresh();
+  return el("section", { class: "card stack users" }, el("h2", {}, "Users"), list, el("h3", {}, "Add a user"), form, message);
 }
 
 const section = (title, ...content) => el("section", { class: "card stack" }, el("h2", {}, title), ...content);

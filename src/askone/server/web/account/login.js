@@ -1,16 +1,20 @@
 import { inside, me, post } from "../shared/api.js";
-import { byId } from "../shared/dom.js";
-import { onSubmit, revealing } from "../shared/forms.js";
+import { byId, el } from "../shared/dom.js";
+import { credentials, formPage } from "../shared/forms.js";
 import { top } from "../shared/header.js";
 
 const next = () => inside(new URLSearchParams(location.search).get("next") ?? "/");
 
 top();
-revealing(byId("reveal"), byId("password"));
-onSubmit(byId("form"), async () => {
-  await post("/login", { name: byId("name").value.trim(), password: byId("password").value });
-  location.replace(next());
-}, (error) => (error.status === 401 ? "The name or the password is wrong." : null));
+formPage({
+  title: "Sign in", fields: credentials("current-password"), submit: "Sign in",
+  note: el("p", { class: "small muted" }, "Invited to answer questions? Open your invitation link: it needs no password."),
+  send: async () => {
+    await post("/login", { name: byId("name").value.trim(), password: byId("password").value });
+    location.replace(next());
+  },
+  explain: (error) => (error.status === 401 ? "The name or the password is wrong." : null),
+});
 byId("name").focus();
 
 const person = await me().catch(() => null);

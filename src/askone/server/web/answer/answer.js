@@ -2,13 +2,13 @@
 
 import { get, me, toLogin } from "../shared/api.js";
 import { Shift, Stopwatch } from "./stopwatch.js";
-import { byId, count, el, icon, toast } from "../shared/dom.js";
+import { byId, el, icon, toast } from "../shared/dom.js";
+import { count } from "../shared/format.js";
 import { keyTable, listen, setSingleKeys, singleKeys } from "./keys.js";
-import { picture } from "./pictures.js";
 import { insist } from "../shared/backoff.js";
 import { Screens } from "./screens.js";
 import { Session } from "./session.js";
-import { sentence, showRow, spoken } from "./question-view.js";
+import { picture, sentence, showRow, spoken } from "./question-view.js";
 import { Swipe } from "./swipe.js";
 import { top } from "../shared/header.js";
 

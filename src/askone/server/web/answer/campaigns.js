@@ -1,5 +1,5 @@
 import { me, post } from "../shared/api.js";
-import { byId, el, icon } from "../shared/dom.js";
+import { byId, el, icon, show } from "../shared/dom.js";
 import { insist } from "../shared/backoff.js";
 import { top } from "../shared/header.js";
 
@@ -18,27 +18,20 @@ async function signOut() {
   location.assign("/login");
 }
 
-function show(person) {
-  const { user, campaigns } = person;
-  const manages = user.role !== "annotator";
-  top(person);
-  byId("greeting").textContent = `Signed in as ${user.name}.`;
-  byId("actions").replaceChildren(
-    manages ? el("a", { class: "button primary", href: "/manage/new" }, "New campaign") : "",
-    el("button", { class: "button", type: "button", onclick: signOut }, "Sign out"));
-  byId("campaigns").replaceChildren(...campaigns.map(card));
-  byId("campaigns").removeAttribute("aria-busy");
-  byId("none").hidden = campaigns.length > 0;
-  byId("none").textContent = manages
-    ? "There is no campaign yet. Start one from a table of rows."
-    : "You are in no campaign yet. Open the invitation link that you were sent.";
-}
-
+const main = byId("main");
 top();
-const person = await insist(me, (error) => {
-  byId("problem").textContent = error.message;
-  byId("problem").hidden = false;
-});
-byId("problem").hidden = true;
-if (person.user) show(person);
-else location.replace(person.needs_setup ? "/setup" : "/login");
+const person = await insist(me, (error) => show(main, el("div", { class: "notice bad", role: "alert" }, error.message)));
+const { user, campaigns } = person;
+if (user) {
+  const manages = user.role !== "annotator";
+  const none = manages ? "There is no campaign yet. Start one from a table of rows." : "You are in no campaign yet. Open the invitation link that you were sent.";
+  top(person);
+  main.removeAttribute("aria-busy");
+  show(main, el("div", { class: "stack loose" },
+    el("div", { class: "line between" },
+      el("div", {}, el("h1", {}, "My campaigns"), el("p", { class: "muted" }, `Signed in as ${user.name}.`)),
+      el("div", { class: "line" },
+        manages ? el("a", { class: "button primary", href: "/manage/new" }, "New campaign") : null,
+        el("button", { class: "button", type: "button", onclick: signOut }, "Sign out"))),
+    campaigns.length ? el("ul", { class: "grid plain", id: "campaigns" }, campaigns.map(card)) : el("div", { class: "card flat empty", id: "none" }, none)));
+} else location.replace(person.needs_setup ? "/setup" : "/login");

@@ -1,8 +1,7 @@
 // A question and its row as elements. Everything that comes from outside goes in as text.
 
 import { el, icon } from "../shared/dom.js";
-import { local } from "../shared/local-number.js";
-import { forget, picture } from "./pictures.js";
+import { local } from "../shared/format.js";
 
 const LONG = 90; // characters: more are a text to read, not a value
 const CLIPPED = 4_000;
@@ -110,6 +109,35 @@ function facts(fields) {
       el("dt", { dir: "auto" }, field.name),
       el("dd", { dir: "auto", class: field.kind === "number" ? "number" : null }, value(field)))));
 }
+
+// Pictures of the questions that may come next are fetched ahead and kept as elements: showing one asks nobody.
+const KEPT = 8;
+const kept = new Map();
+
+function load(address) {
+  const picture = new Image();
+  picture.decoding = "async";
+  picture.draggable = false;
+  // Tiny pictures are enlarged by the style sheet.
+  picture.addEventListener("load", () => picture.classList.toggle("tiny", picture.naturalWidth < 100));
+  picture.src = address;
+  return picture;
+}
+
+/** Addresses come from the server's JSON: only this site's own paths are fetched. */
+const own = (address) => typeof address === "string" && /^\/(?!\/)/.test(address);
+
+export function picture(address) {
+  if (!own(address)) return null;
+  const element = kept.get(address) ?? load(address);
+  kept.delete(address);
+  kept.set(address, element);
+  while (kept.size > KEPT) kept.delete(kept.keys().next().value);
+  return element;
+}
+
+/** After an error the next look fetches it anew. */
+const forget = (address) => kept.delete(address);
 
 function figure(address, key) {
   const image = picture(address);

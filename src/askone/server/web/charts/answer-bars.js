@@ -1,7 +1,7 @@
 // Answers per minute.
 
+import { s } from "../shared/dom.js";
 import { frame } from "./marks.js";
-import { s } from "../shared/elements.js";
 import { clock, count, plural } from "../shared/format.js";
 
 const MOST = 60;

@@ -1,8 +1,7 @@
 // A chart on the page: drawn to the room there is, read by pointer, by keys or as a table, and taken away as a file.
 
 import { saveAs, savePng, saveSvg } from "../shared/download.js";
-import { el } from "../shared/dom.js";
-import { freshId, s, scroller, show } from "../shared/elements.js";
+import { el, freshId, s, scroller, show } from "../shared/dom.js";
 
 /**
  * `draw(data, width, options)` gives {svg, stops, box, rest}: stops are {x, y, text} in reading order, at which the values can
@@ -44,11 +43,9 @@ export class Figure {
     this.#redraw();
   }
 
-  #toggle({ name, text, value = false, change }) {
-    this.options[name] = value;
-    const box = el("input", { type: "checkbox", checked: value, onchange: () => {
+  #toggle({ name, text }) {
+    const box = el("input", { type: "checkbox", onchange: () => {
       this.options[name] = box.checked;
-      if (change) change(box.checked);
       this.width = 0;
       this.#redraw();
     } });

@@ -1,8 +1,7 @@
 // The learning curve: how far off the model is, as measured on answers alone, against the number of answers.
 
-import { band, frame, line } from "./marks.js";
-import { s } from "../shared/elements.js";
-import { extent } from "./scales.js";
+import { s } from "../shared/dom.js";
+import { band, extent, frame, line } from "./marks.js";
 import { count, percent, plural, rounded, withUnit } from "../shared/format.js";
 
 const isShare = (measure, unit) => !unit && /share|agree|right/.test(measure);

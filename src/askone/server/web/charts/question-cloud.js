@@ -1,8 +1,7 @@
 // The cloud of questions: which ones were asked, and what was answered. One picture for each kind of question.
 
-import { canvas, crosses, discs, frame, legend, line } from "./marks.js";
-import { s } from "../shared/elements.js";
-import { extent } from "./scales.js";
+import { s } from "../shared/dom.js";
+import { canvas, crosses, discs, extent, frame, legend, line } from "./marks.js";
 import { count, number, plural, withUnit } from "../shared/format.js";
 
 const yesMark = (point) => discs([point], 4, "yes");

@@ -1,18 +1,16 @@
 // One campaign: its head, its tabs, and the one poll that feeds the numbers.
 
 import { get, patch, remembered } from "../shared/api.js";
-import { el, toast } from "../shared/dom.js";
+import { el, show, toast } from "../shared/dom.js";
 import { confirm } from "../shared/dialogs.js";
 import { exportsTab } from "./exports.js";
 import { flagsTab } from "./flags.js";
 import { words } from "../shared/fields.js";
 import { invitationsTab, welcome } from "./invitations.js";
-import { show } from "../shared/elements.js";
 import { Overview } from "./overview.js";
 import { peopleTab } from "./people.js";
 import { poll } from "../shared/poll.js";
 import { start, statusBadge } from "./page.js";
-import { tabs } from "./tabs.js";
 import { tuningTab } from "./settings.js";
 
 /** What the tabs share: the campaign's record, its paths, and how to change its status. */
@@ -71,6 +69,49 @@ class Shared {
       over ? el("button", { type: "button", class: "button", onclick: () => this.close() }, "Close") : el("a", { class: "button", href: `/answer/${encodeURIComponent(this.name)}` }, "Answer"),
       over ? el("a", { class: "button primary", href: "#export" }, "Take the results") : el("a", { class: "button primary", href: "#invitations" }, "Invite people"));
   }
+}
+
+/**
+ * Tabs that are in the address: a link to #people opens there, and going back goes back.
+ * `list`: [[id, name, open(panel)], ...]; open fills the panel, and may give a function that is called on leaving.
+ */
+function tabs(list, label) {
+  const bar = el("div", { class: "tabs", role: "tablist", "aria-label": label });
+  const panel = el("div", { class: "tab-panel", role: "tabpanel", id: "panel", tabindex: "-1" });
+  let leave = null;
+  let now = null;
+  const buttons = list.map(([id, name]) =>
+    el("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": "panel", onclick: () => { location.hash = id; } }, name));
+  bar.append(...buttons);
+  bar.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const at = buttons.indexOf(document.activeElement);
+    const next = buttons[(at + step + buttons.length) % buttons.length];
+    next.focus();
+    next.click();
+  });
+
+  function open() {
+    const wanted = location.hash.slice(1);
+    const at = Math.max(0, list.findIndex(([id]) => id === wanted));
+    const [id, , fill] = list[at];
+    if (id === now) return;
+    now = id;
+    if (leave) leave();
+    buttons.forEach((button, i) => {
+      button.setAttribute("aria-selected", String(i === at));
+      button.tabIndex = i === at ? 0 : -1;
+    });
+    buttons[at].scrollIntoView({ block: "nearest", inline: "nearest" });
+    panel.setAttribute("aria-labelledby", `tab-${id}`);
+    panel.replaceChildren();
+    leave = fill(panel) ?? null;
+  }
+
+  window.addEventListener("hashchange", open);
+  return { bar, panel, open };
 }
 
 start(async (person, place) => {

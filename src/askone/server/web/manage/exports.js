@@ -1,9 +1,8 @@
 // Everything as files: plain links, so that the browser streams them to the disk.
 
 import { upload } from "../shared/api.js";
-import { el, toast } from "../shared/dom.js";
-import { bad, words } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
+import { el, show, toast } from "../shared/dom.js";
+import { chooser } from "../shared/fields.js";
 import { plural } from "../shared/format.js";
 
 const FILES = [
@@ -18,25 +17,16 @@ export function exportsTab(panel, shared) {
   const link = (what, format, name, title) =>
     el("a", { class: "button", href: `/api/v1${shared.root}/export/${what}${format ? `?format=${format}` : ""}`, download: "", "aria-label": `${title}: download ${name}` }, name);
   const message = el("div", { "aria-live": "polite" });
-  const file = el("input", { type: "file", accept: ".json", id: "import-file", class: "visually-hidden", onchange: () => file.files[0] && bring(file.files[0]) });
-
-  async function bring(chosen) {
-    try {
-      const made = await upload(`${shared.root}/import/label-studio`, chosen);
-      const answers = made?.answers ?? made?.added ?? 0;
-      show(message);
-      toast(`Brought in ${plural(answers, "answer")}.`);
-      shared.poll.now();
-    } catch (error) {
-      show(message, bad(words(error)));
-    } finally {
-      file.value = "";
-    }
-  }
+  const file = chooser("import-file", ".json", message, async (chosen) => {
+    const { answers } = await upload(`${shared.root}/import/label-studio`, chosen);
+    show(message);
+    toast(`Brought in ${plural(answers, "answer")}.`);
+    shared.poll.now();
+  });
 
   show(panel, el("div", { class: "grid exports" },
     FILES.map(([title, note, what, formats]) =>
       el("section", { class: "card stack" }, el("h2", {}, title), el("p", { class: "muted small" }, note), el("div", { class: "line" }, formats.map(([format, name]) => link(what, format, name, title))))),
     el("section", { class: "card stack" }, el("h2", {}, "Bring in answers"), el("p", { class: "muted small" }, "Yes/no choices from a JSON export of Label Studio. Answers that are here already are passed over."),
-      el("div", { class: "line" }, file, el("label", { for: "import-file", class: "button" }, "Choose a file")), message)));
+      el("div", { class: "line" }, file), message)));
 }

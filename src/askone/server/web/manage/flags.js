@@ -1,19 +1,11 @@
 // What people found wrong with questions or rows.
 
-import { get } from "../shared/api.js";
-import { el } from "../shared/dom.js";
-import { bad, words } from "../shared/fields.js";
-import { scroller, show } from "../shared/elements.js";
+import { el, scroller, show } from "../shared/dom.js";
+import { fill } from "../shared/fields.js";
 import { count, moment } from "../shared/format.js";
 
-export async function fill(panel, shared) {
-  try {
-    const flags = await get(`${shared.root}/flags`);
-    show(panel, flags.length ? table(flags) : el("div", { class: "card empty stack" }, el("h2", {}, "Nothing was flagged"), el("p", {}, "When somebody flags a question, its row and their reason appear here.")));
-  } catch (error) {
-    show(panel, bad(words(error)));
-  }
-}
+const nothing = () =>
+  el("div", { class: "card empty stack" }, el("h2", {}, "Nothing was flagged"), el("p", {}, "When somebody flags a question, its row and their reason appear here."));
 
 const table = (flags) =>
   scroller("Flags", el("table", {},
@@ -26,5 +18,5 @@ const table = (flags) =>
 
 export function flagsTab(panel, shared) {
   show(panel, el("p", { class: "muted" }, "Loading …"));
-  fill(panel, shared);
+  fill(panel, `${shared.root}/flags`, (flags) => (flags.length ? table(flags) : nothing()));
 }

@@ -1,10 +1,9 @@
 // Links that let people in: made, shown once with a code for phones, and taken back.
 
-import { del, get, post } from "../shared/api.js";
+import { del, post } from "../shared/api.js";
 import { confirm, copyable } from "../shared/dialogs.js";
-import { el } from "../shared/dom.js";
-import { action, bad, clearErrors, field, numeral, showError, text, words } from "../shared/fields.js";
-import { scroller, show } from "../shared/elements.js";
+import { el, scroller, show } from "../shared/dom.js";
+import { action, attempt, field, fill, numeral, text } from "../shared/fields.js";
 import { count, moment } from "../shared/format.js";
 
 /** An SVG made for a page lacks the name space that a picture needs. */
@@ -38,31 +37,18 @@ function maker(shared, made) {
     field({ label: "For whom (optional)", path: "title", hint: "A note for yourself." }, text("", (value) => { wish.title = value; }, { placeholder: "Course on Tuesday", maxlength: "100" })),
     field({ label: "Valid for hours", path: "expires_hours" }, numeral(wish.expires_hours, (value) => { wish.expires_hours = value; }, { min: "1", step: "1" })),
     field({ label: "For so many people", path: "most_uses", hint: "1 to 10,000." }, numeral(wish.most_uses, (value) => { wish.most_uses = value; }, { min: "1", step: "1" })),
-    el("div", { class: "field end" }, action("Make a link", async () => {
-      clearErrors(form);
-      try {
-        show(place, shown(await post(`${shared.root}/invitations`, given(wish))));
-        made();
-      } catch (error) {
-        if (!showError(form, error.argument, words(error))) show(place, bad(words(error)));
-      }
-    }, { class: "button primary" })));
+    el("div", { class: "field end" }, action("Make a link", () => attempt(form, place, async () => {
+      show(place, shown(await post(`${shared.root}/invitations`, given(wish))));
+      made();
+    }), { class: "button primary" })));
   return el("section", { class: "card stack" }, el("h2", {}, "Invite people"),
     el("p", { class: "muted" }, "People open the link and answer; they need no account and see nothing but questions."), form, place);
 }
 
 export function invitationsTab(panel, shared) {
   const list = el("div");
+  const refresh = () => fill(list, `${shared.root}/invitations`, (all) => (all.length ? table(all) : el("p", { class: "empty" }, "No invitation so far.")));
   show(panel, el("div", { class: "stack" }, maker(shared, refresh), list));
-
-  async function refresh() {
-    try {
-      const all = await get(`${shared.root}/invitations`);
-      show(list, all.length ? table(all) : el("p", { class: "empty" }, "No invitation so far."));
-    } catch (error) {
-      show(list, bad(words(error)));
-    }
-  }
 
   const table = (all) =>
     scroller("Invitations", el("table", {}, el("caption", {}, "Invitations"),
@@ -76,10 +62,7 @@ export function invitationsTab(panel, shared) {
 
   const revoke = (one) => confirm({
     title: "Revoke this invitation?", say: "Nobody can join with it any more. People who joined already stay.", button: "Revoke", danger: true,
-    run: async () => {
-      await del(`${shared.root}/invitations/${encodeURIComponent(one.id)}`);
-      await refresh();
-    },
+    run: () => del(`${shared.root}/invitations/${encodeURIComponent(one.id)}`).then(refresh),
   });
   refresh();
 }
@@ -99,14 +82,10 @@ export function welcome(shared) {
   const card = el("section", { class: "card stack welcome", "aria-label": "First steps" },
     el("div", { class: "line between" }, el("h2", {}, "Your campaign is running. Who answers?"), el("button", { type: "button", class: "button quiet small", onclick: () => card.remove() }, "Not now")),
     el("div", { class: "line" },
-      action("Make an invitation link", async (button) => {
-        try {
-          show(place, shown(await post(`${shared.root}/invitations`, { title: "First invitation", expires_hours: 168, most_uses: 20 })));
-          button.remove();
-        } catch (error) {
-          show(place, bad(words(error)));
-        }
-      }, { class: "button primary" }),
+      action("Make an invitation link", (button) => attempt(card, place, async () => {
+        show(place, shown(await post(`${shared.root}/invitations`, { title: "First invitation", expires_hours: 168, most_uses: 20 })));
+        button.remove();
+      }), { class: "button primary" }),
       el("a", { class: "button", href: `/answer/${encodeURIComponent(shared.name)}` }, "Answer a few yourself"),
       el("span", { class: "muted small" }, "The link is valid for a week and twenty people.")),
     place);

@@ -1,10 +1,9 @@
 // The list of campaigns, and a campaign brought back from a backup.
 
 import { get, upload } from "../shared/api.js";
-import { el } from "../shared/dom.js";
-import { open } from "../shared/dialogs.js";
-import { bad, field, text, words } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
+import { el, show } from "../shared/dom.js";
+import { confirm } from "../shared/dialogs.js";
+import { field, text } from "../shared/fields.js";
 import { bar, start, statusBadge } from "./page.js";
 import { count, day, plural } from "../shared/format.js";
 
@@ -23,33 +22,29 @@ function card(campaign) {
 }
 
 function restore() {
-  const trouble = el("div");
   const fill = el("div", { class: "fill" });
   const progress = el("div", { class: "bar", hidden: true }, fill);
   const file = el("input", { type: "file", accept: ".zip,.askone", required: true });
   let name = "";
-  const send = el("button", { type: "submit", class: "button primary" }, "Restore");
-  const form = el("form", { class: "stack" },
-    el("p", { class: "muted" }, "A backup holds the whole campaign: settings, rows, every answer and the model. Its chain of hashes is checked before anything is written."),
-    field({ label: "Backup file" }, file),
-    field({ label: "New name (optional)", path: "name", hint: "Needed where a campaign of the old name is still here; the copy then says “(restored)” in its title." }, text("", (value) => { name = value.trim(); }, { placeholder: "prices-2" })),
-    progress, trouble,
-    el("div", { class: "line end" }, el("button", { type: "button", class: "button quiet", onclick: () => dialog.close() }, "Cancel"), send));
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    send.disabled = true;
-    progress.hidden = false;
-    try {
-      const path = name ? `/restore?name=${encodeURIComponent(name)}` : "/restore";
-      const made = await upload(path, file.files[0], (share) => { fill.style.width = `${100 * share}%`; });
-      location.assign(`/manage/${encodeURIComponent(made.name)}`);
-    } catch (error) {
-      show(trouble, bad(words(error)));
-      send.disabled = false;
-      progress.hidden = true;
-    }
+  confirm({
+    title: "Restore a campaign", button: "Restore",
+    say: "A backup holds the whole campaign: settings, rows, every answer and the model. Its chain of hashes is checked before anything is written.",
+    fields: [
+      field({ label: "Backup file" }, file),
+      field({ label: "New name (optional)", path: "name", hint: "Needed where a campaign of the old name is still here; the copy then says “(restored)” in its title." }, text("", (value) => { name = value.trim(); }, { placeholder: "prices-2" })),
+      progress,
+    ],
+    run: async () => {
+      progress.hidden = false;
+      try {
+        const path = name ? `/restore?name=${encodeURIComponent(name)}` : "/restore";
+        const made = await upload(path, file.files[0], (share) => { fill.style.width = `${100 * share}%`; });
+        location.assign(`/manage/${encodeURIComponent(made.name)}`);
+      } finally {
+        progress.hidden = true;
+      }
+    },
   });
-  const dialog = open("Restore a campaign", form);
 }
 
 const nothing = () =>

@@ -3,13 +3,11 @@
 import { drawBars, tableOfBars } from "../charts/answer-bars.js";
 import { drawCloud, tableOfCloud } from "../charts/question-cloud.js";
 import { drawCurve, tableOfCurve } from "../charts/learning-curve.js";
-import { el } from "../shared/dom.js";
+import { el, show } from "../shared/dom.js";
 import { Figure } from "../charts/chart.js";
 import { choice } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
-import { drawNotes } from "./warnings.js";
 import { Predictions } from "./predictions.js";
-import { drawTiles } from "./tiles.js";
+import { drawNotes, drawTiles } from "./tiles.js";
 
 const CLOUD_NOTES = {
   threshold: "Every threshold that was asked, and its answer; fainter marks are older. Line or small dots: what the model predicts now.",

@@ -1,9 +1,8 @@
 // The beginning of every manager's page: who is there, the bar at the top, and what to do when something fails.
 
 import { me, toLogin } from "../shared/api.js";
-import { byId, el } from "../shared/dom.js";
+import { byId, el, show } from "../shared/dom.js";
 import { bad, words } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
 import { top } from "../shared/header.js";
 import { END } from "../shared/format.js";
 

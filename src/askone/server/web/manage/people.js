@@ -2,10 +2,9 @@
 
 import { get, post } from "../shared/api.js";
 import { confirm } from "../shared/dialogs.js";
-import { el, toast } from "../shared/dom.js";
+import { el, scroller, show, toast } from "../shared/dom.js";
 import { words } from "../shared/fields.js";
 import { poll } from "../shared/poll.js";
-import { scroller, show } from "../shared/elements.js";
 import { ago, count, number, percent, plural } from "../shared/format.js";
 
 const HEADS = [

@@ -1,9 +1,8 @@
 // What the model says now about chosen rows, and how sure it is.
 
 import { get } from "../shared/api.js";
-import { el } from "../shared/dom.js";
+import { el, scroller, show } from "../shared/dom.js";
 import { bad, field, text, words } from "../shared/fields.js";
-import { scroller, show } from "../shared/elements.js";
 import { count, percent, rounded, withUnit } from "../shared/format.js";
 
 const FIRST = 6;

@@ -1,9 +1,8 @@
 // The question as people will see it, on real rows, while its settings are written.
 
 import { post } from "../shared/api.js";
-import { el } from "../shared/dom.js";
+import { el, scrolls, show } from "../shared/dom.js";
 import { words } from "../shared/fields.js";
-import { scrolls, show } from "../shared/elements.js";
 
 /** A question with its row, as it will look; nothing of it can be pressed. */
 export function questionCard(question) {

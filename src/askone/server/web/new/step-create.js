@@ -2,10 +2,9 @@
 
 import { post } from "../shared/api.js";
 import { copy } from "../shared/dialogs.js";
-import { el } from "../shared/dom.js";
+import { el, show } from "../shared/dom.js";
 import { saveAs } from "../shared/download.js";
 import { action, bad, clearErrors, field, fieldOf, showError, text, words } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
 import { plural } from "../shared/format.js";
 
 const KIND = { number: "a number", class: "a class", order: "an order of items" };

@@ -1,22 +1,18 @@
 // Step 1: a table is brought here by a drop or a choice of a file; a ranking needs none.
 
 import { upload } from "../shared/api.js";
-import { el } from "../shared/dom.js";
-import { bad, words } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
+import { el, show } from "../shared/dom.js";
+import { attempt, chooser, TABLES } from "../shared/fields.js";
 import { plural } from "../shared/format.js";
-
-const KINDS = ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.zip";
 
 export function dataStep(draft, { next }) {
   const fill = el("div", { class: "fill" });
   const bar = el("div", { class: "bar", hidden: true, role: "progressbar", "aria-label": "Upload", "aria-valuemin": "0", "aria-valuemax": "100" }, fill);
   const message = el("div", { "aria-live": "polite" });
-  const input = el("input", { type: "file", accept: KINDS, class: "visually-hidden", id: "table-file", onchange: () => input.files[0] && send(input.files[0]) });
   const zone = el("div", { class: "drop-zone" },
     el("p", { class: "strong" }, "Drop a table here"),
     el("p", { class: "muted" }, "CSV, JSON lines or Parquet, one row per thing to ask about, or a zip file of images. No labels needed."),
-    el("p", {}, input, el("label", { for: "table-file", class: "button primary" }, "Choose a file")),
+    el("p", {}, chooser("table-file", TABLES, message, send, "button primary")),
     bar);
 
   async function send(file) {
@@ -31,11 +27,8 @@ export function dataStep(draft, { next }) {
       const like = draft.like;
       draft.begin({ upload: id, name: file.name, rows, columns, sample }, like ? { ...suggested, ...like, rows: suggested?.rows } : suggested);
       next();
-    } catch (error) {
-      show(message, bad(words(error)));
     } finally {
       bar.hidden = true;
-      input.value = "";
     }
   }
 
@@ -48,7 +41,7 @@ export function dataStep(draft, { next }) {
   zone.addEventListener("drop", (event) => {
     event.preventDefault();
     const [file] = event.dataTransfer.files;
-    if (file) send(file);
+    if (file) attempt(message, message, () => send(file));
   });
 
   function withoutTable() {

@@ -2,10 +2,9 @@
 
 import { post } from "../shared/api.js";
 import { drawCurve, tableOfCurve } from "../charts/learning-curve.js";
-import { el } from "../shared/dom.js";
+import { el, show } from "../shared/dom.js";
 import { Figure } from "../charts/chart.js";
-import { action, bad, clearErrors, field, numeral, showError, words } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
+import { action, attempt, field, numeral } from "../shared/fields.js";
 import { hours, money, number, percent, rounded } from "../shared/format.js";
 
 const PATIENCE = 180_000; // milliseconds: a few campaigns are simulated
@@ -24,18 +23,14 @@ export function forecastStep(draft) {
   });
   chart.update(null);
 
-  async function run() {
-    clearErrors(form);
+  const run = () => attempt(form, message, async () => {
     show(message, el("p", { class: "line muted" }, el("span", { class: "spinner" }), "Simulating your campaign with made-up answers …"));
     try {
-      const made = await post(draft.path("forecast"), { settings: draft.settings, answers, flip }, { patience: PATIENCE });
-      draw(made);
+      draw(await post(draft.path("forecast"), { settings: draft.settings, answers, flip }, { patience: PATIENCE }));
+    } finally {
       show(message);
-    } catch (error) {
-      show(message);
-      if (!showError(form, error.argument, words(error))) show(message, bad(words(error)));
     }
-  }
+  });
 
   function draw({ points, measure, cost }) {
     const unit = draft.settings.labels.unit ?? "";

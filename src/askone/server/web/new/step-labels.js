@@ -1,8 +1,7 @@
 // Step 3: what is asked for: a number, a class or an order.
 
-import { el } from "../shared/dom.js";
+import { el, show } from "../shared/dom.js";
 import { field, longText, numeral, text } from "../shared/fields.js";
-import { show } from "../shared/elements.js";
 
 const KINDS = [
   ["number", "A number", "“Is the price above 37 EUR?”: the threshold moves to where it teaches most."],

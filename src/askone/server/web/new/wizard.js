@@ -1,10 +1,9 @@
 // The set-up of a campaign, step by step. Each step is a module; this one leads through them.
 
 import { get } from "../shared/api.js";
-import { el } from "../shared/dom.js";
+import { debounced, el, show } from "../shared/dom.js";
 import { Draft } from "./draft.js";
 import { bad, clearErrors, showError, words } from "../shared/fields.js";
-import { debounced, show } from "../shared/elements.js";
 import { Preview } from "./preview.js";
 import { start } from "../manage/page.js";
 import { askingStep } from "./step-asking.js";

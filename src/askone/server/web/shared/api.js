@@ -26,8 +26,8 @@ const UNCHANGED = Symbol("unchanged");
 // undefined: not asked yet; null: nobody is signed in.
 let csrf;
 
-const address = (path) => (path.startsWith("/api/") || path.startsWith("/health") ? path : ROOT + path);
-const safe = (method) => method === "GET" || method === "HEAD";
+const address = (path) => (path.startsWith("/api/") ? path : ROOT + path);
+const safe = (method) => method === "GET";
 
 /** Who is signed in, their campaigns, and whether the server needs its first set-up. */
 export async function me() {
@@ -52,8 +52,8 @@ export const post = (path, body = {}, options) => request("POST", path, body, op
 export const patch = (path, body = {}, options) => request("PATCH", path, body, options);
 export const del = (path, options) => request("DELETE", path, undefined, options);
 
-/** options: keepalive (survives the page), patience (milliseconds), signal; mark and marked, see `remembered`. */
-export async function request(method, path, body, options = {}) {
+/** options: keepalive (survives the page), patience (milliseconds); mark and marked, see `remembered`. */
+async function request(method, path, body, options = {}) {
   if (!safe(method) && csrf === undefined && !options.keepalive) await me();
   try {
     return await once(method, path, body, options);
@@ -65,14 +65,13 @@ export async function request(method, path, body, options = {}) {
   }
 }
 
-async function once(method, path, body, { keepalive = false, patience = PATIENCE, signal, mark = null, marked = null } = {}) {
+async function once(method, path, body, { keepalive = false, patience = PATIENCE, mark = null, marked = null } = {}) {
   const headers = { Accept: "application/json" };
   if (mark) headers["If-None-Match"] = mark;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (!safe(method) && csrf) headers["X-CSRF-Token"] = csrf;
   const clock = new AbortController();
   const timer = setTimeout(() => clock.abort(), patience);
-  signal?.addEventListener("abort", () => clock.abort());
   let response;
   let text;
   try {

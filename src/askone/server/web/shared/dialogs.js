@@ -1,28 +1,17 @@
 // Questions to the manager before something is done, and secrets that are shown once.
 
-import { el, toast } from "./dom.js";
+import { el, freshId, show, toast } from "./dom.js";
 import { bad, field, text, words } from "./fields.js";
-import { freshId, show } from "./elements.js";
-
-/** Opens a dialog; it is gone from the page when it closes. */
-export function open(title, ...content) {
-  const id = freshId("dialog");
-  const dialog = el("dialog", { "aria-labelledby": id }, el("div", { class: "stack" }, el("h2", { id }, title), ...content));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
-  return dialog;
-}
 
 /**
- * Asks before something is done. `run` does it; the dialog stays open with the error when that fails. `typed`: a word
- * that must be typed first.
+ * Asks before something is done. `run` does it; the dialog stays open with the error when that fails, and is gone from
+ * the page when it closes. `typed`: a word that must be typed first; `fields`: what else is to be filled in.
  */
-export function confirm({ title, say, button, danger = false, typed = null, run }) {
+export function confirm({ title, say, fields = [], button, danger = false, typed = null, run }) {
   const trouble = el("div");
   const go = el("button", { type: "submit", class: danger ? "button danger" : "button primary", disabled: typed !== null }, button);
   const word = typed === null ? null : field({ label: `Type ${typed} to confirm` }, text("", (value) => { go.disabled = value !== typed; }, { spellcheck: "false" }));
-  const form = el("form", { class: "stack" }, ...[say].flat().map((part) => el("p", {}, part)), word, trouble,
+  const form = el("form", { class: "stack" }, ...[say].flat().map((part) => el("p", {}, part)), ...fields, word, trouble,
     el("div", { class: "line end" }, el("button", { type: "button", class: "button quiet", onclick: () => dialog.close() }, "Cancel"), go));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -35,8 +24,11 @@ export function confirm({ title, say, button, danger = false, typed = null, run 
       go.disabled = false;
     }
   });
-  const dialog = open(title, form);
-  return dialog;
+  const id = freshId("dialog");
+  const dialog = el("dialog", { "aria-labelledby": id }, el("div", { class: "stack" }, el("h2", { id }, title), form));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
 }
 
 /** Copies text; where the browser forbids it, the text is selected for copying by hand. */

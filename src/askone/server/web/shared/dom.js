@@ -19,38 +19,40 @@ const ICONS = {
   open: ["M10 6H6v12h12v-4", "M13.5 5H19v5.5", "M19 5l-8 8"],
   sun: ["M12 8a4 4 0 110 8 4 4 0 010-8z", "M12 2.5v2M12 19.5v2M2.5 12h2M19.5 12h2M5.3 5.3l1.4 1.4M17.3 17.3l1.4 1.4M5.3 18.7l1.4-1.4M17.3 6.7l1.4-1.4"],
   moon: ["M20 14.2A8 8 0 019.8 4a8 8 0 1010.2 10.2z"],
-  person: ["M12 4a4 4 0 110 8 4 4 0 010-8z", "M4.5 20.5c1-4 4-5.5 7.5-5.5s6.500 1.500 7.500 5.500"],
 };
 
-/** An icon beside words: hidden from screen readers. */
-export function icon(name) {
-  const svg = document.createElementNS(SVG, "svg");
-  for (const [key, value] of Object.entries({
-    viewBox: "0 0 24 24", width: "24", height: "24", fill: "none", stroke: "currentColor", "stroke-width": "2",
-    "stroke-linecap": "round", "stroke-linejoin": "round", "aria-hidden": "true", focusable: "false",
-  })) svg.setAttribute(key, value);
-  for (const d of ICONS[name] ?? []) {
-    const path = document.createElementNS(SVG, "path");
-    path.setAttribute("d", d);
-    svg.append(path);
-  }
-  return svg;
-}
+const kept = (children) => children.flat().filter((child) => child !== null && child !== undefined && child !== false);
 
 /**
  * el("button", {class: "button", type: "button", onclick: f, hidden: true}, "text", child, ...)
  * Attributes are set as attributes; false, null and undefined are left out; "on..." are listeners; "dataset" is merged.
  */
-export function el(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
+export const el = (tag, attributes, ...children) => filled(document.createElement(tag), attributes, children);
+
+/** An element of a drawing: s("circle", {r: 4}). */
+export const s = (tag, attributes, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
+
+function filled(node, attributes = {}, children = []) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === null || value === undefined) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (name === "dataset") Object.assign(node.dataset, value);
     else node.setAttribute(name, value === true ? "" : String(value));
   }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  node.append(...kept(children));
   return node;
+}
+
+/** An icon beside words: hidden from screen readers. */
+export const icon = (name, kind = null) => s("svg", {
+  class: kind, viewBox: "0 0 24 24", width: "24", height: "24", fill: "none", stroke: "currentColor", "stroke-width": "2",
+  "stroke-linecap": "round", "stroke-linejoin": "round", "aria-hidden": "true", focusable: "false",
+}, (ICONS[name] ?? []).map((d) => s("path", { d })));
+
+/** Puts the children in place of what was there. */
+export function show(parent, ...children) {
+  parent.replaceChildren(...kept(children));
+  return parent;
 }
 
 export const byId = (id) => document.getElementById(id);
@@ -67,6 +69,37 @@ export function toast(text, seconds = 5) {
   setTimeout(() => message.remove(), seconds * 1000);
 }
 
-/** Numbers in the reader's language. */
-const plain = new Intl.NumberFormat(undefined);
-export const count = (number) => plain.format(number);
+/** Calls f once, `wait` milliseconds after the last call. */
+export function debounced(f, wait) {
+  let timer = 0;
+  return (...values) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => f(...values), wait);
+  };
+}
+
+const sizes = new ResizeObserver((seen) => seen.forEach(({ target }) => {
+  const box = target.closest(".scrolls");
+  if (!box) return;
+  const over = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+  // Only what has more than it shows is a stop for the Tab key.
+  if (over) box.tabIndex = 0;
+  else box.removeAttribute("tabindex");
+}));
+
+/** Makes a box that may have more than it shows a stop for the Tab key, at once and until its size is known. */
+export function scrolls(box, content = null) {
+  box.classList.add("scrolls");
+  box.tabIndex = 0;
+  if (content) sizes.observe(content);
+  sizes.observe(box);
+  return box;
+}
+
+/** A box in which a wide table can be scrolled, by keys as well; `label` names it. */
+export const scroller = (label, content = null) =>
+  scrolls(el("div", { class: "table-scroll", role: "region", "aria-label": label }, content), content);
+
+let last = 0;
+/** An id for a label and what it names. */
+export const freshId = (prefix) => `${prefix}-${++last}`;

@@ -1,5 +1,7 @@
 // A chart as a file: what is seen on the screen, with its colours written into it.
 
+import { el, s } from "./dom.js";
+
 const STYLES = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "stroke-linejoin",
   "opacity", "font-family", "font-size", "font-weight", "text-anchor", "dominant-baseline", "paint-order",
@@ -20,14 +22,8 @@ export function standalone(svg, title) {
   });
   copy.querySelectorAll("[data-helper]").forEach((node) => node.remove());
   const { width, height } = svg.viewBox.baseVal;
-  const ground = document.createElementNS(svg.namespaceURI, "rect");
-  for (const [name, value] of Object.entries({ width, height, fill: groundOf(svg) })) ground.setAttribute(name, value);
-  const name = document.createElementNS(svg.namespaceURI, "title");
-  name.textContent = title;
-  copy.prepend(name, ground);
-  copy.setAttribute("width", width);
-  copy.setAttribute("height", height);
-  copy.setAttribute("xmlns", svg.namespaceURI);
+  copy.prepend(s("title", {}, title), s("rect", { width, height, fill: groundOf(svg) }));
+  for (const [name, value] of Object.entries({ width, height, xmlns: svg.namespaceURI })) copy.setAttribute(name, value);
   return new XMLSerializer().serializeToString(copy);
 }
 
@@ -42,9 +38,7 @@ function groundOf(element) {
 /** Offers bytes or text as a file. */
 export function saveAs(content, type, name) {
   const address = URL.createObjectURL(new Blob([content], { type }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
+  const link = el("a", { href: address, download: name });
   document.body.append(link);
   link.click();
   link.remove();

@@ -1,8 +1,8 @@
 // Fields with a label, a hint and a place for their error. A field knows the path of its setting ("labels.low"), so that
 // an error of the server, which names that path, is shown where it can be mended.
 
-import { el } from "./dom.js";
-import { freshId } from "./elements.js";
+import { get } from "./api.js";
+import { el, freshId, show } from "./dom.js";
 import { inWords } from "./setting-names.js";
 
 /** A labelled control. `path` is what the server calls it. */
@@ -71,6 +71,37 @@ export function words(error) {
 }
 
 export const bad = (message) => el("p", { class: "notice bad", role: "alert" }, message);
+
+/** Shows what draw() makes of the record at a path, or why there is none. */
+export async function fill(place, path, draw) {
+  try {
+    show(place, draw(await get(path)));
+  } catch (error) {
+    show(place, bad(words(error)));
+  }
+}
+
+/** Does what a form is for; a failure is shown at the field that it is about, or else in `message`. */
+export async function attempt(form, message, run, place = fieldOf) {
+  clearErrors(form);
+  try {
+    await run();
+  } catch (error) {
+    if (!showError(form, place(error), words(error))) show(message, bad(words(error)));
+  }
+}
+
+/** A button by which a file is chosen; take(file) does something with it, and its failure is shown in `message`. */
+export function chooser(id, accept, message, take, look = "button") {
+  const input = el("input", { type: "file", accept, id, class: "visually-hidden", onchange: async () => {
+    if (input.files[0]) await attempt(message, message, () => take(input.files[0]));
+    input.value = "";
+  } });
+  return [input, el("label", { for: id, class: look }, "Choose a file")];
+}
+
+/** What a table may be brought in as. */
+export const TABLES = ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.zip";
 
 /** A button that works once at a time: it is off while its promise runs. */
 export function action(label, run, attributes = {}) {

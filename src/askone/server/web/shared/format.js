@@ -66,3 +66,16 @@ export function ago(seconds, now = Date.now() / 1000) {
 
 /** Why a campaign that was not closed asks nobody any more. */
 export const END = { target: "target reached", budget: "budget spent", rows: "all rows asked" };
+
+const PLAIN = /^-?\d{1,15}(\.\d{1,10})?$/;
+
+/** A number with the digits that were given: "1234567.5" becomes "1,234,567.5" or "1.234.567,5". What is no plain number (an exponent, a code) stays as it is. */
+export function local(text) {
+  if (!PLAIN.test(text) || /^-?0\d/.test(text)) return text;
+  const decimals = text.includes(".") ? text.length - text.indexOf(".") - 1 : 0;
+  return new Intl.NumberFormat(language, {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+    useGrouping: "min2", // 2024 may be a year
+  }).format(Number(text));
+}

@@ -1,39 +1,29 @@
-// What the forms share: problems told beside their fields, one send at a time, waits that the server asks for.
+// The forms by which people come in: problems told beside their fields, one send at a time, waits that the server asks for.
 
 import { ApiError } from "./api.js";
-import { byId } from "./dom.js";
+import { byId, el, show } from "./dom.js";
+import { check, clearErrors, field, showError, text } from "./fields.js";
 
-function tell(text) {
-  byId("problem").textContent = text;
-  byId("problem").hidden = text === "";
+/** A field; its id is what the server calls it. */
+export const entry = (id, label, attributes = {}, hint = "") =>
+  field({ label, hint, path: id }, text("", () => {}, { id, name: id, maxlength: "100", ...attributes }));
+
+/** A secret that is in the link, or else is asked for. */
+export const secretEntry = (id, label, hint) => entry(id, label, { autocapitalize: "none", spellcheck: "false", maxlength: "500" }, hint);
+
+/** A name, a password and a box that shows it. */
+export function credentials(autocomplete, hint = "") {
+  const name = entry("name", "Name", { autocomplete: "username", autocapitalize: "none", spellcheck: "false", required: true });
+  const password = entry("password", "Password", { type: "password", autocomplete, required: true, maxlength: "1000" }, hint);
+  return [name, password, check("Show the password", false, (on) => { password.querySelector("input").type = on ? "text" : "password"; })];
 }
 
-/** Marks a field and moves the focus to it; false where the form has no such field. */
-function tellField(name, text) {
-  const field = byId(name);
-  const place = byId(`${name}-error`);
-  if (!field || !place) return false;
-  place.textContent = text;
-  field.setAttribute("aria-invalid", "true");
-  const described = new Set((field.getAttribute("aria-describedby") ?? "").split(" ").filter(Boolean)).add(place.id);
-  field.setAttribute("aria-describedby", [...described].join(" "));
-  field.focus();
-  return true;
-}
-
-function clear(form) {
-  tell("");
-  for (const field of form.querySelectorAll("[aria-invalid]")) {
-    field.removeAttribute("aria-invalid");
-    byId(`${field.id}-error`).textContent = "";
-  }
-}
-
-/** Required fields that are empty: the last one told is the first on the page, so that it has the focus. */
-function complete(form) {
-  const empty = [...form.elements].filter((field) => field.required && !field.closest("[hidden]") && field.value.trim() === "");
-  for (const field of empty.reverse()) tellField(field.id, "Please fill this in.");
-  return empty.length === 0;
+/** Fills the page with what needs little room. */
+export function narrow(...content) {
+  const main = byId("main");
+  main.classList.add("narrow");
+  main.removeAttribute("aria-busy");
+  show(main, ...content);
 }
 
 /** Counts down on the button, so that nobody knocks in vain. */
@@ -50,21 +40,30 @@ function hold(button, seconds) {
   tick();
 }
 
-/** send() does the work; what it throws is told. explain(error) may word it, or return null. */
-export function onSubmit(form, send, explain = () => null) {
-  const button = form.querySelector("[type=submit]");
+/** A page with a form. send() does the work; what it throws is told. explain(error) may word it, or return null. */
+export function formPage({ title, lead, fields, submit, note = null, send, explain }) {
+  const problem = el("div", { class: "notice bad", id: "problem", role: "alert", hidden: true });
+  const button = el("button", { class: "button primary wide", id: "submit", type: "submit" }, submit);
+  const form = el("form", { class: "card stack", novalidate: true }, el("h1", {}, title), lead, problem, ...fields, button, note);
+  const tell = (name, words) => {
+    if (showError(form, name, words)) form.querySelector("[aria-invalid]").focus();
+    else problem.textContent = words;
+    problem.hidden = problem.textContent === "";
+  };
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    clear(form);
-    if (button.disabled || !complete(form)) return;
+    clearErrors(form);
+    problem.textContent = "";
+    problem.hidden = true;
+    const empty = [...form.elements].filter((one) => one.required && !one.closest("[hidden]") && one.value.trim() === "");
+    for (const one of empty) tell(one.id, "Please fill this in.");
+    if (button.disabled || empty.length) return;
     button.disabled = true;
     try {
       await send();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const words = explain(error) ?? error.message;
-      const name = error.argument?.split(".").at(-1);
-      if (!name || !tellField(name, words)) tell(words);
+      tell(error.argument?.split(".").at(-1), explain(error) ?? error.message);
       if (error.retryAfter) {
         hold(button, error.retryAfter);
         return;
@@ -72,10 +71,5 @@ export function onSubmit(form, send, explain = () => null) {
     }
     button.disabled = false;
   });
-}
-
-export function revealing(box, field) {
-  box.addEventListener("change", () => {
-    field.type = box.checked ? "text" : "password";
-  });
+  narrow(form);
 }

@@ -1,6 +1,6 @@
 // The bar at the top of every page: the mark, links for this person, the theme.
 
-import { el, icon } from "./dom.js";
+import { el, icon, s } from "./dom.js";
 
 const root = document.documentElement;
 
@@ -19,11 +19,7 @@ function toggle() {
 
 /** A button that turns between light and dark. */
 export function themeToggle() {
-  const sun = icon("sun");
-  const moon = icon("moon");
-  sun.classList.add("sun");
-  moon.classList.add("moon");
-  const button = el("button", { class: "button quiet icon theme-toggle", type: "button", onclick: toggle }, sun, moon);
+  const button = el("button", { class: "button quiet icon theme-toggle", type: "button", onclick: toggle }, icon("sun", "sun"), icon("moon", "moon"));
   const name = () => button.setAttribute("aria-label", isDark() ? "Use light colours" : "Use dark colours");
   document.addEventListener("themechange", name);
   name();
@@ -31,18 +27,9 @@ export function themeToggle() {
 }
 
 /** Two halves of a circle, one for each answer. */
-function mark() {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 32 32");
-  svg.setAttribute("aria-hidden", "true");
-  for (const [name, d] of [["mark-no", "M14.500 3.100a13 13 0 000 25.800z"], ["mark-yes", "M17.500 3.100a13 13 0 010 25.800z"]]) {
-    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    path.setAttribute("d", d);
-    path.setAttribute("class", name);
-    svg.append(path);
-  }
-  return svg;
-}
+const mark = () => s("svg", { viewBox: "0 0 32 32", "aria-hidden": "true" },
+  s("path", { class: "mark-no", d: "M14.500 3.100a13 13 0 000 25.800z" }),
+  s("path", { class: "mark-yes", d: "M17.500 3.100a13 13 0 010 25.800z" }));
 
 /** Fills <header class="top" id="top">. person: what me() gave, or null; extra: after the mark; end: before the theme. */
 export function top(person = null, extra = [], end = []) {
