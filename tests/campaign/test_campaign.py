@@ -31,18 +31,7 @@ from askone.store.entries import Entry, Row
 from askone.store.notices import Grown, StatusChanged
 from askone.store.open import open_store
 from askone.store.transactions import Transaction
-from staged import ANIMALS, DRINKS, PRICES, asking, one, play, stage, state_of
-
-
-@pytest.fixture
-def store():
-    opened = open_store("memory:")
-    yield opened
-    opened.close()
-
-
-def price(row):
-    return 50 + 20 * row.content["size"]
+from staged import ANIMALS, DRINKS, PRICES, asking, one, play, price, stage, state_of
 
 
 def animal(row):

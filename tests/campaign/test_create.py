@@ -28,20 +28,12 @@ from askone.campaign.tables.images import safe_image
 from askone.campaign.tables.open import open_table
 from askone.errors import AlreadyExists, InvalidArgument, InvalidFile
 from askone.store.notices import Began, Grown
-from askone.store.open import open_store
 
 HOMES = "id,size,colour,note,page,label\n" + "".join(
     f"h{i},{i * 1.5},{colour},a {size} house,https://a.org/{i},{i if i % 5 == 0 else ''}\n"
     for i, colour, size in zip(range(40), ["red", "blue"] * 20, ["small"] * 21 + ["big"] * 19, strict=True)
 )
 PRICES = Settings("Prices", Numbers(0, 100), RowSettings(key="id", gold="label"), ask=AskSettings(gold_share=0.1))
-
-
-@pytest.fixture
-def store():
-    opened = open_store("memory:")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

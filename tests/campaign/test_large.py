@@ -30,13 +30,6 @@ from askone.store.notices import Began
 from askone.store.open import open_store
 
 
-@pytest.fixture
-def store():
-    opened = open_store("memory:")
-    yield opened
-    opened.close()
-
-
 def rows(n, first=0):
     return [
         Row(i, f"kä{i}", {"a": i, "b": "ü" * (i % 3)}, np.array([i, 0.5], np.float32), i if i % 4 == 0 else None)
