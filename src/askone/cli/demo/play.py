@@ -27,10 +27,7 @@ def make(store: Store, task: DemoTask, at: float) -> Campaign:
 
 
 def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answers: int, seed: int = 0) -> Iterator[int]:
-    """Yield everybody answers at the same time, again and again.
-
-    Yields the number of answers until there are enough.
-    """
+    """Let everybody answer at the same time, again and again; yields the number of answers until there are enough."""
     chance, now, given = random.Random(seed), 0.0, 0
     before = _fine(campaign.serve([Next(person) for person in people], now))
     while given < answers:
