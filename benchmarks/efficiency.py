@@ -26,9 +26,8 @@ from typing import Any
 # Read once, when the libraries below are loaded; workers inherit them.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
 
-from efficiency_curves import row_of
 from efficiency_jobs import fingerprints, measure
-from efficiency_page import page, table
+from efficiency_page import page, row_of, table
 from efficiency_plots import draw_tasks, draw_weather
 from efficiency_speed import speeds
 from efficiency_tasks import TASKS, Task

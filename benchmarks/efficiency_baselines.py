@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -131,24 +132,13 @@ def _numbers(prepared: Prepared) -> Iterator[Contender]:
 def _classes(prepared: Prepared) -> Iterator[Contender]:
     """Algorithm 1 cuts one-hot labels by half-spaces; passive are balanced random sets and the infimum loss."""
     task, problem, m = prepared.task, prepared.problem, prepared.task.outputs
-    names = Classes(tuple(range(m)))
-
-    def judged(scores: Array) -> float:
-        return problem.error(names.best(scores, problem.X_test, prepared.seed))
-
+    space, judged = Real((-1.0,) * m, (1.0,) * m, decimals=None), partial(_judged, prepared)
     for gamma in task.gammas:
-        learner = SGDLearner(
-            Real((-1.0,) * m, (1.0,) * m, decimals=None), prepared.model, MedianSphere(), InverseSqrt(gamma)
-        )
+        learner = SGDLearner(space, prepared.model, MedianSphere(), InverseSqrt(gamma))
         yield ALGORITHM, f"γ {gamma:g}", learner, problem.targets, judged
     for gamma in task.passive:
-        yield (
-            PASSIVE,
-            f"γ {gamma:g}",
-            Surrogate(Passive(names), prepared.model, InverseSqrt(gamma)),
-            problem.hidden,
-            judged,
-        )
+        passive = Surrogate(Passive(Classes(tuple(range(m)))), prepared.model, InverseSqrt(gamma))
+        yield PASSIVE, f"γ {gamma:g}", passive, problem.hidden, judged
 
 
 def _orders(prepared: Prepared) -> Iterator[Contender]:

@@ -20,9 +20,9 @@ from askone.paper._engine import execute, seconds
 SOURCES = Path(askone.__file__).parent
 # What a baseline's figures depend on beside these scripts; the estimators are not in it.
 _RESTS_ON = (
-    "draws.py", "features.py", "gradients", "kernels.py", "learners/sgd.py", "learners/surrogate.py",
-    "models/linear.py", "paper/problems.py", "paper/supervision.py", "paper/nystroem.py", "schedules.py",
-    "simulation.py",
+    "_common", "features", "labels", "learners/gradients", "learners/models", "learners/sgd", "learners/step_rules.py",
+    "paper/_split_trial.py", "paper/_stream_trial.py", "paper/_synthetic.py", "paper/figures/plain_sgd.py",
+    "session/simulation.py",
 )  # fmt: skip
 
 

@@ -23,8 +23,7 @@ from askone.features.maps import Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.paper._split_trial import two_thirds
 from askone.paper._stream_trial import stream_of
-from askone.paper._synthetic import class_draws, class_probabilities, class_rows, sine, uniform_rows
-from askone.paper.figures.fig2_right import class_grid
+from askone.paper._synthetic import class_draws, class_grid, class_probabilities, class_rows, sine, uniform_rows
 from askone.paper.figures.plain_sgd import shifted_sines
 
 Array = NDArray[Any]

@@ -306,14 +306,15 @@ def check(crowd: Crowd, port: int) -> dict[str, int]:
         entries = list(store.entries(NAME))
         _check_log(crowd, entries)
         replayed, kept = Campaign.open(store, NAME, fresh=True), Campaign.open(store, NAME)
-        assert _bits(replayed) == _bits(kept), "what was kept differs from a replay"
+        assert bits(replayed) == bits(kept), "what was kept differs from a replay"
         # JSON has the shortest text that reads back as the same float: equal text, equal bits.
         again = json.loads(json.dumps(replayed.predictions(range(50))))
         assert again == live, [pair for pair in zip(again, live, strict=True) if pair[0] != pair[1]][:3]
         return {"entries": len(entries), "granted": crowd.granted, "answers": replayed.book.answers}
 
 
-def _bits(campaign: Campaign) -> dict[str, bytes]:
+def bits(campaign: Campaign) -> dict[str, bytes]:
+    """The state of a campaign's model."""
     return {name: array.tobytes() for name, array in campaign.book.learner.to_arrays(campaign.book.state).items()}
 
 

@@ -52,6 +52,12 @@ def machine(**more: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def taken_with(of: dict[str, Any], note: str = "") -> str:
+    """The same in words."""
+    return f"""{of["date"]}, {of["cpu"]}, {of["cores"]} cores{note}, Python {of["python"]}, NumPy {of["numpy"]},
+numba {of["numba"]}, askone {of["askone"]}"""
+
+
 def keep(name: str, results: dict[str, Any], tables: str) -> None:
     """Figures into results/<name>.json, tables between the markers of that name in docs/benchmarks.md."""
     kept = HERE / "results" / f"{name}.json"

@@ -22,7 +22,7 @@ from typing import Any
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
 
 import numpy as np
-from page import grid, keep, machine
+from page import grid, keep, machine, taken_with
 from stream import Problem, Size, Timed, agree, run_askone, run_numpy, verdict
 
 WANTED = 5.0
@@ -103,7 +103,6 @@ def report(results: dict[str, Any]) -> str:
          one["ratio"], one["us"]["lean"], one["lean"], one["verdict"], one["published"])
         for one in results["runs"]
     ]  # fmt: skip
-    of = results["machine"]
     return f"""## The streams of the paper's runs
 
 {grid(head, lines)}
@@ -114,8 +113,7 @@ def report(results: dict[str, Any]) -> str:
 - *verdict*: whether askone is at least {WANTED:g} times as fast as the plain loop.
 - *published*: what the reference scripts take for the run, evaluation at each step included.
 
-{of["date"]}, {of["cpu"]}, {of["cores"]} cores (one used), Python {of["python"]}, NumPy {of["numpy"]},
-numba {of["numba"]}, askone {of["askone"]}."""
+{taken_with(results["machine"], " (one used)")}."""
 
 
 def main() -> None:

@@ -187,13 +187,9 @@ def _large(task: Task, folder: Path) -> dict[str, Any]:
     with serving(url) as server:
         result["started"] = server.started
         result["memory_start_mib"] = memory([server.pid])
-        begin = time.perf_counter()
-        record, place = Record(), Place("large", server.port, "first")
-        asyncio.run(_first([Person(*one, place, task.decide, record) for one in store_people[:1]]))
-        result["first_question"] = time.perf_counter() - begin
-        begin = time.perf_counter()
-        asyncio.run(_first([Person(*one, place, task.decide, record) for one in store_people[1:2]]))
-        result["next_question"] = time.perf_counter() - begin
+        place = Place("large", server.port, "first")
+        for name, one in zip(("first_question", "next_question"), store_people, strict=False):
+            result[name] = asyncio.run(_first(Person(*one, place, task.decide, Record())))
         record = Record()
         everybody = [Person(*one, Place("large", server.port, "rate"), task.decide, record) for one in store_people]
         asyncio.run(load(everybody, 5.0, 40.0))
@@ -205,13 +201,15 @@ def _large(task: Task, folder: Path) -> dict[str, Any]:
     return result
 
 
-async def _first(people: Sequence[Person]) -> None:
-    for person in people:
-        await person.connect()
-        person.ask()
-        while person.waiting:
-            await asyncio.sleep(0.001)
-        person.close()
+async def _first(person: Person) -> float:
+    """Seconds until somebody has a question."""
+    begin = time.perf_counter()
+    await person.connect()
+    person.ask()
+    while person.waiting:
+        await asyncio.sleep(0.001)
+    person.close()
+    return time.perf_counter() - begin
 
 
 # -- starting -------------------------------------------------------------------------------------------
@@ -299,18 +297,8 @@ def _checks(loads: Sequence[dict[str, Any]]) -> str:
         found = one["checks"]
         twice = found["rows_asked_twice"] + found["rows_served_twice"] + found["questions_answered_twice"]
         chain, replay = (("right" if found[name] else "WRONG") for name in ("chain_valid", "replay_same"))
-        rows.append(
-            (
-                _place(one),
-                one["campaign"],
-                found["acknowledged"],
-                found["lost"],
-                found["duplicates"],
-                twice,
-                chain,
-                replay,
-            )
-        )
+        counts = (found[name] for name in ("acknowledged", "lost", "duplicates"))
+        rows.append((_place(one), one["campaign"], *counts, twice, chain, replay))
     return grid(head, rows) if rows else "Not measured."
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
-import numpy as np
+from killing import bits
 from server_load import Record
 
 from askone.campaign.campaign import Campaign
@@ -18,8 +19,7 @@ from askone.store.verification import verify
 
 def checked(url: str, name: str, loads: Sequence[Record]) -> dict[str, Any]:
     """Counts of what went wrong, all of which should be 0; and whether the hash chain and the model are right."""
-    store = open_store(url)
-    try:
+    with closing(open_store(url)) as store:
         positions: Counter[int] = Counter()
         given: Counter[str] = Counter()
         ids: Counter[str] = Counter()
@@ -45,17 +45,11 @@ def checked(url: str, name: str, loads: Sequence[Record]) -> dict[str, Any]:
             "replay_lessons": lessons,
             "replay_seconds": time.perf_counter() - begin,
         }
-    finally:
-        store.close()
 
 
 def _same(live: Campaign, fresh: Campaign) -> tuple[bool, int]:
     """Whether the state that the server kept, continued, is the fold from the beginning, bit for bit."""
-    one, other = (campaign.book.learner.to_arrays(campaign.book.state) for campaign in (live, fresh))
-    same = one.keys() == other.keys() and all(
-        np.asarray(one[key]).tobytes() == np.asarray(other[key]).tobytes() for key in one
-    )
-    return same, len(fresh.book.lessons.all)
+    return bits(live) == bits(fresh), len(fresh.book.lessons.all)
 
 
 def faults(found: dict[str, Any]) -> list[str]:

@@ -82,7 +82,7 @@ class Person:
         self._question: dict[str, Any] | None = None
         self._due: deque[float] = deque()
         self._sent: tuple[str, float] | None = None  # the answer on its way and when it was due
-        self._busy = False
+        self.waiting = False  # for a request on its way
         self._count = 0
         self.flat = self.over = False
 
@@ -92,7 +92,7 @@ class Person:
 
     def ask(self) -> None:
         """A question, if there is none."""
-        if not self._busy and self._question is None and not self.over:
+        if not self.waiting and self._question is None and not self.over:
             self._write(self._next, b"{}")
 
     def due(self, at: float) -> None:
@@ -104,21 +104,11 @@ class Person:
         """Answers that were due and are not sent."""
         return len(self._due)
 
-    @property
-    def waiting(self) -> bool:
-        """Whether a request is on its way."""
-        return self._busy
-
     def go(self) -> None:
         """Answers, if it is time and there is a question."""
-        if self._busy or self._question is None or self.over:
+        if self.waiting or self._question is None or self.over or not (self.flat or self._due):
             return
-        if self.flat:
-            at = time.perf_counter()
-        elif self._due:
-            at = self._due.popleft()
-        else:
-            return
+        at = time.perf_counter() if self.flat else self._due.popleft()
         self._count += 1
         name, question = f"{self._place.load}-{self.name}-{self._count}", self._question
         body = {"lease": question["lease"], "answer": self._decide(question), "id": name, "took": 1.0}
@@ -126,13 +116,13 @@ class Person:
         self._write(self._answers, json.dumps(body).encode())
 
     def _write(self, head: str, body: bytes) -> None:
-        self._busy = True
+        self.waiting = True
         assert self._transport is not None
         self._transport.write(head.format(len(body)).encode() + body)
 
     def received(self, status: int, body: bytes) -> None:
         now, sent, record = time.perf_counter(), self._sent, self.record
-        self._busy, self._sent = False, None
+        self.waiting, self._sent = False, None
         if status != 200:
             record.problems[f"{status} {json.loads(body)['error']['code']}"] += 1
             asyncio.get_running_loop().call_later(_AGAIN, self.ask)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import secrets
 import shutil
 import subprocess
 import sys
@@ -14,7 +12,7 @@ import time
 import urllib.request
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from numpy.typing import NDArray
 from askone.campaign.create import create_campaign
 from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, Settings
 from askone.campaign.tables.open import open_table
+from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store.open import open_store
 
 Decide = Callable[[dict[str, Any]], bool]
@@ -47,7 +46,10 @@ class Task:
 
 def prices(folder: Path, rows: int, columns: int = 6) -> Task:
     """Numbers: a smooth function of some columns, and noise."""
-    X, y = _prices(rows, columns)
+    chance = np.random.default_rng(0)
+    X = chance.normal(size=(rows, columns))
+    smooth = 450 + 120 * X[:, 0] + 60 * np.sin(X[:, 1]) + 40 * X[:, 2] * X[:, 3]
+    y = np.clip(smooth + 30 * chance.normal(size=rows), LOW, HIGH)
     path = folder / f"prices-{rows}.csv"
     _write(path, X)
 
@@ -74,13 +76,6 @@ def classes(folder: Path, rows: int, columns: int = 8, count: int = 10) -> Task:
     return Task("classes", Settings("Classes", ClassNames(tuple(names))), path, decide)
 
 
-def _prices(rows: int, columns: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    chance = np.random.default_rng(0)
-    X = chance.normal(size=(rows, columns))
-    y = 450 + 120 * X[:, 0] + 60 * np.sin(X[:, 1]) + 40 * X[:, 2] * X[:, 3] + 30 * chance.normal(size=rows)
-    return X, np.clip(y, LOW, HIGH)
-
-
 def _write(path: Path, X: NDArray[Any]) -> None:
     line = ",".join(["%.4f"] * X.shape[1]) + "\n"
     with path.open("w") as out:
@@ -91,32 +86,27 @@ def _write(path: Path, X: NDArray[Any]) -> None:
 
 def make(url: str, task: Task, people: int) -> tuple[float, list[tuple[str, str]]]:
     """The campaign, and people with tokens; also how long the campaign took."""
-    store = open_store(url)
-    try:
+    with closing(open_store(url)) as store:
         started = time.perf_counter()
         create_campaign(store, task.name, task.settings, open_table(str(task.file)), "", time.time())
         seconds = time.perf_counter() - started
-    finally:
-        store.close()
     return seconds, people_of(url, task.name, people)
 
 
 def people_of(url: str, campaign: str, count: int) -> list[tuple[str, str]]:
     """People who may answer in a campaign: their ids and tokens."""
-    store = open_store(url)
-    try:
+    with closing(open_store(url)) as store:
         return [_person(store.accounts, campaign, f"p{i:03}") for i in range(count)]
-    finally:
-        store.close()
 
 
 def _person(accounts: Any, campaign: str, name: str) -> tuple[str, str]:
-    secret = "ask1_" + secrets.token_urlsafe(32)
-    mark = hashlib.sha256(secret.encode()).hexdigest()
+    secret = new_secret(TOKEN)
     if accounts.user(name) is None:
         accounts.add_user(name, name, "annotator", None)
     accounts.add_member(campaign, name, "annotator")
-    accounts.add_token(secrets.token_hex(8), mark, secret[:9], name, ("answer",), time.time() + 86_400, "load")
+    accounts.add_token(
+        new_secret("t")[:20], digest(secret), secret[:9], name, ("answer",), time.time() + 86_400, "load"
+    )
     return name, secret
 
 
@@ -174,12 +164,10 @@ def serving(url: str, processes: int = 1, log: Path | None = None) -> Iterator[S
     finally:
         process.terminate()
         try:
-            process.wait(30)
+            process.communicate(timeout=30)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
+            process.communicate()
 
 
 def _wait_for(url: str, seconds: float = 120.0) -> None:

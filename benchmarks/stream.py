@@ -30,7 +30,7 @@ from typing import Any
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
 
 import numpy as np
-from page import grid, keep, machine
+from page import grid, keep, machine, taken_with
 from sklearn.base import clone
 
 from askone import OneBitRegressor, Oracle, Real, Stream, simulate
@@ -350,8 +350,7 @@ def report(results: dict[str, Any]) -> str:
 
 - *T=10^4*, *T=10^5*: after so many questions; *verdict*: whether the state kept its size.
 
-{of["date"]}, {of["cpu"]}, {of["cores"]} cores (one used), Python {of["python"]}, NumPy {of["numpy"]},
-numba {of["numba"]}, askone {of["askone"]}; C: {of["compiler"]}."""
+{taken_with(of, " (one used)")}; C: {of["compiler"]}."""
 
 
 def main() -> None:

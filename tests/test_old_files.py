@@ -28,7 +28,7 @@ from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, question_fro
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Next
 from askone.cli.main import main
-from askone.estimators._old_params import modern
+from askone.estimators.loading import modern
 from askone.server.security.passwords import Passwords
 from askone.server.security.tokens import digest
 from askone.store.notices import logged_from_json

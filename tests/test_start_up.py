@@ -90,7 +90,7 @@ assert campaign.status(3.0)["answers"] == 1
 def test_commands_that_only_read_need_no_scikit_learn():
     modules = ("cli.status", "cli.export", "campaign.output.export", "campaign.output.label_studio")
     code = "import " + ", ".join(f"askone.{module}" for module in modules)
-    assert loaded_by(code, *LEARNING, "pydantic", "httpx") == []
+    assert loaded_by(code, *LEARNING, "httpx") == []
 
 
 def test_questions_of_every_family_are_read_by_whoever_loaded_none():

@@ -30,7 +30,7 @@ def power(constant: float, exponent: float) -> list[float]:
 
 
 def test_where_a_power_law_comes_down_to_a_level_is_exact(part):
-    reached = part("efficiency_curves").reached
+    reached = part("efficiency_page").reached
     for level in (0.3, 0.05, 0.021):
         assert reached(AT, power(2.0, -0.5), level) == pytest.approx((2.0 / level) ** 2, rel=1e-12)
     assert reached(AT, power(2.0, -0.5), 0.01) is None
@@ -39,7 +39,7 @@ def test_where_a_power_law_comes_down_to_a_level_is_exact(part):
 
 
 def test_the_ratio_of_two_power_laws_is_exact(part):
-    fewer = part("efficiency_curves").fewer
+    fewer = part("efficiency_page").fewer
     found = fewer(AT, power(1.0, -0.5), power(4.0, -0.5))
     assert found["ratio"] == pytest.approx(16.0, rel=1e-12)
     assert (found["theirs"], found["ours"]) == (pytest.approx(10_000), pytest.approx(625))
@@ -50,7 +50,7 @@ def test_the_ratio_of_two_power_laws_is_exact(part):
 
 
 def test_goals_are_judged_by_their_limits(part):
-    tasks, curves = part("efficiency_tasks"), part("efficiency_curves")
+    tasks, curves = part("efficiency_tasks"), part("efficiency_page")
     known = {
         tasks.DEFAULT: {"at": [100], "mean": [0.5], "error": [0.03]},
         tasks.FULL: {"at": [100], "mean": [0.4], "error": [0.04]},
@@ -63,7 +63,7 @@ def test_goals_are_judged_by_their_limits(part):
 
 
 def test_in_each_column_the_best_setting_is_shown_and_what_ran_away_is_not(part):
-    tasks, curves = part("efficiency_tasks"), part("efficiency_curves")
+    tasks, curves = part("efficiency_tasks"), part("efficiency_page")
     runs = [{"a": [1.0, 4.0], "b": [2.0, 2.0], "c": [None, None]}, {"a": [3.0, 4.0], "b": [2.0, 3.0], "c": [0.0, 0.0]}]
     task = tasks.TASKS[0].quick()
     results = [(0.7, {tasks.ALGORITHM: {k: v * (len(task.at) // 2) for k, v in one.items()}}) for one in runs]

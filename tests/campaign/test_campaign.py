@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from askone.campaign.campaign import Campaign
+from askone.campaign.create import create_campaign
 from askone.campaign.engine._trainer import Trainer
 from askone.campaign.engine.commands import (
     Answer,
@@ -23,23 +24,14 @@ from askone.campaign.engine.commands import (
     Undo,
 )
 from askone.campaign.engine.row_cache import Tray
+from askone.campaign.settings.settings import Numbers, Settings
+from askone.campaign.tables.open import open_table
 from askone.errors import CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownCampaign, UnknownQuestion
 from askone.store.entries import Entry, Row
 from askone.store.notices import Grown, StatusChanged
 from askone.store.open import open_store
 from askone.store.transactions import Transaction
-from staged import ANIMALS, DRINKS, PRICES, asking, one, play, stage, state_of
-
-
-@pytest.fixture
-def store():
-    opened = open_store("memory:")
-    yield opened
-    opened.close()
-
-
-def price(row):
-    return 50 + 20 * row.content["size"]
+from staged import ANIMALS, DRINKS, PRICES, asking, one, play, price, stage, state_of
 
 
 def animal(row):
@@ -602,3 +594,17 @@ def test_rows_that_are_wanted_together_are_there_together(store, monkeypatch):
         assert np.array_equal(tray.features(positions), whole[positions])
         assert tray.row(positions[0]).position == positions[0]
     assert len(play(campaign, ["ann", "bob"], price, 50)) == 50
+
+
+def test_thresholds_lie_in_a_range_that_was_found(store, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x\n" + "".join(f"{i / 200}\n" for i in range(200)))
+    create_campaign(store, "c", Settings("A", Numbers()), open_table(path), "", 0.0)
+    campaign, asked = Campaign.open(store, "c"), []
+    [serving] = campaign.serve([Next("ann")], 1.0)
+    for i in range(150):
+        asked.append(serving.question.question)
+        answer = asked[-1].answer(300 + 200 * serving.question.row.content["x"])
+        [serving] = campaign.serve([Answer("ann", serving.question.lease, answer, f"a-{i}")], 2.0 + i)
+    assert not any(question.purpose for question in asked[-60:])
+    assert all(100 < question.threshold < 700 for question in asked[-60:])

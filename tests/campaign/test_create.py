@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from askone.campaign.create import add_rows, as_label, create_campaign, with_columns
+from askone.campaign.create import add_rows, create_campaign, with_columns
 from askone.campaign.engine.model_builder import make_estimator, pack, unpack
 from askone.campaign.output.export import begun_settings
 from askone.campaign.settings.settings import (
@@ -28,20 +28,12 @@ from askone.campaign.tables.images import safe_image
 from askone.campaign.tables.open import open_table
 from askone.errors import AlreadyExists, InvalidArgument, InvalidFile
 from askone.store.notices import Began, Grown
-from askone.store.open import open_store
 
 HOMES = "id,size,colour,note,page,label\n" + "".join(
     f"h{i},{i * 1.5},{colour},a {size} house,https://a.org/{i},{i if i % 5 == 0 else ''}\n"
     for i, colour, size in zip(range(40), ["red", "blue"] * 20, ["small"] * 21 + ["big"] * 19, strict=True)
 )
 PRICES = Settings("Prices", Numbers(0, 100), RowSettings(key="id", gold="label"), ask=AskSettings(gold_share=0.1))
-
-
-@pytest.fixture
-def store():
-    opened = open_store("memory:")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -193,16 +185,15 @@ def test_bad_keys_are_named_and_leave_nothing(store, tmp_path, text, reason):
 
 
 def test_known_labels():
-    numbers, classes = Settings("A", Numbers(0, 9)), Settings("A", ClassNames(("cat", 3, 4.5)))
-    orders = Settings("A", Items(("tea", "milk", 7)))
-    assert as_label(numbers, "4.5") == 4.5
-    assert as_label(numbers, 4) == 4.0
-    assert [as_label(classes, given) for given in ("cat", " cat ", "3", 3, 4.5)] == ["cat", "cat", 3, 3, 4.5]
-    assert as_label(orders, "milk > 7 > tea") == as_label(orders, '["milk", 7, "tea"]') == ["milk", 7, "tea"]
-    for settings, bad in [(numbers, "x"), (numbers, "inf"), (classes, "dog"), (orders, "milk > tea"), (orders, "[1"),
+    numbers, classes, orders = Numbers(0, 9), ClassNames(("cat", 3, 4.5)), Items(("tea", "milk", 7))
+    assert numbers.as_label("4.5") == 4.5
+    assert numbers.as_label(4) == 4.0
+    assert [classes.as_label(given) for given in ("cat", " cat ", "3", 3, 4.5)] == ["cat", "cat", 3, 3, 4.5]
+    assert orders.as_label("milk > 7 > tea") == orders.as_label('["milk", 7, "tea"]') == ["milk", 7, "tea"]
+    for labels, bad in [(numbers, "x"), (numbers, "inf"), (classes, "dog"), (orders, "milk > tea"), (orders, "[1"),
                           (orders, "milk > milk > tea"), (orders, '[["tea"]]')]:  # fmt: skip
         with pytest.raises(InvalidArgument, match="label must be"):
-            as_label(settings, bad)
+            labels.as_label(bad)
 
 
 def test_a_bad_known_label_is_named(store, tmp_path):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from askone.campaign.forecast import MOST, _wrong_together, forecast, smooth
+from askone.campaign.forecast import _wrong_together, forecast, smooth
 from askone.campaign.settings.settings import AskSettings, ClassNames, Items, Numbers, RowSettings, Settings
 from askone.campaign.tables.open import open_table
 from askone.errors import InvalidArgument
@@ -60,11 +60,11 @@ def test_all_columns_and_one_order_without_rows(table):
 def test_costs(table):
     ask = AskSettings(price=0.05, currency="EUR", seconds=3.6, overlap=15, gold_share=0.1)
     settings = Settings("A", Numbers(0, 1), RowSettings(learn=("x",), gold="c"), ask=ask)
-    found = forecast(settings, table, 2 * MOST)
-    assert found.cost.price == pytest.approx(0.05 * 2 * MOST)
-    assert found.cost.hours == pytest.approx(2 * MOST / 1000)
+    found = forecast(settings, table, 2 * Numbers.rehearsed)
+    assert found.cost.price == pytest.approx(0.05 * 2 * Numbers.rehearsed)
+    assert found.cost.hours == pytest.approx(2 * Numbers.rehearsed / 1000)
     assert found.to_json()["cost"]["currency"] == "EUR"
-    assert found.points[-1][0] == MOST  # rehearsed no further
+    assert found.points[-1][0] == Numbers.rehearsed  # rehearsed no further
     assert forecast(settings, table, 1).points[-1][0] == 1
 
 

@@ -30,13 +30,6 @@ from askone.store.notices import Began
 from askone.store.open import open_store
 
 
-@pytest.fixture
-def store():
-    opened = open_store("memory:")
-    yield opened
-    opened.close()
-
-
 def rows(n, first=0):
     return [
         Row(i, f"kä{i}", {"a": i, "b": "ü" * (i % 3)}, np.array([i, 0.5], np.float32), i if i % 4 == 0 else None)
@@ -140,7 +133,7 @@ def test_exported_predictions_are_those_of_single_rows(store, tmp_path, labels):
             assert values[0] == pytest.approx(values[1])
     else:
         assert [one["prediction"] for one in found] == [one["prediction"] for one in single]
-    assert {tuple(one) for one in found} == {tuple(name for name, _ in export.prediction_columns(0.0))}
+    assert {tuple(one) for one in found} == {tuple(name for name, _ in export.prediction_columns(Numbers()))}
 
 
 def test_what_is_a_number_beyond_doubt_is_a_number():

@@ -2,14 +2,12 @@
 
 import numpy as np
 
-from askone import Wording
-from askone.campaign.campaign import Campaign
-from askone.campaign.engine import model_builder
+from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, Wording
 from askone.campaign.engine.commands import Answer, Next, Serving
 from askone.campaign.settings.settings import AskSettings, ClassNames, Items, Numbers, Settings
-from askone.estimators import OneBitClassifier, OneBitRanker, OneBitRegressor
 from askone.store.entries import Entry, Row
-from askone.store.notices import Began, Grown
+from askone.store.notices import Grown
+from staged import begun
 
 KINDS = {
     "number": Settings("Prices", Numbers(0.0, 1000.0, "EUR", 0, "price")),
@@ -28,9 +26,8 @@ def rows_of(count, start=0, columns=3):
 def model_of(settings, X):
     labels = settings.labels
     if isinstance(labels, Numbers):
-        return OneBitRegressor(labels.low, labels.high, wording=Wording((labels.name,), labels.unit), decimals=0).start(
-            X
-        )
+        wording = Wording((labels.name,), labels.unit)
+        return OneBitRegressor(labels.low, labels.high, wording=wording, decimals=0).start(X)
     if isinstance(labels, ClassNames):
         return OneBitClassifier(classes=labels.classes).start(X)
     return OneBitRanker(items=labels.items).start(X)
@@ -38,19 +35,9 @@ def model_of(settings, X):
 
 def make(store, kind="number", name="c", count=30, settings=None):
     """A campaign in a store."""
-    settings = settings or KINDS[kind]
-    rows = rows_of(count)
+    settings, rows = settings or KINDS[kind], rows_of(count)
     model = model_of(settings, np.array([row.features for row in rows], dtype=float))
-    learner = model_builder.pack(model, None)
-    store.create(
-        name,
-        settings.title,
-        "ann",
-        learner,
-        lambda n, mark: Entry(Began("begin", settings.to_json(), n, mark), "ann", 1.0),
-        [rows[:7], rows[7:]],
-    )
-    return Campaign.open(store, name)
+    return begun(store, settings, rows, model, name, "ann", 1.0)
 
 
 def grow(store, name="c", count=5):

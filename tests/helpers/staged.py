@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from askone import OneBitClassifier, OneBitRanker, OneBitRegressor
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine import model_builder
 from askone.campaign.engine.commands import Answer, Next
@@ -21,33 +20,29 @@ def asking(settings, gold=None, **changes):
     return Settings(settings.title, settings.labels, rows, settings.question, AskSettings(**changes), settings.learner)
 
 
-def estimator_of(settings, X):
-    labels, seed = settings.labels, settings.learner.seed
-    if isinstance(labels, Numbers):
-        return OneBitRegressor(
-            labels.low, labels.high, unit=labels.unit, random_state=seed, learner=settings.learner.learner
-        ).start(X)
-    if isinstance(labels, ClassNames):
-        return OneBitClassifier(labels.classes, random_state=seed).start(X)
-    return OneBitRanker(labels.items, random_state=seed).start(X)
+def price(row):
+    """The label of a row of ``PRICES``."""
+    return 50 + 20 * row.content["size"]
+
+
+def begun(store, settings, rows, model, name="c", who="", at=0.0):
+    """A campaign over some rows, opened."""
+
+    def began(count, mark):
+        return Entry(Began("began", settings.to_json(), count, mark), who, at)
+
+    store.create(name, settings.title, who, model_builder.pack(model, None), began, [rows[:7], rows[7:]])
+    return Campaign.open(store, name)
 
 
 def stage(store, settings=PRICES, rows=40, name="c", gold=None, columns=2):
     """A campaign over some rows, opened; gold: {position: label}."""
     X = np.random.default_rng(1).normal(size=(rows, columns)).astype(np.float32)
-    rowless = isinstance(settings.labels, Items)
-    estimator = estimator_of(settings, None if rowless else X.astype(float))
+    known, rowless = gold or {}, isinstance(settings.labels, Items)
+    made = [Row(i, f"r{i}", {"size": float(x[0]), "note": f"row {i}"}, x, known.get(i)) for i, x in enumerate(X)]
     if rowless:
         made = [Row(0, "all", {}, np.zeros(1, dtype=np.float32))]
-    else:
-        known = gold or {}
-        made = [Row(i, f"r{i}", {"size": float(x[0]), "note": f"row {i}"}, x, known.get(i)) for i, x in enumerate(X)]
-
-    def began(count, mark):
-        return Entry(Began("began", settings.to_json(), count, mark), at=0.0)
-
-    store.create(name, settings.title, "", model_builder.pack(estimator, None), began, [made])
-    return Campaign.open(store, name)
+    return begun(store, settings, made, model_builder.make_estimator(settings, None if rowless else X), name)
 
 
 def one(campaign, request, now=1.0):

@@ -112,3 +112,12 @@ def any_store(store_url: str) -> Iterator[Any]:
     store = opening.open_store(store_url)
     yield store
     store.close()
+
+
+@pytest.fixture
+def store() -> Iterator[Any]:
+    """An empty store in memory."""
+    opening = pytest.importorskip("askone.store.open", reason="needs the extra server")
+    opened = opening.open_store("memory:")
+    yield opened
+    opened.close()

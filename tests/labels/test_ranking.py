@@ -17,8 +17,7 @@ from askone.estimators import OneBitRanker
 from askone.labels import linear_ordering
 from askone.labels.losses import Median, SignLogistic
 from askone.labels.ranking import Ranking
-from askone.learners.gradients._comparison import RankStrategy
-from askone.learners.gradients.ranking import RANK_FAMILIES, RANK_LOSSES, RANK_PAIRS, rank_strategy
+from askone.learners.gradients.ranking import RANK_FAMILIES, RANK_LOSSES, RANK_PAIRS, RankStrategy, rank_strategy
 from askone.learners.sgd.surrogate import Surrogate
 from askone.questions.comparison import BestOf, PairSum, Prefer
 from askone.questions.registry import question_from_json

@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from askone.campaign.engine.commands import Ahead, Served, Serving
+from askone.campaign.settings.settings import ClassNames, Items, Numbers
 from askone.client.question import Posed
 from askone.labels.number import Wording
 from askone.questions.comparison import BestOf, Prefer
@@ -32,6 +33,7 @@ QUESTIONS = {
     "set": Subset(("cat", "dog")),
     "pair": Prefer("tea", "milk"),
 }
+LABELS = {HalfSpace: Numbers(), Subset: ClassNames(("cat", "dog")), Prefer: Items(("tea", "milk"))}
 
 
 class Noted(dict):
@@ -59,7 +61,8 @@ def served(question):
 
 
 def shown(question):
-    return QuestionSerializer("c", None).question(served(question), 1.0)
+    labels = LABELS.get(type(question), LABELS[Prefer])
+    return QuestionSerializer("c", labels, None).question(served(question), 1.0)
 
 
 def fields(model, path=""):
@@ -82,7 +85,7 @@ def test_the_client_reads_what_the_server_has():
 def test_the_json_of_a_serving():
     question = served(QUESTIONS["pair"])
     serving = Serving("question", question, Ahead(question, question), 4, None, 1)
-    model = QuestionSerializer("c", None).serving(serving, 58.75)
+    model = QuestionSerializer("c", LABELS[Prefer], None).serving(serving, 58.75)
     asked = {
         "lease": "l", "number": 3, "expires_in": 1.25, "kind": "pair", "sentence": "Do you prefer tea or milk?",
         "answers": ["tea", "milk"], "threshold": None, "set": None, "pair": {"left": "tea", "right": "milk"},

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from askone._common.lazy_import import lazy_import
+from askone._common.types import Array
 from askone.campaign.engine.batch import Sitting, looked_up
 from askone.campaign.engine.commands import Request, Result
 from askone.campaign.engine.handlers import decide
@@ -39,7 +40,7 @@ from askone.campaign.engine.projection import STOPPED, Book
 from askone.campaign.engine.row_cache import Tray
 from askone.campaign.output import dashboard
 from askone.campaign.output.views import picture_of, shown_row
-from askone.campaign.settings.settings import Items, Settings
+from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
 from askone.store.entries import Entry
 from askone.store.notices import Began, StatusChanged
@@ -48,11 +49,9 @@ from askone.version import __version__
 
 if TYPE_CHECKING:
     from askone.campaign.engine import model_builder as building
-    from askone.campaign.output import predictions as predicting
     from askone.estimators.base import OneBitEstimator
 else:
     building = lazy_import("askone.campaign.engine.model_builder")
-    predicting = lazy_import("askone.campaign.output.predictions")
 
 log = logging.getLogger("askone.campaign")
 KEEP, PAUSE = 500, 60.0
@@ -80,7 +79,7 @@ class Campaign:
         self.settings = Settings.from_json(first.event.settings)
         self.title = store.campaign(name).title
         """What it is called here: a restored copy has another title than its log."""
-        self.rowless = isinstance(self.settings.labels, Items) and first.event.rows <= 1
+        self.rowless = self.settings.is_rowless(first.event.rows)
         self._tray = Tray(store, name)
         self._spoilt = True
         self._kept = self._judged = 0
@@ -109,7 +108,7 @@ class Campaign:
         book.trainer.settle()
         self.book, self._spoilt = book, False
         self._judged = 0  # what was seen in a transaction that failed is to be seen again
-        self._asker = Asker(book, self._tray, self.settings.ask, self._begun.seed, self._gold)
+        self._asker = Asker(book, self._tray, self.settings, self._begun.seed, self._gold)
 
     def _check(self, number: int) -> None:
         """Refuse another campaign that was made under the name of this one after it was deleted."""
@@ -247,8 +246,8 @@ class Campaign:
         lessons = len(book.lessons.all)
         if abs(lessons - self._judged) * _PATIENCE < lessons:
             return
-        self._judged, space = lessons, book.learner.space
-        if reached(dashboard.errors(book, space), target):
+        self._judged = lessons
+        if reached(dashboard.errors(book, self.settings.labels), target):
             sitting.note(Entry(StatusChanged(f"{STOPPED}{book.seq + 1}", "paused"), at=now))
 
     # -- looking ----------------------------------------------------------------------------------
@@ -272,9 +271,9 @@ class Campaign:
         """What predicts; made when that is first wanted, since asking does without."""
         return building.unpack(self._packed).estimator
 
-    def _current(self) -> OneBitEstimator:
+    def _predicted(self, X: Array) -> dict[str, list[Any]]:
         self._estimator.stream_.state = self.book.state
-        return self._estimator
+        return self.settings.labels.predicted(self._estimator, X, self.rowless)
 
     def predictions(self, positions: Sequence[int]) -> list[dict[str, Any]]:
         """For each row its key, what people see of it, the prediction and how sure it is."""
@@ -284,11 +283,11 @@ class Campaign:
         with self._lock:
             self.learn()
             X = np.array([row.features for row in rows], dtype=np.float64)
-            found = predicting.predicted(self._current(), X, self.rowless)
+            columns = self._predicted(X)
         shown = [shown_row(row, self.settings.rows.show, picture_of(self.name, row)) for row in rows]
         return [
             {"key": row.key, "position": row.position, "row": one["fields"], "image": one["image"], **record}
-            for row, one, record in zip(rows, shown, found, strict=True)
+            for row, one, record in zip(rows, shown, _records(columns), strict=True)
         ]
 
     def prediction_pages(self, size: int) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:
@@ -296,7 +295,7 @@ class Campaign:
         for keys, X in self.store.feature_pages(self.name, size):
             with self._lock:
                 self.learn()
-                columns = predicting.predicted_columns(self._current(), X.astype(np.float64), self.rowless)
+                columns = self._predicted(X.astype(np.float64))
             yield keys, columns
 
     def status(self, now: float) -> dict[str, Any]:
@@ -308,13 +307,13 @@ class Campaign:
         """Return all that a manager sees."""
         with self._lock:
             self.learn()
-            book, space = self.book, self._begun.learner.space
+            book, labels = self.book, self.settings.labels
             found = dashboard.counts(book, now)
-            found["curve"], found["forecast"] = dashboard.measured(book, self.settings, space)
+            found["curve"], found["forecast"] = dashboard.measured(book, self.settings)
             found["spent"] = dashboard.spent(book, self.settings)
             found["said"] = dashboard.said(book)
-            points = dashboard.cloud(book, lambda places: self.store.rows(self.name, list(places)), column)
-            points["prediction"] = self._line(points) if points["kind"] == "threshold" else None
+            points = dashboard.cloud(book, labels, lambda places: self.store.rows(self.name, list(places)), column)
+            points["prediction"] = self._line(points)
             return {**found, "cloud": points}
 
     def _line(self, points: dict[str, Any]) -> list[list[float]] | None:
@@ -322,8 +321,8 @@ class Campaign:
         at = sorted({point["position"]: point["x"] for point in points["points"] if "position" in point}.items())
         if not at:
             return None
-        values = predicting.predicted(self._current(), self._tray.features([position for position, _ in at]))
-        return sorted([float(x), float(one["prediction"])] for (_, x), one in zip(at, values, strict=True))
+        values = self._predicted(self._tray.features([position for position, _ in at]))["prediction"]
+        return sorted([float(x), float(value)] for (_, x), value in zip(at, values, strict=True))
 
     def people(self) -> list[dict[str, Any]]:
         """Return everybody who answered, with what is known of their answers."""
@@ -359,3 +358,8 @@ class Campaign:
             }
             for entry, asking in found
         ]
+
+
+def _records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Return columns as one record for each row."""
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]

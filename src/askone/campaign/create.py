@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
-import math
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +13,7 @@ import numpy as np
 
 from askone.campaign.engine.model_builder import make_estimator, pack, unpack
 from askone.campaign.output.export import begun_settings
-from askone.campaign.settings.settings import ClassNames, Items, Numbers, RowSettings, Settings
+from askone.campaign.settings.settings import RowSettings, Settings
 from askone.campaign.tables.base import Cells, Column, Table
 from askone.campaign.tables.encoder import Encoder, fit_encoder
 from askone.campaign.tables.image_folder import IMAGE, Images
@@ -31,8 +29,8 @@ Progress = Callable[[int, int], None]
 
 ROWLESS: Final = "all"
 """The key of the one row of a campaign without a table."""
-_LOOKED_AT: Final = 500  # images by which a model is begun
-_KEY: Final = 500  # characters of a key
+_MOST_IMAGES: Final = 500  # by which a model is begun
+_LONGEST_KEY: Final = 500  # characters
 
 
 def create_campaign(
@@ -129,7 +127,7 @@ def encoded_sample(settings: Settings, table: Table) -> tuple[Any, Encoder]:
     learnt = [_require_column(table, name, "rows.learn") for name in settings.rows.learn or ()]
     sample: Sequence[Mapping[str, Any]] = table.sample
     if isinstance(table, Images):
-        step = -(-len(sample) // _LOOKED_AT)
+        step = -(-len(sample) // _MOST_IMAGES)
         sample = [{IMAGE: _safe(table, row[IMAGE]).gray} for row in sample[::step]]
     encoder = fit_encoder(learnt, sample)
     return encoder.encode(sample), encoder
@@ -201,8 +199,8 @@ class _Reading:
         column = self.settings.rows.key
         value = None if column is None else cells[column]
         text = "" if value is None else value if isinstance(value, str) else number_text(value)
-        if not text.strip() or len(text) > _KEY:
-            raise InvalidFile(f"row {place + 1}, column {column!r}: a key of 1 to {_KEY} characters is needed")
+        if not text.strip() or len(text) > _LONGEST_KEY:
+            raise InvalidFile(f"row {place + 1}, column {column!r}: a key of 1 to {_LONGEST_KEY} characters is needed")
         return text
 
     def _gold(self, cells: Cells, place: int) -> Any:
@@ -211,7 +209,7 @@ class _Reading:
         if value is None or (isinstance(value, str) and not value.strip()):
             return None
         try:
-            return as_label(self.settings, value)
+            return self.settings.labels.as_label(value)
         except InvalidArgument as error:
             raise InvalidFile(f"row {place + 1}, column {column!r}: {error}") from None
 
@@ -243,55 +241,3 @@ def _naming_doubles(reading: _Reading) -> Iterator[None]:
 
 def _safe(table: Images, name: str) -> Safe:
     return safe_image(table.image(name), table.limits, repr(name))
-
-
-# -- known labels -------------------------------------------------------------------------------------
-
-
-def as_label(settings: Settings, value: Any) -> Any:
-    """Return a known label as JSON: a number, the name of a class, or items in order (a JSON list, or "tea > milk >
-    water").
-
-    >>> as_label(Settings("Drinks", Items(("tea", "milk"))), "milk > tea")
-    ['milk', 'tea']
-    """
-    labels = settings.labels
-    if isinstance(labels, Numbers):
-        return _number(value)
-    if isinstance(labels, ClassNames):
-        return _named(labels.classes, value)
-    return _order(labels, value)
-
-
-def _number(value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number) or isinstance(value, bool):
-        raise InvalidArgument("label", "a number", repr(value)[:60])
-    return number
-
-
-def _named(names: Sequence[Any], value: Any) -> Any:
-    """Return the class or item that reads the same: cells of numbers are told from texts by their file alone."""
-    text = value.strip() if isinstance(value, str) else number_text(value)
-    for name in names:
-        if text == (name if isinstance(name, str) else number_text(name)):
-            return name
-    known = ", ".join(str(name) for name in names[:10])
-    raise InvalidArgument("label", f"one of: {known}", repr(value)[:60])
-
-
-def _order(labels: Items, value: Any) -> list[Any]:
-    text = str(value)
-    try:
-        parts = json.loads(text) if text.lstrip().startswith("[") else text.split(">")
-    except (ValueError, RecursionError):
-        parts = None
-    if not isinstance(parts, list) or not all(isinstance(part, str | int | float) for part in parts):
-        raise InvalidArgument("label", "items in order, such as a > b > c", repr(text)[:60])
-    order = [_named(labels.items, part) for part in parts]
-    if len(set(order)) < len(order) or len(order) != len(labels.items):
-        raise InvalidArgument("label", f"all {len(labels.items)} items in order", repr(text)[:60])
-    return order

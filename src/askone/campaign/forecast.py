@@ -19,7 +19,6 @@ a simple truth is learnt sooner.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, final
 
@@ -29,19 +28,21 @@ from askone._common.types import Array
 from askone._common.validate import as_choice, as_count, as_number
 from askone.campaign.create import encoded_sample, with_columns
 from askone.campaign.engine.model_builder import make_estimator
-from askone.campaign.settings.settings import ClassNames, Items, Numbers, Settings
+from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.base import Table
 from askone.features.kernels import median_distance
 from askone.features.scaling import Scaler
 from askone.session.oracle import Oracle
 from askone.session.simulation import checkpoints, simulate
 
-MOST: Final = 2_000
-"""Answers that are rehearsed at most (of orders half as many): the curve ends there, the cost does not."""
 TRUTHS: Final = 3
 """How many truths are made up."""
-_ROWS, _COLUMNS, _TEST, _WAVES, _FEATURES = 1_000, 24, 200, 64, 40
-_FIRST, _SCATTER = 10, 0.15  # the first point of the curve; how far labels lie from f, in parts of its spread
+_MOST_ROWS: Final = 1_000
+_MOST_COLUMNS: Final = 24
+_TEST_ROWS: Final = 200
+_WAVES: Final = 64  # of a made-up function
+_FEATURES: Final = 40  # of the learner
+_FIRST_POINT: Final = 10  # answers at which the curve begins
 
 
 @final
@@ -82,14 +83,14 @@ def forecast(
     as_count(answers, "answers", 1)
     as_number(flip, "flip", 0.0, 0.49)
     rows = None
-    if table is not None and not isinstance(settings.labels, Items):
+    if table is not None and not settings.is_rowless(table.rows):
         answers = min(answers, table.rows * settings.ask.overlap)  # a row is asked once, by so many
     if table is not None:
-        rows = _main_directions(encoded_sample(with_columns(settings, table), table)[0].astype(np.float64)[:_ROWS])
+        rows = _main_directions(encoded_sample(with_columns(settings, table), table)[0].astype(np.float64)[:_MOST_ROWS])
     ask = settings.ask
     # Questions from gold teach nothing, and several answers to one question are one lesson, less often wrong.
     per_lesson = ask.overlap / (1.0 - ask.gold_share)
-    rehearsed = min(answers, MOST // 2 if isinstance(settings.labels, Items) else MOST)  # pairs are chosen with care
+    rehearsed = min(answers, settings.labels.rehearsed)
     lessons = max(1, int(rehearsed / per_lesson))
     wrong = _wrong_together(flip, ask.overlap)
     curves = [_rehearsed(settings, rows, lessons, wrong, seed) for seed in range(TRUTHS)]
@@ -100,26 +101,15 @@ def forecast(
         points.append((asked, values[0], values[len(values) // 2], values[-1]))
     price = None if ask.price is None else ask.price * answers
     cost = Cost(price, ask.currency, ask.seconds * answers / 3600)
-    return Forecast(tuple(points), _measure(settings), cost, answers)
+    return Forecast(tuple(points), settings.labels.forecast_measure, cost, answers)
 
 
 def _main_directions(rows: Array) -> Array:
     """Return rows in the directions in which they differ most, once their columns are scaled."""
-    if rows.shape[1] <= _COLUMNS:
+    if rows.shape[1] <= _MOST_COLUMNS:
         return rows
     scaled = Scaler.from_rows(rows)(rows)
-    return np.asarray(scaled @ np.linalg.svd(scaled, full_matrices=False)[2][:_COLUMNS].T)
-
-
-def _measure(settings: Settings) -> str:
-    labels = settings.labels
-    if isinstance(labels, ClassNames):
-        return "share right"
-    if isinstance(labels, Items):
-        return "share of pairs in the right order"
-    if labels.low is None:
-        return "mean error in parts of the labels' spread"
-    return f"mean error in {labels.unit}" if labels.unit else "mean error"
+    return np.asarray(scaled @ np.linalg.svd(scaled, full_matrices=False)[2][:_MOST_COLUMNS].T)
 
 
 def _wrong_together(flip: float, people: int) -> float:
@@ -136,45 +126,14 @@ def _rehearsed(settings: Settings, rows: Array | None, lessons: int, flip: float
     learner = estimator.stream_.learner
     X = np.zeros((1, 1)) if rows is None else rows
     order = np.concatenate([random.permutation(len(X)) for _ in range(-(-lessons // len(X)))])[:lessons]
-    test = random.permutation(len(X))[:_TEST]
-    labels, error = _truth(settings, X, order, test, random)
-    at = [n for n in checkpoints(lessons, 6) if n >= _FIRST or n == lessons]
+    test = random.permutation(len(X))[:_TEST_ROWS]
+    labels, error = settings.labels.truth(lambda outputs: smooth(X, outputs, random), X, order, test, random)
+    at = [n for n in checkpoints(lessons, 6) if n >= _FIRST_POINT or n == lessons]
     oracle = Oracle(labels, flip=flip, seed=seed)
     found = simulate(
         learner, X[order], oracle, seed=seed, at=at, test=X[test], evaluate=lambda z: error(learner.space, z)
     )
     return found.curve
-
-
-def _truth(
-    settings: Settings, X: Array, order: Array, test: Array, random: np.random.Generator
-) -> tuple[Array, Callable[[Any, Array], float]]:
-    """Return labels for the rows asked about, and how wrong predictions for the test rows are."""
-    kind = settings.labels
-    if isinstance(kind, Numbers):
-        low, high = (-2.5, 2.5) if kind.low is None or kind.high is None else (kind.low, kind.high)
-        middle, spread = (low + high) / 2, (high - low) / 5
-        f = middle + spread * smooth(X, 1, random)[:, 0]
-        labels = np.clip(f[order] + _SCATTER * spread * random.standard_normal(len(order)), low, high)
-        return labels, lambda _, z: float(np.mean(np.abs(z[:, 0] - f[test])))
-    names = kind.classes if isinstance(kind, ClassNames) else kind.items
-    f = smooth(X, len(names), random)
-    noisy = f[order] + _SCATTER * random.gumbel(size=(len(order), len(names)))
-    if isinstance(kind, ClassNames):
-        best, named = f[test].argmax(axis=1), _objects(names)
-        return named[noisy.argmax(axis=1)], lambda space, z: float(
-            np.mean(space.decode(z, X[test])[:, 0] == named[best])
-        )
-    i, j = np.triu_indices(len(names), 1)
-    above = f[test][:, i] > f[test][:, j]
-    labels = _objects(names)[np.argsort(-noisy, axis=1)]
-    return labels, lambda space, z: float(np.mean((space.embed(space.decode(z, X[test])) > 0) == above))
-
-
-def _objects(names: Any) -> Array:
-    out = np.empty(len(names), dtype=object)
-    out[:] = names
-    return out
 
 
 def smooth(X: Array, outputs: int, random: np.random.Generator) -> Array:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 from rich.console import Console
 from rich.measure import Measurement
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 _WIDEST = 10_000
@@ -23,6 +27,20 @@ def show(console: Console, table: Table) -> None:
         return
     width = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
     Console(file=console.file, width=max(width, console.width)).print(table)
+
+
+def progress(console: Console, transient: bool = True) -> Progress:
+    """Return how far something is, and how long it still takes."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=transient)
+
+
+@contextmanager
+def row_bar(console: Console) -> Iterator[Callable[[int, int], None]]:
+    """A bar of rows; what it gives is called with how many are done and how many there are."""
+    with progress(console) as shown:
+        bar = shown.add_task("rows", total=None)
+        yield lambda done, rows: shown.update(bar, completed=done, total=rows)
 
 
 def counted(number: int, one: str, several: str | None = None) -> str:

@@ -4,35 +4,43 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
-from askone.cli.console import counted, say
+from askone.cli.console import counted, row_bar, say
 from askone.cli.files import any_store, known_store, read_from, whole_file
 from askone.errors import InvalidArgument
 from askone.store.store import Store
 
-_ENDINGS = {"label-studio": "json"}
 _FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".json": "label-studio"}
 
 
 def run_export(chosen: argparse.Namespace, console: Console) -> int:
     """Write what a campaign has into a file."""
     form = _format(chosen)
-    ending = {"model": "askone", "log": "jsonl"}.get(chosen.what, _ENDINGS.get(form, form))
+    ending = {"model": "askone", "log": "jsonl"}.get(chosen.what, "json" if form == "label-studio" else form)
     target = chosen.out or f"{chosen.name}-{chosen.what}.{ending}"
+    with _written(chosen, target, console) as (store, out):
+        if chosen.what == "model":
+            model_file.write_model(campaign.Campaign.open(store, chosen.name), out)
+        else:
+            out.writelines(_chunks(store, chosen.name, chosen.what, form, None if target == "-" else console))
+    return 0
+
+
+@contextmanager
+def _written(chosen: argparse.Namespace, target: str, console: Console) -> Iterator[tuple[Store, BinaryIO]]:
+    """The campaign's store, and the file that it is written into."""
     with known_store(chosen.store) as store:
         store.campaign(chosen.name)  # before a file is begun
         with whole_file(target) as out:
-            if chosen.what == "model":
-                model_file.write_model(campaign.Campaign.open(store, chosen.name), out)
-            else:
-                out.writelines(_chunks(store, chosen.name, chosen.what, form, None if target == "-" else console))
-    _say(target, console)
-    return 0
+            yield store, out
+    if target != "-":
+        say(console, f"Written: {target}")
 
 
 def _format(chosen: argparse.Namespace) -> str:
@@ -42,8 +50,8 @@ def _format(chosen: argparse.Namespace) -> str:
         return ""
     ending = Path(chosen.out or "").suffix.lower()
     if chosen.format is None and ending and ending not in _FORMATS:
-        known = ", ".join(_FORMATS)
-        raise InvalidArgument("--out", f"a name that ends in one of {known}, or --format beside it", chosen.out)
+        allowed = f"a name that ends in one of {', '.join(_FORMATS)}, or --format beside it"
+        raise InvalidArgument("--out", allowed, chosen.out)
     found = chosen.format or _FORMATS.get(ending, "csv")
     if chosen.what == "predictions" and found == "label-studio":
         raise InvalidArgument("--format", "csv, jsonl or parquet for --what predictions", found)
@@ -60,23 +68,15 @@ def _chunks(store: Store, name: str, what: str, form: str, console: Console | No
 
 
 def _watched(opened: campaign.Campaign, form: str, console: Console) -> Iterator[bytes]:
-    """Yield a prediction takes longer than all that is read and written for it: how far it is, is shown."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        bar = progress.add_task("rows", total=None)
-        yield from export.prediction_chunks(
-            opened, form, lambda done, rows: progress.update(bar, completed=done, total=rows)
-        )
+    """Yield predictions and show how far they are: they take longer than all that is read and written for them."""
+    with row_bar(console) as advance:
+        yield from export.prediction_chunks(opened, form, advance)
 
 
 def run_backup(chosen: argparse.Namespace, console: Console) -> int:
     """Write a whole campaign into one file."""
-    target = chosen.out or f"{chosen.name}-backup.zip"
-    with known_store(chosen.store) as store:
-        store.campaign(chosen.name)
-        with whole_file(target) as out:
-            backup.backup(store, chosen.name, out)
-    _say(target, console)
+    with _written(chosen, chosen.out or f"{chosen.name}-backup.zip", console) as (store, out):
+        backup.backup(store, chosen.name, out)
     return 0
 
 
@@ -88,8 +88,3 @@ def run_restore(chosen: argparse.Namespace, console: Console) -> int:
         told = f"Campaign {name}: {counted(store.campaign(name).rows, 'row')}, {entries}."
     say(console, told)
     return 0
-
-
-def _say(target: str, console: Console) -> None:
-    if target != "-":
-        say(console, f"Written: {target}")

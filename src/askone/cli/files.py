@@ -23,11 +23,9 @@ def store_url(given: str | None) -> str:
     return given or os.environ.get(ENVIRONMENT) or DEFAULT
 
 
-@contextmanager
-def any_store(given: str | None) -> Iterator[Store]:
-    """A store, made if it is not there."""
-    with open_store(store_url(given)) as store:
-        yield store
+def any_store(given: str | None) -> Store:
+    """Return a store to open by ``with``, made if it is not there."""
+    return open_store(store_url(given))
 
 
 @contextmanager
@@ -58,8 +56,8 @@ def whole_file(path: str | Path) -> Iterator[BufferedWriter]:
         try:
             out = stack.enter_context(atomic_write(target))
         except OSError as error:
-            allowed = "a file that may be written"
-            raise InvalidArgument("--out", allowed, f"{target}: {error.strerror or error}") from error
+            came = f"{target}: {error.strerror or error}"
+            raise InvalidArgument("--out", "a file that may be written", came) from error
         yield out
 
 

@@ -16,18 +16,20 @@ from askone.version import __version__
 if TYPE_CHECKING:
     from rich import console as consoles
     from rich import markdown
-    from rich import progress as bars
 
+    from askone.cli import console as printing
     from askone.paper import strategies
 else:
     consoles = lazy_import("rich.console")
     markdown = lazy_import("rich.markdown")
-    bars = lazy_import("rich.progress")
+    printing = lazy_import("askone.cli.console")
     strategies = lazy_import("askone.paper.strategies")
 
 CAMPAIGNS = {
-    **{name: name for name in ("new", "simulate", "serve", "status", "replay", "verify", "export", "users")},
-    "demo": "demo_command",
+    **{name: name for name in ("new", "simulate", "serve", "status", "export", "users")},
+    "demo": "demo.run",
+    "replay": "check",
+    "verify": "check",
     "backup": "export",
     "restore": "export",
 }
@@ -98,9 +100,7 @@ def run_strategies(
     title = f"Test error in percent on {data} against the number of questions, {repeats} repeat(s)"
     out.mkdir(parents=True, exist_ok=True)  # what cannot be written should be known before the work
     outcomes: list[strategies.Outcome] = []
-    what = bars.TextColumn("{task.description}")
-    columns = (what, bars.BarColumn(), bars.MofNCompleteColumn(), bars.TimeRemainingColumn())
-    with bars.Progress(*columns, console=console) as progress:
+    with printing.progress(console, transient=False) as progress:
         bar = progress.add_task("strategies", total=len(strategies.CONTENDERS))
         for outcome in strategies.compared(rows, repeats, questions):
             outcomes.append(outcome)
@@ -125,17 +125,12 @@ def run_campaigns(chosen: argparse.Namespace, console: consoles.Console | None =
 
 
 def run_reproduce(chosen: argparse.Namespace) -> int:
-    """Return the paper's runs; see ``askone.paper.command``.
-
-    Only this command needs matplotlib, an extra, and it is loaded here, by name: an import at the top
-    would take the other commands away from those who do not have it.
-    """
+    """Make the paper's figures and claims; loaded here, by name, as this command alone needs matplotlib, an extra."""
     command: Any = import_now("askone.paper.command")
     if chosen.listing:
         return int(command.listing())
-    out = Path(chosen.out)
     parts = (chosen.workers, chosen.cluster, chosen.directory)
-    return int(command.reproduce(chosen.names, chosen.quick, out, *parts))
+    return int(command.reproduce(chosen.names, chosen.quick, Path(chosen.out), *parts))
 
 
 if __name__ == "__main__":

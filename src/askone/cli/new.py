@@ -9,17 +9,17 @@ from pathlib import Path
 from shlex import quote
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from askone.campaign.create import create_campaign, with_columns
-from askone.campaign.settings.settings import Items, Settings
+from askone.campaign.engine.model_builder import unpack
+from askone.campaign.kinds.base import listed
+from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.open import open_table
-from askone.cli.console import counted, say
+from askone.cli.console import counted, row_bar, say
 from askone.cli.files import any_store, read_from, store_url, whole_file
 from askone.cli.settings_file import commented, from_options, name_of, table_of
-from askone.cli.summary import doubts, first_question, require_unknown, summary
 from askone.errors import InvalidArgument
 from askone.store.store import Store
 
@@ -37,24 +37,21 @@ def run_new(chosen: argparse.Namespace, console: Console) -> int:
             return 0
     name = chosen.name or name_of(settings.title)
     with any_store(chosen.store) as store:
-        _create(store, name, settings, table, console)
+        with row_bar(console) as advance:
+            create_campaign(store, name, settings, table, "", time.time(), advance)
         rows = store.campaign(name).rows
         sentence = first_question(store, name)
     what = "items to put in order" if table is None else counted(rows, "row")
     say(console, f"Campaign {name}: {what}, in {_shown(chosen.store)}.")
     _sum_up(settings, table, sentence, console)
     if not (chosen.file or "").lower().endswith(".toml"):
-        say(
-            console,
-            "Otherwise: see askone new --help, or --out FILE.toml, edit it, and askone new FILE.toml",
-        )
+        say(console, "Otherwise: see askone new --help, or --out FILE.toml, edit it, and askone new FILE.toml")
     say(console, f"Next: askone serve{f' --store {quote(chosen.store)}' if chosen.store else ''}")
     return 0
 
 
 def _sum_up(settings: Settings, table: Table | None, sentence: str | None, console: Console) -> None:
-    chosen = settings if table is None else with_columns(settings, table)
-    for line in [*summary(chosen, table, sentence), *doubts(chosen, table)]:
+    for line in [*summary(settings, table, sentence), *doubts(settings, table)]:
         say(console, line)
 
 
@@ -69,17 +66,17 @@ def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
     """Return the settings and the table that a file and options speak of."""
     if chosen.file is None:
         settings = from_options(chosen, None)
-        if not isinstance(settings.labels, Items):
+        if settings.labels.needs_rows:
             raise InvalidArgument("file", "a table of rows; only an order of items needs none", None)
         return settings, None
     path = Path(chosen.file)
     if path.suffix.lower() != ".toml":
-        table = open_table(path)
-        settings = from_options(chosen, suggest(table))
-        return with_columns(settings, table), table
+        given = open_table(path)
+        return with_columns(from_options(chosen, suggest(given)), given), given
     settings = from_options(chosen, toml_settings(path), declared=True)
     rows = table_of(settings, path)
-    return settings, None if rows is None else open_table(rows)
+    table = None if rows is None else open_table(rows)
+    return settings if table is None else with_columns(settings, table), table
 
 
 def toml_settings(path: Path) -> Settings:
@@ -105,12 +102,74 @@ def _write(path: Path, settings: Settings, console: Console) -> None:
     say(console, f"Settings: {path}")
 
 
-def _create(store: Store, name: str, settings: Settings, table: Table | None, console: Console) -> None:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        bar = progress.add_task("rows", total=None if table is None else table.rows)
+# -- what was made of a table: what was guessed can be wrong ------------------------------------------
 
-        def advance(done: int, total: int) -> None:
-            progress.update(bar, completed=done, total=total)
 
-        create_campaign(store, name, settings, table, "", time.time(), advance)
+def summary(settings: Settings, table: Table | None, question: str | None = None) -> list[str]:
+    """Return labels, question and columns; ``question`` is the first one, if there is a campaign already.
+
+    >>> from askone.campaign.settings.settings import AskSettings, Items
+    >>> for line in summary(Settings("Drinks", Items(("tea", "milk")), ask=AskSettings(budget=50)), None):
+    ...     print(line)
+      labels       an order of 2 items: tea, milk
+      ends         after 50 answers
+    """
+    lines = [("labels", settings.labels.described()), ("first asked", question or "")]
+    if table is not None:
+        lines += _columns(settings, table)
+    lines.append(("ends", _end(settings, table)))
+    return [f"  {title:<12} {text}" for title, text in lines if text]
+
+
+def first_question(store: Store, name: str) -> str:
+    """Return the sentence of the question that the campaign begins with; nothing is asked of anybody."""
+    packed = unpack(store.learner(name))
+    row = None if packed.encoder is None else store.rows(name, [0])[0].features
+    return str(packed.estimator.ask(row))  # type: ignore[arg-type]  # without an encoder it asks about no row
+
+
+def _columns(settings: Settings, table: Table) -> list[tuple[str, str]]:
+    rows = settings.rows
+    kinds = {column.name: column.kind for column in table.columns}
+    learnt = [f"{name} ({kinds[name]})" for name in rows.learn or ()]
+    gold = f"{rows.gold}, asked about in {settings.ask.gold_share:.0%} of questions" if rows.gold else ""
+    return [
+        ("key", rows.key or "none: rows are numbered"),
+        ("people see", listed(rows.show or ()) or "nothing"),
+        ("model sees", listed(learnt) or "nothing: one number for all rows"),
+        ("known labels", gold),
+    ]
+
+
+def _end(settings: Settings, table: Table | None) -> str:
+    ask = settings.ask
+    if ask.budget is not None:
+        return f"after {ask.budget} answers"
+    if table is None or settings.is_rowless(table.rows):
+        return "when you close it: there is no budget"
+    return f"with the rows, each asked once of {ask.overlap} {'person' if ask.overlap == 1 else 'people'}"
+
+
+def doubts(settings: Settings, table: Table | None) -> list[str]:
+    """Return what to look at: known labels that nobody is measured by, a column that may tell the label."""
+    rows, labels, found = settings.rows, settings.labels, []
+    if rows.gold is not None and not settings.ask.gold_share:
+        found.append(f"Nobody is measured by the known labels in {rows.gold!r}: ask.gold_share is 0.")
+    noun = labels.noun.casefold()
+    seen = [name for name in dict.fromkeys([*(rows.show or ()), *(rows.learn or ())]) if name.casefold() == noun]
+    if table is not None and seen:
+        found.append(
+            f"The column {seen[0]!r} is called as the labels are, and it is shown or learnt: "
+            f"if it holds the labels, use --gold {quote(seen[0])}."
+        )
+    return found
+
+
+def require_unknown(settings: Settings, table: Table) -> None:
+    """Refuse a table in which every label is known: such rows measure people, and none is left to ask about."""
+    gold = settings.rows.gold
+    cells = [] if gold is None else [row.get(gold) for row in table.sample]
+    if gold is not None and len(cells) == table.rows and all(cell is not None and str(cell).strip() for cell in cells):
+        allowed = "a column that is empty in the rows to ask about (a known label only measures people)"
+        came = f"{gold!r}, filled in all {table.rows} rows; leave a column out by --show and --learn"
+        raise InvalidArgument("rows.gold", allowed, came)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -13,8 +12,6 @@ from rich.text import Text
 from askone.campaign.lazy import campaign as campaigns
 from askone.cli.console import say, show
 from askone.cli.files import known_store
-
-GOOD, BAD = 0, 1
 
 ENDS = {"target": "target reached", "budget": "budget spent", "rows": "all rows asked"}
 """Why nobody is asked any more, in words."""
@@ -25,11 +22,11 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
     with known_store(chosen.store) as store:
         if chosen.name is not None:
             show(console, _one(campaigns.Campaign.open(store, chosen.name)))
-            return GOOD
+            return 0
         names = [record.name for record in store.campaigns()]
         if not names:
             say(console, "No campaigns yet: askone new rows.csv")
-            return GOOD
+            return 0
         shown = Table("campaign", "title", "status")
         for column in ("answers", "budget", "rows", "people"):
             shown.add_column(column, justify="right")
@@ -40,7 +37,7 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
             status = told["status"] if told["finished"] is None else f"finished ({ENDS[told['finished']]})"
             shown.add_row(Text(name), Text(campaign.title), status, *map(str, numbers))
         show(console, shown)
-    return GOOD
+    return 0
 
 
 def _one(campaign: campaigns.Campaign) -> Table:
@@ -48,11 +45,6 @@ def _one(campaign: campaigns.Campaign) -> Table:
     for name, value in campaign.status(time.time()).items():
         for label, number in value.items() if isinstance(value, dict) else (("", value),):
             if isinstance(number, str | int | float) or number is None:
-                shown.add_row(
-                    f"{name} {label}".replace("_", " ").strip(), Text("–" if number is None else _short(number))
-                )
+                text = "–" if number is None else f"{number:.4g}" if isinstance(number, float) else str(number)
+                shown.add_row(f"{name} {label}".replace("_", " ").strip(), Text(text))
     return shown
-
-
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -15,7 +15,7 @@ from askone.labels.base import Space
 from askone.labels.classes import FiniteSpace
 from askone.labels.number import Real
 from askone.labels.ranking import Ranking
-from askone.learners.base import wrong_family
+from askone.learners.base import of_family
 from askone.questions.base import Question
 from askone.questions.comparison import Prefer
 from askone.questions.half_space import HalfSpace, in_unit_labels
@@ -27,10 +27,12 @@ _IMPOSSIBLE = -1e4  # log of what never happens: finite, for gradients
 class Likelihood(ABC):
     """log P(yes) and log P(no) of a batch of questions, given n x outputs predictions."""
 
+    space: Real | FiniteSpace | Ranking
+
     @property
-    @abstractmethod
     def outputs(self) -> int:
-        """How many numbers a model predicts."""
+        """How many numbers a model predicts: one per output, class or item."""
+        return self.space.m if isinstance(self.space, Real) else self.space.size
 
     @abstractmethod
     def encode(self, question: Question) -> tuple[list[float], float]:
@@ -48,16 +50,9 @@ class _HalfSpaces(Likelihood):
 
     space: Real
 
-    @property
-    def outputs(self) -> int:
-        """One per output."""
-        return self.space.m
-
     def encode(self, question: Question) -> tuple[list[float], float]:
         """Return u and c."""
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
-        return in_unit_labels(self.space, question)
+        return in_unit_labels(self.space, of_family(question, HalfSpace))
 
     def logs(self, torch: Any, values: Any, vectors: Any, numbers: Any, noise: Any) -> tuple[Any, Any]:
         spread = torch.sqrt(((vectors * noise) ** 2).sum(dim=1))
@@ -72,17 +67,9 @@ class _Sets(Likelihood):
 
     space: FiniteSpace
 
-    @property
-    def outputs(self) -> int:
-        """One per class."""
-        return self.space.size
-
     def encode(self, question: Question) -> tuple[list[float], float]:
         """Return 1 for members, else 0."""
-        if not isinstance(question, Subset):
-            raise wrong_family(Subset, question)
-        members = {self.space.index(name, "question") for name in question.members}
-        return [float(k in members) for k in range(self.space.size)], 0.0
+        return self.space.inside(of_family(question, Subset).members, "question").tolist(), 0.0
 
     def logs(self, torch: Any, values: Any, vectors: Any, numbers: Any, noise: Any) -> tuple[Any, Any]:
         logs = torch.log_softmax(values, dim=1)
@@ -97,15 +84,9 @@ class _Pairs(Likelihood):
 
     space: Ranking
 
-    @property
-    def outputs(self) -> int:
-        """One per item."""
-        return self.space.size
-
     def encode(self, question: Question) -> tuple[list[float], float]:
         """Return 1 for the first item, -1 for the second, else 0."""
-        if not isinstance(question, Prefer):
-            raise wrong_family(Prefer, question)
+        question = of_family(question, Prefer)
         first, second = (self.space.index(name, "question") for name in (question.first, question.second))
         return [float(k == first) - float(k == second) for k in range(self.space.size)], 0.0
 

@@ -19,8 +19,7 @@ from askone._common.types import Array, Key
 from askone._common.validate import as_choice, as_flag, dimensions
 from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType, incompatible
 from askone.estimators import files
-from askone.estimators.choices.base import LearnerChoice, Setup
-from askone.estimators.choices.own import OwnLearner
+from askone.estimators.choices.base import LearnerChoice, OwnLearner, Setup
 from askone.labels.base import Space
 from askone.learners import registry
 from askone.learners.abilities import AsksAgain, is_patient
@@ -28,10 +27,10 @@ from askone.learners.base import Learner
 from askone.learners.models.base import Model
 from askone.questions.base import Question
 from askone.questions.registry import question_from_json
-from askone.session import logged_simulation, replay, row_selection
+from askone.session import replay, row_selection
 from askone.session.log import Event, Kept
 from askone.session.oracle import Oracle
-from askone.session.simulation import resampled, simulate
+from askone.session.simulation import from_pool, in_order, resampled, simulate
 from askone.session.stream import Budget, Stream, as_budget
 
 _PASSES = 8
@@ -45,14 +44,20 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     """A learner with memory and scikit-learn's manners; subclasses say what labels are."""
 
     learner: str | LearnerChoice = "auto"
-    flip: float
-    budget: int | Budget | None
-    resample: bool
-    select: str | None
-    keep_log: bool | None
-    random_state: Any
     _memory: Kept | None
     _learners: ClassVar[dict[str, type[LearnerChoice]]] = {}  # by name; none: it makes its one learner itself
+
+    def __init__(
+        self, learner: str | LearnerChoice, flip: float, budget: int | Budget | None, resample: bool,
+        select: str | None, keep_log: bool | None, random_state: Any,
+    ) -> None:  # fmt: skip
+        self.learner = learner
+        self.flip = flip
+        self.budget = budget
+        self.resample = resample
+        self.select = select
+        self.keep_log = keep_log
+        self.random_state = random_state
 
     @abstractmethod
     def _space(self) -> Space:
@@ -216,23 +221,19 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         rule = row_selection.as_rule(self.select)
         if rule is not None:
             row_selection.as_forecasting(stream.learner)
-            logged_simulation.from_pool(stream, rows, oracle, rule, most or len(rows))
+            from_pool(stream, rows, oracle, rule, most or len(rows))
             return
         again = self.resample or self._revisits()
-        order = resampled(len(rows), self._draws(most), stream.seed) if again and most else None
+        # Rows that are known already are passed over: draw more of them than there are questions.
+        passes = _PASSES if self._revisits() else 1
+        order = resampled(len(rows), passes * most, stream.seed) if again and most else None
         if self.keep_log:  # question by question: compiled blocks keep less of a question than a log must
-            logged_simulation.in_order(
-                stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most
-            )
+            in_order(stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most)
             return
         simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[], order=order, questions=most)
         stream.state, stream.asked = simulation.state, simulation.asked
         if stream.budget is not None:
             stream.budget.spend(stream.asked)
-
-    def _draws(self, questions: int) -> int:
-        # Rows that are known already are passed over: draw more of them than there are questions.
-        return _PASSES * questions if self._revisits() else questions
 
     # -- on disk ----------------------------------------------------------------------------------
 
@@ -352,22 +353,17 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             raise InvalidArgument("random_state", allowed, repr(self.random_state)) from error
         learner = self._learner(rows, space, horizon, seed)
         again = isinstance(learner, AsksAgain) or as_flag(self.resample, "resample")
-        self._keep(self.keep_log is not False if keep is None else keep)
-        self.stream_ = Stream(learner, seed=seed, budget=budget, resample=again, **self._notes())
-        return self.stream_
-
-    def _keep(self, keep: bool) -> None:
         if self.keep_log is not None:
             as_flag(self.keep_log, "keep_log")
-        self._memory = Kept() if keep else None
+        self._memory = Kept() if (self.keep_log is not False if keep is None else keep) else None
+        self.stream_ = Stream(learner, seed=seed, budget=budget, resample=again, **self._notes())
+        return self.stream_
 
     def _notes(self) -> dict[str, Any]:
         return {} if self._memory is None else {"log": self._memory.note, "rows": self._memory.rows}
 
     def _scores(self, X: ArrayLike) -> Array:
-        """Return predictions of the learner, or of an unbegun one, n x m."""
-        if self._stream() is None:
-            raise UnknownQuestion("no question was asked yet: call start, ask or fit first")
+        """Return predictions of the learner, n x m."""
         return self._started().predict(self._validated(X, reset=False))
 
     def _choice(self) -> LearnerChoice:

@@ -15,13 +15,10 @@ from askone._common.types import Array
 from askone._common.validate import as_rows
 from askone.errors import InvalidArgument, WrongType
 from askone.estimators.base import OneBitEstimator
-from askone.estimators.choices.base import LearnerChoice
-from askone.estimators.choices.gradients import SGD
+from askone.estimators.choices.base import LearnerChoice, OwnLearner
+from askone.estimators.choices.gradients import SGD, Game, RecursiveLeastSquares
 from askone.estimators.choices.likelihoods import SetLikelihood
-from askone.estimators.choices.own import OwnLearner
-from askone.estimators.choices.paper import Game
 from askone.estimators.choices.repeated import Bisection, Remembering
-from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.labels.base import Name, Space, as_names
 from askone.labels.classes import Classes, Finite, FiniteSpace, Sets
 from askone.labels.losses import Loss
@@ -32,10 +29,8 @@ from askone.session.oracle import Oracle
 from askone.session.stream import Budget
 
 _READABLE, _MANY = 3, 20  # as many classes as a person takes in at a glance; of up to 20, larger sets teach no more
-_PART, _MOST = (
-    4,
-    25,
-)  # of more, three say little before a class is met: a quarter of them, if that is not too long a list
+# Of more, three say little before a class is met: a quarter of them, if that is not too long a list.
+_PART, _MOST = 4, 25
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -134,13 +129,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         self.max_set_size = max_set_size
         self.cost = cost
         self.wording = wording
-        self.learner = learner
-        self.flip = flip
-        self.budget = budget
-        self.resample = resample
-        self.select = select
-        self.keep_log = keep_log
-        self.random_state = random_state
+        super().__init__(learner, flip, budget, resample, select, keep_log, random_state)
 
     # -- prediction -------------------------------------------------------------------------------
 
@@ -166,10 +155,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         return found
 
     def _scored(self, X: ArrayLike) -> tuple[Array, FiniteSpace, Array]:
-        """Return rows, space, and the merit of each class (of plain classes p(y|x) itself.
-
-        Where there is a likelihood).
-        """
+        """Return rows, space, and the merit of each class (by a likelihood of plain classes, p(y|x) itself)."""
         stream = self._stream()
         if stream is None:  # nothing is known
             return as_rows(X), self._space(), np.full((len(as_rows(X)), self._space().size), 1 / self._space().size)

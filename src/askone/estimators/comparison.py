@@ -119,7 +119,7 @@ class Comparison:
 
 
 def compare(log: Iterable[Event], rows: Rows, candidates: Mapping[str, Any]) -> Comparison:
-    """Return which of several learners (or estimators) forecasts the answers of a log best?
+    """Compare how well several learners (or estimators) forecast the answers of a log.
 
     For every answer in the log's order: the mean of -log2 chance(what was answered) before it is
     learnt.  No label is needed, nothing is asked, and no candidate is changed: each begins anew (an

@@ -23,11 +23,9 @@ import numpy as np
 from askone._common.atomic_write import atomic_write
 from askone._common.types import Array
 from askone.errors import InvalidArgument, InvalidFile
-from askone.estimators.choices.gradients import SGD
+from askone.estimators.choices.gradients import SGD, Ellipsoid, Game, GenericScheme, RecursiveLeastSquares
 from askone.estimators.choices.likelihoods import Filters, SetLikelihood, Thurstone
-from askone.estimators.choices.paper import Ellipsoid, Game, GenericScheme
 from askone.estimators.choices.repeated import Bisection, Remembering
-from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.features import kernels, maps, scaling
 from askone.labels import classes, losses
 from askone.labels.number import Real, Wording

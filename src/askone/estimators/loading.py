@@ -1,21 +1,42 @@
-"""Models read back from disk."""
+"""Models read back from disk, also those that were saved when estimators had the arguments of their learners."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from askone.errors import InvalidArgument, InvalidFile
 from askone.estimators import files
-from askone.estimators._old_params import modern
 from askone.estimators.base import OneBitEstimator
+from askone.estimators.choices.base import LearnerChoice
+from askone.estimators.choices.gradients import SGD, Ellipsoid, Game, GenericScheme, RecursiveLeastSquares
+from askone.estimators.choices.likelihoods import Filters, SetLikelihood, Thurstone
+from askone.estimators.choices.repeated import Bisection, Remembering
 from askone.estimators.classifier import OneBitClassifier
 from askone.estimators.ranker import OneBitRanker
 from askone.estimators.regressor import OneBitRegressor
+from askone.labels.losses import Huber, LogCosh, Quantile
+from askone.labels.number import YES_NO, Wording
 from askone.learners.models.base import Model
 
 ESTIMATORS: dict[str, type[OneBitEstimator]] = {
     cls.__name__: cls for cls in (OneBitRegressor, OneBitClassifier, OneBitRanker)
 }
+
+# Who was chosen, by the saved name of who learns.
+_CHOSEN: dict[str, type[LearnerChoice]] = {
+    "Filters": Filters, "Intervals": Filters, "SGD": SGD, "Surrogate": SGD, "GenericSGD": GenericScheme,
+    "Ellipsoid": Ellipsoid, "Game": Game, "SetLikelihood": SetLikelihood, "Contest": SetLikelihood,
+    "Thurstone": Thurstone, "PseudoMeans": RecursiveLeastSquares, "PseudoLabels": RecursiveLeastSquares,
+    "BisectedReal": Bisection, "BisectedClasses": Bisection,
+    "RememberedReal": Remembering, "RememberedClasses": Remembering,
+}  # fmt: skip
+_LEARNERS_OWN = {
+    "questions", "loss", "quantile", "delta", "limit", "step", "gamma", "average", "ridge", "calibration", "precision",
+    "covariance", "model", "kernel", "bandwidth", "n_components",
+}  # fmt: skip
+_GONE = _LEARNERS_OWN | {"names", "answers"}
 
 
 def load(path: files.Place, model: Model[Any] | None = None) -> Any:
@@ -32,3 +53,51 @@ def load(path: files.Place, model: Model[Any] | None = None) -> Any:
         return estimator(**modern(params, document["learner"]))._restored(document, arrays, model)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise InvalidFile(f"{files.shown(path)} is damaged: {error!r}") from error
+
+
+def modern(params: Mapping[str, Any], learner: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an estimator's arguments as they are now; ``learner`` is the saved learner.
+
+    >>> params = modern({"low": 0, "high": 1, "learner": "auto", "step": "dog", "ridge": 0.0}, {"type": "SGD"})
+    >>> list(params), params["learner"] == SGD(step="dog")
+    (['low', 'high', 'learner'], True)
+    """
+    if not params.keys() & _GONE:
+        return dict(params)
+    old = {name: value for name, value in params.items() if name in _LEARNERS_OWN}
+    new = {name: value for name, value in params.items() if name not in _LEARNERS_OWN}
+    saved = learner["template"] if learner["type"] == "Calibrated" else learner
+    new["learner"] = _choice(_CHOSEN[saved["type"]], old)
+    if new.get("resample") == "memory":
+        new["resample"] = False
+    names, answers = new.pop("names", None), tuple(new.pop("answers", YES_NO))
+    if names or answers != YES_NO:
+        new["wording"] = Wording(tuple(names or ()), new.pop("unit", ""), new.get("wording", ""), answers)
+    return new
+
+
+def _choice(kind: type[Any], old: Mapping[str, Any]) -> LearnerChoice:
+    if kind in (Bisection, Remembering):
+        inner = {
+            name: value for name, value in old.items() if name != "questions" or value not in ("bisection", "auto")
+        }
+        chosen: LearnerChoice = kind(_choice(SGD, inner), old.get("precision"))
+        return chosen
+    given = {field.name: old[field.name] for field in fields(kind) if field.name in old}
+    loss = old.get("loss")
+    if "loss" in given:
+        given["loss"] = _loss(loss, old)
+    if kind is Filters:
+        given["quantile"] = loss.tau if isinstance(loss, Quantile) else old.get("quantile", 0.5)
+    if kind is GenericScheme and given.get("step") == "auto":
+        given["step"] = "sqrt"
+    made: LearnerChoice = kind(**given)
+    return made
+
+
+def _loss(loss: Any, old: Mapping[str, Any]) -> Any:
+    if loss == "quantile":
+        return Quantile(old.get("quantile", 0.5))
+    if loss in ("huber", "logcosh") and old.get("delta") is not None:
+        return Huber(old["delta"]) if loss == "huber" else LogCosh(old["delta"])
+    return loss

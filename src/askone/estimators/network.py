@@ -25,7 +25,6 @@ import copy
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -81,7 +80,8 @@ class FittedNetwork:
             return self.space.from_scores(self.scores(rows), rows)
         proba = self.predict_proba(rows)
         merits = -proba @ self.space.matrix.T if isinstance(self.space, Finite) else proba
-        return np.array([self._names[place] for place in np.argmax(merits, axis=1)])
+        names = self.space.names  # type: ignore[attr-defined]  # of classes, or predict_proba has refused
+        return np.array([names[place] for place in np.argmax(merits, axis=1)])
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return p(y|x) of the classes, n x K."""
@@ -105,11 +105,6 @@ class FittedNetwork:
             parts = [torch.as_tensor(np.array(part)) for part in ([vector], [number], self._unit_noise)]
             yes, _ = likelihood.logs(torch, values, parts[0], parts[1], parts[2])
         return self.flip + (1 - 2 * self.flip) * math.exp(float(yes[0]))
-
-    @cached_property
-    def _names(self) -> tuple[Any, ...]:
-        assert isinstance(self.space, FiniteSpace)
-        return self.space.names
 
     @property
     def _unit_noise(self) -> list[float]:

@@ -15,9 +15,8 @@ from askone._common.validate import as_count, as_flag, as_rows
 from askone.errors import InvalidArgument, incompatible
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.choices.base import LearnerChoice
-from askone.estimators.choices.gradients import SGD
+from askone.estimators.choices.gradients import SGD, RecursiveLeastSquares
 from askone.estimators.choices.likelihoods import Thurstone
-from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.labels.base import Name, Space
 from askone.labels.ranking import Ranking
 from askone.learners.abilities import deviation
@@ -50,13 +49,8 @@ class OneBitRanker(OneBitEstimator):
         For "thurstone": the probability that an answer is the wrong one, where that is known.
     wording : str
         A template with {first} and {second}, in place of "Do you prefer {first} or {second}?".
-    budget : int, ``Budget`` or None
-        How many questions may be asked.
-    resample : bool
-        Whether a row may be asked more than once.
-    select, keep_log
+    budget, resample, select, keep_log, random_state
         As for ``OneBitRegressor``.
-    random_state : int, RandomState or None
 
     Examples
     --------
@@ -89,13 +83,7 @@ class OneBitRanker(OneBitEstimator):
     ) -> None:
         self.items = items
         self.wording = wording
-        self.learner = learner
-        self.flip = flip
-        self.budget = budget
-        self.resample = resample
-        self.select = select
-        self.keep_log = keep_log
-        self.random_state = random_state
+        super().__init__(learner, flip, budget, resample, select, keep_log, random_state)
 
     # -- live -------------------------------------------------------------------------------------
 
@@ -116,7 +104,7 @@ class OneBitRanker(OneBitEstimator):
             return super().ask_from(self._given(X), keys)
 
     def ask_best(self, x: ArrayLike | None = None, k: int = 3, key: Any = None) -> BestOf:
-        """Return which of k items, drawn and listed by lot, is liked best?  Tell the name of one."""
+        """Ask which of k items, drawn and listed by lot, is liked best.  Tell the name of one."""
         with self._all_or_nothing():
             given = self._given(x, live=True)
             stream = self._running(given)
@@ -157,10 +145,7 @@ class OneBitRanker(OneBitEstimator):
         return self._started().predict(self._predictable(X))
 
     def predict_std(self, X: ArrayLike | None = None) -> Array:
-        """Return standard deviations of ``decision_function`` (each item against the mean of all), n x items.
-
-        "thurstone".
-        """
+        """Return standard deviations of "thurstone"'s scores, each item against the mean of all, n x items."""
         stream = self._started()
         spread = deviation(stream.learner, stream.state, self._predictable(X))
         if spread is None:

@@ -15,11 +15,9 @@ from askone._common.validate import as_choice, as_flag, as_number, as_rows
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.choices.base import LearnerChoice
-from askone.estimators.choices.gradients import SGD
+from askone.estimators.choices.gradients import SGD, Ellipsoid, GenericScheme, RecursiveLeastSquares
 from askone.estimators.choices.likelihoods import Filters
-from askone.estimators.choices.paper import Ellipsoid, GenericScheme
 from askone.estimators.choices.repeated import Bisection, Remembering
-from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.labels.base import Space
 from askone.labels.number import Real, Wording, sensible_decimals
 from askone.learners import abilities
@@ -114,14 +112,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         self.wording = wording
         self.bundles = bundles
         self.decimals = decimals
-        self.learner = learner
-        self.flip = flip
+        super().__init__(learner, flip, budget, resample, select, keep_log, random_state)
         self.interval = interval
-        self.budget = budget
-        self.resample = resample
-        self.select = select
-        self.keep_log = keep_log
-        self.random_state = random_state
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
         """Return predictions in the labels' units: n numbers, or n x m for several outputs.

@@ -44,6 +44,9 @@ class Kernel(ABC):
     name: ClassVar[str]
     bandwidth: float
 
+    def __post_init__(self) -> None:
+        as_number(self.bandwidth, "bandwidth", 0.0, strict=True)
+
     def matrix(self, X: Array, Z: Array | Points) -> Array:
         """Return k(x_i, z_j) for contiguous rows X and Z."""
         return self._matrix(X, Z if isinstance(Z, Points) else Points(Z))
@@ -72,9 +75,6 @@ class Gaussian(Kernel):
 
     bandwidth: float = 1.0
     name: ClassVar[str] = "gaussian"
-
-    def __post_init__(self) -> None:
-        as_number(self.bandwidth, "bandwidth", 0.0, strict=True)
 
     def dot(self, X: Array, Z: Array, a: Array) -> Array:
         """For one input and one output in one pass, without the matrix: half of the time."""
@@ -111,9 +111,6 @@ class Laplacian(Kernel):
     bandwidth: float = 1.0
     name: ClassVar[str] = "laplacian"
 
-    def __post_init__(self) -> None:
-        as_number(self.bandwidth, "bandwidth", 0.0, strict=True)
-
     def _matrix(self, X: Array, Z: Points) -> Array:
         """By coordinates."""
         out = np.empty((len(X), len(Z.rows)))
@@ -132,9 +129,6 @@ class Dot(Kernel):
 
     bandwidth: float = 1.0
     name: ClassVar[str] = "linear"
-
-    def __post_init__(self) -> None:
-        as_number(self.bandwidth, "bandwidth", 0.0, strict=True)
 
     def _matrix(self, X: Array, Z: Points) -> Array:
         """Return a matrix product."""

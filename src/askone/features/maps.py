@@ -47,24 +47,29 @@ class Intercept(FeatureMap):
 
     inputs: int
     name: ClassVar[str] = "intercept"
+    size: ClassVar[int] = 1
 
     @property
     def columns(self) -> int:
-        """d."""
         return self.inputs
-
-    @property
-    def size(self) -> int:
-        """1."""
-        return 1
 
     def __call__(self, X: Array) -> Array:
         return np.ones((len(X), 1))
 
 
+class ScaledMap(FeatureMap):
+    """Features of rows that are scaled first."""
+
+    scaler: Scaler
+
+    @property
+    def columns(self) -> int:
+        return self.scaler.columns
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class Linear(FeatureMap):
+class Linear(ScaledMap):
     """(1, x) / sqrt(d + 1) of the scaled row: a linear model with intercept.
 
     >>> Linear(Scaler.identity(3))(np.ones((1, 3))).tolist()
@@ -75,13 +80,7 @@ class Linear(FeatureMap):
     name: ClassVar[str] = "linear"
 
     @property
-    def columns(self) -> int:
-        """d."""
-        return self.scaler.columns
-
-    @property
     def size(self) -> int:
-        """d + 1."""
         return self.scaler.columns + 1
 
     def __call__(self, X: Array) -> Array:
@@ -94,7 +93,7 @@ class Linear(FeatureMap):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Nystroem(FeatureMap):
+class Nystroem(ScaledMap):
     """phi(x) = K_ZZ^{-1/2} k_Z(x) for p representers Z among the unlabelled rows.
 
     For these whitened features |theta| is the norm of the function, as Theorem 1 wants it.
@@ -129,11 +128,6 @@ class Nystroem(FeatureMap):
         return cls(chosen, scaler, Z, whitener)
 
     @property
-    def columns(self) -> int:
-        """d."""
-        return self.scaler.columns
-
-    @property
     def size(self) -> int:
         """p (fewer where representers nearly coincide)."""
         return len(self.representers) if self.whitener is None else self.whitener.shape[1]
@@ -160,7 +154,7 @@ class Nystroem(FeatureMap):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Fourier(FeatureMap):
+class Fourier(ScaledMap):
     """sqrt(2/p) cos(<w_j, x> + b_j): random features whose inner product is the kernel."""
 
     scaler: Scaler
@@ -180,13 +174,7 @@ class Fourier(FeatureMap):
         return cls(scaler, chosen.frequencies(uniform[:, :d]), 2 * math.pi * uniform[:, d])
 
     @property
-    def columns(self) -> int:
-        """d."""
-        return self.scaler.columns
-
-    @property
     def size(self) -> int:
-        """p."""
         return len(self.phases)
 
     def __call__(self, X: Array) -> Array:

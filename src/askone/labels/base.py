@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common.types import Array
+from askone._common.validate import as_text
 from askone.errors import InvalidArgument
 
 Name = str | int | float
@@ -63,6 +64,15 @@ def as_names(given: Any, argument: str, what: str) -> tuple[Name, ...]:
     if len(names) < 2:
         raise InvalidArgument(argument, f"at least two {what} (one class or item needs no question)", list(names))
     return names
+
+
+def check_template(template: str, *places: str) -> None:
+    """Raise unless a template is empty, or has each of these places, once, and no other."""
+    rest = as_text(template, "wording")
+    for place in places:
+        rest = rest.replace(place, "", 1)
+    if template and (any(place not in template for place in places) or "{" in rest or "}" in rest):
+        raise InvalidArgument("wording", f"a text with {' and '.join(places)}", repr(template))
 
 
 def place_of(name: Any, places: Mapping[Name, int], argument: str) -> int:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ from askone._common import random_table
 from askone._common.types import Array
 from askone._common.validate import as_count, as_hidden, as_text
 from askone.errors import InvalidArgument
-from askone.labels.base import Discrete, Name, as_names, place_of
+from askone.labels.base import Discrete, Name, as_names, check_template, place_of
 
 Sets = Mapping[str, Sequence[Name]] | Sequence[Sequence[Name]] | Sequence[tuple[str, Sequence[Name]]]
 
@@ -70,6 +70,7 @@ class FiniteSpace(Discrete):
     sets: Sets = ()
     max_set_size: int | None = None
     wording: str = ""
+    entries: ClassVar[int] = 1  # a label is a name
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", as_names(self.names, "names", "classes"))
@@ -80,7 +81,7 @@ class FiniteSpace(Discrete):
             if self.attributes or self.sets:
                 allowed = "None where attributes or sets say what may be asked"
                 raise InvalidArgument("max_set_size", allowed, self.max_set_size)
-        check_wording(self.wording)
+        check_template(self.wording, "{set}")
         self._refuse_alike()
         together = self._groups()
         if together:
@@ -91,11 +92,6 @@ class FiniteSpace(Discrete):
     def size(self) -> int:
         """K, the number of labels."""
         return len(self.names)
-
-    @property
-    def entries(self) -> int:
-        """1: a label is a name."""
-        return 1
 
     @cached_property
     def _index(self) -> dict[Name, int]:
@@ -124,9 +120,7 @@ class FiniteSpace(Discrete):
             listed = [(title, set_) for title, set_ in listed if 2 * len(set_) < self.size or self.names[0] in set_]
         if not listed:
             return None
-        inside = np.zeros((len(listed), self.size))
-        for row, (_, members) in zip(inside, listed, strict=True):
-            row[[self._index[name] for name in members]] = 1.0
+        inside = np.array([self.inside(members) for _, members in listed])
         return Allowed(inside, tuple(title for title, _ in listed))
 
     @property
@@ -145,8 +139,13 @@ class FiniteSpace(Discrete):
         """Return which label has this name."""
         return place_of(name, self._index, argument)
 
+    def inside(self, members: Iterable[Any], argument: str = "label") -> Array:
+        """Return 1 for each label in a set given by names, else 0."""
+        inside = np.zeros(self.size)
+        inside[[self.index(name, argument) for name in members]] = 1.0
+        return inside
+
     def labels(self, y: ArrayLike, argument: str = "y") -> Array:
-        """Return names, n x 1."""
         given = as_hidden(y, argument)
         if given.shape[1] != 1:
             raise InvalidArgument(argument, "one name per row", f"{given.shape[1]} per row")
@@ -225,7 +224,6 @@ class Classes(FiniteSpace):
 
     @cached_property
     def m(self) -> int:
-        """One score per class."""
         return self.size
 
     @cached_property
@@ -294,19 +292,11 @@ class Finite(FiniteSpace):
 
     @cached_property
     def embedding(self) -> Array:
-        """See the class."""
         return self._factors[1]
 
     def merits(self, scores: Array) -> Array:
         """Less the expected loss of each prediction, up to a constant."""
         return np.asarray(-scores @ self._factors[0].T)
-
-
-def check_wording(template: str) -> None:
-    """Raise unless a template for a set question has the place {set} and no other."""
-    rest = as_text(template, "wording").replace("{set}", "", 1)
-    if template and ("{set}" not in template or "{" in rest or "}" in rest):
-        raise InvalidArgument("wording", "a text with {set}", repr(template))
 
 
 def attribute_sentence(title: str) -> str:

@@ -68,7 +68,6 @@ class Median(Loss):
     code: ClassVar[int] = MEDIAN
 
     def value(self, z: Array, y: Array) -> Array:
-        """Return |z - y|."""
         return np.asarray(np.linalg.norm(z - y, axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
@@ -78,7 +77,6 @@ class Median(Loss):
         return np.asarray(np.divide(residual, norm, out=np.zeros_like(residual), where=norm > 0))
 
     def lipschitz(self, m: int) -> float:
-        """Return 1."""
         return 1.0
 
 
@@ -95,15 +93,12 @@ class Squared(Loss):
     code: ClassVar[int] = SQUARED
 
     def value(self, z: Array, y: Array) -> Array:
-        """Return |z - y|^2 / 2."""
         return np.asarray(0.5 * np.sum((z - y) ** 2, axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """Return z - y."""
         return np.asarray(z - y)
 
     def lipschitz(self, m: int) -> None:
-        """Unbounded."""
         return
 
 
@@ -126,20 +121,16 @@ class Quantile(Loss):
         as_number(self.tau, "tau", 0.0, 1.0, strict=True)
 
     def value(self, z: Array, y: Array) -> Array:
-        """Return the pinball."""
         return np.asarray(np.sum(np.maximum(self.tau * (y - z), (self.tau - 1) * (y - z)), axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """Return 1{y <= z} - tau."""
         return np.asarray((y <= z) - self.tau)
 
     def lipschitz(self, m: int) -> float:
-        """Return max(tau, 1 - tau) in each output."""
         return max(self.tau, 1 - self.tau) * math.sqrt(m)
 
     @property
     def parameter(self) -> float:
-        """tau."""
         return self.tau
 
 
@@ -160,22 +151,18 @@ class Huber(Loss):
         as_number(self.delta, "delta", 0.0, strict=True)
 
     def value(self, z: Array, y: Array) -> Array:
-        """Return quadratic, then linear."""
         r = np.abs(z - y)
         d = self.delta
         return np.asarray(np.sum(np.where(r <= d, 0.5 * r * r, d * r - 0.5 * d * d), axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """Return the residual, clipped at delta."""
         return np.asarray(np.clip(z - y, -self.delta, self.delta))
 
     def lipschitz(self, m: int) -> float:
-        """Return delta in each output."""
         return self.delta * math.sqrt(m)
 
     @property
     def parameter(self) -> float:
-        """delta."""
         return self.delta
 
 
@@ -196,21 +183,17 @@ class LogCosh(Loss):
         as_number(self.scale, "scale", 0.0, strict=True)
 
     def value(self, z: Array, y: Array) -> Array:
-        """Return s log cosh(r / s), without overflow."""
         r = np.abs(z - y) / self.scale
         return np.asarray(self.scale * np.sum(r + np.log1p(np.exp(-2 * r)) - math.log(2), axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """Return tanh(r / s)."""
         return np.asarray(np.tanh((z - y) / self.scale))
 
     def lipschitz(self, m: int) -> float:
-        """Return 1 in each output."""
         return math.sqrt(m)
 
     @property
     def parameter(self) -> float:
-        """The scale s."""
         return self.scale
 
 
@@ -228,11 +211,9 @@ class Logistic(Loss):
     name: ClassVar[str] = "logistic"
 
     def value(self, z: Array, y: Array) -> Array:
-        """Return log sum exp(z) - <z, y>."""
         return np.asarray(special.logsumexp(z, axis=1) - np.sum(z * y, axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        """Return softmax(z) - y."""
         return np.asarray(special.softmax(z, axis=1) - y)
 
     def lipschitz(self, m: int) -> float:
@@ -257,7 +238,6 @@ class Bundled(Loss):
         as_count(self.power, "power", 1, 2)
 
     def value(self, z: Array, y: Array) -> Array:
-        """Return the mean over bundles."""
         return np.asarray(np.mean(np.abs((z - y) @ np.array(self.bundles).T) ** self.power, axis=1) / self.power)
 
     def gradient(self, z: Array, y: Array) -> Array:
@@ -285,7 +265,6 @@ class SignLogistic(Loss):
     name: ClassVar[str] = "logistic"
 
     def value(self, z: Array, y: Array) -> Array:
-        """Return log(1 + exp(-2 y z)), without overflow."""
         return np.asarray(np.sum(np.logaddexp(0.0, -2 * y * z), axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
@@ -293,7 +272,6 @@ class SignLogistic(Loss):
         return np.asarray(np.tanh(z) - y)
 
     def lipschitz(self, m: int) -> float:
-        """Return 2 in each output."""
         return 2.0 * math.sqrt(m)
 
 

@@ -201,11 +201,9 @@ class Real(Space):
 
     @property
     def entries(self) -> int:
-        """The same as m."""
         return self.m
 
     def labels(self, y: ArrayLike, argument: str = "y") -> Array:
-        """Return finite numbers, n x m."""
         return as_labels(y, self.m, argument)
 
     @property

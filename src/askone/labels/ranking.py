@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 
 from askone._common import random_table
 from askone._common.types import Array
-from askone._common.validate import as_choice, as_hidden, as_label, as_rows, as_text
+from askone._common.validate import as_choice, as_hidden, as_label, as_rows
 from askone.errors import InvalidArgument
 from askone.labels import linear_ordering
-from askone.labels.base import Discrete, Name, as_names, place_of
+from askone.labels.base import Discrete, Name, as_names, check_template, place_of
 
 EMBEDDINGS = ("pairs", "items")
 _TIE = 1e-12
@@ -50,7 +50,7 @@ class Ranking(Discrete):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "items", as_names(self.items, "items", "items"))
-        check_pair_wording(self.wording)
+        check_template(self.wording, "{first}", "{second}")
         as_choice(self.embedding, "embedding", EMBEDDINGS)
 
     @cached_property
@@ -189,11 +189,3 @@ class Ranking(Discrete):
         names = np.empty(self.size, dtype=object)
         names[:] = self.items
         return np.asarray(names[indices])
-
-
-def check_pair_wording(template: str) -> None:
-    """Raise unless a template for a pair has the places {first} and {second}, and no other."""
-    text = as_text(template, "wording")
-    rest = text.replace("{first}", "", 1).replace("{second}", "", 1)
-    if text and ("{first}" not in text or "{second}" not in text or "{" in rest or "}" in rest):
-        raise InvalidArgument("wording", "a text with {first} and {second}", repr(template))

@@ -15,7 +15,8 @@ order or never.  What only some learners can do is in ``abilities``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Generic, TypeVar
+from dataclasses import fields, replace
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +29,7 @@ from askone.labels.base import Space
 from askone.questions.base import Answer, Question
 
 S = TypeVar("S")
+Q = TypeVar("Q", bound=Question)
 
 
 class Learner(ABC, Generic[S]):
@@ -61,17 +63,38 @@ class Learner(ABC, Generic[S]):
     def predict(self, state: S, X: ArrayLike) -> Array:
         """Return predictions, n x m: in the user's units, or scores that a discrete space decodes."""
 
-    @abstractmethod
     def count(self, state: S) -> int:
-        """Return how many answers the state has learnt from."""
+        """Return how many answers the state has learnt from: its ``count``."""
+        held: Any = state
+        return int(held.count)
 
-    @abstractmethod
     def to_arrays(self, state: S) -> dict[str, Array]:
-        """Return the state as plain arrays, for saving."""
+        """Return the state as plain arrays, for saving: the fields of a dataclass of arrays and numbers."""
+        held: Any = state
+        return {field.name: np.asarray(getattr(state, field.name)) for field in fields(held)}
 
-    @abstractmethod
     def from_arrays(self, arrays: dict[str, Array]) -> S:
         """Return the state of ``to_arrays``."""
+        begun: Any = self.init()
+        state: S = replace(begun, **{k: array.item() if array.ndim == 0 else array for k, array in arrays.items()})
+        return state
+
+
+def marked(mark: str, arrays: dict[str, Array]) -> dict[str, Array]:
+    """Return arrays of a part of a state under names that say which part."""
+    return {f"{mark}{name}": array for name, array in arrays.items()}
+
+
+def unmarked(mark: str, arrays: dict[str, Array]) -> dict[str, Array]:
+    """Return the arrays of that part, by their own names."""
+    return {name.removeprefix(mark): array for name, array in arrays.items() if name.startswith(mark)}
+
+
+def of_family(question: Question, family: type[Q]) -> Q:
+    """Return a question of this family; another is refused."""
+    if not isinstance(question, family):
+        raise wrong_family(family, question)
+    return question
 
 
 def wrong_family(expected: type[Question], question: object) -> InvalidArgument:

@@ -44,7 +44,7 @@ from askone.learners.abilities import (
     row_by_row,
     stream,
 )
-from askone.learners.base import as_uniform
+from askone.learners.base import as_uniform, marked, unmarked
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 
@@ -120,12 +120,10 @@ class Contest(
 
     @property
     def space(self) -> Space:  # type: ignore[override]  # the members'
-        """The labels."""
         return self.members[0].space
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.members[0].columns
 
     @cached_property
@@ -135,11 +133,9 @@ class Contest(
 
     @property
     def wrapped(self) -> tuple[Forecasts[Any], ...]:
-        """The members."""
         return self.members
 
     def init(self) -> ContestState:
-        """Return all are in."""
         K = len(self.members)
         return ContestState(tuple(one.init() for one in self.members), np.zeros(K), np.zeros((K, K)), (0.0, 0.0))
 
@@ -158,12 +154,10 @@ class Contest(
     # -- what the leader says ---------------------------------------------------------------------
 
     def ask(self, state: ContestState, x: ArrayLike, uniform: Array) -> Question:
-        """Return the leader's question."""
         leader, part = self.leading(state)
         return leader.ask(part, x, as_uniform(uniform, self.width)[: leader.width])
 
     def ask_many(self, state: ContestState, X: ArrayLike, uniform: Array) -> list[Question]:
-        """Return the leader's questions."""
         leader, part = self.leading(state)
         return ask_many(leader, part, X, np.asarray(uniform)[:, : leader.width])
 
@@ -273,16 +267,14 @@ class Contest(
 
     def to_arrays(self, state: ContestState) -> dict[str, Array]:
         alive = self.alive(state)
-        inner = {f"{i}-{k}": v for i in alive for k, v in self.members[i].to_arrays(state.parts[i]).items()}
-        own = {"alive": np.array(alive), "losses": state.losses, "squares": state.squares}
-        return {**own, "weights": np.array(state.weights), **inner}
+        arrays = {"alive": np.array(alive), "losses": state.losses, "squares": state.squares}
+        for i in alive:
+            arrays |= marked(f"{i}-", self.members[i].to_arrays(state.parts[i]))
+        return {**arrays, "weights": np.array(state.weights)}
 
     def from_arrays(self, arrays: dict[str, Array]) -> ContestState:
         alive = set(arrays["alive"].tolist())
-        parts = tuple(self._part(i, arrays) if i in alive else None for i in range(len(self.members)))
+        each = enumerate(self.members)
+        parts = tuple(one.from_arrays(unmarked(f"{i}-", arrays)) if i in alive else None for i, one in each)
         total, squared = arrays["weights"].tolist()
         return ContestState(parts, arrays["losses"], arrays["squares"], (total, squared))
-
-    def _part(self, i: int, arrays: dict[str, Array]) -> Any:
-        mark = f"{i}-"
-        return self.members[i].from_arrays({k[len(mark) :]: v for k, v in arrays.items() if k.startswith(mark)})

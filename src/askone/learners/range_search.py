@@ -40,7 +40,7 @@ from askone.learners.abilities import (
     row_by_row,
     stream,
 )
-from askone.learners.base import Learner, wrong_family
+from askone.learners.base import Learner, marked, of_family, unmarked, wrong_family
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace
@@ -96,7 +96,6 @@ class Calibrated(
 
     @property
     def wrapped(self) -> tuple[Learner[Any], ...]:
-        """The template."""
         return (self.template,)
 
     def range_at(self, state: CalibratedState) -> Real | None:
@@ -117,8 +116,7 @@ class Calibrated(
         inner = self._forecaster(state)
         if inner is not None:
             return inner.chance(state.inner, x, question)
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
+        question = of_family(question, HalfSpace)
         output = int(np.argmax(np.abs(question.direction)))
         along = question.direction[output]
         above = chance_above(*_bits_of(state.bits, output), question.threshold / along)
@@ -142,7 +140,6 @@ class Calibrated(
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.template.columns
 
     @cached_property
@@ -151,7 +148,6 @@ class Calibrated(
         return max(self.template.width, 2)
 
     def init(self) -> CalibratedState:
-        """Return the state before any bit."""
         return CalibratedState(np.empty((0, 3)), np.empty((0, self.columns)), None, None)
 
     def ask(self, state: CalibratedState, x: ArrayLike, uniform: Array) -> Question:
@@ -178,11 +174,8 @@ class Calibrated(
                 raise InvalidArgument("question", f"about one of {self.space.m} output(s)", question.direction)
             if inner is None:
                 return self._with_bit(state, row, question, bit)
-            return (
-                replace(state, inner=self._replayed(inner, state.space, question, row[0], bit))
-                if self._replays
-                else state
-            )
+            late = self._replayed(inner, state.space, question, row[0], bit) if self._replays else inner
+            return replace(state, inner=late)
         if inner is None and isinstance(question, HalfSpace):
             allowed = "one about the range while that is sought (a declared range learns from any)"
             raise InvalidArgument("question", allowed, str(question))
@@ -207,12 +200,12 @@ class Calibrated(
 
     def to_arrays(self, state: CalibratedState) -> dict[str, Array]:
         inner = {} if state.inner is None else self.template.to_arrays(state.inner)
-        return {"bits": state.bits, "rows": state.rows, **{f"inner.{name}": array for name, array in inner.items()}}
+        return {"bits": state.bits, "rows": state.rows, **marked("inner.", inner)}
 
     def from_arrays(self, arrays: dict[str, Array]) -> CalibratedState:
         """See ``Learner.from_arrays``: the range is folded from the bits again."""
         state = self._finished(arrays["bits"], arrays["rows"])
-        inner = {name.removeprefix("inner."): a for name, a in arrays.items() if name.startswith("inner.")}
+        inner = unmarked("inner.", arrays)
         return replace(state, inner=self.template.from_arrays(inner)) if inner else state
 
     def stream(self, state: CalibratedState, X: Array, task: StreamTask) -> CalibratedState:

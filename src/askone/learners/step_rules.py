@@ -9,7 +9,7 @@ The ridge, in contrast, is in true gradient units: it minimises risk + lambda |t
 from __future__ import annotations
 
 from abc import ABC
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar, final
 
 import numpy as np
@@ -31,6 +31,10 @@ class StepRule(ABC):
     gamma: float = 1.0
     first: float = 0.0
 
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]  # every rule is a dataclass, of positive numbers
+            as_number(getattr(self, field.name), field.name, 0.0, strict=True)
+
 
 @final
 @dataclass(frozen=True)
@@ -42,9 +46,6 @@ class InverseSqrt(StepRule):
     name: ClassVar[str] = "sqrt"
     code: ClassVar[int] = step_loops.SCHEDULE
 
-    def __post_init__(self) -> None:
-        as_number(self.gamma, "gamma", 0.0, strict=True)
-
 
 @final
 @dataclass(frozen=True)
@@ -54,9 +55,6 @@ class Constant(StepRule):
     gamma: float = 0.1
     name: ClassVar[str] = "constant"
     code: ClassVar[int] = step_loops.SCHEDULE
-
-    def __post_init__(self) -> None:
-        as_number(self.gamma, "gamma", 0.0, strict=True)
 
 
 @final
@@ -76,12 +74,10 @@ class Theorem(StepRule):
 
     def __post_init__(self) -> None:
         as_count(self.horizon, "horizon", 1)
-        as_number(self.norm, "norm", 0.0, strict=True)
-        as_number(self.kappa, "kappa", 0.0, strict=True)
+        super().__post_init__()
 
     @property
     def gamma(self) -> float:  # type: ignore[override]  # computed here, a field elsewhere
-        """M / (kappa sqrt(T))."""
         return theory.step(self.kappa, self.norm, self.horizon)
 
 
@@ -94,9 +90,6 @@ class AdaGrad(StepRule):
     name: ClassVar[str] = "adagrad"
     code: ClassVar[int] = step_loops.ADAGRAD
 
-    def __post_init__(self) -> None:
-        as_number(self.gamma, "gamma", 0.0, strict=True)
-
 
 @final
 @dataclass(frozen=True)
@@ -108,9 +101,6 @@ class DiagonalAdaGrad(StepRule):
     code: ClassVar[int] = step_loops.ADAGRAD
     diagonal: ClassVar[bool] = True
     takes_ridge: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        as_number(self.gamma, "gamma", 0.0, strict=True)
 
 
 @final
@@ -127,9 +117,6 @@ class DoG(StepRule):
     name: ClassVar[str] = "dog"
     code: ClassVar[int] = step_loops.DOG
 
-    def __post_init__(self) -> None:
-        as_number(self.first, "first", 0.0, strict=True)
-
 
 @final
 @dataclass(frozen=True)
@@ -144,9 +131,6 @@ class DoWG(StepRule):
     first: float = 1e-2
     name: ClassVar[str] = "dowg"
     code: ClassVar[int] = step_loops.DOWG
-
-    def __post_init__(self) -> None:
-        as_number(self.first, "first", 0.0, strict=True)
 
 
 @final
@@ -163,9 +147,6 @@ class CoinBetting(StepRule):
     name: ClassVar[str] = "coin"
     code: ClassVar[int] = step_loops.COIN
     takes_ridge: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        as_number(self.first, "first", 0.0, strict=True)
 
 
 class Average(ABC):

@@ -5,8 +5,6 @@ A figure is drawn without a window (no pyplot, no global state) and written as P
 
 from __future__ import annotations
 
-import base64
-import io
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +20,7 @@ try:
 except ImportError as error:
     raise MissingExtra("figures need matplotlib: pip install 'askone[paper]'") from error
 
-__all__ = ["COLOURS", "Axes", "Figure", "band", "embedded", "panels", "save", "save_svg"]
+__all__ = ["COLOURS", "Axes", "Figure", "band", "panels", "save", "save_svg"]
 
 # Told apart by people who see colours differently (Okabe and Ito), in the order of the paper's curves.
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -65,10 +63,3 @@ def save_svg(figure: Figure, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with rc_context({"svg.hashsalt": "askone"}):  # it names parts by chance otherwise
         figure.savefig(path, format="svg", facecolor="white", metadata={"Date": None})
-
-
-def embedded(figure: Figure) -> str:
-    """Return the figure as the source of an HTML image."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()

@@ -28,8 +28,7 @@ from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import DoG, InverseSqrt
-from askone.session.oracle import Oracle
-from askone.session.simulation import simulate
+from askone.paper._trials import errors_at
 
 ACTIVE, PASSIVE, DESIGNED = "active", "passive", "designed"
 _READABLE = 3  # classes in one question: as the classifier asks
@@ -78,8 +77,10 @@ def split_errors(
 
     Of the first ``rows`` rows two thirds, at random, are asked about, one question each, in a random order.
     """
-    X, y = _scaled(data, rows)
-    gram = Gaussian(bandwidth).matrix(X, X)
+    loaded = datasets.load(data)
+    X, y = loaded.X[:rows], loaded.y[:rows]
+    scaled = Scaler.from_rows(X)(X)
+    gram = Gaussian(bandwidth).matrix(scaled, scaled)
     table = np.empty((len(X), two_thirds(len(X))))
     errors: dict[str, list[list[float]]] = {family: [] for family in steps}
     for split in splits:
@@ -89,12 +90,6 @@ def split_errors(
         for family, gamma in steps.items():
             errors[family].append(_trial(table, y[order], _learner(family, gamma, table), split, at))
     return errors
-
-
-def _scaled(data: str, rows: int) -> tuple[Array, Array]:
-    loaded = datasets.load(data)
-    X = loaded.X[:rows]
-    return Scaler.from_rows(X)(X), loaded.y[:rows]
 
 
 def _learner(family: str, gamma: float, table: Array) -> Learner[Any]:
@@ -114,6 +109,4 @@ def _trial(table: Array, y: Array, learner: Learner[Any], split: int, at: list[i
     def error(scores: Array) -> float:
         return float(np.mean(classes.best(scores, numbers[asked:], split) != y[asked:]))
 
-    look: dict[str, Any] = {"at": at, "test": numbers[asked:], "evaluate": error}
-    outcome = simulate(learner, numbers[:asked], Oracle(hidden), seed=split, **look)
-    return [value for _, value in outcome.curve]
+    return errors_at(at, learner, numbers[:asked], hidden, split, numbers[asked:], error)

@@ -1,4 +1,4 @@
-"""The paper's synthetic problems, and one trial of a learner on them."""
+"""The paper's synthetic problems, and the learner of its figures on them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from askone.learners.gradients import pair
 from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_rules import Average, InverseSqrt, StepRule, Uniform
-from askone.session.oracle import Oracle
-from askone.session.simulation import simulate
 
 
 def sine(x: Array) -> Array:
@@ -44,18 +42,6 @@ def kernel_learner(
     return SGDLearner(space, model, gradient, rule, average or Uniform())
 
 
-def sine_trial(seed: int, questions: int, family: str, gamma: float, bandwidth: float, at: list[int]) -> list[float]:
-    """Return mean absolute error on a grid against questions, for one stream of the noiseless sine."""
-    X, grid = uniform_rows(seed, questions), np.linspace(0, 1, 200)[:, None]
-
-    def error(predicted: Array) -> float:
-        return float(np.abs(predicted - sine(grid)).mean())
-
-    learner = kernel_learner(1, family, gamma, bandwidth)
-    outcome = simulate(learner, X, Oracle(sine(X)), seed=seed, at=at, test=grid, evaluate=error)
-    return [value for _, value in outcome.curve]
-
-
 def class_probabilities(x: Array, classes: int) -> Array:
     """Return linear interpolation: y1 at x=0, uniform at 1/4, y2 at 1/2, uniform at 3/4, y3 at x=1 (n x m)."""
     place = 4 * np.asarray(x).reshape(-1)
@@ -68,9 +54,17 @@ def class_probabilities(x: Array, classes: int) -> Array:
 
 def class_rows(seed: int, count: int, gap: float) -> Array:
     """Return X uniform on [0, 1] without the eps-neighbourhoods of 1/4 and 3/4, count x 1."""
-    u = random_table.uniforms(seed, 0, count, 1, random_table.DESIGN) * (1 - 4 * gap)
-    first, second = 0.25 - gap, 0.75 - 3 * gap
-    return np.asarray(u + 2 * gap * (u > first) + 2 * gap * (u > second))
+    return _with_gaps(uniform_rows(seed, count), gap)
+
+
+def class_grid(count: int, gap: float) -> Array:
+    """Return evenly spaced inputs of ``class_rows``' law, count x 1."""
+    return _with_gaps(((np.arange(count) + 0.5) / count)[:, None], gap)
+
+
+def _with_gaps(uniform: Array, gap: float) -> Array:
+    u = uniform * (1 - 4 * gap)
+    return np.asarray(u + 2 * gap * (u > 0.25 - gap) + 2 * gap * (u > 0.75 - 3 * gap))
 
 
 def class_draws(seed: int, X: Array, classes: int) -> Array:

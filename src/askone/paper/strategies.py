@@ -23,11 +23,9 @@ from askone._common.atomic_write import write_text
 from askone._common.types import Array
 from askone._common.validate import as_choice, as_count
 from askone.estimators.choices.base import LearnerChoice
-from askone.estimators.choices.gradients import SGD
+from askone.estimators.choices.gradients import SGD, Game, RecursiveLeastSquares
 from askone.estimators.choices.likelihoods import SetLikelihood
-from askone.estimators.choices.paper import Game
 from askone.estimators.choices.repeated import Bisection, Remembering
-from askone.estimators.choices.squares import RecursiveLeastSquares
 from askone.estimators.classifier import OneBitClassifier
 from askone.labels.classes import FiniteSpace
 from askone.learners.abilities import AsksAgain

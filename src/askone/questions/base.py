@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import ClassVar
+from dataclasses import fields, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +25,7 @@ FORMAT = 1
 
 
 class Question(ABC):
-    """A question about one row."""
+    """A question about one row: a frozen dataclass."""
 
     kind: ClassVar[str]
 
@@ -36,23 +37,43 @@ class Question(ABC):
     def accept(self, answer: object) -> Answer:
         """Return the answer, checked; raises InvalidAnswer if it is of the wrong kind."""
 
-    @abstractmethod
     def to_json(self) -> Record:
-        """Return a record of plain JSON values; ``question_from_json`` reads it back."""
+        """Return a record of plain JSON values, its fields; ``question_from_json`` reads it back."""
+        own: Any = self
+        values = {field.name: getattr(self, field.name) for field in fields(own)}
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return {"format": FORMAT, "kind": self.kind, **plain}
 
     @classmethod
-    @abstractmethod
-    def from_json(cls, record: Record) -> Question:
+    def from_json(cls, record: Record) -> Self:
         """Return the inverse of ``to_json`` (call ``question_from_json``, which also checks the format)."""
+        values = {name: value for name, value in record.items() if name not in ("format", "kind")}
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
 
-    @abstractmethod
-    def numbered(self, number: int) -> Question:
+    def numbered(self, number: int) -> Self:
         """Return the same question, carrying the number it was asked under."""
+        own: Any = self
+        numbered: Self = replace(own, number=number)
+        return numbered
 
     number: int | None
     """Which ask it came from."""
     learnt: int | None = None
     """How many answers its asker had learnt from, where that matters."""
+
+
+class YesNo(Question):
+    """A question that holds for a label, or does not."""
+
+    @abstractmethod
+    def holds(self, label: ArrayLike) -> bool:
+        """Return whether it holds for a label."""
+
+    def answer(self, label: ArrayLike) -> bool:
+        return self.holds(label)
+
+    def accept(self, answer: object) -> bool:
+        return yes_or_no(answer)
 
 
 def listed(names: Iterable[Name], most: int | None = None) -> str:

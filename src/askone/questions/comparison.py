@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar, final
@@ -14,20 +13,18 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askone._common.types import Record
 from askone._common.validate import as_number
 from askone.errors import InvalidAnswer, InvalidArgument
-from askone.labels.base import Name, as_names
+from askone.labels.base import Name, as_names, check_template
 from askone.labels.number import number_text
-from askone.labels.ranking import check_pair_wording
-from askone.questions.base import FORMAT, Question, listed, yes_or_no
+from askone.questions.base import Question, YesNo, listed, yes_or_no
 
 _LONGEST, _SHOWN = 12, 6  # more pairs than the first are not read in a sentence
 
 
 @final
 @dataclass(frozen=True)
-class Prefer(Question):
+class Prefer(YesNo):
     """Do you prefer ``first`` or ``second``?  True: the first.
 
     ``probability`` is the one the pair was drawn with; ``yes`` and ``no`` are what each answer
@@ -60,7 +57,7 @@ class Prefer(Question):
         for lesson in (self.yes, self.no):
             if lesson is not None:
                 as_number(lesson, "yes")
-        check_pair_wording(self.wording)
+        check_template(self.wording, "{first}", "{second}")
 
     def __str__(self) -> str:
         template = self.wording or "Do you prefer {first} or {second}?"
@@ -71,30 +68,16 @@ class Prefer(Question):
         """What True and False stand for."""
         return self.first, self.second
 
-    def answer(self, label: ArrayLike) -> bool:
-        """Return whether the order has the first above the second."""
-        order = order_of(label)
-        return place(order, self.first) < place(order, self.second)
-
     def holds(self, label: ArrayLike) -> bool:
         """Return whether an order puts the first above the second."""
-        return self.answer(label)
+        order = order_of(label)
+        return place(order, self.first) < place(order, self.second)
 
     def accept(self, answer: object) -> bool:
         """Return a bool (True: the first), or the name of the preferred item."""
         if isinstance(answer, str) and answer in (self.first, self.second):
             return answer == self.first
         return yes_or_no(answer)
-
-    def to_json(self) -> Record:
-        return {"format": FORMAT, "kind": self.kind, **self.__dict__}
-
-    @classmethod
-    def from_json(cls, record: Record) -> Prefer:
-        return cls(**_fields(record))
-
-    def numbered(self, number: int) -> Prefer:
-        return replace(self, number=number)
 
 
 @final
@@ -155,20 +138,10 @@ class BestOf(Question):
         pairs = [(min(won, other), max(won, other)) for other in range(len(self.items)) if other != won]
         return [(Prefer(self.items[a], self.items[b], **carried), a == won) for a, b in pairs]
 
-    def to_json(self) -> Record:
-        return {"format": FORMAT, "kind": self.kind, **self.__dict__, "items": list(self.items)}
-
-    @classmethod
-    def from_json(cls, record: Record) -> BestOf:
-        return cls(**_fields(record))
-
-    def numbered(self, number: int) -> BestOf:
-        return replace(self, number=number)
-
 
 @final
 @dataclass(frozen=True)
-class PairSum(Question):
+class PairSum(YesNo):
     """Is sum_{i<j} w_ij phi_ij(y) above the threshold?  phi_ij(y) = 1 if y has i above j, else -1.
 
     It reads as statements with weights: those that hold must outweigh
@@ -212,28 +185,12 @@ class PairSum(Question):
         half = (self.threshold + sum(abs(w) for w in self.weights)) / 2
         return f"Of {', '.join(said)}: do those that hold weigh more than {_short(half)} in all?"
 
-    def answer(self, label: ArrayLike) -> bool:
+    def holds(self, label: ArrayLike) -> bool:
         """Return whether the weighted sum is above the threshold."""
         order = order_of(label)
         ranks = [place(order, item) for item in self.items]
         signs = [1.0 if a < b else -1.0 for a, b in combinations(ranks, 2)]
         return math.fsum(w * s for w, s in zip(self.weights, signs, strict=True)) > self.threshold
-
-    def accept(self, answer: object) -> bool:
-        """Return a bool, and nothing else."""
-        return yes_or_no(answer)
-
-    def to_json(self) -> Record:
-        lists = {"items": list(self.items), "weights": list(self.weights)}
-        numbers = {"threshold": self.threshold, "number": self.number, "learnt": self.learnt}
-        return {"format": FORMAT, "kind": self.kind, **lists, **numbers}
-
-    @classmethod
-    def from_json(cls, record: Record) -> PairSum:
-        return cls(**_fields(record))
-
-    def numbered(self, number: int) -> PairSum:
-        return replace(self, number=number)
 
 
 def as_probability(value: object) -> None:
@@ -251,17 +208,9 @@ def order_of(label: ArrayLike) -> list[Any]:
 def place(order: list[Any], item: Name) -> int:
     """Return where an item stands in an order."""
     if item not in order:
-        raise InvalidArgument("label", f"an order that holds {item!r}", _listed(order))
+        raise InvalidArgument("label", f"an order that holds {item!r}", f"[{listed(order)}]")
     return order.index(item)
-
-
-def _listed(order: Iterable[Any]) -> str:
-    return f"[{listed(order)}]"
 
 
 def _short(weight: float) -> str:
     return number_text(float(f"{weight:.3g}"))
-
-
-def _fields(record: Record) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if name not in ("format", "kind")}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
     compiled = lazy_import("askone._common.compiled")
 from askone._common.types import Record
-from askone.questions.base import FORMAT, Question, yes_or_no
+from askone.questions.base import FORMAT, YesNo, yes_or_no
 
 _UNIT_TOLERANCE = 1e-6
 
@@ -35,7 +35,7 @@ def _length(vector: Sequence[float]) -> float:
 
 @final
 @dataclass(frozen=True)
-class HalfSpace(Question):
+class HalfSpace(YesNo):
     """Is <y, direction> above the threshold?
 
     ``direction`` is a unit vector; ``density`` is the density the threshold was drawn with, which
@@ -127,10 +127,6 @@ class HalfSpace(Question):
         """Return whether the label lies in the half-space (strictly)."""
         y = as_label(label, len(self.direction))
         return bool(np.dot(self.weights, y) > self.shown)
-
-    def answer(self, label: ArrayLike) -> bool:
-        """Return the same as ``holds``."""
-        return self.holds(label)
 
     def accept(self, answer: object) -> bool:
         """Return a bool, or one of the words for it where they are not plain yes and no."""

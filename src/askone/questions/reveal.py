@@ -64,6 +64,3 @@ class Reveal(Question):
     @classmethod
     def from_json(cls, record: Record) -> Reveal:
         return cls(record["outputs"], record["number"], tuple(record.get("names", ())))
-
-    def numbered(self, number: int) -> Reveal:
-        return Reveal(self.outputs, number, self.names)

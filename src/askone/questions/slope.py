@@ -22,12 +22,12 @@ from askone._common.validate import as_label, as_number
 from askone.errors import InvalidArgument, InvalidFile
 from askone.labels.losses import LOSSES, Loss
 from askone.labels.number import number_text
-from askone.questions.base import FORMAT, Question, yes_or_no
+from askone.questions.base import FORMAT, YesNo
 
 
 @final
 @dataclass(frozen=True)
-class Slope(Question):
+class Slope(YesNo):
     """Is <weights, gradient of the loss at ``at``> at least ``level``?  All in the user's units.
 
     ``direction`` is U, the direction in parameter space that a yes is a step against; ``bound`` is B,
@@ -67,14 +67,6 @@ class Slope(Question):
         slope = self.loss.gradient(np.array([self.at]), y[None, :])[0]
         return bool(np.dot(self.weights, slope) >= self.level)
 
-    def answer(self, label: ArrayLike) -> bool:
-        """Return the same as ``holds``."""
-        return self.holds(label)
-
-    def accept(self, answer: object) -> bool:
-        """Return a bool, and nothing else."""
-        return yes_or_no(answer)
-
     def to_json(self) -> Record:
         if type(self.loss) is not LOSSES.get(self.loss.name):
             raise InvalidArgument("loss", f"one of {', '.join(LOSSES)}, to be written as JSON", self.loss.name)
@@ -91,6 +83,3 @@ class Slope(Question):
             raise InvalidFile(f"loss {name!r} is unknown; known: {', '.join(LOSSES)}; in {json.dumps(record)[:80]}")
         at, weights, direction = (tuple(record[k]) for k in ("at", "weights", "direction"))
         return cls(LOSSES[name](**loss), at, weights, record["level"], direction, record["bound"], record["number"])
-
-    def numbered(self, number: int) -> Slope:
-        return Slope(self.loss, self.at, self.weights, self.level, self.direction, self.bound, number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from askone._common.types import Record
 from askone._common.validate import as_number, as_text
 from askone.errors import InvalidArgument
-from askone.labels.base import Name
-from askone.labels.classes import attribute_sentence, check_wording
-from askone.questions.base import FORMAT, Question, listed, yes_or_no
+from askone.labels.base import Name, check_template
+from askone.labels.classes import attribute_sentence
+from askone.questions.base import FORMAT, YesNo, listed
 
 LONGEST = 12  # more names than these are not read in a sentence
 _SHOWN = 6
@@ -24,7 +24,7 @@ _SHOWN = 6
 
 @final
 @dataclass(frozen=True)
-class Subset(Question):
+class Subset(YesNo):
     """Is the label one of ``members``?
 
     ``title`` is what the set is called, where it has a name; ``probability`` is the one it was
@@ -57,7 +57,7 @@ class Subset(Question):
         if not self.members or len(set(self.members)) < len(self.members):
             raise InvalidArgument("members", "at least one class, none twice", list(self.members))
         as_text(self.title, "title")
-        check_wording(self.wording)
+        check_template(self.wording, "{set}")
         as_number(self.probability, "probability", 0.0, 1.0 + 1e-9, strict=True)
         for name, lesson in (("yes", self.yes), ("no", self.no)):
             if not all(isinstance(number, float | int) and math.isfinite(number) for number in lesson):
@@ -84,14 +84,6 @@ class Subset(Question):
             raise InvalidArgument("label", "one name", names)
         return names[0] in self.members
 
-    def answer(self, label: ArrayLike) -> bool:
-        """Return the same as ``holds``."""
-        return self.holds(label)
-
-    def accept(self, answer: object) -> bool:
-        """Return a bool, and nothing else."""
-        return yes_or_no(answer)
-
     def to_json(self) -> Record:
         lists = {"members": list(self.members), "yes": list(self.yes), "no": list(self.no)}
         texts = {"title": self.title, "wording": self.wording}
@@ -103,6 +95,3 @@ class Subset(Question):
         members, yes, no = (tuple(record[field]) for field in ("members", "yes", "no"))
         numbers = (record["number"], record["learnt"])
         return cls(members, record["title"], record["probability"], yes, no, *numbers, record["wording"])
-
-    def numbered(self, number: int) -> Subset:
-        return replace(self, number=number)

@@ -23,7 +23,7 @@ class CampaignService:
 
     def __init__(self, campaign: campaigns.Campaign) -> None:
         self._campaign = campaign
-        self._serializer = QuestionSerializer(campaign.name, campaign.settings.rows.show)
+        self._serializer = QuestionSerializer(campaign.name, campaign.settings.labels, campaign.settings.rows.show)
 
     def serve(self, commands: Sequence[Request], now: float) -> list[ServingResponse | Done | AskoneError]:
         """Serve commands as one durable batch; return a result or an error for each."""

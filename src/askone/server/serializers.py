@@ -9,20 +9,9 @@ from collections.abc import Sequence
 from typing import Final, final
 
 from askone.campaign.engine.commands import Ahead, Served, Serving
+from askone.campaign.kinds.base import Kind
 from askone.campaign.output.views import picture_of, shown_row
-from askone.labels.number import YES_NO, number_text
-from askone.questions.base import Question
-from askone.questions.comparison import Prefer
-from askone.questions.half_space import HalfSpace
-from askone.questions.subset import Subset
-from askone.server._responses import (
-    AheadResponse,
-    PairResponse,
-    QuestionResponse,
-    RowResponse,
-    ServingResponse,
-    ThresholdResponse,
-)
+from askone.server._responses import AheadResponse, QuestionResponse, RowResponse, ServingResponse
 from askone.store.entries import Row
 
 MAX_ROWS: Final = 1024
@@ -33,8 +22,8 @@ MAX_ROWS: Final = 1024
 class QuestionSerializer:
     """Makes responses of the questions of one campaign, of whose rows the columns ``show`` are shown (None: all)."""
 
-    def __init__(self, campaign: str, show: Sequence[str] | None) -> None:
-        self._campaign, self._show = campaign, show
+    def __init__(self, campaign: str, labels: Kind, show: Sequence[str] | None) -> None:
+        self._campaign, self._labels, self._show = campaign, labels, show
         self._rows: dict[int, RowResponse] = {}
 
     def serving(self, serving: Serving, now: float) -> ServingResponse:
@@ -59,27 +48,25 @@ class QuestionSerializer:
         """Return a question in words and in parts, with its row.
 
         >>> import numpy as np
+        >>> from askone.campaign.settings.settings import Numbers
         >>> from askone.labels.number import Wording
+        >>> from askone.questions.half_space import HalfSpace
         >>> question = HalfSpace((1.0,), 37.0, wording=Wording(("price",), "EUR"))
         >>> served = Served("l", 0, question, Row(0, "a", {}, np.zeros(0)), 60.0)
-        >>> shown = QuestionSerializer("c", None).question(served, 0.0)
+        >>> shown = QuestionSerializer("c", Numbers(), None).question(served, 0.0)
         >>> shown.sentence, shown.threshold.shown
         ('Is the price above 37 EUR?', '37')
         """
-        question, answers = served.question, _answers(served.question)
+        view = self._labels.view(served.question)
         return QuestionResponse(
             lease=served.lease,
             number=served.number,
             expires_in=round(max(0.0, served.expires - now), 3),
-            kind=_KINDS.get(type(question), question.kind),
-            sentence=str(question),
-            answers=answers,
-            threshold=_threshold(question) if isinstance(question, HalfSpace) else None,
-            set=[str(name) for name in question.members]
-            if isinstance(question, Subset) and not question.title
-            else None,
-            pair=PairResponse(left=answers[0], right=answers[1]) if isinstance(question, Prefer) else None,
+            kind=view.kind,
+            sentence=str(served.question),
+            answers=list(view.answers or ("Yes", "No")),
             row=self._row(served.row),
+            **{"threshold": None, "set": None, "pair": None, **view.parts},
         )
 
     def _row(self, row: Row) -> RowResponse:
@@ -91,19 +78,3 @@ class QuestionSerializer:
                 self._rows.clear()
             self._rows[row.position] = shown
         return shown
-
-
-_KINDS: Final[dict[type[Question], str]] = {HalfSpace: "threshold", Subset: "set", Prefer: "pair"}
-
-
-def _answers(question: Question) -> list[str]:
-    if isinstance(question, HalfSpace) and question.answers != YES_NO:
-        return [str(word) for word in question.answers]
-    return [str(question.first), str(question.second)] if isinstance(question, Prefer) else ["Yes", "No"]
-
-
-def _threshold(question: HalfSpace) -> ThresholdResponse:
-    words, below = question.wording, str(question).find(" below ") >= 0 and all(w <= 0 for w in question.weights)
-    shown = -question.shown if below else question.shown
-    name = words.amount(tuple(-w for w in question.weights) if below else question.weights)
-    return ThresholdResponse(shown=number_text(shown), unit=words.unit, name=name, side="below" if below else "above")

@@ -1,5 +1,6 @@
 """Events of an answer log.  The log is the only truth; state is a fold of it.
 
+>>> from askone.questions.half_space import HalfSpace
 >>> asked = Asked("a1", row="customer-17", question=HalfSpace((1.0,), 37.0, number=0), learnt=0)
 >>> event_from_json(asked.to_json()) == asked
 True
@@ -21,26 +22,7 @@ from askone._common.atomic_write import write_text
 from askone._common.types import Array, Key, Record
 from askone.errors import InvalidFile
 from askone.questions.base import Answer, Question
-from askone.questions.half_space import HalfSpace
 from askone.questions.registry import question_from_json
-
-__all__ = [
-    "Answered",
-    "Asked",
-    "Choice",
-    "Event",
-    "HalfSpace",
-    "Kept",
-    "Key",
-    "LogRecord",
-    "Retracted",
-    "Revisited",
-    "Skipped",
-    "event_from_json",
-    "read_log",
-    "record_from_json",
-    "write_log",
-]
 
 FORMAT = 1
 AUTOMATIC = "~"

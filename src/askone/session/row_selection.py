@@ -56,10 +56,7 @@ def require_same(known: Mapping[Key, Array], rows: Array) -> None:
 
 
 def free(stream: Stream, names: list[Key], rows: Array) -> Array:
-    """Return places of the rows that may be asked about: that had no question.
-
-    Or where that is allowed have none open.
-    """
+    """Return places of the rows that may be asked about: that had no question, or where that is allowed none open."""
     taken = {name for _, _, _, name in stream.open_questions()} if stream.resample else stream.keys
     left = [place for place, name in enumerate(names) if name not in taken]
     if isinstance(stream.learner, AsksAgain):

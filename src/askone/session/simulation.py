@@ -1,9 +1,12 @@
-"""A learner against an oracle: the same functions as in a live campaign, in compiled blocks."""
+"""A learner against an oracle: the same functions as in a live campaign, in compiled blocks.
+
+``in_order`` and ``from_pool`` do it question by question, by a stream: logged as a live one, or choosing rows.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any, final
@@ -16,10 +19,12 @@ from askone._common import random_table
 from askone._common.types import Array
 from askone._common.validate import as_count, as_rows, as_seed
 from askone.errors import InvalidArgument
-from askone.learners.abilities import AsksAgain, stream
+from askone.learners.abilities import AsksAgain, is_patient, stream, wants
 from askone.learners.base import Learner
-from askone.learners.streaming import Exchange, StreamBlock, StreamTask, heard
+from askone.learners.streaming import Exchange, Respondent, StreamBlock, StreamTask, heard
 from askone.session.oracle import Oracle
+from askone.session.row_selection import chosen
+from askone.session.stream import Stream
 
 
 @final
@@ -147,6 +152,41 @@ def _several(learner: AsksAgain[Any], rows: Array, oracle: Oracle, state: Any, r
     if not curve or curve[-1][0] < asked:
         curve += _looked(learner, now, asked, run)
     return Simulation(now, curve, kept, asked)
+
+
+def in_order(live: Stream, rows: Array, oracle: Respondent, order: Iterable[int], most: int | None) -> None:
+    """Ask about rows as they come, at most so many questions; a row's key is its number."""
+    learner, left, numbers = live.learner, math.inf if most is None else most, list(order)
+    unknown = set(numbers)
+    for number in numbers:
+        x, again = rows[number], True
+        if not wants(learner, live.state, x, number):
+            live.revisit(x, number)
+            unknown.discard(number)
+        while again and left > 0 and wants(learner, live.state, x, number):
+            again = _exchange(live, oracle, x, number) and is_patient(learner)
+            left -= 1
+        if left <= 0 or not unknown:
+            break
+
+
+def from_pool(live: Stream, rows: Array, oracle: Respondent, rule: str, most: int) -> None:
+    """Ask about the row of greatest worth, each at most once unless the stream allows more."""
+    free = np.ones(len(rows), dtype=np.bool_)
+    for _ in range(most if live.resample else min(most, len(rows))):
+        place, choice = chosen(live, rows, np.flatnonzero(free), rule)
+        _exchange(live, oracle, rows[place], place, choice)
+        free[place] = live.resample
+
+
+def _exchange(live: Stream, oracle: Respondent, x: Array, number: int, choice: Any = None) -> bool:
+    question = live.ask(x, number, choice)
+    answer = oracle.respond(number, question)
+    if answer is None:
+        live.skip(question)
+        return False
+    live.tell(question, answer)
+    return True
 
 
 def _looked(learner: Learner[Any], state: Any, asked: int, run: _Run) -> list[tuple[int, float]]:

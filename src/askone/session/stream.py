@@ -190,10 +190,7 @@ class Stream:
         return [abilities.ask_row(self.learner, self.state, row, u, key) for row, u, key in each]
 
     def wants(self, x: ArrayLike, key: Key | None = None) -> bool:
-        """Return whether there is another question about a row: there is none after a skip.
-
-        Nor when the budget is spent.
-        """
+        """Return whether there is another question about a row: none after a skip, nor when the budget is spent."""
         row, key = as_row(x, self.learner.columns)[0], plain_key(key)
         spent = self.budget is not None and self.budget.left == 0
         left = not spent and self._place(row, key) not in self._skipped

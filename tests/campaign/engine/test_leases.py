@@ -4,19 +4,7 @@ import pytest
 
 from askone.campaign.engine.commands import Answer, Exclude, Next, Skip, Undo
 from askone.errors import InvalidArgument, UnknownQuestion
-from askone.store.open import open_store
-from staged import PRICES, asking, one, play, stage
-
-
-@pytest.fixture
-def store():
-    opened = open_store("memory:")
-    yield opened
-    opened.close()
-
-
-def price(row):
-    return 50 + 20 * row.content["size"]
+from staged import PRICES, asking, one, play, price, stage
 
 
 def seats(store, numbers):

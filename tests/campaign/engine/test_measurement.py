@@ -7,7 +7,10 @@ import pytest
 
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor
 from askone.campaign.engine import measurement
-from askone.campaign.engine.measurement import Measured, continued, curve, exam, measure_of
+from askone.campaign.engine.measurement import Measured, continued, curve
+from askone.campaign.kinds.classes import ClassNames
+from askone.campaign.kinds.number import Numbers, threshold_exam
+from askone.campaign.kinds.order import Items
 from askone.labels.number import Real
 from askone.questions.subset import Subset
 
@@ -30,7 +33,7 @@ def test_the_mean_score_of_thresholds_is_the_absolute_error(y, error):
     scores = [
         found.score[found.question.holds(y)]
         for half, u in itertools.product((0.25, 0.75), grid)
-        if (found := exam(learner, state, rows[0], np.array([half, u, 0.5]), error)) is not None
+        if (found := threshold_exam(learner.space, f, np.array([half, u, 0.5]), 10, error)) is not None
     ]
     wide = 5 * (5.0 if error is None else min(max(error, 0.2), 25.0))
     # Quadrature of a bounded function with two jumps: the error is at most a few cells of weight 4 W.
@@ -41,7 +44,7 @@ def test_thresholds_are_within_the_range_and_rounded():
     rows = np.random.default_rng(0).normal(size=(40, 2))
     learner, state = taught(OneBitRegressor(0, 100, random_state=0), rows, 99.0, 30)
     for a, b in itertools.product((0.1, 0.9), np.linspace(1e-9, 1 - 1e-9, 101)):
-        question = exam(learner, state, rows[0], np.array([a, b, 0.5])).question
+        question = Numbers().exam(learner, state, rows[0], np.array([a, b, 0.5])).question
         assert 0 <= question.threshold <= 100
         assert round(question.threshold, 1) == question.threshold
 
@@ -49,7 +52,7 @@ def test_thresholds_are_within_the_range_and_rounded():
 def test_the_predicted_class_is_asked_about():
     rows = np.random.default_rng(0).normal(size=(60, 2))
     learner, state = taught(OneBitClassifier(["a", "b", "c"], random_state=0), rows, "b", 40)
-    found = exam(learner, state, rows[0], np.full(3, 0.5))
+    found = ClassNames(("a", "b", "c")).exam(learner, state, rows[0], np.full(3, 0.5))
     assert found.question.members == ("b",)
     assert found.score == (0.0, 1.0)
 
@@ -61,7 +64,7 @@ def test_attributes_are_asked_where_they_alone_may_be():
         OneBitClassifier(["cat", "caracal", "owl"], attributes=known, random_state=0), rows, "owl", 60
     )
     for u, title, right in ((0.2, "feline", False), (0.8, "tufted ears", True)):
-        found = exam(learner, state, rows[0], np.array([u, 0.5, 0.5]))
+        found = ClassNames(("cat", "caracal", "owl")).exam(learner, state, rows[0], np.array([u, 0.5, 0.5]))
         assert isinstance(found.question, Subset)
         assert found.question.title == title
         assert found.score[right] == 1.0
@@ -80,7 +83,7 @@ def test_pairs_agree_with_the_order_as_often_as_tau_says():
     scores = [
         found.score[found.question.answer(truth)]
         for u, side in itertools.product(pairs, (0.2, 0.8))
-        if (found := exam(learner, state, x, np.array([u, side, 0.5]))) is not None
+        if (found := Items(items).exam(learner, state, x, np.array([u, side, 0.5]))) is not None
     ]
     tau = model.score(None, [truth])
     assert np.mean(scores) == pytest.approx((1 + tau) / 2)
@@ -89,9 +92,9 @@ def test_pairs_agree_with_the_order_as_often_as_tau_says():
 def test_no_exam_before_a_range_is_known_nor_for_several_outputs():
     rows = np.random.default_rng(0).normal(size=(40, 2))
     seeking = OneBitRegressor(random_state=0).start(rows).stream_
-    assert exam(seeking.learner, seeking.state, rows[0], np.full(3, 0.5)) is None
+    assert Numbers().exam(seeking.learner, seeking.state, rows[0], np.full(3, 0.5)) is None
     two = OneBitRegressor([0, 0], [1, 1], random_state=0).start(rows).stream_
-    assert exam(two.learner, two.state, rows[0], np.full(3, 0.5)) is None
+    assert Numbers().exam(two.learner, two.state, rows[0], np.full(3, 0.5)) is None
 
 
 def test_the_curve_covers_the_truth_and_needs_a_few_scores():
@@ -102,7 +105,7 @@ def test_the_curve_covers_the_truth_and_needs_a_few_scores():
     assert [p.n for p in points] == sorted({p.n for p in points})
     assert points[-1].n == 400
     assert points[-1].low < 0.7 < points[-1].high
-    assert measure_of(Real(0, 1)) == "mean error"
+    assert Numbers().measure == "mean error"
 
 
 def test_a_power_law_is_continued():
@@ -133,7 +136,7 @@ def test_no_score_is_larger_than_the_most_that_was_said(error):
     space = Real(0, 1000, decimals=0)
     for f in (0.0, 3.0, 500.0, 1000.0):
         for _ in range(200):
-            found = measurement._threshold(space, f, rng.random(3), 0, error)
+            found = threshold_exam(space, f, rng.random(3), 0, error)
             assert max(found.score) <= found.most * (1 + 1e-12)
 
 

@@ -22,13 +22,6 @@ from askone.store.verification import verify
 
 
 @pytest.fixture
-def store():
-    store = open_store("memory:")
-    yield store
-    store.close()
-
-
-@pytest.fixture
 def other():
     store = open_store("memory:")
     yield store

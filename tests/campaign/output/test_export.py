@@ -17,16 +17,8 @@ from askone.campaign.output._formats import Sink, file_chunks, original_cell, pa
 from askone.campaign.output.model_file import read_encoder, write_model
 from askone.errors import InvalidArgument, InvalidFile, MissingExtra
 from askone.store.entries import BEGINNING, body, chain, entry_from_json
-from askone.store.open import open_store
 
 parquet = pytest.importorskip("pyarrow.parquet")
-
-
-@pytest.fixture
-def store():
-    store = open_store("memory:")
-    yield store
-    store.close()
 
 
 def written(write, *arguments):

@@ -13,14 +13,6 @@ from askone.campaign.engine.commands import Exclude, Next, SetStatus, Undo
 from askone.campaign.output.label_studio import CONFIG, Imported, import_tasks, task_chunks, write_tasks
 from askone.campaign.settings.settings import RowSettings
 from askone.errors import CampaignClosed, InvalidFile
-from askone.store.open import open_store
-
-
-@pytest.fixture
-def store():
-    store = open_store("memory:")
-    yield store
-    store.close()
 
 
 def tasks_of(store):

@@ -21,8 +21,7 @@ from askone.learners.gradients import HalfCauchy
 from askone.learners.gradients.ranking import rank_strategy
 from askone.learners.gradients.subset import set_strategy
 from askone.learners.rls import _compiled
-from askone.learners.rls._recursive import RecursiveState
-from askone.learners.rls.pseudo_labels import PseudoLabels, PseudoMeans
+from askone.learners.rls.pseudo_labels import PseudoLabels, PseudoMeans, RecursiveState
 from askone.questions.half_space import HalfSpace, half_space
 from askone.questions.subset import Subset
 from askone.session.log import Answered, Asked

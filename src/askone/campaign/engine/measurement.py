@@ -2,138 +2,26 @@
 
 A question at the model's own prediction is a coin toss: it teaches most, and says nothing of how good the model
 is.  So a part of the questions (``exam_share``) is drawn to measure, at the state of the moment, before the
-answer is learnt.  Each answer has a *score*, fixed when the question is asked, whose mean is the error:
+answer is learnt.  Each answer has a *score*, fixed when the question is asked, whose mean is the error: see
+``Kind.exam``.
 
-- numbers: with f the prediction and the threshold c of density q on [f - W, f + W], the score 1{y and f lie on
-  different sides of c} / q(c) has the mean min(|y - f|, W).  W is five times the error of late: far larger errors
-  count as W, and so does a slip of somebody's finger, which without W would count as the whole range;
-- classes: "Is it f(x)?" is right as often as the model is; where only attributes or sets may be asked, one of
-  them by lot agrees with the predicted class so often as the model knows them;
-- orders: a pair drawn uniformly agrees with the predicted order as often as (1 + Kendall's tau) / 2.
-
-A learner with a likelihood learns from these answers as from any other.  A threshold that is rounded to be shown moves
-the mean by one step of the rounding at most.
+A learner with a likelihood learns from these answers as from any other.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
-from askone._common import compiled
 from askone._common.types import Array
-from askone.labels.base import Space
-from askone.labels.classes import FiniteSpace
-from askone.labels.number import Real
-from askone.labels.ranking import Ranking
-from askone.learners.abilities import space_at
-from askone.learners.base import Learner
-from askone.questions.base import Question
-from askone.questions.comparison import Prefer
-from askone.questions.half_space import HalfSpace
-from askone.questions.subset import Subset
 
-WIDTH = 3
-"""Uniforms that an exam takes."""
-USUAL = 0.05
-"""The error to expect before anything was measured, as a part of the range."""
-_LEAST = 0.002
-_WIDE = 2.5  # W in units of Laplace's scale
 _STAKES = np.array([1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.8])
 ALPHA = 0.05
 """The probability that a target is taken for reached which is not."""
 FIRST = 10
 """Scores before a curve begins: fewer say next to nothing."""
-
-
-@final
-class Exam(NamedTuple):
-    """A question, the score of a no and of a yes, and the most that any question drawn instead could have scored."""
-
-    question: Question
-    score: tuple[float, float]
-    most: float = 1.0
-
-
-def measure_of(space: Space) -> str:
-    """Return what the mean score is.
-
-    >>> measure_of(Real(0, 1))
-    'mean error'
-    """
-    return "mean error" if isinstance(space, Real) else "agreement" if isinstance(space, Ranking) else "share right"
-
-
-def exam(learner: Learner[Any], state: Any, x: Array, uniform: Array, error: float | None = None) -> Exam | None:
-    """Return a question that measures, or None where there is none: before a range is known, or for several outputs.
-
-    ``error`` is about how large the error of a number is.  Half of the thresholds are drawn around the prediction by
-    Laplace's distribution of twice that scale (for errors that fall off exponentially that has the least variance),
-    half uniformly.
-    """
-    space = space_at(learner, state)
-    learnt = learner.count(state)
-    if isinstance(space, Real):
-        if space.m > 1:
-            return None
-        return _threshold(space, float(learner.predict(state, x[None])[0, 0]), uniform, learnt, error)
-    if isinstance(space, Ranking):
-        return _pair(space, list(space.decode(learner.predict(state, x[None]), x[None])[0]), uniform, learnt)
-    if isinstance(space, FiniteSpace):
-        return _set(space, space.decode(learner.predict(state, x[None]), x[None])[0, 0], uniform, learnt)
-    return None
-
-
-def _set(space: FiniteSpace, best: Any, uniform: Array, learnt: int) -> Exam:
-    """Return the predicted class alone; where it is prescribed what may be asked, one of that by lot."""
-    prescribed = [*space.attributes, *space.sets]
-    if not prescribed:
-        return Exam(Subset((best,), wording=space.wording, learnt=learnt), (0.0, 1.0))
-    title, members = prescribed[min(int(uniform[0] * len(prescribed)), len(prescribed) - 1)]
-    question = Subset(tuple(members), title, wording=space.wording, learnt=learnt)
-    return Exam(question, (0.0, 1.0) if best in members else (1.0, 0.0))
-
-
-def _threshold(space: Real, predicted: float, uniform: Array, learnt: int, error: float | None) -> Exam:
-    low, high = space.lows[0], space.highs[0]
-    f, usual = min(max(predicted, low), high), USUAL * (high - low) if error is None else error
-    s = 2 * min(max(usual, _LEAST * (high - low)), 0.25 * (high - low))
-    low, high = max(low, f - _WIDE * s), min(high, f + _WIDE * s)
-    c = low + uniform[1] * (high - low) if uniform[0] < 0.5 else _laplace(f, s, low, high, float(uniform[1]))
-    density = 0.5 / (high - low) + 0.5 * _density(float(c), f, s, low, high)
-    shown = float(c) if space.decimals is None else float(compiled.rounded(float(c), space.decimals))
-    question = HalfSpace((1.0,), shown, density=density, wording=space.words, learnt=learnt)
-    weight = 1.0 / density
-    # The uniform half alone has at least this density, so that no weight is larger.
-    most = 2 * (high - low)
-    return Exam(question, (0.0, weight) if shown >= f else (weight, 0.0), most)
-
-
-def _laplace(f: float, s: float, low: float, high: float, u: float) -> float:
-    """Return a draw from Laplace's distribution around f, within [low, high]."""
-    below, above = _mass(f - low, s), _mass(high - f, s)
-    t = u * (below + above) - below
-    return f + math.copysign(-s * math.log1p(-min(abs(t), 1 - 1e-16)), t)
-
-
-def _mass(length: float, s: float) -> float:
-    return -math.expm1(-length / s)
-
-
-def _density(c: float, f: float, s: float, low: float, high: float) -> float:
-    return math.exp(-abs(c - f) / s) / s / (_mass(f - low, s) + _mass(high - f, s))
-
-
-def _pair(space: Ranking, order: list[Any], uniform: Array, learnt: int) -> Exam:
-    k = min(int(uniform[0] * space.P), space.P - 1)
-    first, second = (space.items[int(places[k])] for places in space.pairs)
-    if uniform[1] < 0.5:
-        first, second = second, first
-    question = Prefer(first, second, probability=1.0 / space.P, learnt=learnt, wording=space.wording)
-    agrees = order.index(first) < order.index(second)
-    return Exam(question, (0.0, 1.0) if agrees else (1.0, 0.0))
 
 
 @final

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from askone._common import compiled, random_table
-from askone.campaign.engine import measurement
+from askone._common import random_table
 from askone.campaign.engine.projection import Book
 from askone.campaign.engine.row_cache import Tray
-from askone.campaign.settings.settings import AskSettings
-from askone.labels.number import Real
+from askone.campaign.kinds.base import EXAM_UNIFORMS
+from askone.campaign.settings.settings import Settings
 from askone.learners.abilities import Forecasts, able
 from askone.learners.base import Learner
 from askone.questions.base import Question
-from askone.questions.half_space import HalfSpace
 from askone.questions.registry import question_from_json
 from askone.session.log import Asked, Choice
 from askone.session.row_selection import CANDIDATES, sampled
 from askone.store.entries import Entry
 
-_EDGE = 0.01  # of the range, next to its ends, is not asked about
 _REMEMBERED = 4096  # drafts
 _MINUTE = 60.0  # seconds
-_PRIOR = 4  # exams that the usual error counts for
 QUIET = 3
 """With more people than these at work an answer of one's own is one of many, and not looked ahead for."""
 
@@ -77,8 +73,9 @@ class Drafted(NamedTuple):
 class Asker:
     """The learner's questions about a campaign's rows, at the book's state."""
 
-    def __init__(self, book: Book, tray: Tray, settings: AskSettings, seed: int, gold: list[int]) -> None:
-        self.book, self.tray, self.settings, self.seed, self.gold = book, tray, settings, seed, gold
+    def __init__(self, book: Book, tray: Tray, settings: Settings, seed: int, gold: list[int]) -> None:
+        self.book, self.tray, self.seed, self.gold = book, tray, seed, gold
+        self.settings, self.labels = settings.ask, settings.labels
         self._made: dict[str, tuple[Drafted, Drafted]] = {}
         self._seen: dict[str, float] = {}
 
@@ -153,41 +150,16 @@ class Asker:
         aside: dict[str, Any] = {"position": plan.position}
         question: Question | None = None
         if plan.role == "exam":
-            uniform = random_table.uniforms(self.seed, plan.number, 1, measurement.WIDTH, random_table.EXAM)[0]
-            found = measurement.exam(self.learner, state, x, uniform, self._error())
+            uniform = random_table.uniforms(self.seed, plan.number, 1, EXAM_UNIFORMS, random_table.EXAM)[0]
+            found = self.labels.exam(self.learner, state, x, uniform, self.book.scores)
             if found is not None:
                 question, aside = found.question, {**aside, "role": "exam", "score": [*found.score, found.most]}
         if question is None:
             uniform = random_table.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
-            question = self._plausible(self.learner.ask(state, x, uniform))
+            question = self.labels.plausible(self.learner.ask(state, x, uniform), self.learner, state)
         if plan.role == "gold":
             aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
         return Drafted(plan, question.numbered(plan.number), self.learner.count(state), aside)
-
-    def _plausible(self, question: Question) -> Question:
-        """Return a threshold within the range that was declared: a person who is asked about another loses trust.
-
-        Only for a learner with a likelihood, which takes any threshold; a slope must be asked for where it is.
-        """
-        space = self.learner.space
-        if not isinstance(question, HalfSpace) or not isinstance(space, Real) or len(question.direction) > 1:
-            return question
-        if not able(self.learner, Forecasts) or question.quantities or question.purpose:
-            return question
-        sign, low, high = question.direction[0], space.lows[0], space.highs[0]
-        inside = sign * min(max(sign * question.threshold, low + _EDGE * (high - low)), high - _EDGE * (high - low))
-        if inside == question.threshold:
-            return question
-        rounded = inside if space.decimals is None else float(compiled.rounded(inside, space.decimals))
-        return replace(question, threshold=rounded)
-
-    def _error(self) -> float | None:
-        """Return about how large the error of a number is, from the latest exams."""
-        space, scores = self.learner.space, self.book.scores
-        if not isinstance(space, Real) or space.m != 1:
-            return None
-        usual = measurement.USUAL * (space.highs[0] - space.lows[0])
-        return (_PRIOR * usual + sum(scores)) / (_PRIOR + len(scores))
 
     def drafts(self, number: int, following: PlannedQuestion, quiet: bool) -> tuple[Drafted, Drafted]:
         """Return what would be asked after a no and after a yes to question ``number``.

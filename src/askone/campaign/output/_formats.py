@@ -18,14 +18,15 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal, final
+from typing import Any, TypeVar, final
 
 from askone._common.validate import as_choice
+from askone.campaign.kinds.base import CellType
 from askone.campaign.output._parquet import ParquetPages
 
 Record = dict[str, Any]
-Kind = Literal["int", "float", "bool", "text", "json"]
-Column = tuple[str, Kind]
+Column = tuple[str, CellType]
+_Item = TypeVar("_Item")
 FORMATS = ("csv", "jsonl", "parquet")
 PAGE = 1_000
 _GROUP = 20_000  # records in a row group of Parquet
@@ -57,7 +58,7 @@ def original_cell(text: str) -> str:
     return text.removeprefix("'")
 
 
-def pages(records: Iterable[Record], size: int = PAGE) -> Iterator[list[Record]]:
+def pages(records: Iterable[_Item], size: int = PAGE) -> Iterator[list[_Item]]:
     """Yield records in lists of ``size``, the last one shorter; no list is empty."""
     stream = iter(records)
     while page := list(islice(stream, size)):
@@ -98,7 +99,7 @@ def _json_texts(values: list[Any]) -> list[Any]:
     return ["" if value is None else safe_cell(as_json(value)) for value in values]
 
 
-_CELLS: dict[Kind, Callable[[list[Any]], list[Any]]] = {
+_CELLS: dict[CellType, Callable[[list[Any]], list[Any]]] = {
     "int": _numbers,
     "float": _numbers,
     "bool": _flags,

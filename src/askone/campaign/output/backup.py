@@ -26,9 +26,9 @@ import numpy as np
 
 from askone.campaign.engine import model_builder
 from askone.campaign.engine.projection import Book
-from askone.campaign.output._formats import PAGE, Record, Sink, as_json
+from askone.campaign.output._formats import PAGE, Record, Sink, as_json, pages
 from askone.campaign.output.export import log_line, until
-from askone.campaign.settings.settings import Items, Settings
+from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.zip_archive import Archive, ArchiveLimits, opened, refuse
 from askone.errors import InvalidArgument, InvalidFile, UnknownCampaign
 from askone.store.entries import BEGINNING, Entry, Row, Seat, body, chain, entry_from_json
@@ -214,11 +214,8 @@ def _surveyed(archive: Archive, manifest: Record, learner: bytes) -> tuple[Entry
             if not isinstance(event, Began):
                 refuse("its log does not begin with the campaign's settings")
             settings = Settings.from_json(event.settings)
-            rowless = isinstance(settings.labels, Items) and event.rows <= 1
-            book, first = (
-                Book(model_builder.unpack(learner).estimator.stream_.learner, _none, settings.ask.overlap, rowless),
-                entry,
-            )
+            begun, rowless = model_builder.unpack(learner).estimator.stream_.learner, settings.is_rowless(event.rows)
+            book, first = Book(begun, _none, settings.ask.overlap, rowless), entry
         elif isinstance(event, Grown):
             parts.append(count)
         count += event.rows if isinstance(event, Began | Grown) else 0
@@ -228,12 +225,6 @@ def _surveyed(archive: Archive, manifest: Record, learner: bytes) -> tuple[Entry
     if (entry.seq, entry.hash, count) != (manifest["seq"], manifest["hash"], manifest["rows"]):
         refuse("its log does not end as the manifest says")
     return first, parts, open_seats(book)
-
-
-def _empty_book(began: Began, learner: bytes) -> Book:
-    settings = Settings.from_json(began.settings)
-    rowless = isinstance(settings.labels, Items) and began.rows <= 1
-    return Book(model_builder.unpack(learner).estimator.stream_.learner, _none, settings.ask.overlap, rowless)
 
 
 def _noted(book: Book | None, entry: Entry) -> None:
@@ -267,10 +258,7 @@ def _same(first: Entry, manifest: Record) -> Any:
 
 
 def _entry_pages(archive: Archive) -> Iterator[list[Entry]]:
-    entries = _entries(archive)
-    next(entries)
-    while page := list(islice(entries, PAGE)):
-        yield page
+    yield from pages(islice(_entries(archive), 1, None))
 
 
 def _row_pages(archive: Archive, parts: Sequence[int], begun: Any) -> Iterator[list[Row]]:

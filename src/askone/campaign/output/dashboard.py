@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from askone.campaign.engine.measurement import FIRST, Measured, continued, curve, measure_of
+from askone.campaign.engine.measurement import FIRST, Measured, continued, curve
 from askone.campaign.engine.projection import Book
 from askone.campaign.engine.training_set import Asking, Lesson
-from askone.campaign.settings.settings import Numbers, Settings
-from askone.labels.base import Space
-from askone.questions.comparison import Prefer
-from askone.questions.half_space import HalfSpace
-from askone.questions.subset import Subset
+from askone.campaign.kinds.base import Kind
+from askone.campaign.settings.settings import Settings
 from askone.store.entries import Row
 
-_POINTS, _MINUTES = 400, 60
+_MOST_POINTS = 400  # of the cloud
+_MINUTES = 60  # of activity
 Rows = Callable[[Sequence[int]], list[Row]]
 
 
@@ -69,15 +67,10 @@ def said(book: Book) -> dict[str, int]:
     return {"yes": yes, "no": len(book.lessons.all) - yes}
 
 
-def is_share(space: Space) -> bool:
-    """Return whether what is measured lies between 0 and 1, and more is better."""
-    return measure_of(space) != "mean error"
-
-
-def points(book: Book, space: Space) -> list[Measured]:
+def points(book: Book, labels: Kind) -> list[Measured]:
     """Return the measured error along the campaign, from answers alone (see ``exams``)."""
     scores = [(place, score[answer], max(score)) for place, score, answer, _ in _scored(book)]
-    return curve(scores, share=is_share(space))
+    return curve(scores, share=labels.is_share)
 
 
 def _scored(book: Book) -> Iterator[tuple[int, tuple[float, float], bool, float | None]]:
@@ -88,22 +81,21 @@ def _scored(book: Book) -> Iterator[tuple[int, tuple[float, float], bool, float 
             yield place, asking.score, lesson.answer, asking.most
 
 
-def errors(book: Book, space: Space) -> list[tuple[float, float]]:
+def errors(book: Book, labels: Kind) -> list[tuple[float, float]]:
     """Return what each exam says of the error, and the most that it could have said; of a share, what lacks to 1."""
-    lacks = is_share(space)
     found = ((score[answer], most) for _, score, answer, most in _scored(book) if most is not None)
-    return [(1 - value if lacks else value, most) for value, most in found]
+    return [(1 - value if labels.is_share else value, most) for value, most in found]
 
 
-def measured(book: Book, settings: Settings, space: Space) -> tuple[dict[str, Any], dict[str, Any] | None]:
+def measured(book: Book, settings: Settings) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Return the learning curve, and where it is heading."""
-    found = points(book, space)
+    labels = settings.labels
+    found = points(book, labels)
     exams = sum(book.asked[lesson.number].score is not None for lesson in book.lessons.all) if not found else None
-    unit = settings.labels.unit if isinstance(settings.labels, Numbers) else ""
     plain = [point._asdict() for point in found]
     latest = plain[-1] if plain else None
-    learning = {"measure": measure_of(space), "unit": unit, "points": plain, "latest": latest}
-    ahead = continued(found, is_share(space))
+    learning = {"measure": labels.measure, "unit": labels.error_unit, "points": plain, "latest": latest}
+    ahead = continued(found, labels.is_share)
     forecast = None if ahead is None else {"points": [[p.n, p.low, p.value, p.high] for p in ahead]}
     needed = None if exams is None else {"have": exams, "need": FIRST}
     return {**learning, "target": settings.ask.target, "waiting": needed}, forecast
@@ -121,41 +113,28 @@ def spent(book: Book, settings: Settings) -> dict[str, Any]:
     }
 
 
-def cloud(book: Book, rows: Rows, column: str | None) -> dict[str, Any]:
+def cloud(book: Book, labels: Kind, rows: Rows, column: str | None) -> dict[str, Any]:
     """Return the questions and their answers, as in the paper's figure 1: up to some hundred of them, evenly spaced."""
     lessons = book.lessons.all
-    step = max(1, -(-len(lessons) // _POINTS))
+    step = max(1, -(-len(lessons) // _MOST_POINTS))
     chosen = [(place, lesson) for place, lesson in enumerate(lessons, start=1) if (len(lessons) - place) % step == 0]
     asked = [book.asked[lesson.number] for _, lesson in chosen]
-    kind = next((_KINDS[type(one.question)] for one in asked if type(one.question) in _KINDS), "threshold")
-    if kind != "threshold" or book.rowless:
-        marks = [_point(place, lesson, one, None) for (place, lesson), one in zip(chosen, asked, strict=True)]
-        return {"kind": kind, "x": {"name": "question", "kind": "order"}, "columns": [], "points": marks}
+    marks = [_point(labels, place, lesson, one) for (place, lesson), one in zip(chosen, asked, strict=True)]
+    if not labels.is_drawn_by_rows or book.rowless:
+        return {"kind": labels.view_kind, "x": {"name": "question", "kind": "order"}, "columns": [], "points": marks}
     contents = {row.position: row.content for row in rows(sorted({one.position for one in asked}))}
     columns = _columns(list(contents.values()))
     name = column if column in columns else (columns[0] if columns else None)
-    marks = []
-    for (place, lesson), one in zip(chosen, asked, strict=True):
-        value = place if name is None else contents[one.position].get(name)
-        if value is not None:
-            marks.append(_point(place, lesson, one, value) | {"position": one.position})
-    x = {"name": "question", "kind": "order"} if name is None else {"name": name, "kind": "number"}
-    return {"kind": kind, "x": x, "columns": columns, "points": marks}
+    places = [one.position for one in asked]
+    values = [mark["n"] if name is None else contents[p].get(name) for mark, p in zip(marks, places, strict=True)]
+    drawn = [mark | {"x": x, "position": p} for mark, x, p in zip(marks, values, places, strict=True) if x is not None]
+    axis = {"name": "question", "kind": "order"} if name is None else {"name": name, "kind": "number"}
+    return {"kind": labels.view_kind, "x": axis, "columns": columns, "points": drawn}
 
 
-_KINDS: dict[type, str] = {HalfSpace: "threshold", Subset: "set", Prefer: "pair"}
-
-
-def _point(place: int, lesson: Lesson, asking: Asking, x: Any) -> dict[str, Any]:
-    question, point = asking.question, {"n": place, "answer": lesson.answer, "exam": asking.role == "exam"}
-    if isinstance(question, HalfSpace):
-        sign = 1.0 if question.direction[0] > 0 else -1.0
-        return {**point, "answer": lesson.answer == (sign > 0), "x": x, "y": sign * question.threshold}
-    if isinstance(question, Subset):
-        return {**point, "members": [str(name) for name in question.members]}
-    if isinstance(question, Prefer):
-        return {**point, "first": str(question.first), "second": str(question.second)}
-    return point
+def _point(labels: Kind, place: int, lesson: Lesson, asking: Asking) -> dict[str, Any]:
+    view = labels.view(asking.question)
+    return {"n": place, "answer": lesson.answer != view.mirrored, "exam": asking.role == "exam", **view.mark}
 
 
 def _columns(contents: Sequence[Any]) -> list[str]:

@@ -10,16 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, BinaryIO, final
+from typing import TYPE_CHECKING, BinaryIO, final
 
-from askone.campaign.output._formats import PAGE, Column, Record, file_chunks
+from askone.campaign.kinds.base import Kind
+from askone.campaign.output._formats import Column, Record, file_chunks, pages
 from askone.campaign.settings.settings import Settings
 from askone.errors import InvalidFile
-from askone.labels.number import YES_NO
-from askone.questions.base import Question
-from askone.questions.comparison import Prefer
-from askone.questions.half_space import HalfSpace
-from askone.questions.subset import Subset
 from askone.session.log import Answered, Asked, Retracted
 from askone.store.entries import Entry, body
 from askone.store.notices import Began, Excluded, Included
@@ -56,7 +52,16 @@ Progress = Callable[[int, int], None]
 """Called with how many rows are done and how many there are."""
 BLOCK = 4096
 """Rows that are predicted at once."""
-KINDS = {HalfSpace: "threshold", Subset: "set", Prefer: "pair"}
+PREDICTION_COLUMNS: tuple[Column, ...] = (
+    ("row", "text"),
+    ("prediction", "json"),
+    ("std", "float"),
+    ("low", "float"),
+    ("high", "float"),
+    ("probability", "float"),
+    ("probabilities", "json"),
+)
+"""What every file of predictions has, empty where the kind of label has no such thing."""
 
 
 def begun_settings(store: Store, name: str) -> Settings:
@@ -70,38 +75,26 @@ def begun_settings(store: Store, name: str) -> Settings:
 @final
 @dataclass(frozen=True)
 class Fate:
-    """The fate of answers by the end: which were taken back, and who counts no more.
-
-    ``words`` are the campaign's for yes and no, ``overlap`` is how many people answer each question.
-    """
+    """What became of answers by the end: which were taken back, and who counts no more; and the settings."""
 
     retracted: frozenset[str]
     excluded: frozenset[str]
-    words: tuple[str, str] = YES_NO
-    overlap: int = 1
+    settings: Settings
 
 
 def fate(store: Store, name: str, end: int) -> Fate:
     """Return what entries up to number ``end`` say of answers before them."""
     retracted: set[str] = set()
     excluded: set[str] = set()
-    words, overlap = YES_NO, 1
-    for entry in until(store.entries(name, kinds=("began", "retracted", "excluded", "included")), end):
+    for entry in until(store.entries(name, kinds=("retracted", "excluded", "included")), end):
         match entry.event:
-            case Began(settings=settings):
-                words, overlap = _words(settings), int(settings.get("ask", {}).get("overlap", 1))
             case Retracted(answered=answered):
                 retracted.add(answered)
             case Excluded(person=person):
                 excluded.add(person)
             case Included(person=person):
                 excluded.discard(person)
-    return Fate(frozenset(retracted), frozenset(excluded), words, overlap)
-
-
-def _words(settings: Record) -> tuple[str, str]:
-    yes, no = settings.get("question", {}).get("answers", YES_NO)
-    return yes, no
+    return Fate(frozenset(retracted), frozenset(excluded), begun_settings(store, name))
 
 
 def until(entries: Iterable[Entry], end: int) -> Iterator[Entry]:
@@ -116,21 +109,10 @@ def answers(store: Store, name: str) -> Iterator[Record]:
     """Yield every answer of a campaign, those taken back as well, with its question; keys as in ANSWER_COLUMNS."""
     end, _ = store.head(name)
     known = fate(store, name, end)
-    for page in _answer_pages(store, name, end):
+    for page in pages(until(store.entries(name, kinds=("answered",)), end)):
         asked = store.known(name, list({entry.event.asked for entry in page if isinstance(entry.event, Answered)}))
         for entry in page:
             yield answer_record(entry, asked, known)
-
-
-def _answer_pages(store: Store, name: str, end: int) -> Iterator[list[Entry]]:
-    page: list[Entry] = []
-    for entry in until(store.entries(name, kinds=("answered",)), end):
-        page.append(entry)
-        if len(page) == PAGE:
-            yield page
-            page = []
-    if page:
-        yield page
 
 
 def answer_record(entry: Entry, asked: dict[str, Entry], known: Fate) -> Record:
@@ -140,7 +122,7 @@ def answer_record(entry: Entry, asked: dict[str, Entry], known: Fate) -> Record:
     if not isinstance(answered, Answered) or source is None or not isinstance(source.event, Asked):
         raise InvalidFile(f"entry {entry.seq} of the log answers a question that is not in it")
     question, learnt = source.event.question, source.event.learnt
-    now = entry.aside.get("learnt")
+    now, view = entry.aside.get("learnt"), known.settings.labels.view(question)
     return {
         "seq": entry.seq,
         "time": iso(entry.at),
@@ -148,13 +130,13 @@ def answer_record(entry: Entry, asked: dict[str, Entry], known: Fate) -> Record:
         "person": entry.who,
         "row": str(source.event.row),
         "number": question.number,
-        "kind": KINDS.get(type(question), question.kind),
+        "kind": view.kind,
         "sentence": str(question),
         "answer": answered.answer,
-        "said": said(question, answered.answer is True, known.words),
+        "said": (view.answers or known.settings.question.answers)[answered.answer is not True],
         "seconds": entry.took,
-        "probability": question.probability if isinstance(question, Subset | Prefer) else None,
-        "density": question.density if isinstance(question, HalfSpace) else None,
+        "probability": view.probability,
+        "density": view.density,
         "learnt": learnt,
         "stale": None if now is None else max(0, now - learnt),
         "role": source.aside.get("role") or "normal",
@@ -163,12 +145,6 @@ def answer_record(entry: Entry, asked: dict[str, Entry], known: Fate) -> Record:
         "id": answered.id,
         "question": question.to_json(),
     }
-
-
-def said(question: Question, answer: bool, words: tuple[str, str] = YES_NO) -> str:
-    """Return an answer in words: the campaign's for yes and no, or the item that was preferred."""
-    yes, no = question.answers if isinstance(question, HalfSpace | Prefer) else words
-    return str(yes if answer else no)
 
 
 def iso(at: float) -> str:
@@ -196,24 +172,20 @@ def predictions(campaign: Campaign, size: int = BLOCK, progress: Progress | None
     Each record has every column, None where the kind of label has no such thing.
     """
     rows, done = campaign.store.campaign(campaign.name).rows, 0
-    names = ("row", "prediction", "std", "low", "high", "probability", "probabilities")
+    names = [name for name, _ in prediction_columns(campaign.settings.labels)]
     for keys, told in campaign.prediction_pages(size):
         none = [None] * len(keys)
-        chances = told.get("probabilities", none)
-        best = [max(one.values()) if one else None for one in chances]
-        numbers = [told.get(name, none) for name in names[2:5]]
-        for values in zip(keys, told["prediction"], *numbers, best, chances, strict=True):
+        columns = {"row": keys, **told}
+        for values in zip(*(columns.get(name, none) for name in names), strict=True):
             yield dict(zip(names, values, strict=True))
         done += len(keys)
         if progress is not None:
             progress(done, rows)
 
 
-def prediction_columns(first: Any) -> tuple[Column, ...]:
-    """Return the columns, by what a prediction looks like: a number, a name, or an order of items."""
-    kind: Any = "float" if isinstance(first, float) else "text" if isinstance(first, str) else "json"
-    numbers: tuple[Column, ...] = (("std", "float"), ("low", "float"), ("high", "float"), ("probability", "float"))
-    return (("row", "text"), ("prediction", kind), *numbers, ("probabilities", "json"))
+def prediction_columns(labels: Kind) -> tuple[Column, ...]:
+    """Return the columns of predictions: those that every file has, and what else the kind of label has."""
+    return tuple((dict(PREDICTION_COLUMNS) | dict(labels.columns)).items())
 
 
 def prediction_chunks(campaign: Campaign, form: str, progress: Progress | None = None) -> Iterator[bytes]:
@@ -221,8 +193,7 @@ def prediction_chunks(campaign: Campaign, form: str, progress: Progress | None =
 
     ``progress`` is told rows done and in all.
     """
-    first = campaign.predictions([0])
-    return file_chunks(predictions(campaign, progress=progress), prediction_columns(first[0]["prediction"]), form)
+    return file_chunks(predictions(campaign, progress=progress), prediction_columns(campaign.settings.labels), form)
 
 
 def write_predictions(campaign: Campaign, form: str, out: BinaryIO) -> None:
@@ -238,13 +209,8 @@ def log_line(entry: Entry) -> str:
 def log_chunks(store: Store, name: str) -> Iterator[bytes]:
     """Yield the whole log as JSON lines."""
     end, _ = store.head(name)
-    lines: list[str] = []
-    for entry in until(store.entries(name), end):
-        lines.append(log_line(entry))
-        if len(lines) == PAGE:
-            yield "".join(lines).encode()
-            lines = []
-    yield "".join(lines).encode()
+    for page in pages(until(store.entries(name), end)):
+        yield "".join(map(log_line, page)).encode()
 
 
 def write_log(store: Store, name: str, out: BinaryIO) -> None:

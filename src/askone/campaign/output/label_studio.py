@@ -14,11 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, final
 
-from askone.campaign.output._formats import Record, as_json
-from askone.campaign.output.export import KINDS, Fate, begun_settings, fate, iso, said, until
+from askone.campaign.kinds.base import Kind
+from askone.campaign.output._formats import Record, as_json, pages
+from askone.campaign.output.export import Fate, begun_settings, fate, iso, until
+from askone.campaign.settings.settings import Settings
 from askone.errors import CampaignClosed, InvalidFile
 from askone.questions.base import Question
-from askone.questions.comparison import Prefer
 from askone.session.log import Answered, Asked
 from askone.store.entries import Entry, Row, Seat
 from askone.store.store import Store, Transaction
@@ -34,10 +35,10 @@ CONFIG = """<View>
 """
 """What to paste into the labelling set-up of a project."""
 WORDS = ("Yes", "No")
-_PAGE = 500
-_BYTES = 512 << 20
-_FROM, _TO = "answer", "question"
-_SECONDS = 86_400.0
+_PAGE = 500  # tasks that are read or written at once
+_MOST_BYTES = 512 << 20  # of a file
+_FROM, _TO = "answer", "question"  # names in CONFIG
+_LONGEST = 86_400.0  # seconds that an answer may have taken
 
 
 @final
@@ -65,10 +66,10 @@ class Imported:
 def task_chunks(store: Store, name: str) -> Iterator[bytes]:
     """Yield all questions, those without an answer too, as the bytes of a JSON file of tasks."""
     yield b"["
-    first, show = True, begun_settings(store, name).rows.show
-    for page in _pages(_tasks(store, name)):
+    first, settings = True, begun_settings(store, name)
+    for page in pages(_tasks(store, name), _PAGE):
         rows = {row.position: row for row in store.rows(name, sorted({task.position for task in page}))}
-        texts = [as_json(_record(name, task, rows[task.position], show)) for task in page]
+        texts = [as_json(_record(name, settings, task, rows[task.position])) for task in page]
         yield (("\n" if first else ",\n") + ",\n".join(texts)).encode()
         first = False
     yield b"\n]\n"
@@ -82,11 +83,11 @@ def write_tasks(store: Store, name: str, out: BinaryIO) -> None:
 def _tasks(store: Store, name: str) -> Iterator[_Task]:
     """Yield questions as they are complete; those that wait for answers at the end.  Only these are held in memory."""
     end, _ = store.head(name)
-    known, waiting = fate(store, name, end), {}
+    known, waiting = fate(store, name, end), dict[str, _Task]()
     for entry in until(store.entries(name, kinds=("asked", "answered")), end):
         event = entry.event
         if isinstance(event, Asked):
-            wanted = 1 if entry.aside.get("role") == "gold" else known.overlap
+            wanted = 1 if entry.aside.get("role") == "gold" else known.settings.ask.overlap
             waiting[event.id] = _Task(event, int(entry.aside["position"]), wanted)
         elif isinstance(event, Answered) and event.asked in waiting and _counts(entry, known):
             task = waiting[event.asked]
@@ -100,40 +101,29 @@ def _counts(entry: Entry, known: Fate) -> bool:
     return entry.id not in known.retracted and entry.who not in known.excluded
 
 
-def _pages(tasks: Iterator[_Task]) -> Iterator[list[_Task]]:
-    page: list[_Task] = []
-    for task in tasks:
-        page.append(task)
-        if len(page) == _PAGE:
-            yield page
-            page = []
-    if page:
-        yield page
-
-
-def _record(name: str, task: _Task, row: Row, show: Sequence[str] | None) -> Record:
-    question = task.asked.question
+def _record(name: str, settings: Settings, task: _Task, row: Row) -> Record:
+    question, labels, show = task.asked.question, settings.labels, settings.rows.show
     seen = {title: value for title, value in row.content.items() if show is None or title in show}
     own = {
         "question": str(question),
         "text": "\n".join(f"{title}: {'' if value is None else value}" for title, value in seen.items()) or row.key,
-        "answers": [{"value": word} for word in words(question)],
-        "kind": KINDS.get(type(question), question.kind),
+        "answers": [{"value": word} for word in words(labels, question)],
+        "kind": labels.view(question).kind,
         "key": row.key,
         "askone_campaign": name,
         "askone_number": question.number,
     }
     fields = {f"row_{title}" if title in own else title: value for title, value in row.content.items()}
-    return {"data": own | fields, "annotations": [_annotation(question, entry) for entry in task.given]}
+    return {"data": own | fields, "annotations": [_annotation(labels, question, entry) for entry in task.given]}
 
 
-def words(question: Question) -> tuple[str, str]:
+def words(labels: Kind, question: Question) -> tuple[str, str]:
     """Return what is chosen there for True and for False."""
-    return (said(question, True), said(question, False)) if isinstance(question, Prefer) else WORDS
+    return labels.view(question).answers or WORDS
 
 
-def _annotation(question: Question, entry: Entry) -> Record:
-    yes, no = words(question)
+def _annotation(labels: Kind, question: Question, entry: Entry) -> Record:
+    yes, no = words(labels, question)
     choice = yes if isinstance(entry.event, Answered) and entry.event.answer is True else no
     value = {"choices": [choice]}
     result = {"id": entry.id, "from_name": _FROM, "to_name": _TO, "type": "choices", "value": value}
@@ -170,15 +160,15 @@ def import_tasks(campaign: Campaign, file: BinaryIO, now: float) -> Imported:
         if campaign.book.status == "closed":
             raise CampaignClosed("this campaign is closed: nothing more is recorded")
         with campaign.store.transaction(campaign.name) as transaction:
-            _take(transaction, page, campaign.book.learnt, now, counts)
+            _take(transaction, campaign, page, now, counts)
     campaign.refresh()
     return Imported(**counts)
 
 
 def _loaded(file: BinaryIO) -> list[Any]:
-    text = file.read(_BYTES + 1)
-    if len(text) > _BYTES:
-        raise InvalidFile(f"a file of tasks may have at most {_BYTES} bytes")
+    text = file.read(_MOST_BYTES + 1)
+    if len(text) > _MOST_BYTES:
+        raise InvalidFile(f"a file of tasks may have at most {_MOST_BYTES} bytes")
     try:
         tasks = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -216,7 +206,7 @@ def _read(number: int, note: Mapping[str, Any], place: int) -> _Given:
     unique = note.get("unique_id") or f"{note.get('id', place)}"
     mark = hashlib.sha256(f"{number}\n{unique}\n{person}".encode()).hexdigest()[:32]
     took = note.get("lead_time")
-    valid = isinstance(took, int | float) and not isinstance(took, bool) and 0 <= took <= _SECONDS
+    valid = isinstance(took, int | float) and not isinstance(took, bool) and 0 <= took <= _LONGEST
     cancelled = note.get("was_cancelled") is True
     seconds = round(float(took), 3) if valid and took is not None else None
     return _Given(number, None if cancelled else choice, f"ls-{mark}", f"label-studio:{person}", seconds, known)
@@ -233,7 +223,9 @@ def _choice(results: Any) -> tuple[str | None, str]:
     return None, ""
 
 
-def _take(transaction: Transaction, page: Sequence[_Given], learnt: int, now: float, counts: dict[str, int]) -> None:
+def _take(
+    transaction: Transaction, campaign: Campaign, page: Sequence[_Given], now: float, counts: dict[str, int]
+) -> None:
     """Answers into the log, each in a seat of its question that nobody holds."""
     names = [f"ask-{one.number}" for one in page]
     known = transaction.known([*names, *(one.mark for one in page), *(one.known for one in page if one.known)])
@@ -246,7 +238,7 @@ def _take(transaction: Transaction, page: Sequence[_Given], learnt: int, now: fl
     for one, asked in zip(page, names, strict=True):
         source = known.get(asked)
         question = source.event.question if source is not None and isinstance(source.event, Asked) else None
-        bit = None if question is None or one.choice is None else _bit(question, one.choice)
+        bit = None if question is None or one.choice is None else _bit(campaign.settings.labels, question, one.choice)
         fresh = one.mark not in known and one.known not in known
         if question is None:
             counts["unknown"] += 1
@@ -257,15 +249,15 @@ def _take(transaction: Transaction, page: Sequence[_Given], learnt: int, now: fl
         else:
             seat = seats[one.number].pop(0)
             drop.append((seat.number, seat.seat))
-            entry = Entry(Answered(one.mark, asked, bit), one.person, now, one.took, {"learnt": learnt})
+            entry = Entry(Answered(one.mark, asked, bit), one.person, now, one.took, {"learnt": campaign.book.learnt})
             known[one.mark] = entry
             entries.append(entry)
             counts["answers"] += 1
     transaction.write(entries, drop=drop)
 
 
-def _bit(question: Question, choice: str) -> bool | None:
-    yes, no = words(question)
+def _bit(labels: Kind, question: Question, choice: str) -> bool | None:
+    yes, no = words(labels, question)
     if choice in (yes, no):
         return choice == yes
     return {"yes": True, "no": False}.get(choice.strip().lower())

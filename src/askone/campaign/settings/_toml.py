@@ -15,6 +15,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from askone.errors import InvalidArgument
@@ -22,19 +23,26 @@ from askone.errors import InvalidArgument
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def to_toml(table: Mapping[str, Any]) -> str:
-    """Return a document: texts, numbers, flags, lists of them, and tables within tables; what is None is left out."""
-    return "\n".join(_lines(table, ())) + "\n"
+def to_toml(table: Mapping[str, Any], notes: Mapping[str, tuple[str, Any]] = MappingProxyType({})) -> str:
+    """Return a document: texts, numbers, flags, lists of them, and tables within tables; what is None is left out.
+
+    ``notes`` has a word on values by their place, such as "labels.low", and an example of those that are None.
+    """
+    return "\n".join(_lines(table, (), notes)) + "\n"
 
 
-def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
+def _lines(table: Mapping[str, Any], path: tuple[str, ...], notes: Mapping[str, tuple[str, Any]]) -> list[str]:
     lines = [f"[{'.'.join(map(_key, path))}]"] if path else []
-    inner = {name: value for name, value in table.items() if isinstance(value, Mapping)}
-    lines += [
-        f"{_key(name)} = {_value(value)}" for name, value in table.items() if value is not None and name not in inner
-    ]
+    examples, inner = [], {name: value for name, value in table.items() if isinstance(value, Mapping)}
+    for name, value in table.items():
+        note, example = notes.get(".".join((*path, name)), ("", None))
+        if value is None and example is not None:
+            examples.append(f"# {_key(name)} = {_value(example)}{f'  # {note}' if note else ''}")
+        elif value is not None and name not in inner:
+            lines += [*([f"# {note}"] if note else []), f"{_key(name)} = {_value(value)}"]
+    lines += examples
     for name, value in inner.items():  # after the plain values: a table's header takes all that follows it
-        lines += ([""] if lines else []) + _lines(value, (*path, name))
+        lines += ([""] if lines else []) + _lines(value, (*path, name), notes)
     return lines
 
 

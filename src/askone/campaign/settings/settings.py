@@ -21,28 +21,38 @@ askone.errors.InvalidArgument: labels.hihg must be a known name (did you mean 'h
 
 from __future__ import annotations
 
-import difflib
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
-from typing import Any, Final, Self, final
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, Self, final
 
-from askone._common.validate import as_choice, as_count, as_number, as_text
-from askone.campaign.kinds.labels import KINDS, ClassNames, Items, Labels, Numbers
+from askone._common.validate import as_choice
+from askone.campaign.kinds.base import Kind
+from askone.campaign.kinds.classes import ClassNames
+from askone.campaign.kinds.number import Numbers
+from askone.campaign.kinds.order import Items
+from askone.campaign.kinds.registry import KINDS
 from askone.campaign.settings._toml import to_toml
-from askone.campaign.settings.fields import as_columns, as_line, as_listed, as_prose, put
+from askone.campaign.settings.section import (
+    Answers,
+    ColumnNames,
+    Line,
+    Prose,
+    ShortWords,
+    Words,
+    about,
+    plain,
+    section,
+    unknown,
+)
 from askone.errors import InvalidArgument
-from askone.labels.classes import Classes
-from askone.labels.number import YES_NO, Real
-from askone.labels.ranking import Ranking
+from askone.labels.base import Space
+from askone.labels.number import YES_NO
 from askone.learners import registry
 
 __all__ = [
-    "KINDS",
     "AskSettings",
     "ClassNames",
     "Items",
-    "Labels",
     "LearnerSettings",
     "Numbers",
     "QuestionSettings",
@@ -52,32 +62,30 @@ __all__ = [
 
 Record = dict[str, Any]
 
-_MOST: Final = 10**12  # answers
-_TOML: Final = 1_000_000  # characters of a file
+_MOST_ANSWERS: Final = 10**12
+_LONGEST_TOML: Final = 1_000_000  # characters
+_DAY: Final = 86_400.0  # seconds
 
 
 @final
-@dataclass(frozen=True)
+@section("rows")
 class RowSettings:
-    """Which columns are what.
+    """Which columns are what."""
 
-    ``key`` names each row (None: rows are numbered from 1), ``show`` are shown to people (None: all but the
-    gold column), ``learn`` are what the model sees (None: all but the key and the gold column), ``gold`` holds
-    known labels of some rows.  ``file`` is where the rows are, for the command line.
-    """
-
-    key: str | None = None
-    show: tuple[str, ...] | None = None
-    learn: tuple[str, ...] | None = None
-    gold: str | None = None
-    file: str | None = None
+    key: Annotated[Line | None, about("the column that names each row (none: rows are numbered)", "id")] = None
+    show: Annotated[ColumnNames, about("the columns that people see (none: all)", ["size", "photo"])] = None
+    learn: Annotated[
+        ColumnNames, about("the columns that the model sees (none: all but the key)", ["size", "year"])
+    ] = None
+    gold: Annotated[
+        Line | None, about("a column that holds the labels of some rows: it is neither shown nor learnt", "price")
+    ] = None
+    file: Annotated[
+        Line | None, about("the table: CSV, JSON lines, Parquet, or a folder or zip file of images", "rows.csv")
+    ] = None
 
     def __post_init__(self) -> None:
-        for name in ("key", "gold", "file"):
-            if getattr(self, name) is not None:
-                as_line(getattr(self, name), f"rows.{name}")
         for name in ("show", "learn"):
-            put(self, name, as_columns(getattr(self, name), f"rows.{name}"))
             if self.gold is not None and self.gold in (getattr(self, name) or ()):
                 allowed = f"other columns than {self.gold!r}, which holds the known labels"
                 raise InvalidArgument(f"rows.{name}", allowed, list(getattr(self, name)))
@@ -86,159 +94,154 @@ class RowSettings:
 
 
 @final
-@dataclass(frozen=True)
+@section("question")
 class QuestionSettings:
-    """The wording of questions.
+    """The wording of questions."""
 
-    ``wording`` may use {threshold}, {amount} and {side} for numbers, {set} for classes, {first} and {second} for
-    orders; "" is the usual sentence.  ``answers`` are the words for yes and no.
-    """
-
-    wording: str = ""
-    instructions: str = ""
-    answers: tuple[str, str] = YES_NO
-
-    def __post_init__(self) -> None:
-        as_line(self.wording, "question.wording", empty=True)
-        as_prose(self.instructions, "question.instructions")
-        words = as_listed(self.answers, "question.answers", "two different words, for yes and for no")
-        if len(words) != 2 or str(words[0]).strip() == str(words[1]).strip():
-            raise InvalidArgument("question.answers", "two different words, for yes and for no", list(words))
-        put(self, "answers", tuple(as_line(word, "question.answers", most=100) for word in words))
+    wording: Annotated[
+        Words,
+        about(
+            "empty: as usual; numbers may use {threshold}, {amount}, {side}; classes {set}; orders {first}, {second}"
+        ),
+    ] = ""
+    instructions: Annotated[Prose, about("what people should know before they answer")] = ""
+    answers: Annotated[Answers, about("the words for yes and no")] = YES_NO
 
 
 @final
-@dataclass(frozen=True)
+@section("ask")
 class AskSettings:
-    """Limits of asking: how many questions, of whom, and when to stop.
+    """Limits of asking: how many questions, of whom, and when to stop."""
 
-    ``budget`` is of answers in all, ``per_person`` of one person's.  ``overlap`` people answer each question.  A
-    share ``gold_share`` of questions has known answers, a share ``exam_share`` measures the model.  ``order``
-    "stream" takes rows as they come, "uncertain" those that should tell most.  ``target`` is the measured error
-    at which to stop.  ``price`` is that of one answer, ``seconds`` the time it takes: for forecasts.
-    """
-
-    budget: int | None = None
-    overlap: int = 1
-    gold_share: float = 0.0
-    exam_share: float = 0.15
-    order: str = "stream"
-    lease_seconds: float = 60.0
-    per_person: int | None = None
-    target: float | None = None
-    price: float | None = None
-    currency: str = ""
-    seconds: float = 4.0
+    budget: Annotated[int | None, about("answers in all", 2000, ge=1, le=_MOST_ANSWERS)] = None
+    overlap: Annotated[int, about("how many people answer each question", ge=1, le=100)] = 1
+    gold_share: Annotated[
+        float,
+        about(
+            "share of questions about rows whose label is known, to measure people: 0.05 with rows.gold", ge=0, le=0.9
+        ),
+    ] = 0.0
+    exam_share: Annotated[float, about("share of questions that measure the model", ge=0, le=0.9)] = 0.15
+    order: Annotated[
+        Literal["stream", "uncertain"],
+        about('"stream": rows as they come; "uncertain": those that should tell most'),
+    ] = "stream"
+    lease_seconds: Annotated[float, about("how long a question is held for a person who is silent", ge=1, le=_DAY)] = (
+        60.0
+    )
+    per_person: Annotated[int | None, about("answers of one person at most", 500, ge=1, le=_MOST_ANSWERS)] = None
+    target: Annotated[float | None, about("stop when the measured error is below this", 10.0, gt=0)] = None
+    price: Annotated[float | None, about("of one answer, for forecasts", 0.05, ge=0, le=1e12)] = None
+    currency: Annotated[ShortWords, about("of the price")] = ""
+    seconds: Annotated[float, about("time for one answer, for forecasts", ge=0.01, le=_DAY)] = 4.0
 
     def __post_init__(self) -> None:
-        for name in ("budget", "per_person"):
-            if getattr(self, name) is not None:
-                as_count(getattr(self, name), f"ask.{name}", 1, _MOST)
-        as_count(self.overlap, "ask.overlap", 1, 100)
-        for name, low, high in (("gold_share", 0.0, 0.9), ("exam_share", 0.0, 0.9), ("lease_seconds", 1.0, 86_400.0)):
-            put(self, name, as_number(getattr(self, name), f"ask.{name}", low, high))
         if self.gold_share + self.exam_share > 0.95:
             raise InvalidArgument("ask.exam_share", "at most 0.95 together with ask.gold_share", self.exam_share)
-        as_choice(self.order, "ask.order", ("stream", "uncertain"))
-        if self.target is not None:
-            put(self, "target", as_number(self.target, "ask.target", 0.0, strict=True))
-        if self.price is not None:
-            put(self, "price", as_number(self.price, "ask.price", 0.0, 1e12))
-        as_line(self.currency, "ask.currency", empty=True, most=20)
-        put(self, "seconds", as_number(self.seconds, "ask.seconds", 0.01, 86_400.0))
 
 
 @final
-@dataclass(frozen=True)
+@section("learner")
 class LearnerSettings:
     """The learner: the estimators' arguments of these names; ``seed`` is their ``random_state``."""
 
-    flip: float = 0.0
-    seed: int = 0
-    interval: float | None = None
-    loss: str = "median"
-    learner: str = "auto"
-
-    def __post_init__(self) -> None:
-        put(self, "flip", as_number(self.flip, "learner.flip", 0.0, 0.49))
-        as_count(self.seed, "learner.seed", 0, 2**32 - 1)
-        if self.interval is not None:
-            put(self, "interval", as_number(self.interval, "learner.interval", 0.0, 1.0, strict=True))
-        as_choice(self.loss, "learner.loss", LOSSES)
-        as_text(self.learner, "learner.learner")
-
-
-LOSSES: Final = ("median", "squared", "huber", "logcosh")
-LEARNERS: dict[str, tuple[str, ...]] = {
-    "number": ("auto", "filters", "sgd", "rls"),
-    "class": ("auto", "likelihood", "sgd", "rls"),
-    "order": ("auto", "thurstone", "sgd", "rls"),
-}
+    flip: Annotated[float, about("share of answers that are wrong, if you know it", ge=0, le=0.49)] = 0.0
+    seed: Annotated[int, about("of everything random", ge=0, le=2**32 - 1)] = 0
+    interval: Annotated[
+        float | None, about("numbers: ask also for intervals that hold this share of labels", 0.8, gt=0, lt=1)
+    ] = None
+    loss: Annotated[
+        Literal["median", "squared", "huber", "logcosh"],
+        about("numbers: what is predicted: median, squared (the mean), huber, logcosh"),
+    ] = "median"
+    learner: Annotated[str, about("how it learns; auto is best")] = "auto"
 
 
 @final
-@dataclass(frozen=True)
+@section()
 class Settings:
     """All that a campaign is told; see the parts."""
 
-    title: str
-    labels: Labels
+    title: Annotated[Line, about("what people see above the questions")]
+    labels: Kind
     rows: RowSettings = RowSettings()
     question: QuestionSettings = QuestionSettings()
     ask: AskSettings = AskSettings()
     learner: LearnerSettings = LearnerSettings()
 
     def __post_init__(self) -> None:
-        as_line(self.title, "title")
-        if not isinstance(self.labels, Numbers | ClassNames | Items):
-            raise InvalidArgument("labels", "Numbers, ClassNames or Items", type(self.labels).__name__)
         self.space()  # checks names and wording
         if self.ask.gold_share and self.rows.gold is None:
             raise InvalidArgument("ask.gold_share", "0 without rows.gold", self.ask.gold_share)
-        as_choice(self.learner.learner, "learner.learner", (*LEARNERS[self.labels.kind], *registry.names()))
-        _check_learner(self.labels, self.learner)
+        as_choice(self.learner.learner, "learner.learner", (*self.labels.learners, *registry.names()))
+        self.labels.check(self.learner)
 
-    def space(self) -> Real | Classes | Ranking:
-        """Return the label space, with the wording; numbers without a range have [-1, 1] for it."""
-        labels, wording = self.labels, self.question.wording
+    def space(self) -> Space:
+        """Return the label space, with the wording."""
         try:
-            if isinstance(labels, Items):
-                return Ranking(labels.items, wording)
-            if isinstance(labels, ClassNames):
-                return Classes(labels.classes, labels.attributes or (), (), labels.max_set_size, wording)
-            ends = (-1.0, 1.0) if labels.low is None or labels.high is None else (labels.low, labels.high)
-            names = (labels.noun,) if labels.noun else ()
-            return Real(*ends, names, labels.unit, labels.decimals, wording, self.question.answers)
+            return self.labels.space(self.question)
         except InvalidArgument as error:
-            raise InvalidArgument(_place(error.argument, labels.kind), error.allowed, error.got) from None
+            raise InvalidArgument(self.place(error.argument), error.allowed, error.got) from None
+
+    def place(self, argument: str) -> str:
+        """Return where in the file an argument of a space or an estimator is.
+
+        >>> settings = Settings("Animals", ClassNames(("cat", "owl")))
+        >>> settings.place("sets[2]"), settings.place("wording"), settings.place("X")
+        ('labels.attributes[2]', 'question.wording', 'X')
+        """
+        base, bracket, rest = argument.partition("[")
+        name = {"select": "order", **self.labels.places}.get(base, base)
+        for part in ("labels", "question", "learner", "ask"):
+            if name in getattr(self, part).__pydantic_fields__:
+                return f"{part}.{name}{bracket}{rest}"
+        return argument
+
+    def is_rowless(self, rows: int) -> bool:
+        """Return whether all questions are about one row: an order of items for everybody."""
+        return not self.labels.needs_rows and rows <= 1
 
     # -- JSON and TOML ----------------------------------------------------------------------------
 
     def to_json(self) -> Record:
         """Return plain JSON values, every setting named."""
-        parts = {name: _plain(getattr(self, name)) for name in SECTIONS}
-        return {"title": self.title, **parts}
+        parts = {name: plain(getattr(self, name)) for name in SECTIONS}
+        return {"title": self.title, **parts, "labels": self.labels.to_json()}
 
     @classmethod
     def from_json(cls, record: object) -> Self:
-        """Return the inverse of ``to_json``; what is left out has its default."""
+        """Return the settings that ``to_json`` gave; what is left out has its default."""
         given = _table(record, "settings")
-        _known(given, ("title", *SECTIONS), "")
+        for name in given:
+            if name not in ("title", *SECTIONS):
+                raise unknown(name[:100], ("title", *SECTIONS), "")
         for name in ("title", "labels"):
             if given.get(name) is None:
                 raise InvalidArgument(name, "given", None)
-        parts: Record = {name: _section(SECTIONS[name], given[name], name) for name in SECTIONS if name in given}
-        return cls(title=given["title"], **parts)
+        tables = {name: dict(_table(given[name], name)) for name in SECTIONS if name in given}
+        kind = KINDS[as_choice(tables["labels"].pop("kind", None), "labels.kind", KINDS)]
+        sections: Record = {name: (SECTIONS[name] or kind)(**table) for name, table in tables.items()}
+        return cls(title=given["title"], **sections)
 
-    def to_toml(self) -> str:
-        """Return the TOML file; settings that are None are left out."""
-        return to_toml(self.to_json())
+    def to_toml(self, annotated: bool = False) -> str:
+        """Return the TOML file; settings that are None are left out.
+
+        ``annotated``: with a note on each setting, and examples of those that have no value.
+        """
+        return to_toml(self.to_json(), self._notes() if annotated else {})
+
+    def _notes(self) -> dict[str, tuple[str, Any]]:
+        """Return what each setting is, and an example."""
+        parts = {"": self, **{f"{name}.": getattr(self, name) for name in SECTIONS}}
+        infos = {place + name: one for place, part in parts.items() for name, one in part.__pydantic_fields__.items()}
+        notes = {place: (one.description or "", (one.examples or [None])[0]) for place, one in infos.items()}
+        return {**notes, "labels.kind": (", ".join(KINDS), None)}
 
     @classmethod
     def from_toml(cls, text: str) -> Self:
-        """Return the inverse of ``to_toml``."""
-        if not isinstance(text, str) or len(text) > _TOML:
-            raise InvalidArgument("settings", f"a text of at most {_TOML} characters", type(text).__name__)
+        """Return the settings that ``to_toml`` wrote."""
+        if not isinstance(text, str) or len(text) > _LONGEST_TOML:
+            raise InvalidArgument("settings", f"a text of at most {_LONGEST_TOML} characters", type(text).__name__)
         try:
             record = tomllib.loads(text)
         except (ValueError, RecursionError) as error:
@@ -249,65 +252,10 @@ class Settings:
 SECTIONS: dict[str, type[Any] | None] = {
     "rows": RowSettings, "labels": None, "question": QuestionSettings, "ask": AskSettings, "learner": LearnerSettings,
 }  # fmt: skip
-
-
-def _plain(part: Any) -> Record:
-    kind = {"kind": part.kind} if isinstance(part, Numbers | ClassNames | Items) else {}
-    values = {field.name: getattr(part, field.name) for field in fields(part)}
-    if values.get("attributes") is not None:
-        values["attributes"] = {title: list(members) for title, members in values["attributes"]}
-    return kind | {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-
-
-def _section(cls: type[Any] | None, record: object, place: str) -> Any:
-    given = dict(_table(record, place))
-    if cls is None:
-        cls = KINDS[as_choice(given.pop("kind", None), "labels.kind", KINDS)]
-    _known(given, [field.name for field in fields(cls)], f"{place}.")
-    for field in fields(cls):
-        if field.default is MISSING and field.name not in given:
-            raise InvalidArgument(f"{place}.{field.name}", "given", None)
-    return cls(**given)
+"""Tables of the file; labels are of the kind that they name."""
 
 
 def _table(record: object, place: str) -> Mapping[str, Any]:
     if not isinstance(record, Mapping) or not all(isinstance(name, str) for name in record):
         raise InvalidArgument(place, "a table of named values", type(record).__name__)
     return record
-
-
-def _known(given: Iterable[str], names: Sequence[str], place: str) -> None:
-    for name in given:
-        if name not in names:
-            near = difflib.get_close_matches(name[:100], names, 1, 0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(names)}"
-            raise InvalidArgument(f"{place}{name[:100]}", f"a known name ({hint})", repr(name))
-
-
-def _check_learner(labels: Labels, learner: LearnerSettings) -> None:
-    """Refuse what the estimators would refuse, before there are rows."""
-    if not isinstance(labels, Numbers):
-        for name, default in (("loss", "median"), ("interval", None)):
-            if getattr(learner, name) != default:
-                raise InvalidArgument(f"learner.{name}", "left alone: it is for numbers", getattr(learner, name))
-    gradients = learner.learner in ("sgd", "rls") or learner.loss != "median"
-    if gradients and (learner.flip or learner.interval is not None):
-        name = "flip" if learner.flip else "interval"
-        allowed = "left alone with learner 'sgd' or 'rls', or another loss than the median"
-        raise InvalidArgument(f"learner.{name}", allowed, getattr(learner, name))
-    if learner.learner == "filters" and learner.loss != "median":
-        raise InvalidArgument("learner.loss", "'median' with learner 'filters'", repr(learner.loss))
-    if isinstance(labels, Numbers):
-        if learner.learner == "rls" and learner.loss != "squared":
-            raise InvalidArgument("learner.loss", "'squared' with learner 'rls'", repr(learner.loss))
-        if labels.low is None and (learner.learner == "rls" or learner.loss in ("huber", "logcosh")):
-            raise InvalidArgument("labels.low", f"given, for learner.loss {learner.loss!r}", None)
-
-
-def _place(argument: str, kind: str) -> str:
-    """Return where in the file a space's argument is."""
-    if argument in ("wording", "answers"):
-        return f"question.{argument}"
-    base, _, rest = argument.partition("[")
-    inside = {"names": "name" if kind == "number" else "classes", "sets": "attributes", "label": "classes"}
-    return f"labels.{inside.get(base, base)}" + (f"[{rest}" if rest else "")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from askone.campaign.settings.settings import ClassNames, Labels, Numbers, RowSettings, Settings
-from askone.campaign.tables.base import Column, Table
+from askone.campaign.kinds.registry import KINDS, UNSURE
+from askone.campaign.settings.settings import RowSettings, Settings
+from askone.campaign.tables.base import Table
 from askone.campaign.tables.image_folder import IMAGE, Images
 
 _KEYS: Final = ("id", "key", "uuid", "guid", "index", "sku", "isbn", "ean", "name", "file", "filename")
 _GOLD: Final = ("gold", "label", "target", "truth", "y", "answer", "class")
-_MOST: Final = 30
 
 
 def suggest(table: Table) -> Settings:
@@ -21,14 +21,14 @@ def suggest(table: Table) -> Settings:
     learnt.
     """
     if isinstance(table, Images):
-        return Settings(table.title, Numbers(), RowSettings(key=IMAGE, show=(IMAGE,), learn=(IMAGE,)))
+        return Settings(table.title, UNSURE(), RowSettings(key=IMAGE, show=(IMAGE,), learn=(IMAGE,)))
     key = next((one.name for one in table.columns if _is_key(one.name) and _differs(table, one.name)), None)
     gold = next((one for one in table.columns if one.name.lower() in _GOLD and one.name != key), None)
     known = None if gold is None else gold.name
     show = tuple(one.name for one in table.columns if one.name != known)
     learn = tuple(one.name for one in table.columns if one.name not in (key, known) and one.kind != "url")
-    labels = Numbers() if gold is None else _labels(table, gold)
-    return Settings(table.title, labels, RowSettings(key, show, learn, known))
+    offers = [] if gold is None else [kind.suggested(table, gold) for kind in KINDS.values()]
+    return Settings(table.title, next(filter(None, offers), UNSURE()), RowSettings(key, show, learn, known))
 
 
 def _is_key(name: str) -> bool:
@@ -39,11 +39,3 @@ def _is_key(name: str) -> bool:
 def _differs(table: Table, name: str) -> bool:
     values = [row[name] for row in table.sample]
     return None not in values and len({str(value) for value in values}) == len(values)
-
-
-def _labels(table: Table, gold: Column) -> Labels:
-    """Return classes that the known labels name; of numbers only that they are numbers, for a range is declared."""
-    levels = sorted({row[gold.name].strip() for row in table.sample if isinstance(row[gold.name], str)} - {""})
-    if gold.kind == "number" or not 2 <= len(levels) <= _MOST or max(map(len, levels)) > 100:
-        return Numbers()
-    return ClassNames(tuple(levels))

@@ -17,7 +17,7 @@ class Knowledge(ABC):
 
     @abstractmethod
     def answer(self, question: Posed, chance: random.Random) -> bool:
-        """Return answer a question, as it was shown."""
+        """Return the answer to a question, as it was shown."""
 
 
 @final
@@ -36,7 +36,6 @@ class Flipping(Knowledge):
         self._inner, self._flip = inner, flip
 
     def answer(self, question: Posed, chance: random.Random) -> bool:
-        """Return answer as the inner knowledge does, or err."""
         return self._inner.answer(question, chance) != (chance.random() < self._flip)
 
 

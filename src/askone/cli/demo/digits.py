@@ -26,15 +26,13 @@ class Reader(Knowledge):
         self.truth = truth
 
     def answer(self, question: Posed, chance: random.Random) -> bool:
-        """Return whether the digit is among those that are shown."""
         return question.holds(self.truth[question.key])
 
 
 def digits(folder: Path, count: int = 800) -> DemoTask:
     """Return the task; its images, ink on paper, are written into a folder."""
     images, labels = load_digits(return_X_y=True)
-    truth = {}
-    pictures = folder / "digits"
+    truth, pictures = {}, folder / "digits"
     pictures.mkdir()
     for place, (image, label) in enumerate(zip(images[:count], labels[:count], strict=True)):
         name = f"digit-{place + 1:04}.png"

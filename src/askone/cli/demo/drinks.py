@@ -28,7 +28,6 @@ class Drinker(Knowledge):
     """A person with a taste, by Bradley and Terry: P(first) = 1 / (1 + exp(u(second) - u(first)))."""
 
     def answer(self, question: Posed, chance: random.Random) -> bool:
-        """Return whether it is the first."""
         first, second = question.answers
         return chance.random() < 1 / (1 + math.exp(2 * (LIKED[second] - LIKED[first])))
 

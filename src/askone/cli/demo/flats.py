@@ -40,7 +40,6 @@ class Agent(Knowledge):
         self.truth = truth
 
     def answer(self, question: Posed, chance: random.Random) -> bool:
-        """Return whether the price, as this person would guess it, is on the side that is asked about."""
         return question.holds(self.truth[question.key] * math.exp(chance.gauss(0, UNSURE)))
 
 
@@ -86,8 +85,9 @@ def flats_and_prices(count: int, seed: int = 0) -> tuple[list[tuple[Any, ...]], 
         floor, lift = int(chance.integers(0, 7)), bool(chance.random() < 0.5)
         built = int(chance.choice([1900, 1928, 1956, 1972, 1988, 2004, 2017]) + chance.integers(0, 8))
         balcony = bool(chance.random() < 0.6)
-        new = built >= 2015
-        condition = "new" if new else str(chance.choice(["needs work", "good", "renovated"], p=[0.2, 0.5, 0.3]))
+        condition = (
+            "new" if built >= 2015 else str(chance.choice(["needs work", "good", "renovated"], p=[0.2, 0.5, 0.3]))
+        )
         worth = metre * size * (70 / size) ** 0.08 * _CONDITIONS[condition]
         worth *= 1 + 0.04 * balcony + (0.01 * floor if lift else -0.025 * max(0, floor - 2))
         worth *= 0.93 if 1950 <= built < 1985 else 1.0

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from askone._common.validate import as_count
 from askone.campaign.campaign import Campaign
+from askone.cli.console import progress
 from askone.cli.demo.flats import flats
 from askone.cli.demo.play import make, play
 from askone.store.open import open_store
@@ -46,12 +46,11 @@ def headless(answers: int = 1500, rows: int = 3000, console: Console | None = No
 def _played(campaign: Campaign, knowledge: Any, answers: int, console: Console) -> list[dict[str, Any]]:
     stops = sorted({answers, *(n for n in (100, 200, 400, 800, 1600, 3200) if n < answers)})
     people, lines, end = [f"person {i + 1}" for i in range(PEOPLE)], [], time.monotonic() + _LONGEST
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     given = 0
-    with Progress(*columns, console=console) as progress:
-        bar = progress.add_task("answers", total=answers)
+    with progress(console, transient=False) as shown:
+        bar = shown.add_task("answers", total=answers)
         for given in play(campaign, knowledge, people, answers):
-            progress.update(bar, completed=given)
+            shown.update(bar, completed=given)
             if stops and given >= stops[0]:
                 stops = [stop for stop in stops if stop > given]
                 lines.append(_line(campaign, knowledge.truth, given))

@@ -9,11 +9,11 @@ from typing import Any
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import Answer, Next, Served
+from askone.campaign.output.views import shown_row
 from askone.campaign.tables.open import open_table
 from askone.cli.demo.base import DemoTask, Knowledge
 from askone.client.question import Posed
 from askone.errors import AskoneError
-from askone.server.serializers import QuestionSerializer
 from askone.store.store import Store
 
 _SECONDS = 4.0  # that an answer takes, on the clock of the simulation
@@ -27,15 +27,12 @@ def make(store: Store, task: DemoTask, at: float) -> Campaign:
 
 
 def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answers: int, seed: int = 0) -> Iterator[int]:
-    """Yield everybody answers at the same time, again and again.
-
-    Yields the number of answers until there are enough.
-    """
+    """Let everybody answer at the same time, again and again; yields the number of answers until there are enough."""
     chance, now, given = random.Random(seed), 0.0, 0
     before = _fine(campaign.serve([Next(person) for person in people], now))
     while given < answers:
         told = [
-            _answer(person, serving.question, knowledge, chance)
+            _answer(campaign, person, serving.question, knowledge, chance)
             for person, serving in zip(people, before, strict=True)
             if serving.question is not None
         ][: answers - given]
@@ -48,9 +45,11 @@ def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answer
         yield given
 
 
-def _answer(person: str, served: Served, knowledge: Knowledge, chance: random.Random) -> Answer:
-    shown = QuestionSerializer("demo", None).question(served, 0.0)
-    answer = knowledge.answer(Posed.from_json(shown.model_dump()), chance)
+def _answer(campaign: Campaign, person: str, served: Served, knowledge: Knowledge, chance: random.Random) -> Answer:
+    view = campaign.settings.labels.view(served.question)
+    told = {"kind": view.kind, "sentence": str(served.question), "answers": view.answers or ("Yes", "No"), **view.parts}
+    shown = {"lease": served.lease, "number": served.number, "row": shown_row(served.row, None, None), **told}
+    answer = knowledge.answer(Posed.from_json(shown), chance)
     return Answer(person, served.lease, answer, f"told-{served.lease}", _SECONDS)
 
 

@@ -1,22 +1,28 @@
-"""``askone demo``: a server with three campaigns that are being answered."""
+"""askone demo: a server with three campaigns that are being answered, or one campaign in the terminal."""
 
 from __future__ import annotations
 
+import argparse
 import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 
+from rich.console import Console
+
 from askone._common.validate import as_count, as_number
+from askone.cli import console as printing
 from askone.cli.demo.annotators import Crowd, SimulatedPerson
 from askone.cli.demo.base import DemoTask, Flipping
 from askone.cli.demo.digits import FLIP, digits
 from askone.cli.demo.drinks import drinks
 from askone.cli.demo.flats import flats
+from askone.cli.demo.headless import headless
 from askone.cli.demo.play import make, play
 from askone.server.config import ServerConfig
 from askone.server.runner import require_free, serve
@@ -49,6 +55,15 @@ class Demo:
         as_count(self.people, "people", 0, len(_NAMES))
         as_count(self.answers, "answers", 0)
         as_number(self.seconds, "seconds_per_answer", 0.0)
+
+
+def run_demo(chosen: argparse.Namespace, console: Console) -> int:
+    """Show what askone does."""
+    answers: dict[str, Any] = {} if chosen.answers is None else {"answers": chosen.answers}
+    if chosen.headless:
+        return headless(**answers, console=console)
+    demo = Demo(chosen.host, chosen.port, chosen.store, seconds=chosen.seconds_per_answer, **answers)
+    return run(demo, partial(printing.say, console))
 
 
 def run(demo: Demo, say: Callable[[str], None] = print) -> int:
@@ -107,8 +122,7 @@ def hired(store: Store, tasks: list[DemoTask], demo: Demo) -> list[SimulatedPers
         for place, task in enumerate(tasks):
             if accounts.role_in(task.name, person) is None:
                 accounts.add_member(task.name, person, "annotator")
-            secret = new_secret(TOKEN)
-            ends = time.time() + 3600 * _HOURS
+            secret, ends = new_secret(TOKEN), time.time() + 3600 * _HOURS
             accounts.add_token(new_id("t"), digest(secret), secret[:9], person, ("answer",), ends, "demonstration")
             knowledge = Flipping(task.knowledge, FLIP) if task.name == "digits" else task.knowledge
             found.append(SimulatedPerson(task.name, secret, knowledge, 100 * number + place))
@@ -116,8 +130,7 @@ def hired(store: Store, tasks: list[DemoTask], demo: Demo) -> list[SimulatedPers
 
 
 def _invitation(store: Store, campaign: str) -> str:
-    secret = new_secret()
-    ends = time.time() + 3600 * _HOURS
+    secret, ends = new_secret(), time.time() + 3600 * _HOURS
     store.accounts.add_invitation(new_id("i"), digest(secret), campaign, ends, 100, "demonstration")
     return f"/join#{secret}"
 

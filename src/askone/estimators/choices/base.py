@@ -21,6 +21,7 @@ from askone.features.maps import FeatureMap, Fourier, Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.labels.classes import FiniteSpace
 from askone.labels.losses import Loss, Squared
+from askone.learners import registry
 from askone.learners.base import Learner
 from askone.learners.models.base import Model
 from askone.learners.models.kernel_expansion import KernelExpansion
@@ -217,3 +218,22 @@ def _shown(setup: Setup) -> Array:
     """Return rows that were shown; stand-ins for them are a step from the origin along each axis."""
     axes = np.eye(setup.columns)
     return np.vstack([-axes, axes]) if setup.rows is None else setup.rows
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class OwnLearner(LearnerChoice):
+    """What ``askone.learners.register`` was told under this name."""
+
+    name: str = ""
+
+    def _learner(self, setup: Setup) -> Learner[Any]:
+        need_range(setup, f"learner={self.name!r} needs a range")
+        own = registry.registered(self.name)
+        if own is None:
+            raise InvalidArgument("learner", f"registered: {', '.join(registry.names()) or 'none is'}", self.name)
+        learner = own.make(setup.space, setup.rows, setup.columns, setup.seed)
+        fits = isinstance(learner, Learner) and type(learner.space) is type(setup.space)
+        if not fits or learner.columns != setup.columns:
+            raise InvalidArgument("learner", "a Learner of these labels and rows", repr(learner))
+        return learner

@@ -1,4 +1,4 @@
-"""Learners by stochastic gradients."""
+"""Learners by gradients: stochastic ones, least squares on pseudo-labels, the paper's other schemes, and prices."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from askone._common.validate import as_choice, as_number
 from askone.errors import InvalidArgument, incompatible
 from askone.estimators.choices.base import FeatureChoice, Setup, calibrated, need_range
+from askone.labels.classes import Classes
 from askone.labels.losses import LOSSES, SURROGATES, Huber, LogCosh, Loss
 from askone.labels.number import Real
 from askone.labels.ranking import Ranking
@@ -19,6 +20,11 @@ from askone.learners.gradients.base import Gradient
 from askone.learners.gradients.half_space import FAMILY_NAMES, pair
 from askone.learners.gradients.ranking import RANK_FAMILIES, RANK_LOSSES, rank_strategy
 from askone.learners.gradients.subset import SET_FAMILIES, set_strategy
+from askone.learners.models.linear import FeatureModel
+from askone.learners.paper.ellipsoid import EllipsoidLearner
+from askone.learners.paper.game import GameLearner
+from askone.learners.paper.generic import GenericSGD
+from askone.learners.rls.pseudo_labels import PseudoLabels, PseudoMeans
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
 
@@ -139,6 +145,97 @@ class SGD(GradientChoice):
                 raise incompatible("limit", self.limit, f"loss {loss.name!r}, {asked!r} questions", [None])
             options["limit"] = as_number(self.limit, "limit", 0.0, strict=True) / float(space.scale.min())
         return pair(loss, family, space.m, **options)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RecursiveLeastSquares(FeatureChoice):
+    """Learn the mean of numbers, p(y|x) or scores of items by least squares on pseudo-labels: nothing to tune.
+
+    Parameters
+    ----------
+    questions : "auto" or a name
+        About classes "designed" ("auto"), "singletons" or "full"; about orders "borda" ("auto"), "pairs" or "full":
+        see ``SGD``.  About numbers there is one kind.
+    model, kernel, bandwidth, n_components
+        As for ``SGD``, with fixed features; "auto" is linear where no rows were shown.
+    """
+
+    questions: str = "auto"
+
+    @property
+    def small_sets(self) -> bool:
+        return self.questions in ("auto", "designed")
+
+    def _learner(self, setup: Setup) -> Learner[Any]:
+        if isinstance(setup.space, Real):
+            need_range(setup, "recursive least squares need a range")
+            as_choice(self.questions, "questions", ("auto", "active"))
+            return PseudoMeans(setup.space, self._features(setup, setup.rows is None))
+        families = RANK_FAMILIES if isinstance(setup.space, Ranking) else ("designed", "singletons", "full")
+        family = as_choice(self.questions, "questions", ("auto", *families))
+        strategy: Any
+        if isinstance(setup.space, Ranking):
+            strategy = rank_strategy(setup.space, None, "borda" if family == "auto" else family)
+        else:
+            strategy = set_strategy(setup.space, self.class_loss(), "designed" if family == "auto" else family)
+        return PseudoLabels(strategy, self._features(setup, setup.rows is None))
+
+
+@final
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Game(GradientChoice):
+    """Learn classes by the min-max game of proposition 3.
+
+    Parameters
+    ----------
+    step, gamma, average, ridge, model, kernel, bandwidth, n_components
+        As for ``SGD`` of classes; the step "auto" is "sqrt" with gamma 10.
+    """
+
+    def _learner(self, setup: Setup) -> Learner[Any]:
+        if not isinstance(setup.space, Classes):
+            raise InvalidArgument("cost", "left alone: the game has its own", "some")
+        return GameLearner(setup.space, *self._parts(setup, step_rules.InverseSqrt(10.0), "polynomial"))
+
+
+@final
+@dataclass(frozen=True, kw_only=True, repr=False)
+class GenericScheme(FeatureChoice):
+    """Learn numbers by slopes of the loss in parameter space (appendix B), for any loss with a bounded gradient.
+
+    Parameters
+    ----------
+    loss, step, gamma
+        As for ``SGD`` of numbers; the average is uniform.
+    model, kernel, bandwidth, n_components
+        As for ``SGD``, with fixed features; "auto" is linear.
+    """
+
+    loss: str | Loss = "auto"
+    step: str | step_rules.StepRule = "sqrt"
+    gamma: float | None = None
+
+    def _learner(self, setup: Setup) -> Learner[Any]:
+        need_range(setup, "generic questions need a range")
+        step, loss = make_step(self.step, self.gamma, setup.horizon), number_loss(self.loss, setup, unit=False)
+        return GenericSGD(setup.space, FeatureModel(self._features(setup, linear=True)), loss, step)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Ellipsoid(FeatureChoice):
+    """Learn prices by halving what earlier answers leave possible: for answers without noise.
+
+    Parameters
+    ----------
+    model, kernel, bandwidth, n_components
+        As for ``SGD``, with fixed features; "auto" is linear.
+    """
+
+    def _learner(self, setup: Setup) -> Learner[Any]:
+        need_range(setup, "ellipsoid pricing needs a range")
+        return EllipsoidLearner(setup.space, self._features(setup, linear=True))
 
 
 def number_loss(given: str | Loss, setup: Setup, unit: bool = True) -> Loss:

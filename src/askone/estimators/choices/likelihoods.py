@@ -80,10 +80,7 @@ class SetLikelihood(FeatureChoice):
     """
 
     forecasts: ClassVar[bool] = True
-
-    @property
-    def small_sets(self) -> bool:
-        return True
+    small_sets: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
         if self.model == "auto" and self.kernel != "linear":

@@ -17,7 +17,6 @@ M = mean_k B_k B_k^T of full rank.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, final
@@ -32,15 +31,15 @@ from askone.learners.gradients.half_space import PAIRS, Plan, WeakGradient, cut_
 Bundles = tuple[tuple[float, ...], ...]
 
 
-class BundleGradient(WeakGradient, ABC):
+class BundleGradient(WeakGradient):
     """A pair that asks about one of some bundles, in unit labels; without any, about one of each output."""
 
     bundles: Bundles
     family: ClassVar[str] = "bundles"
 
-    @abstractmethod
     def declared(self, m: int) -> Bundled:
-        """Return the loss whose gradient is G's mean."""
+        """Return mean_k |<z - y, B_k>|, or mean_k <z - y, B_k>^2 / 2 of the squared loss."""
+        return Bundled(tuple(map(tuple, self.vectors(m).tolist())), 1 if isinstance(self.loss, Median) else 2)
 
     @cached_property
     def _declared_vectors(self) -> Array:
@@ -82,26 +81,19 @@ class BundleSign(BundleGradient):
         return 1
 
     def plan(self, m: int, uniform: Array) -> Plan:
-        """Return no offset; the density keeps the bundle's length."""
         number, directions, length = self.drawn(m, uniform[:, 0])
         return Plan(directions, np.zeros(len(uniform)), 1.0 / length, bundle=number)
 
     def values(self, m: int, density: Array) -> tuple[Array, Array]:
-        """Return -|B_k| and |B_k|."""
         value = 1.0 / np.asarray(density)
         return -value, value
 
     def atoms(self, m: int) -> Array:
-        """Return every bundle."""
         return self.choices(m)[:, None]
 
     def bound(self, m: int) -> float:
         """Return 1: the longest bundle."""
         return 1.0
-
-    def declared(self, m: int) -> Bundled:
-        """Return mean_k |<z - y, B_k>|."""
-        return Bundled(tuple(map(tuple, self.vectors(m).tolist())), 1)
 
 
 @final
@@ -148,10 +140,6 @@ class BundleThreshold(BundleGradient):
     def bound(self, m: int) -> float:
         """Return 4 M for the longest bundle; without a limit the same with M = spread, which is typical."""
         return 4.0 * (self.limit or self.spread)
-
-    def declared(self, m: int) -> Bundled:
-        """Return mean_k <z - y, B_k>^2 / 2."""
-        return Bundled(tuple(map(tuple, self.vectors(m).tolist())), 2)
 
 
 PAIRS.update({("median", BundleGradient.family): BundleSign, ("squared", BundleGradient.family): BundleThreshold})

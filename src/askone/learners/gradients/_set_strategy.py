@@ -13,7 +13,6 @@ from askone.errors import IncompatibleParts, InvalidArgument, incompatible
 from askone.labels.classes import Allowed, Classes, FiniteSpace
 from askone.labels.losses import Logistic, Loss, Median, Squared
 from askone.learners.gradients.base import Strategy
-from askone.questions.base import Question
 from askone.questions.subset import Subset
 
 EXPLORE = 0.1
@@ -25,16 +24,15 @@ class SetStrategy(Strategy):
     space: FiniteSpace
     loss: Loss
 
+    def __post_init__(self) -> None:
+        need_surrogate(self.loss, self.space)
+
     @cached_property
     def origin(self) -> Array:
         """The middle of the embedding (no class ahead); zero for the logistic loss."""
         if isinstance(self.loss, Logistic):
             return np.zeros(self.space.m)
         return np.asarray(self.space.embedding.mean(axis=0))
-
-    def bound(self, m: int) -> float:
-        """Return the loss's Lipschitz constant (1 for least squares, which has none)."""
-        return self.loss.lipschitz(m) or 1.0
 
     def probabilities(self, scores: Array) -> Array | None:
         """Return softmax(z) for the logistic loss, z itself for least squares; the median has none."""
@@ -72,13 +70,6 @@ class SetStrategy(Strategy):
         if len(question.members) != 1:
             raise InvalidArgument("question", "about one class", str(question))
         return self.space.index(question.members[0], "question")
-
-
-def subset(question: Question) -> Subset:
-    """Return the question, if it is about a set."""
-    if not isinstance(question, Subset):
-        raise InvalidArgument("question", "a Subset", type(question).__name__)
-    return question
 
 
 def spanning(space: FiniteSpace) -> bool:

@@ -19,9 +19,12 @@ class Gradient(ABC):
     single_output: ClassVar[bool] = False
     loss: Loss
 
-    @abstractmethod
     def bound(self, m: int) -> float:
-        """Return B: a (typical, where there is none) bound on |g|; Algorithm 1's gamma is B times the true step."""
+        """Return B: a (typical, where there is none) bound on |g|; Algorithm 1's gamma is B times the true step.
+
+        Where nothing is drawn it is the loss's Lipschitz constant (1 for least squares, which has none).
+        """
+        return self.loss.lipschitz(m) or 1.0
 
 
 class Strategy(Gradient):

@@ -31,8 +31,9 @@ from askone._common.validate import as_choice, as_count
 from askone.errors import InvalidArgument, incompatible
 from askone.labels.classes import Allowed, FiniteSpace
 from askone.labels.losses import Loss, Median, Squared
+from askone.learners.base import of_family
 from askone.learners.gradients._set_design import best_design
-from askone.learners.gradients._set_strategy import EXPLORE, SetStrategy, need_singletons, need_surrogate, subset
+from askone.learners.gradients._set_strategy import EXPLORE, SetStrategy, need_singletons
 from askone.questions.base import Answer, Question
 from askone.questions.reveal import Reveal
 from askone.questions.subset import Subset
@@ -69,7 +70,7 @@ class Sphere(SetStrategy):
     late: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        need_surrogate(self.loss, self.space)
+        super().__post_init__()
         as_count(self.directions, "directions", 1)
 
     @cached_property
@@ -89,11 +90,9 @@ class Sphere(SetStrategy):
         return self.directions * self.space.m + 1
 
     def bound(self, m: int) -> float:
-        """Return 1/c2."""
         return 1.0 / self._c2
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Subset:
-        """See the class."""
         return self.ask_among(z, uniform, learnt, np.ones(self.space.size, dtype=np.bool_))
 
     def ask_among(self, z: Array, uniform: Array, learnt: int, left: Array) -> Subset:
@@ -119,7 +118,7 @@ class Sphere(SetStrategy):
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
         """Return what the question carries."""
-        lesson = subset(question).yes if answer else subset(question).no
+        lesson = of_family(question, Subset).yes if answer else of_family(question, Subset).no
         if len(lesson) != len(z):
             raise InvalidArgument("question", f"one that carries {len(z)} numbers for each answer", len(lesson))
         return np.array(lesson)
@@ -137,32 +136,27 @@ class Coordinates(SetStrategy):
     loss: Median = Median()
     family: ClassVar[str] = "coordinates"
     unbiased: ClassVar[bool] = False
+    width: ClassVar[int] = 1  # which class
 
     def __post_init__(self) -> None:
-        need_surrogate(self.loss, self.space)
+        super().__post_init__()
         need_singletons(self.space, self.family)
-
-    @property
-    def width(self) -> int:
-        """Which class."""
-        return 1
 
     def bound(self, m: int) -> float:
         """Return K: one coordinate stands for all."""
         return float(m)
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Subset:
-        """Is it k?"""
         inside = np.zeros(self.space.size)
         inside[int(uniform[0] * self.space.size)] = 1.0
         return self.about(inside, probability=1.0 / self.space.size, learnt=learnt)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
         """Return K sign(z_k - 1{Y = k}) e_k."""
-        k = self.place(subset(question))
+        k = self.place(of_family(question, Subset))
         gradient = np.zeros(len(z))
         sign = 1.0 if z[k] >= float(bool(answer)) else -1.0
-        gradient[k] = sign / subset(question).probability
+        gradient[k] = sign / of_family(question, Subset).probability
         return gradient
 
 
@@ -181,22 +175,17 @@ class Singletons(SetStrategy):
     space: FiniteSpace
     loss: Loss = Median()
     family: ClassVar[str] = "singletons"
+    width: ClassVar[int] = 1  # which class
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         need_singletons(self.space, self.family)
-        need_surrogate(self.loss, self.space)
-
-    @property
-    def width(self) -> int:
-        """Which class."""
-        return 1
 
     def bound(self, m: int) -> float:
         """Return sqrt(K): typical of |G|, which has no bound."""
         return float(np.sqrt(self.space.size))
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Subset:
-        """Is it k?"""
         pi = self.importance(z)
         k = min(int(np.searchsorted(np.cumsum(pi), uniform[0])), self.space.size - 1)
         return self.about(np.eye(self.space.size)[k], probability=float(pi[k]), learnt=learnt)
@@ -214,8 +203,7 @@ class Singletons(SetStrategy):
         return np.asarray((1 - EXPLORE) * weight + EXPLORE / self.space.size)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """See the class."""
-        k, pi = self.place(subset(question)), subset(question).probability
+        k, pi = self.place(of_family(question, Subset)), of_family(question, Subset).probability
         p, g = self.working_model(z), self.gradients(z)
         if isinstance(self.loss, Median):
             h = p @ g
@@ -236,9 +224,6 @@ class Designed(SetStrategy):
     space: FiniteSpace
     loss: Loss = Median()
     family: ClassVar[str] = "designed"
-
-    def __post_init__(self) -> None:
-        need_surrogate(self.loss, self.space)
 
     @property
     def width(self) -> int:
@@ -276,7 +261,7 @@ class Designed(SetStrategy):
 
         With the pseudo-label w that the question carries (z - Phi^T w for least squares).
         """
-        lesson = subset(question).yes if answer else subset(question).no
+        lesson = of_family(question, Subset).yes if answer else of_family(question, Subset).no
         if len(lesson) != self.space.size:
             raise InvalidArgument("question", f"one that carries {self.space.size} weights", len(lesson))
         w = np.array(lesson)
@@ -300,9 +285,6 @@ class Passive(SetStrategy):
     family: ClassVar[str] = "passive"
     unbiased: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        need_surrogate(self.loss, self.space)
-
     @property
     def width(self) -> int:
         """A coin for each label, or which allowed set."""
@@ -322,9 +304,7 @@ class Passive(SetStrategy):
         return self.about(inside if 2 * inside.sum() <= self.space.size else ~inside, learnt=learnt)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """See the class."""
-        inside = np.zeros(self.space.size, dtype=np.bool_)
-        inside[[self.space.index(name, "question") for name in subset(question).members]] = True
+        inside = self.space.inside(of_family(question, Subset).members, "question") > 0
         left = inside if answer else ~inside
         if not left.any():
             raise InvalidArgument("question", "about some, not all labels", str(question))
@@ -340,21 +320,12 @@ class FullLabel(SetStrategy):
     space: FiniteSpace
     loss: Loss = Median()
     family: ClassVar[str] = "full"
-
-    def __post_init__(self) -> None:
-        need_surrogate(self.loss, self.space)
-
-    @property
-    def width(self) -> int:
-        """Nothing is drawn."""
-        return 0
+    width: ClassVar[int] = 0  # nothing is drawn
 
     def ask(self, z: Array, uniform: Array, learnt: int) -> Reveal:
-        """Return what is it?"""
         return Reveal(1, names=self.space.names)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """Return g_y(z)."""
         if not isinstance(question, Reveal) or isinstance(answer, bool):
             raise InvalidArgument("question", "a Reveal", type(question).__name__)
         return np.asarray(self.gradients(z)[self.space.index(answer[0], "answer")])

@@ -177,7 +177,6 @@ class DiagonalBank(Bank):
         return cls(0, alive, np.zeros(K), np.zeros((K, size)), np.repeat(priors[:, None], size, axis=1))
 
     def means(self) -> Array:
-        """Return mu."""
         return self.mean
 
     def seen(self, features: Array, place: Array) -> tuple[Array, Array]:
@@ -189,7 +188,6 @@ class DiagonalBank(Bank):
         return np.asarray(features * self.deviation[k])
 
     def opened(self, rows: int) -> DiagonalBank:
-        """Return whether all is small."""
         return replace(self, **{name: array.copy() for name, array in self.arrays().items()})
 
     def learnt(self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers) -> DiagonalBank:

@@ -48,7 +48,7 @@ from askone.learners.abilities import (
     TakesSlopes,
     row_by_row,
 )
-from askone.learners.base import as_uniform, wrong_family
+from askone.learners.base import as_uniform, of_family
 from askone.learners.kalman import _compiled
 from askone.learners.kalman._bank import Bank, DiagonalBank, FullBank
 from askone.learners.streaming import StreamBlock, StreamTask
@@ -136,7 +136,6 @@ class FilterLearner(
 
     @cached_property
     def columns(self) -> int:
-        """Width of a row."""
         return self.maps[0].columns
 
     @cached_property
@@ -190,7 +189,7 @@ class FilterLearner(
         """Return every filter's posterior; any half-space question will do, whoever asked it."""
         row, told = as_row(x, self.columns), self._told(question)
         bit = question.accept(answer)
-        features = self._features(row, self._maps_in_use(state))
+        features = self._features(row, self._in_use(*state.banks))
         banks = list(state.banks)
         for j, (side, threshold, extra) in self._shares(state, features, *told).items():
             banks[j] = self._learnt(state.banks[j], j, features, threshold, extra, bool(bit) == side)
@@ -201,7 +200,7 @@ class FilterLearner(
         rows = as_rows(X, self.columns)
         values = np.zeros((len(rows), self.space.m))
         thetas = [bank.blended(self._places(bank), len(self.maps)) for bank in state.banks]
-        for g in self._maps_in_use(state):
+        for g in self._in_use(*state.banks):
             features = self.maps[g](rows)
             for j, theta in enumerate(thetas):
                 values[:, j] += features @ theta[g, : features.shape[1]]
@@ -216,8 +215,7 @@ class FilterLearner(
         return np.asarray(self._each(state, X, spread_of) * self.space.scale)
 
     def forecast(self, state: BankState, X: ArrayLike) -> Array:
-        """Return the quantile of a label as far as it is known, n x m: t with P(Y <= t) = tau under all filters, by
-        weight.
+        """Return the quantile of a label as far as it is known, n x m: t with P(Y <= t) = tau by weighted filters.
 
         Filter k says N(mu - s Phi^-1(tau), s^2 + 2 q).  Twice q, its variance, is a rule of thumb: which filter is
         right, and that no feature map quite is, is not in q, and simulated intervals of q alone were too narrow.
@@ -237,13 +235,12 @@ class FilterLearner(
         return self.space.from_unit(self._each(state, X, end_of))
 
     def count(self, state: BankState) -> int:
-        """Return answers learnt."""
         return state.answers
 
     def chance(self, state: BankState, x: ArrayLike, question: Question) -> float:
         """Return p(yes): the filters' word, by weight."""
         row, (u, c) = as_row(x, self.columns), self._told(question)
-        features = self._features(row, self._maps_in_use(state))
+        features = self._features(row, self._in_use(*state.banks))
         ((j, (side, threshold, extra)), *_) = self._shares(state, features, u, c).items()
         bank = state.banks[j]
         at, spread = self._seen(bank, features)
@@ -263,7 +260,7 @@ class FilterLearner(
         of it.  The variance at the row itself would be a poor guide: it is largest far from all others.  Of
         very many rows a thousand, evenly spaced, stand for all.
         """
-        rows, wanted = as_rows(X, self.columns), self._maps_in_use(state)
+        rows, wanted = as_rows(X, self.columns), self._in_use(*state.banks)
         others = self._features(rows[:: -(-len(rows) // _OTHERS)], wanted)
         chunks = [rows[first : first + _CHUNK] for first in range(0, len(rows), _CHUNK)]
         return np.concatenate([self._told_of(state, self._features(chunk, wanted), others) for chunk in chunks])
@@ -308,10 +305,7 @@ class FilterLearner(
         return Exam(self.space, X, chosen, _Asked.of(len(X), task, np.eye(self.space.m)[chosen]))
 
     def examined(self, state: BankState, exam: Exam, places: Array) -> BankState:
-        """Return the state after asking about some of the rows.
-
-        What was asked and answered is written into the exam.
-        """
+        """Return the state after asking about some rows; what was asked and answered is written into the exam."""
         banks = list(state.banks)
         for j in range(self.space.m):
             banks[j] = self._streamed(banks[j], j, exam.X, places[exam.chosen[places] == j], exam.asked)
@@ -403,9 +397,7 @@ class FilterLearner(
         return (uniform[:, 0] * len(self.space.askable)).astype(np.int64)
 
     def _told(self, question: Question) -> tuple[list[float], float]:
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
-        return in_unit_labels(self.space, question)
+        return in_unit_labels(self.space, of_family(question, HalfSpace))
 
     def _shares(
         self, state: BankState, features: Array, u: Sequence[float], c: float
@@ -429,7 +421,7 @@ class FilterLearner(
 
     def _each(self, state: BankState, X: ArrayLike, value: Callable[[Bank, Array, Array], Array]) -> Array:
         """Return a function of the filters' means and variances at each row, for each output, n x m."""
-        rows, wanted = as_rows(X, self.columns), self._maps_in_use(state)
+        rows, wanted = as_rows(X, self.columns), self._in_use(*state.banks)
         out = np.empty((len(rows), self.space.m))
         for first in range(0, len(rows), _CHUNK):
             features = self._features(rows[first : first + _CHUNK], wanted)
@@ -450,9 +442,6 @@ class FilterLearner(
 
     def _in_use(self, *banks: Bank) -> list[int]:
         return sorted({int(g) for bank in banks for g in self.grid[bank.alive, 0].tolist()})
-
-    def _maps_in_use(self, state: BankState) -> list[int]:
-        return self._in_use(*state.banks)
 
     def _features(self, rows: Array, wanted: Sequence[int]) -> Array:
         """Return phi(row) of the maps in use, filled up with zeros: maps x n x p."""

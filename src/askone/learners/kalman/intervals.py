@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,7 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts
 from askone.labels.number import Real
 from askone.learners.abilities import Forecasts, HasDeviation, HasInterval, HasRange, Streams, TakesSlopes
-from askone.learners.base import wrong_family
+from askone.learners.base import marked, of_family, unmarked
 from askone.learners.kalman.filters import BankState, FilterLearner
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
@@ -68,6 +68,7 @@ class Intervals(
 
     median: FilterLearner
     level: float = 0.9
+    local: ClassVar[bool] = True  # another model's questions say nothing of the ends
 
     def __post_init__(self) -> None:
         as_number(self.level, "level", 0.0, 1.0, strict=True)
@@ -76,12 +77,10 @@ class Intervals(
 
     @property
     def space(self) -> Real:  # type: ignore[override]  # the banks'
-        """The labels."""
         return self.median.space
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.median.columns
 
     @property
@@ -95,16 +94,10 @@ class Intervals(
         tail = (1 - self.level) / 2
         return self.median, replace(self.median, quantile=tail), replace(self.median, quantile=1 - tail)
 
-    @property
-    def local(self) -> bool:
-        """See ``TakesSlopes.local``: another model's questions say nothing of the ends."""
-        return True
-
     def within(self, space: Real) -> Intervals:
         return replace(self, median=self.median.within(space))
 
     def init(self) -> IntervalState:
-        """Return no answer yet."""
         median, lower, upper = (bank.init() for bank in self.banks)
         return IntervalState((median, lower, upper))
 
@@ -144,7 +137,6 @@ class Intervals(
         return np.minimum(low, middle), np.maximum(high, middle)
 
     def count(self, state: IntervalState) -> int:
-        """Return answers learnt."""
         return sum(part.answers for part in state.parts)
 
     def chance(self, state: IntervalState, x: ArrayLike, question: Question) -> float:
@@ -157,14 +149,13 @@ class Intervals(
         return self.median.worth(state.parts[0], X)
 
     def to_arrays(self, state: IntervalState) -> dict[str, Array]:
-        each = enumerate(zip(self.banks, state.parts, strict=True))
-        return {f"{i}-{name}": array for i, (bank, part) in each for name, array in bank.to_arrays(part).items()}
+        arrays: dict[str, Array] = {}
+        for i, (bank, part) in enumerate(zip(self.banks, state.parts, strict=True)):
+            arrays |= marked(f"{i}-", bank.to_arrays(part))
+        return arrays
 
     def from_arrays(self, arrays: dict[str, Array]) -> IntervalState:
-        median, lower, upper = (
-            bank.from_arrays({name[2:]: array for name, array in arrays.items() if name.startswith(f"{i}-")})
-            for i, bank in enumerate(self.banks)
-        )
+        median, lower, upper = (bank.from_arrays(unmarked(f"{i}-", arrays)) for i, bank in enumerate(self.banks))
         return IntervalState((median, lower, upper))
 
     def stream(self, state: IntervalState, X: Array, task: StreamTask) -> IntervalState:
@@ -183,6 +174,5 @@ class Intervals(
         return sum(uniform >= share for share in _SHARES)
 
     def _asked_by(self, question: Question) -> int:
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
+        question = of_family(question, HalfSpace)
         return _PURPOSES.index(question.purpose) if question.purpose in _PURPOSES else 0

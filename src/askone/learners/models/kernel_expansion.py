@@ -74,11 +74,9 @@ class KernelExpansion(Model[ExpansionParams]):
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.scaler.columns
 
     def init(self, outputs: int, copies: int, diagonal: bool = False) -> ExpansionParams:
-        """Return no support."""
         return ExpansionParams(Buffer(self.columns), Buffer(copies * outputs), 0, copies, outputs)
 
     def evaluate(self, params: ExpansionParams, X: Array, mix: Array) -> Array:
@@ -94,7 +92,6 @@ class KernelExpansion(Model[ExpansionParams]):
         return out
 
     def at(self, params: ExpansionParams, X: Array) -> ExpansionPoint:
-        """Return the scaled rows."""
         return ExpansionPoint(params, self.kernel, self.scaler(X))
 
     def marked(self, params: ExpansionParams, mix: Array) -> ExpansionParams:
@@ -138,7 +135,6 @@ class ExpansionPoint(Point[ExpansionParams]):
     rows: Array
 
     def values(self, scale: float) -> Array:
-        """Return scale K(X, support) a."""
         n, m = self.params.n, self.params.outputs
         coefficients = self.params.coefficients.view(n)
         if n == 0:
@@ -146,7 +142,6 @@ class ExpansionPoint(Point[ExpansionParams]):
         return np.asarray(scale * self.kernel.dot(self.rows, self.params.support.view(n), coefficients[:, :m]))
 
     def gram(self) -> Array:
-        """Return K(X, X)."""
         return self.kernel.matrix(self.rows, self.rows)
 
     def products(self, U: Array) -> Array:
@@ -154,14 +149,12 @@ class ExpansionPoint(Point[ExpansionParams]):
         return np.asarray(self.gram() * (U @ U.T))
 
     def stepped(self, V: Array, weights: Array) -> ExpansionParams:
-        """Return b more terms."""
         params, n = self.params, self.params.n
         terms = (weights[:, :, None] * V[:, None, :]).reshape(len(V), -1)
         support, coefficients = params.support.extended(n, self.rows), params.coefficients.extended(n, terms)
         return ExpansionParams(support, coefficients, n + len(V), params.copies, params.outputs)
 
     def stepped_diagonally(self, v: Array, scale: float, gamma: float, weights: Array) -> ExpansionParams:
-        """Return a growing expansion has no coordinates; learners refuse the combination."""
         raise TypeError("a kernel expansion has no coordinates")
 
     def distance2(self, scale: float) -> float:

@@ -32,11 +32,9 @@ class FeatureModel(Model[FeatureParams]):
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.features.columns
 
     def init(self, outputs: int, copies: int, diagonal: bool = False) -> FeatureParams:
-        """Return zeros."""
         shape = (outputs, self.features.size)
         return FeatureParams(np.zeros((copies, *shape)), np.zeros(shape) if diagonal else None)
 
@@ -48,7 +46,6 @@ class FeatureModel(Model[FeatureParams]):
         return np.asarray(self.features(X) @ theta.T)
 
     def at(self, params: FeatureParams, X: Array) -> FeaturePoint:
-        """Return features of the rows."""
         return FeaturePoint(params, self.features(X))
 
     def marked(self, params: FeatureParams, mix: Array) -> FeatureParams:
@@ -80,12 +77,10 @@ class FeaturePoint(Point[FeatureParams]):
     features: Array
 
     def values(self, scale: float) -> Array:
-        """Return scale Phi A^T."""
         values: Array = self.features.dot(self.params.arrays[0].T)
         return values if scale == 1.0 else scale * values
 
     def gram(self) -> Array:
-        """Return Phi Phi^T."""
         return np.asarray(self.features @ self.features.T)
 
     def products(self, U: Array) -> Array:
@@ -94,7 +89,6 @@ class FeaturePoint(Point[FeatureParams]):
         return gram if U.shape[1] == 1 and (U == 1.0).all() else gram * (U @ U.T)
 
     def stepped(self, V: Array, weights: Array) -> FeatureParams:
-        """Return a rank-b update of a copy."""
         return FeatureParams(self.params.arrays + self._increments(V, weights), self.params.squares)
 
     def stepped_diagonally(self, v: Array, scale: float, gamma: float, weights: Array) -> FeatureParams:
@@ -106,7 +100,6 @@ class FeaturePoint(Point[FeatureParams]):
         return FeatureParams(self.params.arrays + weights[0][:, None, None] * step / scale, squares)
 
     def distance2(self, scale: float) -> float:
-        """Return |theta|^2."""
         return float(scale * scale * np.sum(self.params.arrays[0] ** 2))
 
     def _increments(self, V: Array, weights: Array) -> Array:

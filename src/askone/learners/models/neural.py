@@ -58,7 +58,6 @@ class Neural(Model[NeuralParams]):
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self._columns
 
     @property
@@ -78,13 +77,11 @@ class Neural(Model[NeuralParams]):
         return NeuralParams(vectors, start, torch.zeros_like(start) if diagonal else None)
 
     def evaluate(self, params: NeuralParams, X: Array, mix: Array) -> Array:
-        """Return f at a combination of the accumulators."""
         with torch.no_grad():
             theta = torch.as_tensor(mix, dtype=params.start.dtype, device=params.start.device) @ params.vectors
             return np.asarray(self._call(theta, X).double().cpu().numpy())
 
     def at(self, params: NeuralParams, X: Array) -> NeuralPoint:
-        """Return the network around one row."""
         return NeuralPoint(self, params, X)
 
     def marked(self, params: NeuralParams, mix: Array) -> NeuralParams:
@@ -140,13 +137,11 @@ class NeuralPoint(Point[NeuralParams]):
     X: Array
 
     def values(self, scale: float) -> Array:
-        """Return f_theta(x)."""
         mix = np.zeros(len(self.params.vectors))
         mix[0] = scale
         return self.model.evaluate(self.params, self.X, mix)
 
     def gram(self) -> Array:
-        """Return a network has no fixed features; learners do not ask for them."""
         raise TypeError("a network has no fixed features")
 
     def products(self, U: Array) -> Array:
@@ -155,7 +150,6 @@ class NeuralPoint(Point[NeuralParams]):
         return np.array([[float(pulled @ pulled)]])
 
     def stepped(self, V: Array, weights: Array) -> NeuralParams:
-        """Return each accumulator plus its weight times J^T v."""
         pulled = self._pulled(V)
         vectors = self.params.vectors + self._column(weights) * pulled
         return NeuralParams(vectors, self.params.start, self.params.squares)
@@ -169,7 +163,6 @@ class NeuralPoint(Point[NeuralParams]):
         return NeuralParams(vectors, self.params.start, squares)
 
     def distance2(self, scale: float) -> float:
-        """Return |theta - theta_0|^2."""
         return float(torch.sum((scale * self.params.vectors[0] - self.params.start) ** 2))
 
     def _column(self, weights: Array) -> torch.Tensor:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts, InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.number import Real
-from askone.learners.base import Learner, wrong_family
+from askone.learners.base import Learner, of_family
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace, half_space, in_unit_labels
 
@@ -79,6 +79,7 @@ class EllipsoidLearner(Learner[EllipsoidState]):
     features: FeatureMap
     radius: float | None = None
     margin: float | None = None
+    width: ClassVar[int] = 0  # nothing is drawn
 
     def __post_init__(self) -> None:
         if self.space.m != 1 or self.space.bundles:
@@ -93,13 +94,7 @@ class EllipsoidLearner(Learner[EllipsoidState]):
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.features.columns
-
-    @property
-    def width(self) -> int:
-        """Nothing is drawn."""
-        return 0
 
     @property
     def dimension(self) -> int:
@@ -113,7 +108,6 @@ class EllipsoidLearner(Learner[EllipsoidState]):
         return 2 * _FINEST + step / 2
 
     def init(self) -> EllipsoidState:
-        """Return a ball."""
         radius = 2 * math.sqrt(self.dimension) if self.radius is None else self.radius
         return EllipsoidState(np.zeros(self.dimension), radius * np.eye(self.dimension))
 
@@ -127,8 +121,7 @@ class EllipsoidLearner(Learner[EllipsoidState]):
     def tell(self, state: EllipsoidState, x: ArrayLike, question: Question, answer: Answer) -> EllipsoidState:
         """Return a cut at the question's own price, however old it is; what contradicts the others is only counted."""
         row = as_row(x, self.columns)
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
+        question = of_family(question, HalfSpace)
         u, c = in_unit_labels(self.space, question)
         above, price = question.accept(answer) == (u[0] > 0), c * u[0]
         middle, half = (float(v[0]) for v in self._reach(state, row))
@@ -164,15 +157,3 @@ class EllipsoidLearner(Learner[EllipsoidState]):
         """Return the middle, in the labels' units."""
         middle, _ = self._reach(state, as_rows(X, self.columns))
         return self.space.from_unit(middle[:, None])
-
-    def count(self, state: EllipsoidState) -> int:
-        """Return answers told."""
-        return state.count
-
-    def to_arrays(self, state: EllipsoidState) -> dict[str, Array]:
-        counts = {"count": np.array(state.count), "contradictions": np.array(state.contradictions)}
-        return {"center": state.center, "factor": state.factor, **counts}
-
-    def from_arrays(self, arrays: dict[str, Array]) -> EllipsoidState:
-        counts = int(arrays["count"]), int(arrays["contradictions"])
-        return EllipsoidState(arrays["center"], arrays["factor"], *counts)

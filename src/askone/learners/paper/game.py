@@ -24,7 +24,7 @@ from askone.errors import InvalidArgument, incompatible
 from askone.labels.classes import Allowed, Classes
 from askone.labels.losses import Loss, Median
 from askone.labels.number import Real
-from askone.learners.base import Learner, as_uniform, wrong_family
+from askone.learners.base import Learner, as_uniform, marked, of_family, unmarked
 from askone.learners.gradients.base import Gradient
 from askone.learners.models.base import Model
 from askone.learners.sgd.sgd import SGDLearner, SGDState
@@ -53,7 +53,6 @@ class _Player(Gradient):
     family: ClassVar[str] = "game"
 
     def bound(self, m: int) -> float:
-        """Return the size."""
         return self.size
 
 
@@ -76,6 +75,7 @@ class GameLearner(Learner[GameState]):
     average: Average = Uniform()
     ridge: float = 0.0
     explore: float = 0.1
+    width: ClassVar[int] = 1  # which set
 
     def __post_init__(self) -> None:
         as_number(self.explore, "explore", 0.0, 1.0, strict=True)
@@ -104,16 +104,9 @@ class GameLearner(Learner[GameState]):
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.model.columns
 
-    @property
-    def width(self) -> int:
-        """Which set."""
-        return 1
-
     def init(self) -> GameState:
-        """Return both players undecided."""
         return GameState(self._prediction.init(), self._query.init(), np.zeros(self.space.size + len(self.sets)))
 
     def players(self, state: GameState, row: Array) -> tuple[Array, Array]:
@@ -138,8 +131,7 @@ class GameLearner(Learner[GameState]):
     def tell(self, state: GameState, x: ArrayLike, question: Question, answer: Answer) -> GameState:
         """Return both players move; see the module."""
         row = as_row(x, self.columns)
-        if not isinstance(question, Subset):
-            raise wrong_family(Subset, question)
+        question = of_family(question, Subset)
         sign, which = (1.0 if question.accept(answer) else -1.0), self._which(question)
         (v, mu), q = self.players(state, row), question.probability
         side = 2 * self.sets.inside[which] - 1
@@ -152,8 +144,7 @@ class GameLearner(Learner[GameState]):
         )
 
     def _which(self, question: Subset) -> int:
-        inside = np.zeros(self.space.size)
-        inside[[self.space.index(name, "question") for name in question.members]] = 1.0
+        inside = self.space.inside(question.members, "question")
         found = np.flatnonzero((self.sets.inside == inside).all(axis=1))
         if len(found) == 0:
             raise InvalidArgument("question", "about a set that may be asked", str(question))
@@ -164,15 +155,12 @@ class GameLearner(Learner[GameState]):
         return self._prediction.predict(state.prediction, X)
 
     def count(self, state: GameState) -> int:
-        """Return answers learnt."""
         return self._prediction.count(state.prediction)
 
     def to_arrays(self, state: GameState) -> dict[str, Array]:
         prediction, query = self._prediction.to_arrays(state.prediction), self._query.to_arrays(state.query)
-        named = {f"prediction-{k}": a for k, a in prediction.items()} | {f"query-{k}": a for k, a in query.items()}
-        return {"played": state.played, **named}
+        return {"played": state.played, **marked("prediction-", prediction), **marked("query-", query)}
 
     def from_arrays(self, arrays: dict[str, Array]) -> GameState:
-        prediction = {k[11:]: a for k, a in arrays.items() if k.startswith("prediction-")}
-        query = {k[6:]: a for k, a in arrays.items() if k.startswith("query-")}
-        return GameState(self._prediction.from_arrays(prediction), self._query.from_arrays(query), arrays["played"])
+        prediction = self._prediction.from_arrays(unmarked("prediction-", arrays))
+        return GameState(prediction, self._query.from_arrays(unmarked("query-", arrays)), arrays["played"])

@@ -22,7 +22,7 @@ from askone.errors import IncompatibleParts, InvalidArgument, incompatible
 from askone.labels.losses import LOSSES, Loss, Median
 from askone.labels.number import Real
 from askone.learners import step_loops
-from askone.learners.base import Learner, as_uniform, wrong_family
+from askone.learners.base import Learner, as_uniform, of_family
 from askone.learners.models.linear import FeatureModel
 from askone.learners.step_rules import InverseSqrt, StepRule
 from askone.questions.base import Answer, Question
@@ -71,7 +71,6 @@ class GenericSGD(Learner[GenericState]):
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.model.columns
 
     @property
@@ -90,7 +89,6 @@ class GenericSGD(Learner[GenericState]):
         return (self.loss.lipschitz(self.space.m) or 1.0) * float(self.space.scale.max())
 
     def init(self) -> GenericState:
-        """Return zeros."""
         zeros = np.zeros((self.space.m, self.model.features.size))
         return GenericState(zeros, zeros, 0)
 
@@ -108,8 +106,7 @@ class GenericSGD(Learner[GenericState]):
     def tell(self, state: GenericState, x: ArrayLike, question: Question, answer: Answer) -> GenericState:
         """Return a step against U if the answer is yes."""
         as_row(x, self.columns)
-        if not isinstance(question, Slope):
-            raise wrong_family(Slope, question)
+        question = of_family(question, Slope)
         if len(question.direction) != self.dimension:
             raise InvalidArgument("question", f"a direction in R^{self.dimension}", f"R^{len(question.direction)}")
         t = state.t + 1
@@ -129,11 +126,4 @@ class GenericSGD(Learner[GenericState]):
         return self.space.from_unit(self.model.features(as_rows(X, self.columns)) @ theta.T)
 
     def count(self, state: GenericState) -> int:
-        """Return answers learnt."""
         return state.t
-
-    def to_arrays(self, state: GenericState) -> dict[str, Array]:
-        return {"theta": state.theta, "total": state.total, "t": np.array(state.t)}
-
-    def from_arrays(self, arrays: dict[str, Array]) -> GenericState:
-        return GenericState(arrays["theta"], arrays["total"], int(arrays["t"]))

@@ -13,34 +13,29 @@ from functools import cached_property
 from typing import ClassVar, cast, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from askone._common.types import Array
-from askone._common.validate import as_number
-from askone.errors import InvalidArgument, incompatible
-from askone.labels.classes import FiniteSpace
-from askone.labels.number import Real
-from askone.learners.abilities import HasProbabilities
-from askone.learners.base import wrong_family
+from askone.errors import incompatible
 from askone.learners.gradients.half_space import FullGradient
 from askone.learners.gradients.subset import FullLabel
-from askone.learners.repeated._base import Known, RowLearner, RowsState, left_by
+from askone.learners.repeated._base import ClassRows, Known, NumberRows, RowsState
 from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.sgd.surrogate import Surrogate
 from askone.questions.base import Question
-from askone.questions.half_space import HalfSpace, half_space, in_unit_labels
+from askone.questions.half_space import HalfSpace, half_space
 from askone.questions.reveal import Reveal
 from askone.questions.subset import Subset
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class BisectedReal(RowLearner):
+class BisectedReal(NumberRows):
     """Dichotomy of each output, within its range, up to +-``precision`` in half ranges.
 
     A label beyond the range is taken for its end.
 
     >>> from askone.features.maps import Linear, Scaler
+    >>> from askone.labels.number import Real
     >>> from askone.learners.models.linear import FeatureModel
     >>> model = FeatureModel(Linear(Scaler.identity(1)))
     >>> learner = BisectedReal(SGDLearner(Real(0, 64), model, FullGradient()), 1 / 64)
@@ -57,19 +52,9 @@ class BisectedReal(RowLearner):
     patient: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        as_number(self.precision, "precision", 0.0, 1.0, strict=True)
+        super().__post_init__()
         if not isinstance(self.inner.gradient, FullGradient):
             raise incompatible("questions", self.inner.gradient.family, "labels found by bisection", ["full"])
-
-    @property
-    def space(self) -> Real:  # type: ignore[override]  # the inner learner's
-        """The inner learner's space."""
-        return self.inner.space
-
-    @property
-    def width(self) -> int:
-        """Nothing is drawn."""
-        return 0
 
     @cached_property
     def nothing(self) -> Known:
@@ -79,9 +64,7 @@ class BisectedReal(RowLearner):
     @cached_property
     def _width(self) -> float:
         """How narrow is narrow enough: not finer than thresholds are rounded."""
-        decimals = self.space.decimals
-        grain = 0.0 if decimals is None else 10.0**-decimals / min(self.space.scales)
-        return max(2 * self.precision, 1.01 * grain) * (1 + 1e-9)
+        return max(2 * self.precision, 1.01 * self.grain) * (1 + 1e-9)
 
     def open(self, known: Known) -> bool:
         """Return whether some output is not within the precision."""
@@ -99,15 +82,8 @@ class BisectedReal(RowLearner):
         return half_space(self.space, direction, (known[j] + known[m + j]) / 2, 1.0, state.answers)
 
     def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
-        """Return one end moves to the threshold (which stays within the other)."""
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
-        u, c = in_unit_labels(self.space, question)
-        j = int(np.argmax(np.abs(u)))
-        if abs(abs(u[j]) - 1) > 1e-6:
-            raise InvalidArgument("question", "about one output", str(question))
-        if u[j] < 0:
-            c, bit = -c, not bit
+        """Move one end to the threshold (which stays within the other)."""
+        j, c, bit = self.told(question, bit)
         ends = list(known)
         moved, other = (j, self.space.m + j) if bit else (self.space.m + j, j)
         ends[moved] = min(max(c, ends[moved]), ends[other]) if bit else max(min(c, ends[moved]), ends[other])
@@ -124,7 +100,7 @@ class BisectedReal(RowLearner):
 
 @final
 @dataclass(frozen=True, eq=False)
-class BisectedClasses(RowLearner, HasProbabilities[RowsState]):
+class BisectedClasses(ClassRows):
     """Twenty questions by a Huffman code of the present prediction; only allowed sets, if some are.
 
     >>> from askone.features.maps import Linear, Scaler
@@ -138,33 +114,11 @@ class BisectedClasses(RowLearner, HasProbabilities[RowsState]):
 
     inner: Surrogate
     patient: ClassVar[bool] = True
+    width: ClassVar[int] = 0  # nothing is drawn
 
     def __post_init__(self) -> None:
         if not isinstance(self.inner.strategy, FullLabel):
             raise incompatible("questions", self.inner.strategy.family, "labels found by bisection", ["full"])
-
-    @property
-    def space(self) -> FiniteSpace:  # type: ignore[override]  # the inner learner's
-        """The inner learner's space."""
-        return cast(FiniteSpace, self.inner.space)
-
-    @property
-    def width(self) -> int:
-        """Nothing is drawn."""
-        return 0
-
-    @cached_property
-    def nothing(self) -> Known:
-        """1 for each class that the label may be."""
-        return (1.0,) * self.space.size
-
-    def open(self, known: Known) -> bool:
-        """Return whether more than one class is left."""
-        return sum(known) > 1
-
-    def probabilities(self, state: RowsState, X: ArrayLike) -> Array | None:
-        """See ``HasProbabilities.probabilities``: the model's."""
-        return self.inner.probabilities(state.inner, X)
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Subset:
         """Return the next split of the code."""
@@ -181,10 +135,6 @@ class BisectedClasses(RowLearner, HasProbabilities[RowsState]):
         cut = allowed.inside[:, left].any(axis=1) & ~allowed.inside[:, left].all(axis=1)
         which = int(np.where(cut, halves, np.inf).argmin())
         return strategy.about(allowed.inside[which], title=allowed.titles[which], learnt=state.answers)
-
-    def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
-        """Return the classes that fit the answer."""
-        return left_by(self.space, known, question, bit)
 
     def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
         """Return the label, once it is known."""

@@ -10,32 +10,27 @@ gradient, as without memory.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import cast, final
+from typing import ClassVar, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common.types import Array, Key
-from askone._common.validate import as_number, as_row
+from askone._common.validate import as_row
 from askone.errors import incompatible
-from askone.labels.classes import FiniteSpace
-from askone.labels.number import Real
-from askone.learners.abilities import HasProbabilities
-from askone.learners.base import wrong_family
 from askone.learners.gradients.half_space import WeakGradient
 from askone.learners.gradients.subset import Sphere
-from askone.learners.repeated._base import Known, RowLearner, RowsState, left_by
+from askone.learners.repeated._base import ClassRows, Known, NumberRows, RowsState
 from askone.learners.sgd.sgd import SGDLearner, SGDState
 from askone.learners.sgd.surrogate import Surrogate
 from askone.questions.base import Question
-from askone.questions.half_space import HalfSpace, half_space, in_unit_labels
+from askone.questions.half_space import HalfSpace, half_space
 from askone.questions.subset import Subset
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class RememberedReal(RowLearner):
+class RememberedReal(NumberRows):
     """One real output: an interval for each row; asked at the prediction while that lies within it.
 
     Where the prediction has left the interval its sign is known: the step is taken, and the middle of
@@ -44,37 +39,18 @@ class RememberedReal(RowLearner):
 
     inner: SGDLearner
     precision: float = 0.01
+    nothing: ClassVar[Known] = (-1e6, 1e6)  # a label may lie far outside the range, in unit labels
 
     def __post_init__(self) -> None:
-        as_number(self.precision, "precision", 0.0, 1.0, strict=True)
+        super().__post_init__()
         gradient = self.inner.gradient
         plain = isinstance(gradient, WeakGradient) and gradient.family == "active" and gradient.width(1) == 0
         if not plain or self.space.m > 1:
             raise incompatible("loss", gradient.loss.name, "memory of one output", ["median", "quantile"])
 
-    @property
-    def space(self) -> Real:  # type: ignore[override]  # the inner learner's
-        """The inner learner's space."""
-        return self.inner.space
-
-    @property
-    def width(self) -> int:
-        """Nothing is drawn."""
-        return 0
-
-    @property
-    def nothing(self) -> Known:
-        """A label may lie far outside the range, in unit labels."""
-        return (-1e6, 1e6)
-
-    @cached_property
-    def _grain(self) -> float:
-        decimals = self.space.decimals
-        return 0.0 if decimals is None else 10.0**-decimals / self.space.scales[0]
-
     def open(self, known: Known) -> bool:
         """Return whether the interval is wider than the precision, and than thresholds are rounded."""
-        return known[1] - known[0] > max(2 * self.precision, 2 * self._grain)
+        return known[1] - known[0] > max(2 * self.precision, 2 * self.grain)
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> HalfSpace:
         """At the prediction, or within the interval where that is not."""
@@ -86,7 +62,7 @@ class RememberedReal(RowLearner):
 
     def _margin(self, low: float, high: float) -> float:
         """So near to an end of the interval a rounded threshold may fall on it, or beyond."""
-        return min(self._grain, (high - low) / 4)
+        return min(self.grain, (high - low) / 4)
 
     def _middle(self, low: float, high: float) -> float:
         """Return the middle; of a half-open interval, as far on again as the range is wide."""
@@ -95,12 +71,8 @@ class RememberedReal(RowLearner):
         return max(low + 2.0, 0.0) if high >= 1e6 else (low + high) / 2
 
     def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
-        """Return one end moves to the threshold."""
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
-        u, c = in_unit_labels(self.space, question)
-        if u[0] < 0:
-            c, bit = -c, not bit
+        """Move one end to the threshold."""
+        _, c, bit = self.told(question, bit)
         low, high = known
         return (min(max(low, c), high), high) if bit else (low, max(min(high, c), low))
 
@@ -133,7 +105,7 @@ class RememberedReal(RowLearner):
 
 @final
 @dataclass(frozen=True, eq=False)
-class RememberedClasses(RowLearner, HasProbabilities[RowsState]):
+class RememberedClasses(ClassRows):
     """Classes: the set of labels a row may still have; half-spaces cut that set, see ``Sphere``."""
 
     inner: Surrogate
@@ -143,36 +115,14 @@ class RememberedClasses(RowLearner, HasProbabilities[RowsState]):
             raise incompatible("questions", self.inner.strategy.family, "memory of sets", ["sphere"])
 
     @property
-    def space(self) -> FiniteSpace:  # type: ignore[override]  # the inner learner's
-        """The inner learner's space."""
-        return cast(FiniteSpace, self.inner.space)
-
-    @property
     def width(self) -> int:
         """As for ``Sphere``."""
         return self.inner.width
-
-    @cached_property
-    def nothing(self) -> Known:
-        """1 for each class that the label may be."""
-        return (1.0,) * self.space.size
-
-    def open(self, known: Known) -> bool:
-        """Return whether more than one class is left."""
-        return sum(known) > 1
-
-    def probabilities(self, state: RowsState, X: ArrayLike) -> Array | None:
-        """See ``HasProbabilities.probabilities``: the model's."""
-        return self.inner.probabilities(state.inner, X)
 
     def question(self, state: RowsState, row: Array, known: Known, uniform: Array) -> Subset:
         """Return a half-space that cuts what is left."""
         strategy, left = cast(Sphere, self.inner.strategy), np.array(known) > 0
         return strategy.ask_among(self.inner.scores(state.inner, row)[0], uniform, self.inner.count(state.inner), left)
-
-    def narrowed(self, known: Known, question: Question, bit: bool) -> Known:
-        """Return the classes that fit the answer."""
-        return left_by(self.space, known, question, bit)
 
     def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
         """Return the gradient that the question carries."""

@@ -1,20 +1,28 @@
 """Recursive least squares on unbiased pseudo-labels: nothing to tune, nothing biased.
 
 ``PseudoLabels`` for discrete labels, around any strategy of the squared loss (its gradient at z is
-z - b^), ``PseudoMeans`` for real ones.  What both share is in ``recursive``.
+z - b^), ``PseudoMeans`` for real ones.
+
+A pseudo-label b^ is made from one bit, with E[b^ | Y = y] the label's point in R^m exactly.  The state is
+the minimiser of  lambda |theta|^2 + sum_t w_t |b^_t - theta phi_t|^2  (see ``_compiled``), where
+w_t = 1 / (the variance of pseudo-labels, as known *before* answer t): a weight that looks neither at the
+row nor at the draw, so every term stays an unbiased estimate of w_t times the risk, while the many noisy
+answers of the beginning do not outweigh the few good ones of later.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common.types import Array
+from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts, InvalidArgument, incompatible
 from askone.features.maps import FeatureMap
 from askone.labels.base import Discrete
@@ -22,14 +30,16 @@ from askone.labels.classes import FiniteSpace
 from askone.labels.losses import Squared
 from askone.labels.number import Real
 from askone.labels.ranking import Ranking
-from askone.learners.abilities import HasProbabilities
-from askone.learners.base import wrong_family
+from askone.learners.abilities import AsksMany, HasProbabilities, Streams, TakesSlopes
+from askone.learners.base import as_uniform, of_family
 from askone.learners.gradients.base import Strategy
-from askone.learners.gradients.half_cauchy import HalfCauchy
-from askone.learners.rls._recursive import Recursive, RecursiveState
+from askone.learners.gradients.half_space import HalfCauchy
+from askone.learners.rls import _compiled
+from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace, half_space, in_unit_labels
 
+_ROWS = 64  # features of so many rows are computed at once in a stream
 _ORDERS = 4.0  # an order does not mind scores that are all too small, so it takes more ridge than a mean does
 _WINDOW, _WARM = 3.0, 10.0  # the variance is a mean over about the last third of the answers, begun as if after ten
 _LEAST = 1e-9  # of its first value: the variance of pseudo-labels counts as no smaller
@@ -38,6 +48,110 @@ _HITS = 0.2  # the share of answers that tell something, at which half-Cauchy th
 _GAIN, _AFTER = 16.0, 40.0  # the logarithm of the scale moves by 16/(t + 40) times the surprise
 _VARIANCE = 6.0  # of a pseudo-label, in squared scales, at that share (4.1 / .82^2)
 _FINEST, _WIDEST = 1e-9, 1e9  # of the scale, in half ranges
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RecursiveState:
+    """theta (m x p), the factor L of the covariance (p x p), answers learnt, and how noisy they are."""
+
+    theta: Array
+    factor: Array
+    count: int
+    scale: float
+
+    def copied(self) -> RecursiveState:
+        """Return the same in arrays of its own."""
+        return replace(self, theta=self.theta.copy(), factor=self.factor.copy())
+
+
+class Recursive(AsksMany[RecursiveState], Streams[RecursiveState], TakesSlopes[RecursiveState]):
+    """f(x) = theta phi(x) for fixed features; subclasses make questions and pseudo-labels."""
+
+    features: FeatureMap
+    ridge: float | None
+    local: ClassVar[bool] = True  # the weight of a bit is that of its own draw
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.features, FeatureMap):
+            raise InvalidArgument("features", "a FeatureMap, such as Nystroem", type(self.features).__name__)
+        if self.ridge is not None:
+            as_number(self.ridge, "ridge", 0.0, strict=True)
+
+    @property
+    @abstractmethod
+    def lambda_(self) -> float:
+        """The ridge in use: 1 / (variance of a label's coordinate), unless it was given."""
+
+    @property
+    @abstractmethod
+    def first_scale(self) -> float:
+        """``scale`` before any answer."""
+
+    @abstractmethod
+    def origin(self) -> Array:
+        """Return what theta = 0 stands for (m numbers)."""
+
+    @abstractmethod
+    def question(self, state: RecursiveState, z: Array, uniform: Array) -> Question:
+        """Return the question at the prediction z."""
+
+    @abstractmethod
+    def lesson(self, state: RecursiveState, z: Array, question: Question, answer: Answer) -> tuple[Array, float, float]:
+        """Return (b^ - z, its weight, the next ``scale``) from an answer, at the prediction z of this day."""
+
+    @property
+    def columns(self) -> int:
+        return self.features.columns
+
+    def init(self) -> RecursiveState:
+        """Return theta = 0, S = I / lambda."""
+        p = self.features.size
+        factor = np.eye(p) / math.sqrt(self.lambda_)
+        return RecursiveState(np.zeros((self.space.m, p)), factor, 0, self.first_scale)
+
+    def ask(self, state: RecursiveState, x: ArrayLike, uniform: Array) -> Question:
+        """Return the question at the present prediction."""
+        phi = self.features(as_row(x, self.columns))[0]
+        return self.question(state, self._at(state, phi), as_uniform(uniform, self.width))
+
+    def ask_many(self, state: RecursiveState, X: ArrayLike, uniform: Array) -> list[Question]:
+        features = self.features(as_rows(X, self.columns))
+        drawn = as_uniform(uniform, len(features), self.width)
+        return [self.question(state, self._at(state, phi), u) for phi, u in zip(features, drawn, strict=True)]
+
+    def tell(self, state: RecursiveState, x: ArrayLike, question: Question, answer: Answer) -> RecursiveState:
+        """Return one more pseudo-label; an answer that comes late is taken at the prediction of the day it comes."""
+        phi = self.features(as_row(x, self.columns))[0]
+        return self._told(state.copied(), phi, question, answer)
+
+    def predict(self, state: RecursiveState, X: ArrayLike) -> Array:
+        """Return theta phi(x), n x m."""
+        return np.asarray(self.features(as_rows(X, self.columns)) @ state.theta.T + self.origin())
+
+    def stream(self, state: RecursiveState, X: Array, task: StreamTask) -> RecursiveState:
+        """See ``Streams.stream``: the same steps, written into one copy of the state."""
+        state = state.copied()
+        for start in range(0, len(X), _ROWS):
+            features = self.features(X[start : start + _ROWS])
+            uniform = task.draw(task.first + start, len(features))
+            for i, phi in enumerate(features):
+                question = self.question(state, self._at(state, phi), uniform[i])
+                answer = task.answer(start + i, question)
+                if answer is not None:
+                    state = self._told(state, phi, question, answer)
+        return state
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    def _at(self, state: RecursiveState, phi: Array) -> Array:
+        return np.asarray(state.theta @ phi + self.origin())
+
+    def _told(self, state: RecursiveState, phi: Array, question: Question, answer: Answer) -> RecursiveState:
+        """Return ``tell`` into arrays that are the caller's own."""
+        residual, weight, scale = self.lesson(state, self._at(state, phi), question, question.accept(answer))
+        _compiled.learn(state.theta, state.factor, phi, residual, weight)
+        return RecursiveState(state.theta, state.factor, state.count + 1, scale)
 
 
 @final
@@ -80,12 +194,10 @@ class PseudoLabels(Recursive, HasProbabilities[RecursiveState]):
 
     @property
     def space(self) -> Discrete:  # type: ignore[override]  # the strategy's
-        """The strategy's space."""
         return self.strategy.space
 
     @cached_property
     def width(self) -> int:
-        """Uniforms per question."""
         return self.strategy.width
 
     @cached_property
@@ -101,7 +213,6 @@ class PseudoLabels(Recursive, HasProbabilities[RecursiveState]):
 
     @cached_property
     def lambda_(self) -> float:
-        """See the class."""
         if self.ridge is not None:
             return self.ridge
         return (_ORDERS if isinstance(self.space, Ranking) else 1.0) / self._variance
@@ -112,11 +223,9 @@ class PseudoLabels(Recursive, HasProbabilities[RecursiveState]):
         return self.space.m * self._variance
 
     def origin(self) -> Array:
-        """Return the strategy's."""
         return self.strategy.origin
 
     def question(self, state: RecursiveState, z: Array, uniform: Array) -> Question:
-        """Return the strategy's."""
         return self.strategy.ask(z, uniform, state.count)
 
     def lesson(self, state: RecursiveState, z: Array, question: Question, answer: Answer) -> tuple[Array, float, float]:
@@ -127,7 +236,6 @@ class PseudoLabels(Recursive, HasProbabilities[RecursiveState]):
         return residual, 1.0 / state.scale, max(scale, _LEAST * self.first_scale)
 
     def probabilities(self, state: RecursiveState, X: ArrayLike) -> Array | None:
-        """See ``HasProbabilities.probabilities``: the strategy's."""
         return self.strategy.probabilities(self.predict(state, X))
 
 
@@ -158,6 +266,7 @@ class PseudoMeans(Recursive):
     space: Real
     features: FeatureMap
     ridge: float | None = None
+    first_scale: ClassVar[float] = 1.0  # half the range
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -176,11 +285,6 @@ class PseudoMeans(Recursive):
         """1: labels of the range's size."""
         return 1.0 if self.ridge is None else self.ridge
 
-    @property
-    def first_scale(self) -> float:
-        """Half the range."""
-        return 1.0
-
     def origin(self) -> Array:
         """Return the middle of the range."""
         return np.zeros(self.space.m)
@@ -193,9 +297,7 @@ class PseudoMeans(Recursive):
         return half_space(self.space, u.tolist(), c, float(plan.density[0]), state.count, turned)
 
     def lesson(self, state: RecursiveState, z: Array, question: Question, answer: Answer) -> tuple[Array, float, float]:
-        """See the class."""
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
+        question = of_family(question, HalfSpace)
         u, c = in_unit_labels(self.space, question)
         surprise = float(bool(answer)) - float(z @ np.array(u) > c)
         residual = surprise * (2 * self.space.m / question.density) * np.array(u)

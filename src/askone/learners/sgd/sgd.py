@@ -21,7 +21,7 @@ from askone.errors import Diverged, IncompatibleParts, incompatible
 from askone.labels.number import Real
 from askone.learners import step_loops, step_rules
 from askone.learners.abilities import AsksMany, HasRange, Streams, TakesSlopes
-from askone.learners.base import as_uniform, wrong_family
+from askone.learners.base import as_uniform, of_family
 from askone.learners.gradients import BundleGradient, Gradient, MedianSphere, Plan, WeakGradient
 from askone.learners.models.base import Model, Point
 from askone.learners.models.linear import FeatureModel, FeatureParams, FeaturePoint
@@ -120,12 +120,10 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
 
     @cached_property
     def columns(self) -> int:
-        """Width of a row."""
         return self.model.columns
 
     @cached_property
     def width(self) -> int:
-        """Uniforms per question."""
         return self._weak.width(self.space.m) if self._asks_bits else 0
 
     @property
@@ -199,12 +197,10 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         """Return one step against the gradient that the answer gives."""
         row = as_row(x, self.columns)
         if not self._asks_bits:
-            if not isinstance(question, Reveal):
-                raise wrong_family(Reveal, question)
+            question = of_family(question, Reveal)
             label = self.space.to_unit([question.accept(answer)])
             return self._learn_labels(state, row, label, np.zeros(1, dtype=np.bool_))
-        if not isinstance(question, HalfSpace):
-            raise wrong_family(HalfSpace, question)
+        question = of_family(question, HalfSpace)
         u, c = in_unit_labels(self.space, question)
         bit = question.accept(answer)
         here = question.learnt is None or self._mode != step_loops.AT_PREDICTION  # a slope taken now is not late
@@ -222,10 +218,12 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         u = gradient / norm if norm > 0 else np.eye(self.space.m)[0]
         slope = np.array([norm])
         asked = _Asked(u[None, :], _ZERO, slope, slope, _ZERO, _ONE, _ZERO, _OFF, _ZERO, _YES)
-        after = self._learn(state, row, asked, late)
-        if not after.S[step_loops.DIST2] < _FAR:
-            raise Diverged(f"the model grew out of bounds in {self.count(after)} answers: take shorter steps (gamma)")
-        return after
+        return self._bounded(self._learn(state, row, asked, late))
+
+    def _bounded(self, state: SGDState) -> SGDState:
+        if not state.S[step_loops.DIST2] < _FAR:
+            raise Diverged(f"the model grew out of bounds in {self.count(state)} answers: take shorter steps (gamma)")
+        return state
 
     def predict(self, state: SGDState, X: ArrayLike) -> Array:
         """Return the averaged function, in the user's units."""
@@ -233,7 +231,6 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         return self.space.from_unit(self.model.evaluate(state.params, as_rows(X, self.columns), mix))
 
     def count(self, state: SGDState) -> int:
-        """Return answers learnt."""
         return int(state.S[step_loops.T])
 
     def to_arrays(self, state: SGDState) -> dict[str, Array]:
@@ -250,11 +247,8 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         with np.errstate(over="ignore", invalid="ignore"):  # said below, in words
             while done < len(X):
                 rows = X[done : done + self._rows_at_once(state)]
-                state = self._learn_block(state, rows, task.part(done, done + len(rows)))
+                state = self._bounded(self._learn_block(state, rows, task.part(done, done + len(rows))))
                 done += len(rows)
-                if not state.S[step_loops.DIST2] < _FAR:
-                    answers = self.count(state)
-                    raise Diverged(f"the model grew out of bounds in {answers} answers: take shorter steps (gamma)")
         return state
 
     def _learn_block(self, state: SGDState, rows: Array, task: StreamTask) -> SGDState:

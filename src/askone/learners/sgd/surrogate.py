@@ -64,7 +64,6 @@ class Surrogate(AsksMany[SGDState], HasProbabilities[SGDState], TakesSlopes[SGDS
 
     @property
     def space(self) -> Discrete:  # type: ignore[override]  # the strategy's
-        """The strategy's space."""
         return self.strategy.space
 
     @property
@@ -79,12 +78,10 @@ class Surrogate(AsksMany[SGDState], HasProbabilities[SGDState], TakesSlopes[SGDS
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.model.columns
 
     @cached_property
     def width(self) -> int:
-        """Uniforms per question."""
         return self.strategy.width
 
     def init(self) -> SGDState:
@@ -118,15 +115,12 @@ class Surrogate(AsksMany[SGDState], HasProbabilities[SGDState], TakesSlopes[SGDS
         return self._core.iterate(state, rows) + self.strategy.origin
 
     def predict(self, state: SGDState, X: ArrayLike) -> Array:
-        """Return the averaged scores, n x m."""
         return self._core.predict(state, X) + self.strategy.origin
 
     def probabilities(self, state: SGDState, X: ArrayLike) -> Array | None:
-        """See ``HasProbabilities.probabilities``: the strategy's."""
         return self.strategy.probabilities(self.predict(state, X))
 
     def count(self, state: SGDState) -> int:
-        """Return answers learnt."""
         return self._core.count(state)
 
     def to_arrays(self, state: SGDState) -> dict[str, Array]:

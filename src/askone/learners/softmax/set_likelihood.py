@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +31,7 @@ from askone.errors import InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.classes import FiniteSpace
 from askone.learners.abilities import AsksMany, Forecasts, HasProbabilities, Streams
-from askone.learners.base import as_uniform, wrong_family
+from askone.learners.base import as_uniform, of_family
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.softmax import _compiled
 from askone.learners.softmax._compiled import Prior
@@ -126,7 +126,6 @@ class SetLikelihoodLearner(
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.features.columns
 
     @cached_property
@@ -161,7 +160,6 @@ class SetLikelihoodLearner(
         return max(256, _STORED // widest)
 
     def init(self) -> LikelihoodState:
-        """Return all classes alike."""
         p, K, m = self.features.size, len(self.scales), self.space.size
         W = np.zeros((p, K, m))
         precision = np.broadcast_to(1.0 / np.array(self.scales)[:, None], (p, K, m)).copy()
@@ -183,10 +181,7 @@ class SetLikelihoodLearner(
         return self._question(self._mixture(state, seen), as_uniform(uniform, self.width), self.count(state))
 
     def _question(self, p: Array, uniform: Array, learnt: int) -> Subset:
-        """Return listed sets by the variance of their answer; else classes by sqrt(p) (many: p).
-
-        While the mass nears 1/2.
-        """
+        """Return a listed set by the variance of its answer; else classes by sqrt(p) (many: p), of half the mass."""
         if self._listed is not None:
             return self._from_list(self._listed, p, float(uniform[0]), learnt)
         order = np.empty(self._most, dtype=np.int64)
@@ -245,11 +240,7 @@ class SetLikelihoodLearner(
         return cell
 
     def _inside(self, question: Question) -> Array:
-        if not isinstance(question, Subset):
-            raise wrong_family(Subset, question)
-        inside = np.zeros(self.space.size)
-        inside[[self.space.index(name, "question") for name in question.members]] = 1.0
-        return inside
+        return self.space.inside(of_family(question, Subset).members, "question")
 
     def _learnt(self, state: LikelihoodState, seen: Seen, cell: Array) -> LikelihoodState:
         """Return the state after a bit; its own arrays may be written."""
@@ -345,10 +336,7 @@ class SetLikelihoodLearner(
         return np.asarray(total / total.sum(axis=1, keepdims=True))
 
     def predict(self, state: LikelihoodState, X: ArrayLike) -> Array:
-        """Return E[phi(Y) | x] in the space's embedding: decoded by the most likely label.
-
-        Or the least expected cost.
-        """
+        """Return E[phi(Y) | x] in the space's embedding: the most likely label, or the least expected cost."""
         return np.asarray(self.probabilities(state, X) @ self.space.embedding)
 
     def chance(self, state: LikelihoodState, x: ArrayLike, question: Question) -> float:
@@ -381,33 +369,19 @@ class SetLikelihoodLearner(
     # -- the state as a value ---------------------------------------------------------------------
 
     def count(self, state: LikelihoodState) -> int:
-        """Return answers learnt."""
         return state.counts[0]
 
     def to_arrays(self, state: LikelihoodState) -> dict[str, Array]:
-        return {
-            "W": state.W,
-            "precision": state.prior.precision,
-            "anchor": state.prior.anchor,
-            "variance": state.variance,
-            "damping": state.damping,
-            "evidence": state.evidence,
-            "heard": np.array(state.heard),
-            "counts": np.array(state.counts),
-            "store": state.store.view(state.counts[3]).copy(),
-        }
+        plain = ("W", "variance", "damping", "evidence", "heard", "counts")
+        own = {name: np.asarray(getattr(state, name)) for name in plain}
+        return {**own, **state.prior._asdict(), "store": state.store.view(state.counts[3]).copy()}
 
     def from_arrays(self, arrays: dict[str, Array]) -> LikelihoodState:
         prior = Prior(arrays["precision"], arrays["anchor"])
-        answers, due, refits, stored = (int(n) for n in arrays["counts"])
         store = Buffer(arrays["store"].shape[1]).extended(0, arrays["store"])
-        parts = (
-            arrays["variance"],
-            arrays["damping"],
-            arrays["evidence"],
-            (float(arrays["heard"][0]), float(arrays["heard"][1])),
-        )
-        return LikelihoodState(arrays["W"], prior, *parts, (answers, due, refits, stored), store)
+        plain: dict[str, Any] = {name: arrays[name] for name in ("W", "variance", "damping", "evidence")}
+        plain |= {name: tuple(arrays[name].tolist()) for name in ("heard", "counts")}
+        return LikelihoodState(prior=prior, store=store, **plain)
 
 
 def _owned(state: LikelihoodState) -> LikelihoodState:

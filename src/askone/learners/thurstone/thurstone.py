@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,7 +32,7 @@ from askone.errors import InvalidArgument, incompatible
 from askone.features.maps import FeatureMap
 from askone.labels.ranking import Ranking
 from askone.learners.abilities import Forecasts, HasDeviation, Streams
-from askone.learners.base import as_uniform, wrong_family
+from askone.learners.base import as_uniform, of_family
 from askone.learners.streaming import StreamTask
 from askone.learners.thurstone import _compiled
 from askone.questions.base import Answer, Question
@@ -114,6 +114,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
     space: Ranking
     banks: tuple[PairBank, ...]
     discount: float = 0.999
+    width: ClassVar[int] = 2  # which pair, and which of the two comes first
 
     def __post_init__(self) -> None:
         if not isinstance(self.space, Ranking):
@@ -129,13 +130,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
 
     @property
     def columns(self) -> int:
-        """Width of a row."""
         return self.banks[0].features.columns
-
-    @property
-    def width(self) -> int:
-        """Which pair, and which of the two comes first."""
-        return 2
 
     def init(self) -> ThurstoneState:
         """Return n(0, tau^2 I) in every filter, all of one weight."""
@@ -203,8 +198,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         return self._learnt(self._copied(state, {i, j}), phis, i, j, bit)
 
     def _places(self, question: Question) -> tuple[int, int]:
-        if not isinstance(question, Prefer):
-            raise wrong_family(Prefer, question)
+        question = of_family(question, Prefer)
         return self.space.index(question.first, "question"), self.space.index(question.second, "question")
 
     def _copied(self, state: ThurstoneState, items: set[int]) -> ThurstoneState:
@@ -298,10 +292,6 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         at, k = self._lead(state)
         phi = self.banks[at](as_rows(X, self.columns))
         return np.array([self._worths(state, at, k, row)[1] for row in phi])
-
-    def count(self, state: ThurstoneState) -> int:
-        """Return answers learnt."""
-        return state.count
 
     def to_arrays(self, state: ThurstoneState) -> dict[str, Array]:
         arrays = {f"means-{at}": means for at, means in enumerate(state.means)}

@@ -1,1 +1,1 @@
-"""One module per figure or claim of the paper, named as the run."""
+"""The runs: each is a figure or a claim of the paper, beside those that share its experiment."""

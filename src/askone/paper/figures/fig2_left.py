@@ -7,13 +7,27 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from askone._common.types import Array
 from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
-from askone.paper._fits import slope
 from askone.paper._plots import COLOURS, Figure, band, panels
-from askone.paper._synthetic import sine_trial
+from askone.paper._synthetic import kernel_learner, sine, uniform_rows
+from askone.paper._trials import chunks, errors_at, joined, parted, slope
 from askone.session.simulation import checkpoints
 
-_CHUNK = 5
+_FAMILIES = ("active", "passive")
+
+
+def sine_trials(
+    seeds: list[int], questions: int, family: str, gamma: float, bandwidth: float, at: list[int]
+) -> list[list[float]]:
+    """Return mean absolute error on a grid against questions, for a stream of the noiseless sine per seed."""
+    grid, learner = np.linspace(0, 1, 200)[:, None], kernel_learner(1, family, gamma, bandwidth)
+
+    def error(predicted: Array) -> float:
+        return float(np.abs(predicted - sine(grid)).mean())
+
+    streams = {seed: uniform_rows(seed, questions) for seed in seeds}
+    return [errors_at(at, learner, X, sine(X), seed, grid, error) for seed, X in streams.items()]
 
 
 @final
@@ -26,25 +40,18 @@ class RegressionCurves(Run):
         "Mean and one standard deviation over the trials; gamma = 1/sqrt(t), bandwidth .2, uniform average."
     )
 
-    def _settings(self, quick: bool) -> dict[str, Any]:
-        return {"trials": 10, "questions": 1000} if quick else {"trials": 100, "questions": 10_000}
-
     def jobs(self, quick: bool) -> list[Job]:
         """Return chunks of trials for each strategy."""
-        chosen = self._settings(quick)
-        at = checkpoints(chosen["questions"], 8)
-        parts = [list(range(i, min(i + _CHUNK, chosen["trials"]))) for i in range(0, chosen["trials"], _CHUNK)]
-        common = {"questions": chosen["questions"], "gamma": 1.0, "bandwidth": 0.2, "at": at}
-        return [Job(sine_trials, {**common, "family": f, "seeds": p}) for f in ("active", "passive") for p in parts]
+        trials, T = (10, 1000) if quick else (100, 10_000)
+        common = {"questions": T, "gamma": 1.0, "bandwidth": 0.2, "at": checkpoints(T, 8)}
+        return [Job(sine_trials, {**common, "family": f, "seeds": p}) for f in _FAMILIES for p in chunks(trials)]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
         """Return errors, trials x checkpoints, of both strategies, and the slope of the active one."""
-        half = len(results) // 2
-        at = checkpoints(self._settings(quick)["questions"], 8)
-        active, passive = ([row for chunk in part for row in chunk] for part in (results[:half], results[half:]))
+        at = self.jobs(quick)[0].arguments["at"]
+        curves = {family: joined(part) for family, part in parted(results, _FAMILIES).items()}
         tail = [i for i, t in enumerate(at) if t >= at[-1] / 30]
-        fitted = slope([at[i] for i in tail], np.array(active)[:, tail])
-        return {"at": at, "active": active, "passive": passive, "slope": fitted}
+        return {"at": at, **curves, "slope": slope([at[i] for i in tail], np.array(curves["active"])[:, tail])}
 
     def claims(self, numbers: Numbers) -> list[Claim]:
         """Return the rate, and active against passive."""
@@ -69,15 +76,8 @@ class RegressionCurves(Run):
     def draw(self, numbers: Numbers) -> Figure:
         """Return two curves with bands, both axes logarithmic."""
         figure, (axes,) = panels(1)
-        for family, colour in zip(("active", "passive"), COLOURS, strict=False):
+        for family, colour in zip(_FAMILIES, COLOURS, strict=False):
             band(axes, numbers["at"], numbers[family], family, colour)
         axes.set(xlabel="questions T", ylabel="mean absolute error", title="regression, γ₀ = 1")
         axes.legend(frameon=False)
         return figure
-
-
-def sine_trials(
-    seeds: list[int], questions: int, family: str, gamma: float, bandwidth: float, at: list[int]
-) -> list[list[float]]:
-    """Return several trials, one row of errors each."""
-    return [sine_trial(seed, questions, family, gamma, bandwidth, at) for seed in seeds]

@@ -10,12 +10,10 @@ import numpy as np
 from askone._common import random_table
 from askone._common.types import Array
 from askone.paper._base import CORRECTED, FAILS, HOLDS, IN_PART, Claim, Job, Numbers, Run
-from askone.paper._fits import slope
 from askone.paper._plots import COLOURS, Figure, band, panels
 from askone.paper._synthetic import kernel_learner, sine, uniform_rows
-from askone.paper._trials import TUNING, ratio
-from askone.session.oracle import Oracle
-from askone.session.simulation import checkpoints, simulate
+from askone.paper._trials import best_step, errors_at, last, ratio, slope
+from askone.session.simulation import checkpoints
 
 _SIGMA = 0.2
 _GRID = np.linspace(0, 1, 101)[:, None]
@@ -35,20 +33,19 @@ def curve(seed: int, outputs: int, family: str, gamma: float, questions: int, at
     def error(predicted: Array) -> float:
         return float(np.linalg.norm(predicted - truth, axis=1).mean())
 
-    learner, oracle = kernel_learner(outputs, family, gamma, _SIGMA), Oracle(shifted_sines(seed, X, outputs))
-    outcome = simulate(learner, X, oracle, seed=seed, at=at, test=_GRID, evaluate=error)
-    return [value for _, value in outcome.curve]
+    learner = kernel_learner(outputs, family, gamma, _SIGMA)
+    return errors_at(at, learner, X, shifted_sines(seed, X, outputs), seed, _GRID, error)
 
 
 def tuned_trials(
     outputs: int, family: str, questions: int, at: list[int], gammas: list[float], tuning: int, trials: int
 ) -> dict[str, Any]:
     """Return trials with the step size that had the least error at the end on the tuning seeds."""
-    tried = [
-        float(np.mean([curve(TUNING + i, outputs, family, g, questions, [questions])[-1] for i in range(tuning)]))
-        for g in gammas
-    ]
-    best = gammas[int(np.argmin(tried))]
+
+    def error(seed: int, gamma: float) -> float:
+        return curve(seed, outputs, family, gamma, questions, [questions])[-1]
+
+    best, tried = best_step(gammas, tuning, error)
     rows = [curve(seed, outputs, family, best, questions, at) for seed in range(trials)]
     return {"outputs": outputs, "family": family, "gamma": best, "tuning": tried, "errors": rows}
 
@@ -81,7 +78,7 @@ class PlainSGD(Run):
         chosen = self._settings(quick)
         at, ms = checkpoints(chosen["questions"], 6), chosen["outputs"]
         errors = {f: {str(r["outputs"]): r["errors"] for r in results if r["family"] == f} for f in _FAMILIES}
-        last = {f: np.array([np.array(runs)[:, -1] for runs in errors[f].values()]).T for f in _FAMILIES}
+        ends = {f: last(errors[f].values()) for f in _FAMILIES}
         tail = [i for i, t in enumerate(at) if t >= at[-1] / 10]
         shown = {f: np.array(errors[f][str(chosen["shown"])])[:, tail] for f in _FAMILIES}
         return {
@@ -90,9 +87,9 @@ class PlainSGD(Run):
             "shown": chosen["shown"],
             "errors": errors,
             "gammas": {f: [r["gamma"] for r in results if r["family"] == f] for f in _FAMILIES},
-            "growth": {f: slope(ms, last[f]) for f in _FAMILIES},
-            "cost": [ratio(weak, full) for weak, full in zip(last["active"].T, last["full"].T, strict=True)],
-            "cost_growth": slope(ms[1:], (last["active"] / last["full"])[:, 1:]),
+            "growth": {f: slope(ms, ends[f]) for f in _FAMILIES},
+            "cost": [ratio(weak, full) for weak, full in zip(ends["active"].T, ends["full"].T, strict=True)],
+            "cost_growth": slope(ms[1:], (ends["active"] / ends["full"])[:, 1:]),
             "slopes": {f: slope([at[i] for i in tail], shown[f]) for f in _FAMILIES},
         }
 
@@ -136,9 +133,8 @@ class PlainSGD(Run):
             band(left, numbers["at"], runs[str(numbers["shown"])], f"{name}, m = {numbers['shown']}", colour)
             style = "--" if family == "active" else ":"
             left.plot(numbers["at"], np.mean(runs["1"], axis=0), style, color=colour, label=f"{name}, m = 1")
-            last = np.array([np.array(rows)[:, -1] for rows in runs.values()]).T
-            rate = numbers["growth"][family][0]
-            band(right, numbers["outputs"], last, f"{name}: m^{rate:.2f}", colour, style="o-")
+            label = f"{name}: m^{numbers['growth'][family][0]:.2f}"
+            band(right, numbers["outputs"], last(runs.values()), label, colour, style="o-")
         left.set(xlabel="examples T", ylabel="mean |f(x) - f*(x)|", title="step size tuned on other seeds")
         right.set(xlabel="outputs m", ylabel=f"the same at T = {numbers['at'][-1]}", title="growth with m")
         for axes in (left, right):

@@ -24,7 +24,7 @@ from askone.learners.step_rules import InverseSqrt
 from askone.paper._base import FAILS, HOLDS, IN_PART, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Figure, band, panels
 from askone.paper._synthetic import sine, uniform_rows
-from askone.paper._trials import TUNING, ratio
+from askone.paper._trials import best_step, parted, ratio
 from askone.session.oracle import Oracle
 from askone.session.simulation import resampled, simulate
 
@@ -87,8 +87,7 @@ def tuned_errors(
     strategy: str, questions: int, gammas: list[float], tuning: int, trials: int
 ) -> dict[str, float | list[float]]:
     """Return errors with the step size that did best on the tuning seeds."""
-    tried = [float(np.mean([error(TUNING + i, strategy, gamma, questions) for i in range(tuning)])) for gamma in gammas]
-    best = gammas[int(np.argmin(tried))]
+    best, tried = best_step(gammas, tuning, lambda seed, gamma: error(seed, strategy, gamma, questions))
     return {"gamma": best, "tuning": tried, "errors": [error(s, strategy, best, questions) for s in range(trials)]}
 
 
@@ -120,8 +119,7 @@ class Resampling(Run):
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
         """Return errors (trials x horizons) and step sizes by strategy; ratios to dichotomy; the factor expected."""
         Ts = self._settings(quick)["horizons"]
-        n = len(Ts)
-        parts = {s: results[i * n : (i + 1) * n] for i, s in enumerate(_STRATEGIES)}
+        parts = parted(results, _STRATEGIES)
         errors = {s: np.transpose([one["errors"] for one in part]).tolist() for s, part in parts.items()}
         return {
             "horizons": Ts,

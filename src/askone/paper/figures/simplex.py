@@ -1,4 +1,4 @@
-"""simplex: classes without context, as points of the simplex."""
+"""simplex and query-strategy: classes without context, as points of the simplex, and the cuts through it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import numpy as np
 
 from askone._common import random_table
 from askone._common.types import Array
-from askone.paper._base import FAILS, HOLDS, IN_PART, Claim, Job, Numbers, Run
+from askone.labels.classes import Classes
+from askone.learners.gradients.subset import Sphere
+from askone.paper._base import CORRECTED, FAILS, HOLDS, IN_PART, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Axes, Figure, panels
 
-PROBABILITIES = ((1.0, 0.0, 0.0), (0.45, 0.35, 0.2))
+_PROBABILITIES = ((1.0, 0.0, 0.0), (0.45, 0.35, 0.2))
 # e_1 below on the left, e_2 below on the right, e_3 on top.
-CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
+_CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 _MARGINAL = 1e-9
 
 
@@ -85,6 +87,21 @@ def decoded_alike(p: list[float], samples: int, trials: int, seed: int) -> dict[
     return {**right, "alike": float((means == medians).mean())}
 
 
+def cuts(classes: int, count: int, seed: int, inward: float = 1e-6) -> dict[str, int]:
+    """Return Algorithm 1's questions at a z next to e_1: how many ask about {1} or all others, how many split the
+    others.
+
+    The sets are those of the library's strategy, {y : u_y > <z, u>}.
+    """
+    strategy = Sphere(Classes(tuple(range(classes))))
+    z = np.full(classes, inward / (classes - 1))
+    z[0] = 1 - inward
+    uniform = random_table.uniforms(seed, 0, count, strategy.width)
+    questions = [strategy.ask(z, one, 0) for one in uniform]
+    useful = sum(set(question.members) in ({0}, set(range(1, classes))) for question in questions)
+    return {"questions": count, "useful": useful, "splitting": count - useful}
+
+
 @final
 class SimplexLevels(Run):
     """Appendix: least squares and the median surrogate without context."""
@@ -99,9 +116,9 @@ class SimplexLevels(Run):
 
     def jobs(self, quick: bool) -> list[Job]:
         """Return both p of the paper, many others, and samples."""
-        points = [Job(pointwise, {"p": list(p)}) for p in PROBABILITIES]
+        points = [Job(pointwise, {"p": list(p)}) for p in _PROBABILITIES]
         several = [Job(margins_of, {"classes": m, "count": 200 if quick else 2000, "seed": m}) for m in (3, 10)]
-        samples = {"p": list(PROBABILITIES[1]), "samples": 100, "trials": 500 if quick else 5000, "seed": 0}
+        samples = {"p": list(_PROBABILITIES[1]), "samples": 100, "trials": 500 if quick else 5000, "seed": 0}
         return [*points, *several, Job(decoded_alike, samples)]
 
     def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
@@ -144,11 +161,11 @@ class SimplexLevels(Run):
     def draw(self, numbers: Numbers) -> Figure:
         """Return two simplices with level lines, and the margins."""
         figure, axes = panels(3, width=3.8, height=3.4)
-        for one, p, found in zip(axes, PROBABILITIES, numbers["points"], strict=False):
-            frame(one)
+        for one, p, found in zip(axes, _PROBABILITIES, numbers["points"], strict=False):
+            _frame(one)
             _levels(one, np.array(p))
-            one.plot(*in_plane(np.array(p)), "o", color=COLOURS[1], markersize=7, label="η (least squares)")
-            one.plot(*in_plane(np.array(found["z"])), "*", color=COLOURS[0], markersize=11, label="z* (median)")
+            one.plot(*_in_plane(np.array(p)), "o", color=COLOURS[1], markersize=7, label="η (least squares)")
+            one.plot(*_in_plane(np.array(found["z"])), "*", color=COLOURS[0], markersize=11, label="z* (median)")
             one.set_title(f"p = ({', '.join(f'{c:g}' for c in p)})")
             one.legend(frameon=False, fontsize=7, loc="upper right")
         self._margins(axes[2], numbers)
@@ -163,19 +180,19 @@ class SimplexLevels(Run):
         axes.legend(frameon=False, fontsize=7, loc="lower right")
 
 
-def in_plane(z: Array) -> Array:
+def _in_plane(z: Array) -> Array:
     """Return points of the simplex as points of the plane."""
-    return np.asarray(z @ CORNERS)
+    return np.asarray(z @ _CORNERS)
 
 
-def frame(axes: Axes) -> None:
+def _frame(axes: Axes) -> None:
     """Draw the triangle and the names of its corners."""
     axes.set(aspect="equal", xlim=(-0.16, 1.16), ylim=(-0.18, 1.04))
     axes.set_axis_off()
-    axes.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color="black", linewidth=1)
-    center = CORNERS.mean(axis=0)
-    for y, corner in enumerate(CORNERS):
-        opposite = (CORNERS.sum(axis=0) - corner) / 2
+    axes.plot(*np.vstack([_CORNERS, _CORNERS[:1]]).T, color="black", linewidth=1)
+    center = _CORNERS.mean(axis=0)
+    for y, corner in enumerate(_CORNERS):
+        opposite = (_CORNERS.sum(axis=0) - corner) / 2
         axes.plot(*np.vstack([center, opposite]).T, "--", color=COLOURS[1], linewidth=1)
         axes.annotate(f"$e_{y + 1}$", corner + 0.1 * (corner - center), ha="center", va="center")
 
@@ -184,4 +201,77 @@ def _levels(axes: Axes, p: Array) -> None:
     steps = np.linspace(0, 1, 101)
     z = np.array([[1 - a - b, a, b] for a in steps for b in steps if a + b <= 1 + 1e-12])
     value = sum(weight * np.linalg.norm(z - corner, axis=1) for weight, corner in zip(p, np.eye(3), strict=True))
-    axes.tricontour(*in_plane(z).T, value, levels=12, colors="0.35", linewidths=0.8)
+    axes.tricontour(*_in_plane(z).T, value, levels=12, colors="0.35", linewidths=0.8)
+
+
+@final
+class QueryStrategy(Run):
+    """Appendix: the query strategy based on regression surrogates."""
+
+    name: ClassVar[str] = "query-strategy"
+    title: ClassVar[str] = "A random cut through the simplex"
+    caption: ClassVar[str] = (
+        "Left: the question is on which side of a random line through z the corner e_Y lies. Right: at z = e₁ a line "
+        "that meets the opposite side (shaded: 60° of 180°) splits e₂ from e₃ and tells nothing of Y = 1; the others "
+        "ask just that."
+    )
+
+    def jobs(self, quick: bool) -> list[Job]:
+        """Return questions next to a corner, for 3 classes and more."""
+        count = 4000 if quick else 40_000
+        parts = [Job(cuts, {"classes": 3, "count": count, "seed": seed}) for seed in range(4)]
+        return parts + [Job(cuts, {"classes": m, "count": count, "seed": 0}) for m in (5, 10)]
+
+    def numbers(self, quick: bool, results: Sequence[Any]) -> Numbers:
+        """Return shares of both kinds of question, and the standard error for three classes."""
+        total = sum(one["questions"] for one in results[:4])
+        useful = sum(one["useful"] for one in results[:4]) / total
+        more = {str(m): one["useful"] / one["questions"] for m, one in zip((5, 10), results[4:], strict=True)}
+        return {"useful": useful, "error": (useful * (1 - useful) / total) ** 0.5, "questions": total, "more": more}
+
+    def claims(self, numbers: Numbers) -> list[Claim]:
+        """Return the share is right, its explanation is not."""
+        useful, error = numbers["useful"], 1.96 * numbers["error"]
+        more = ", ".join(f"{share:.3f} for {m} classes" for m, share in numbers["more"].items())
+        right = abs(useful - 2 / 3) < 5 * numbers["error"]
+        return [
+            Claim(
+                "At z* = e_y the surrogate asks the useful question s = {y} two thirds of the time (three classes)",
+                "2/3",
+                f"{useful:.4f} ± {error:.4f} of {numbers['questions']} questions",
+                HOLDS if right else FAILS,
+                f"2/m for m classes: {more}",
+            ),
+            Claim(
+                "Two thirds is the ratio of the solid angle of [e₂, e₃] from e₁ to π",
+                "2/3",
+                f"{1 - useful:.4f} ± {error:.4f}",
+                CORRECTED if right else FAILS,
+                "the angle is π/3, the ratio 1/3: the share of lines that split e₂ from e₃; one minus it is the 2/3",
+            ),
+        ]
+
+    def draw(self, numbers: Numbers) -> Figure:
+        """Return the simplex with a cut through z, and the cuts at a corner."""
+        figure, (left, right) = panels(2, width=3.8, height=3.4)
+        _frame(left)
+        _cut(left, _in_plane(np.array([0.45, 0.35, 0.2])), 100.0, COLOURS[0])
+        left.plot(*_in_plane(np.array([0.45, 0.35, 0.2])), "o", color=COLOURS[1], label="z")
+        left.set_title("1{⟨e_Y − z, u⟩ > 0}")
+        left.legend(frameon=False, fontsize=8)
+        _frame(right)
+        right.fill(*(0.6 * _CORNERS).T, color=COLOURS[5], alpha=0.35, linewidth=0)
+        for angle in np.arange(0, 180, 20) + 10:
+            _cut(right, _CORNERS[0], float(angle), COLOURS[0] if angle < 60 else COLOURS[2])
+        right.plot([], [], color=COLOURS[2], label="asks whether Y = 1")
+        right.plot([], [], color=COLOURS[0], label="splits the others")
+        right.plot(*_CORNERS[0], "o", color=COLOURS[1], label="z = e₁")
+        right.set_title(f"useful {numbers['useful']:.3f}, splitting {1 - numbers['useful']:.3f}")
+        right.legend(framealpha=1, edgecolor="none", fontsize=8, loc="upper right")
+        return figure
+
+
+def _cut(axes: Axes, through: Array, angle: float, colour: str) -> None:
+    direction = np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
+    ends = np.array([through - 1.3 * direction, through + 1.3 * direction])
+    axes.plot(*ends.T, color=colour, linewidth=1.2)

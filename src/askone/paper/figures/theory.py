@@ -15,10 +15,9 @@ from askone._common.types import Array
 from askone.features.kernels import Gaussian
 from askone.learners.step_rules import Theorem, Uniform
 from askone.paper._base import CORRECTED, FAILS, HOLDS, Claim, Job, Numbers, Run
-from askone.paper._fits import slope
 from askone.paper._plots import COLOURS, Figure, band, panels
 from askone.paper._synthetic import kernel_learner, uniform_rows
-from askone.paper._trials import chunks, joined
+from askone.paper._trials import chunks, joined, last, parted, slope
 from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
 
@@ -95,20 +94,20 @@ class Bound(Run):
         """Return excess risks (m: trials x horizons), the bounds, the largest share of the bound, slopes."""
         chosen = self._settings(quick)
         ms, Ts = chosen["outputs"], chosen["horizons"]
-        parts = len(chunks(chosen["trials"], 10))
-        grouped = [joined(results[i * parts : (i + 1) * parts]) for i in range(len(ms) + 1)]
+        *grouped, noisy = map(joined, parted(results, [*map(str, ms), "noisy"]).values())
         bounds = [[theory.bound(1.0, 1.0, m, T) for T in Ts] for m in ms]
-        last = np.array([np.array(runs)[:, -1] for runs in grouped[:-1]]).T
         return {
             "outputs": ms,
             "horizons": Ts,
-            "excess": {str(m): runs for m, runs in zip(ms, grouped[:-1], strict=True)},
-            "noisy": grouped[-1],
+            "excess": {str(m): runs for m, runs in zip(ms, grouped, strict=True)},
+            "noisy": noisy,
             "bounds": bounds,
-            "share": max(_share(runs, limit) for runs, limit in zip(grouped, [*bounds, bounds[0]], strict=True)),
-            "in_T": {str(m): slope(Ts, np.array(runs)) for m, runs in zip(ms, grouped[:-1], strict=True)},
-            "in_T_noisy": slope(Ts, np.array(grouped[-1])),
-            "in_m": slope(ms, last),
+            "share": max(
+                _share(runs, limit) for runs, limit in zip([*grouped, noisy], [*bounds, bounds[0]], strict=True)
+            ),
+            "in_T": {str(m): slope(Ts, runs) for m, runs in zip(ms, grouped, strict=True)},
+            "in_T_noisy": slope(Ts, noisy),
+            "in_m": slope(ms, last(grouped)),
         }
 
     def claims(self, numbers: Numbers) -> list[Claim]:
@@ -151,8 +150,7 @@ class Bound(Run):
             band(left, Ts, numbers["excess"][str(m)], f"m = {m}", colour)
             left.plot(Ts, numbers["bounds"][ms.index(m)], "--", color=colour)
         band(left, Ts, numbers["noisy"], "m = 1, noise 0.3", COLOURS[3])
-        last = np.array([np.array(runs)[:, -1] for runs in numbers["excess"].values()]).T
-        band(right, ms, last, "measured", COLOURS[0], style="o-")
+        band(right, ms, last(numbers["excess"].values()), "measured", COLOURS[0], style="o-")
         right.plot(ms, [row[-1] for row in numbers["bounds"]], "--", color=COLOURS[1], label="κM / (c₂√T), right c₂")
         right.plot(ms, [m**1.5 / math.sqrt(Ts[-1]) for m in ms], ":", color=COLOURS[6], label="paper: κM m^1.5 / √T")
         left.set(xlabel="questions T", ylabel="excess risk", title="solid: measured, dashed: bound")

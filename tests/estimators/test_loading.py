@@ -19,7 +19,7 @@ from askone import (
 )
 from askone.errors import InvalidFile
 from askone.estimators import files
-from askone.estimators._old_params import modern
+from askone.estimators.loading import modern
 from askone.labels.losses import Huber, LogCosh, Quantile
 from samples import small_labels, small_rows
 

@@ -1,4 +1,4 @@
-"""askone replay: whether the model is what its log makes of it, and what it would be without somebody."""
+"""askone verify, whether logs are what was written; and replay, whether the model is what its log makes of it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,28 @@ from askone.campaign.lazy import campaign as campaigns
 from askone.campaign.lazy import model_file
 from askone.cli.console import counted, say
 from askone.cli.files import known_store, whole_file
-from askone.cli.status import BAD, GOOD
 from askone.errors import InvalidArgument
 from askone.store.entries import Entry
 from askone.store.notices import Excluded
 from askone.store.store import Store
+from askone.store.verification import Verdict, verify
+
+
+def run_verify(chosen: argparse.Namespace, console: Console) -> int:
+    """Check hashes of logs and rows; 1 if any is broken."""
+    with known_store(chosen.store) as store:
+        names = [chosen.name] if chosen.name is not None else [record.name for record in store.campaigns()]
+        verdicts = [verify(store, name) for name in names]
+    for verdict in verdicts:
+        say(console, _verdict(verdict))
+    return 0 if all(verdict.valid for verdict in verdicts) else 1
+
+
+def _verdict(verdict: Verdict) -> str:
+    found = f"{counted(verdict.entries, 'entry', 'entries')}, {counted(verdict.rows, 'row')}"
+    if verdict.valid:
+        return f"{verdict.campaign}: as written; {found}; head {verdict.head}"
+    return f"{verdict.campaign}: BROKEN at entry {verdict.broken}: {verdict.reason}; good before it: {found}"
 
 
 def run_replay(chosen: argparse.Namespace, console: Console) -> int:
@@ -39,7 +56,7 @@ def _compare(store: Store, fresh: campaigns.Campaign, console: Console) -> int:
     told = f"{counted(fresh.book.seq, 'entry', 'entries')}, {lessons} learnt anew"
     verdict = "the state is the same, bit for bit" if same else "the state DIFFERS from the one that was kept"
     say(console, f"{fresh.name}: {told}: {verdict}.")
-    return GOOD if same else BAD
+    return 0 if same else 1
 
 
 def state_bytes(campaign: campaigns.Campaign) -> dict[str, tuple[str, tuple[int, ...], bytes]]:

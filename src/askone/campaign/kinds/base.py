@@ -1,0 +1,224 @@
+"""A kind of label: what a campaign does differently for numbers, classes and orders, in one object each."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, final
+
+import numpy as np
+
+from askone._common.types import Array
+from askone.campaign.settings.section import plain
+from askone.errors import InvalidArgument
+from askone.labels.base import Space
+from askone.labels.number import number_text
+from askone.learners.base import Learner
+from askone.questions.base import Question
+
+if TYPE_CHECKING:  # settings hold a kind; what learns and predicts is loaded when it is used
+    from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
+    from askone.campaign.tables.base import Column, Table
+    from askone.estimators.base import OneBitEstimator
+    from askone.estimators.choices.base import LearnerChoice
+
+CellType = Literal["int", "float", "bool", "text", "json"]
+Columns = tuple[tuple[str, CellType], ...]
+"""Columns of a file: their names, and what they hold."""
+
+EXAM_UNIFORMS = 3
+"""Uniforms that an exam takes."""
+SCATTER = 0.15
+"""How far made-up labels lie from their function, in parts of its spread."""
+_MOST_LISTED = 12  # names in a line
+
+
+@final
+class Exam(NamedTuple):
+    """A question, the score of a no and of a yes, and the most that any question drawn instead could have scored."""
+
+    question: Question
+    score: tuple[float, float]
+    most: float = 1.0
+
+
+@final
+class View(NamedTuple):
+    """A question in parts: what pages, dashboards and files have of it beside its sentence.
+
+    ``kind`` is the sort of question: "threshold", "set" or "pair"; ``parts`` are what a page shows of it, by that sort;
+    ``answers`` its own words for yes and no; ``mark`` what a dashboard draws, and ``mirrored`` whether a yes to the
+    question is a no to what is drawn.  It was drawn with a ``probability``, or its threshold with a ``density``.
+    """
+
+    kind: str
+    parts: Mapping[str, Any] = {}
+    answers: tuple[str, str] | None = None
+    mark: Mapping[str, Any] = {}
+    mirrored: bool = False
+    probability: float | None = None
+    density: float | None = None
+
+
+Scores = Sequence[float]
+Smooth = Callable[[int], Array]
+"""Makes so many functions of the rows, each with mean 0 and deviation 1 over them."""
+Truth = tuple[Array, Callable[[Any, Array], float]]
+"""Made-up labels of the rows asked about, and how good predictions of the test rows are, by the learner's space."""
+
+
+class Kind(ABC):
+    """The section ``[labels]`` of the settings, and all that a campaign does with such labels.
+
+    A kind of one's own is a class with ``@section("labels")`` that fills in what is abstract here;
+    ``registry.register`` makes it known by its name.
+    """
+
+    __pydantic_fields__: ClassVar[dict[str, Any]]
+    kind: ClassVar[str]
+    """Its name in settings."""
+    learners: ClassVar[tuple[str, ...]]
+    """What ``learner.learner`` may be."""
+    tuned: ClassVar[tuple[str, ...]] = ()
+    """Settings of the learner that not every kind has: "loss", "interval"."""
+    measure: ClassVar[str]
+    """What the mean score of exams is."""
+    is_share: ClassVar[bool] = True
+    """Whether that lies between 0 and 1, and more is better."""
+    view_kind: ClassVar[str]
+    """The sort of question that is asked; dashboards draw by it."""
+    is_drawn_by_rows: ClassVar[bool] = False
+    """Whether dashboards draw questions over a column of their rows, with the predictions."""
+    needs_rows: ClassVar[bool] = True
+    """Whether there must be a table."""
+    rehearsed: ClassVar[int] = 2_000
+    """Answers that a forecast rehearses at most: its curve ends there, its cost does not."""
+    options: ClassVar[Mapping[str, str]] = {}
+    """Options of ``askone new``, and the settings that they give."""
+    usage: ClassVar[str]
+    """Its name, and the options that it takes."""
+    places: ClassVar[Mapping[str, str]] = {}
+    """Arguments of its space and estimator that have another name in the settings."""
+
+    # -- settings ---------------------------------------------------------------------------------
+
+    @classmethod
+    def required(cls) -> list[str]:
+        """Return the names of settings without a default."""
+        return [name for name, info in cls.__pydantic_fields__.items() if info.is_required()]
+
+    @classmethod
+    def suggested(cls, table: Table, gold: Column) -> Self | None:  # noqa: ARG003
+        """Return settings that known labels speak for, or None."""
+        return None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values, the name of the kind first."""
+        return {"kind": self.kind, **plain(self)}
+
+    @abstractmethod
+    def space(self, question: QuestionSettings) -> Space:
+        """Return the label space, with the wording of questions."""
+
+    @abstractmethod
+    def described(self) -> str:
+        """Return a line that says what labels are."""
+
+    @property
+    def noun(self) -> str:
+        """The word for a label, if it has one."""
+        return ""
+
+    @property
+    def error_unit(self) -> str:
+        """The unit of what is measured."""
+        return ""
+
+    def check(self, learner: LearnerSettings) -> None:
+        """Refuse what the estimator would refuse, before there are rows."""
+        for name, default in (("loss", "median"), ("interval", None)):
+            if name not in self.tuned and getattr(learner, name) != default:
+                raise InvalidArgument(f"learner.{name}", "left alone: it is for numbers", getattr(learner, name))
+        gradients = learner.learner in ("sgd", "rls") or learner.loss != "median"
+        if gradients and (learner.flip or learner.interval is not None):
+            name = "flip" if learner.flip else "interval"
+            allowed = "left alone with learner 'sgd' or 'rls', or another loss than the median"
+            raise InvalidArgument(f"learner.{name}", allowed, getattr(learner, name))
+
+    @abstractmethod
+    def as_label(self, value: Any) -> Any:
+        """Return a known label, from a cell of a table, as JSON."""
+
+    # -- questions --------------------------------------------------------------------------------
+
+    @abstractmethod
+    def estimator(self, settings: Settings, **shared: Any) -> OneBitEstimator:
+        """Return the model to begin with; ``shared`` are arguments that all estimators have."""
+
+    @abstractmethod
+    def likelihood(self, features: int | None) -> LearnerChoice:
+        """Return the learner that it has if no other is chosen, with so many features at most."""
+
+    def view(self, question: Question) -> View:
+        """Return the parts of a question."""
+        return View(question.kind)
+
+    def plausible(self, question: Question, learner: Learner[Any], state: Any) -> Question:
+        """Return the question, or one like it that a person does not wonder about."""
+        return question
+
+    @abstractmethod
+    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
+        """Return a question that measures the model at its present state, or None if there is none yet.
+
+        The mean of its score is the error (or the share).  ``scores`` are those of the latest exams.
+        """
+
+    # -- predictions ------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def columns(self) -> Columns:
+        """The columns of predictions, the first of them "prediction"."""
+
+    @abstractmethod
+    def predicted(self, estimator: Any, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
+        """Return predictions for rows, or for everybody: a list for each column."""
+
+    # -- forecasts --------------------------------------------------------------------------------
+
+    @property
+    def forecast_measure(self) -> str:
+        """What a forecast's numbers are."""
+        return self.measure
+
+    @abstractmethod
+    def truth(self, smooth: Smooth, X: Array, order: Array, test: Array, random: np.random.Generator) -> Truth:
+        """Make up labels of the rows X[order]."""
+
+
+def listed(names: Sequence[object]) -> str:
+    """Return the first names of many in a line.
+
+    >>> listed(range(14))
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, and 2 more'
+    """
+    more = f", and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    return ", ".join(str(name) for name in names[:_MOST_LISTED]) + more
+
+
+def named(names: Sequence[Any], value: Any) -> Any:
+    """Return the class or item that reads the same: cells of numbers are told from texts by their file alone."""
+    text = value.strip() if isinstance(value, str) else number_text(value)
+    for name in names:
+        if text == (name if isinstance(name, str) else number_text(name)):
+            return name
+    known = ", ".join(str(name) for name in names[:10])
+    raise InvalidArgument("label", f"one of: {known}", repr(value)[:60])
+
+
+def objects(names: Sequence[Any]) -> Array:
+    """Return names as an array of objects."""
+    out = np.empty(len(names), dtype=object)
+    out[:] = names
+    return out

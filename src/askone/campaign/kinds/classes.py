@@ -1,0 +1,155 @@
+"""Labels that are classes: is it one of these?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, final
+
+import numpy as np
+
+from askone._common.lazy_import import lazy_import
+from askone._common.types import Array
+from askone._common.validate import as_count
+from askone.campaign.kinds.base import (
+    SCATTER,
+    CellType,
+    Columns,
+    Exam,
+    Kind,
+    Scores,
+    Smooth,
+    Truth,
+    View,
+    listed,
+    named,
+    objects,
+)
+from askone.campaign.settings.section import Attributes, Names, about, section
+from askone.labels.classes import Classes, FiniteSpace
+from askone.learners.abilities import probabilities
+from askone.learners.base import Learner
+from askone.questions.base import Question
+from askone.questions.subset import Subset
+
+if TYPE_CHECKING:
+    from askone.campaign.settings.settings import QuestionSettings, Settings
+    from askone.campaign.tables.base import Column, Table
+    from askone.estimators import classifier
+    from askone.estimators.choices import likelihoods
+    from askone.estimators.choices.base import LearnerChoice
+else:
+    classifier = lazy_import("askone.estimators.classifier")
+    likelihoods = lazy_import("askone.estimators.choices.likelihoods")
+
+_MOST_SUGGESTED = 30  # different labels that are taken for classes
+_LONGEST_SUGGESTED = 100  # characters of such a label
+
+
+@final
+@section("labels")
+class ClassNames(Kind):
+    """Labels are classes.  ``attributes`` (a title, and the classes that have it) are then what alone is asked."""
+
+    classes: Annotated[Names, about("the classes")]
+    attributes: Annotated[Attributes, about("titles, each with the classes that have it")] = None
+    max_set_size: Annotated[int | None, about("at most so many classes in a question", 3, ge=1)] = None
+
+    kind: ClassVar[str] = "class"
+    learners: ClassVar[tuple[str, ...]] = ("auto", "likelihood", "sgd", "rls")
+    measure: ClassVar[str] = "share right"
+    view_kind: ClassVar[str] = "set"
+    usage: ClassVar[str] = "class (with --classes)"
+    options: ClassVar[Mapping[str, str]] = {"classes": "classes"}
+    places: ClassVar[Mapping[str, str]] = {"names": "classes", "label": "classes", "sets": "attributes"}
+
+    def __post_init__(self) -> None:
+        if self.max_set_size is not None:
+            as_count(self.max_set_size, "labels.max_set_size", 1, max(1, len(self.classes) - 1))
+
+    @classmethod
+    def suggested(cls, table: Table, gold: Column) -> Self | None:
+        """Return the classes that known labels name, if they are few and no numbers."""
+        levels = sorted({row[gold.name].strip() for row in table.sample if isinstance(row[gold.name], str)} - {""})
+        few = 2 <= len(levels) <= _MOST_SUGGESTED and max(map(len, levels)) <= _LONGEST_SUGGESTED
+        return cls(tuple(levels)) if few and gold.kind != "number" else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values; attributes are a table of their titles."""
+        attributes = None if self.attributes is None else {title: list(members) for title, members in self.attributes}
+        return {**super().to_json(), "attributes": attributes}
+
+    def space(self, question: QuestionSettings) -> Classes:
+        return Classes(self.classes, self.attributes or (), (), self.max_set_size, question.wording)
+
+    def described(self) -> str:
+        return f"one of {len(self.classes)} classes: {listed(self.classes)}"
+
+    def as_label(self, value: Any) -> Any:
+        """Return the class that reads the same."""
+        return named(self.classes, value)
+
+    def estimator(self, settings: Settings, **shared: Any) -> classifier.OneBitClassifier:
+        """Return a classifier."""
+        attributes = None if self.attributes is None else {title: list(one) for title, one in self.attributes}
+        return classifier.OneBitClassifier(
+            self.classes,
+            attributes=attributes,
+            max_set_size=self.max_set_size,
+            wording=settings.question.wording,
+            **shared,
+        )
+
+    def likelihood(self, features: int | None) -> LearnerChoice:
+        """Return the likelihood of sets."""
+        return likelihoods.SetLikelihood(n_components=features)
+
+    def view(self, question: Question) -> View:
+        """Return the set; where it has a title, a page shows that alone."""
+        if not isinstance(question, Subset):
+            return super().view(question)
+        members = [str(name) for name in question.members]
+        parts = {"set": None if question.title else members}
+        return View("set", parts, mark={"members": members}, probability=question.probability)
+
+    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
+        """Return "Is it f(x)?", which is right as often as the model is.
+
+        Where only attributes or sets may be asked, one of them by lot agrees with the predicted class so often as the
+        model knows them.
+        """
+        space, learnt = learner.space, learner.count(state)
+        if not isinstance(space, FiniteSpace):
+            return None
+        best = space.decode(learner.predict(state, x[None]), x[None])[0, 0]
+        prescribed = [*space.attributes, *space.sets]
+        if not prescribed:
+            return Exam(Subset((best,), wording=space.wording, learnt=learnt), (0.0, 1.0))
+        title, members = prescribed[min(int(uniform[0] * len(prescribed)), len(prescribed) - 1)]
+        question = Subset(tuple(members), title, wording=space.wording, learnt=learnt)
+        return Exam(question, (0.0, 1.0) if best in members else (1.0, 0.0))
+
+    @property
+    def columns(self) -> Columns:
+        """The predicted class, its probability, and those of all."""
+        types = {type(name) for name in self.classes}
+        one: CellType = "text" if types == {str} else "float" if types == {float} else "json"
+        return ("prediction", one), ("probability", "float"), ("probabilities", "json")
+
+    def predicted(
+        self, estimator: classifier.OneBitClassifier, X: Array, rowless: bool = False
+    ) -> dict[str, list[Any]]:
+        """Return classes, with probabilities if the model has some."""
+        stream, best = estimator.stream_, estimator.predict(X).tolist()
+        found = probabilities(stream.learner, stream.state, X)
+        if found is None:
+            return {"prediction": best, **dict.fromkeys(("probability", "probabilities"), [None] * len(best))}
+        names, rows = [str(name) for name in self.classes], found.tolist()
+        chances = [dict(zip(names, row, strict=True)) for row in rows]
+        return {"prediction": best, "probability": list(map(max, rows)), "probabilities": chances}
+
+    def truth(self, smooth: Smooth, X: Array, order: Array, test: Array, random: np.random.Generator) -> Truth:
+        """Make up classes; how good predictions are is the share that is right."""
+        f, names = smooth(len(self.classes)), objects(self.classes)
+        best = names[f[test].argmax(axis=1)]
+        noisy = f[order] + SCATTER * random.gumbel(size=(len(order), len(names)))
+        return names[noisy.argmax(axis=1)], lambda space, z: float(np.mean(space.decode(z, X[test])[:, 0] == best))

@@ -1,0 +1,266 @@
+"""Labels that are numbers in a range: is it above a threshold?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, final
+
+import numpy as np
+
+from askone._common.lazy_import import lazy_import
+from askone._common.types import Array
+from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View
+from askone.campaign.settings.section import Words, about, section
+from askone.errors import InvalidArgument
+from askone.labels.number import YES_NO, Real, Wording, number_text
+from askone.learners.abilities import Forecasts, able, deviation, interval, space_at
+from askone.learners.base import Learner
+from askone.questions.base import Question
+from askone.questions.half_space import HalfSpace
+
+if TYPE_CHECKING:
+    from askone._common import compiled
+    from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
+    from askone.estimators import regressor
+    from askone.estimators.choices import likelihoods
+    from askone.estimators.choices.base import LearnerChoice
+else:
+    compiled = lazy_import("askone._common.compiled")
+    regressor = lazy_import("askone.estimators.regressor")
+    likelihoods = lazy_import("askone.estimators.choices.likelihoods")
+
+_EDGE = 0.01  # of the range, next to its ends, is not asked about
+_USUAL_ERROR = 0.05  # to expect before anything was measured, as a part of the range
+_LEAST_ERROR = 0.002  # that exams reckon with, as a part of the range
+_USUAL_WEIGHT = 4  # exams that the usual error counts for
+_WIDE = 2.5  # W in units of Laplace's scale
+
+
+@final
+@section("labels")
+class Numbers(Kind):
+    """Labels are numbers in a plausible range (None: it is found by the first questions)."""
+
+    low: Annotated[
+        float | None, about("the range in which labels plausibly lie (none: the first questions find it)", 0.0)
+    ] = None
+    high: Annotated[float | None, about("", 100.0)] = None
+    unit: Annotated[Words, about("stands behind thresholds")] = ""
+    decimals: Annotated[
+        int | None, about("decimals of thresholds; negative: tens, hundreds, ...", 0, ge=-15, le=15)
+    ] = None
+    name: Annotated[Words, about("what the number is: the price")] = ""
+
+    kind: ClassVar[str] = "number"
+    learners: ClassVar[tuple[str, ...]] = ("auto", "filters", "sgd", "rls")
+    tuned: ClassVar[tuple[str, ...]] = ("loss", "interval")
+    measure: ClassVar[str] = "mean error"
+    is_share: ClassVar[bool] = False
+    view_kind: ClassVar[str] = "threshold"
+    is_drawn_by_rows: ClassVar[bool] = True
+    usage: ClassVar[str] = "number (with --low and --high)"
+    places: ClassVar[Mapping[str, str]] = {"names": "name"}
+    options: ClassVar[Mapping[str, str]] = {
+        "low": "low", "high": "high", "unit": "unit", "decimals": "decimals", "label": "name",
+    }  # fmt: skip
+
+    def __post_init__(self) -> None:
+        if (self.low is None) != (self.high is None):
+            raise InvalidArgument(f"labels.{'low' if self.low is None else 'high'}", "given, as the other end is", None)
+
+    @property
+    def noun(self) -> str:
+        """The name without its article, which questions have already.
+
+        >>> Numbers(0, 9, name="the price").noun
+        'price'
+        """
+        name = self.name.strip()
+        return name[4:].lstrip() if name[:4].lower() == "the " else name
+
+    @property
+    def error_unit(self) -> str:
+        """The unit of labels."""
+        return self.unit
+
+    def space(self, question: QuestionSettings) -> Real:
+        """Return the range; [-1, 1] stands for one that is not known."""
+        ends = (-1.0, 1.0) if self.low is None or self.high is None else (self.low, self.high)
+        names = (self.noun,) if self.noun else ()
+        return Real(*ends, names, self.unit, self.decimals, question.wording, question.answers)
+
+    def described(self) -> str:
+        if self.low is None or self.high is None:
+            return "numbers; their range is unknown, so the first questions are spent on it (--low, --high)"
+        return f"numbers from {number_text(self.low)} to {number_text(self.high)} {self.unit}".rstrip()
+
+    def check(self, learner: LearnerSettings) -> None:
+        super().check(learner)
+        if learner.learner == "filters" and learner.loss != "median":
+            raise InvalidArgument("learner.loss", "'median' with learner 'filters'", repr(learner.loss))
+        if learner.learner == "rls" and learner.loss != "squared":
+            raise InvalidArgument("learner.loss", "'squared' with learner 'rls'", repr(learner.loss))
+        if self.low is None and (learner.learner == "rls" or learner.loss in ("huber", "logcosh")):
+            raise InvalidArgument("labels.low", f"given, for learner.loss {learner.loss!r}", None)
+
+    def as_label(self, value: Any) -> float:
+        """Return a finite number."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number) or isinstance(value, bool):
+            raise InvalidArgument("label", "a number", repr(value)[:60])
+        return number
+
+    def estimator(self, settings: Settings, **shared: Any) -> regressor.OneBitRegressor:
+        """Return a regressor."""
+        question = settings.question
+        return regressor.OneBitRegressor(
+            self.low,
+            self.high,
+            wording=Wording((self.noun,) if self.noun else (), self.unit, question.wording, question.answers),
+            decimals="auto" if self.decimals is None else self.decimals,
+            interval=settings.learner.interval,
+            **shared,
+        )
+
+    def likelihood(self, features: int | None) -> LearnerChoice:
+        """Return filters."""
+        return likelihoods.Filters(n_components=features)
+
+    # -- questions --------------------------------------------------------------------------------
+
+    def view(self, question: Question) -> View:
+        """Return the threshold, its unit and its side."""
+        if not isinstance(question, HalfSpace):
+            return super().view(question)
+        sign = 1.0 if question.direction[0] > 0 else -1.0
+        return View(
+            "threshold",
+            {"threshold": _threshold(question)},
+            None if question.answers == YES_NO else question.answers,
+            {"y": sign * question.threshold},
+            mirrored=sign < 0,
+            density=question.density,
+        )
+
+    def plausible(self, question: Question, learner: Learner[Any], state: Any) -> Question:
+        """Return a threshold within the range: a person who is asked about another loses trust.
+
+        Only for a learner with a likelihood, which takes any threshold; a slope must be asked for where it is.
+        """
+        space = _known_range(learner, state)
+        if space is None or not isinstance(question, HalfSpace) or len(question.direction) > 1:
+            return question
+        if not able(learner, Forecasts) or question.quantities or question.purpose:
+            return question
+        sign, low, high = question.direction[0], space.lows[0], space.highs[0]
+        inside = sign * min(max(sign * question.threshold, low + _EDGE * (high - low)), high - _EDGE * (high - low))
+        return question if inside == question.threshold else replace(question, threshold=_rounded(space, inside))
+
+    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
+        """Return a threshold near the prediction, see ``threshold_exam``; None before the range is known."""
+        space = _known_range(learner, state)
+        if space is None or space.m > 1:
+            return None
+        usual = _USUAL_ERROR * (space.highs[0] - space.lows[0])
+        error = (_USUAL_WEIGHT * usual + sum(scores)) / (_USUAL_WEIGHT + len(scores))
+        return threshold_exam(space, float(learner.predict(state, x[None])[0, 0]), uniform, learner.count(state), error)
+
+    # -- predictions and forecasts ----------------------------------------------------------------
+
+    @property
+    def columns(self) -> Columns:
+        """The prediction, its deviation, and an interval."""
+        return ("prediction", "float"), ("std", "float"), ("low", "float"), ("high", "float")
+
+    def predicted(self, estimator: regressor.OneBitRegressor, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
+        """Return predictions within the range that was declared: what cannot be is not said, however unsure it is.
+
+        The interval is that of the labels where it was asked about, else two deviations of the predicted median.
+        """
+        learner, state, values = estimator.stream_.learner, estimator.stream_.state, estimator.predict(X)
+        spread, ends = deviation(learner, state, X), interval(learner, state, X)
+        if ends is None and spread is not None:
+            ends = values[:, None] - 2 * spread, values[:, None] + 2 * spread
+        low, high = (None, None) if ends is None else map(self._within, ends)
+        columns = {"std": spread, "low": low, "high": high}
+        told = {name: [None] * len(X) if one is None else one[:, 0].tolist() for name, one in columns.items()}
+        return {"prediction": self._within(values).tolist(), **told}
+
+    def _within(self, values: Array) -> Array:
+        return values if self.low is None else np.clip(values, self.low, self.high)
+
+    @property
+    def forecast_measure(self) -> str:
+        """The measure, and its unit."""
+        if self.low is None:
+            return "mean error in parts of the labels' spread"
+        return f"mean error in {self.unit}" if self.unit else "mean error"
+
+    def truth(self, smooth: Smooth, X: Array, order: Array, test: Array, random: np.random.Generator) -> Truth:
+        """Make up numbers in the middle of the range; how wrong predictions are is their mean absolute error."""
+        low, high = (-2.5, 2.5) if self.low is None or self.high is None else (self.low, self.high)
+        middle, spread = (low + high) / 2, (high - low) / 5
+        f = middle + spread * smooth(1)[:, 0]
+        labels = np.clip(f[order] + SCATTER * spread * random.standard_normal(len(order)), low, high)
+        return labels, lambda _, z: float(np.mean(np.abs(z[:, 0] - f[test])))
+
+
+def _threshold(question: HalfSpace) -> dict[str, str]:
+    words, below = question.wording, str(question).find(" below ") >= 0 and all(w <= 0 for w in question.weights)
+    shown = -question.shown if below else question.shown
+    name = words.amount(tuple(-w for w in question.weights) if below else question.weights)
+    return {"shown": number_text(shown), "unit": words.unit, "name": name, "side": "below" if below else "above"}
+
+
+def _known_range(learner: Learner[Any], state: Any) -> Real | None:
+    """Return the space, with the range that was declared or, if one is sought, found by now."""
+    space = space_at(learner, state)
+    return space if isinstance(space, Real) else None
+
+
+def _rounded(space: Real, threshold: float) -> float:
+    return threshold if space.decimals is None else float(compiled.rounded(threshold, space.decimals))
+
+
+def threshold_exam(space: Real, predicted: float, uniform: Array, learnt: int, error: float | None = None) -> Exam:
+    """Return a threshold whose score has the error as its mean.
+
+    With f the prediction and the threshold c of density q on [f - W, f + W], the score 1{y and f lie on different
+    sides of c} / q(c) has the mean min(|y - f|, W).  W is five times the error of late (``error``): far larger errors
+    count as W, and so does a slip of somebody's finger, which without W would count as the whole range.  Half of the
+    thresholds are drawn around the prediction by Laplace's distribution of twice that scale (for errors that fall off
+    exponentially that has the least variance), half uniformly.  A threshold that is rounded to be shown moves the mean
+    by one step of the rounding at most.
+    """
+    low, high = space.lows[0], space.highs[0]
+    f, usual = min(max(predicted, low), high), _USUAL_ERROR * (high - low) if error is None else error
+    s = 2 * min(max(usual, _LEAST_ERROR * (high - low)), 0.25 * (high - low))
+    low, high = max(low, f - _WIDE * s), min(high, f + _WIDE * s)
+    c = low + uniform[1] * (high - low) if uniform[0] < 0.5 else _laplace(f, s, low, high, float(uniform[1]))
+    density = 0.5 / (high - low) + 0.5 * _density(float(c), f, s, low, high)
+    shown = _rounded(space, float(c))
+    question = HalfSpace((1.0,), shown, density=density, wording=space.words, learnt=learnt)
+    weight = 1.0 / density
+    # The uniform half alone has at least this density, so that no weight is larger.
+    most = 2 * (high - low)
+    return Exam(question, (0.0, weight) if shown >= f else (weight, 0.0), most)
+
+
+def _laplace(f: float, s: float, low: float, high: float, u: float) -> float:
+    """Return a draw from Laplace's distribution around f, within [low, high]."""
+    below, above = _mass(f - low, s), _mass(high - f, s)
+    t = u * (below + above) - below
+    return f + math.copysign(-s * math.log1p(-min(abs(t), 1 - 1e-16)), t)
+
+
+def _mass(length: float, s: float) -> float:
+    return -math.expm1(-length / s)
+
+
+def _density(c: float, f: float, s: float, low: float, high: float) -> float:
+    return math.exp(-abs(c - f) / s) / s / (_mass(f - low, s) + _mass(high - f, s))
