@@ -58,7 +58,7 @@ def test_nothing_that_is_loaded_can_run():
 
 
 WRITTEN = {
-    "_ID", "_USER", "_TOKEN", "_ROW", "ENTRY_COLUMNS", "SEAT_COLUMNS", "CHUNK", "PAGE", "pragma", "columns", "column",
+    "_ID", "_TOKEN", "_ROW", "ENTRY_COLUMNS", "SEAT_COLUMNS", "CHUNK", "PAGE", "pragma", "columns", "column",
     "values", "table", "places", "', '.join(record)", "where", "only", "by", "among", "upto", "lock_number(lock)",
     "database.among_texts",
 }  # fmt: skip

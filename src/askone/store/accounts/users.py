@@ -91,12 +91,12 @@ class UserRepository(Repository):
         """Return all users, by their names."""
         return self._users("ORDER BY folded")
 
-    def _users(self, which: str, *values: str) -> list[User]:
-        found = self._read(f"SELECT id, name, role, password, disabled FROM users {which}", *values)
+    def _users(self, where: str, *values: str) -> list[User]:
+        found = self._read(f"SELECT id, name, role, password, disabled FROM users {where}", *values)
         return [User(id, name, role, password, bool(disabled)) for id, name, role, password, disabled in found]
 
-    def _user(self, which: str, value: str) -> User | None:
-        return next(iter(self._users(which, value)), None)
+    def _user(self, where: str, value: str) -> User | None:
+        return next(iter(self._users(where, value)), None)
 
     def set_password(self, id: str, password_hash: str | None) -> None:
         """Another password, or none: then nobody can sign in with one."""
