@@ -8,7 +8,7 @@ from askone._common.validate import as_count, as_number
 
 
 def c2(m: int) -> float:
-    """Return e|<e_1, U>| for U uniform on the sphere of R^m: sign(<z, U>) U averages to c2 z/|z|.
+    """Return E|<e_1, U>| for U uniform on the sphere of R^m: sign(<z, U>) U averages to c2 z/|z|.
 
     c2(m) = Gamma(m/2) / (sqrt(pi) Gamma((m+1)/2)), between sqrt(2/(pi m)) and sqrt(2/(pi (m-1/2))).
 

@@ -173,13 +173,10 @@ def encode(value: Any, arrays: dict[str, Array]) -> Any:
         return [encode(item, arrays) for item in value]
     if isinstance(value, dict):
         return {"mapping": [[encode(key, arrays), encode(item, arrays)] for key, item in value.items()]}
-    if type(value) in _NAMES:
-        names = [f.name for f in fields(value)]
-        parts = {name: encode(getattr(value, name), arrays) for name in names}
-        return {"type": _NAMES[type(value)], **parts}
-    own = registry.name_of(type(value))
-    if own is not None:
-        return {"own": own, "fields": {f.name: encode(getattr(value, f.name), arrays) for f in fields(value)}}
+    named, own = _NAMES.get(type(value)), registry.name_of(type(value))
+    if named is not None or own is not None:
+        parts = {f.name: encode(getattr(value, f.name), arrays) for f in fields(value)}
+        return {"own": own, "fields": parts} if named is None else {"type": named, **parts}
     if isinstance(value, Model):
         return {"type": "given"}
     raise InvalidArgument("model", "made of askone's own parts, to be saved", type(value).__name__)

@@ -219,7 +219,8 @@ class _Training:
                 progress(epoch)
             if epoch - self.epoch >= self.plan.patience:
                 break
-        self._restore(kept)
+        learnt, self.noise, self.odds = kept
+        self.module.load_state_dict(learnt)
 
     def share(self) -> Any:
         """Return the share of wrong answers."""
@@ -258,10 +259,6 @@ class _Training:
 
     def _weights(self) -> Any:
         return copy.deepcopy(self.module.state_dict()), self.noise.detach().clone(), self.odds.detach().clone()
-
-    def _restore(self, kept: Any) -> None:
-        self.module.load_state_dict(kept[0])
-        self.noise, self.odds = kept[1], kept[2]
 
 
 def _data(module: Any, scaler: Scaler, likelihood: Likelihood, told: list[Example]) -> tuple[Any, Any, Any, Any]:

@@ -197,7 +197,7 @@ class Contest(
     # -- answers ----------------------------------------------------------------------------------
 
     def tell(self, state: ContestState, x: ArrayLike, question: Question, answer: Answer) -> ContestState:
-        """Return all that are in forecast the answer and learn it; when it is time, those clearly behind are out."""
+        """Let all that are in forecast the answer and learn it; when it is time, those clearly behind are out."""
         alive = self.alive(state)
         if len(alive) == 1:
             parts = list(state.parts)

@@ -81,7 +81,7 @@ class Fold:
             self._states = {count: self._states[count] for count in kept[: self._most]}
 
     def _is_kept(self, count: int) -> bool:
-        """Return say whether the state after so many lessons stays: the further back, the fewer, by powers of two.
+        """Return whether the state after so many lessons stays: the further back, the fewer, by powers of two.
 
         So there are about log n of them, and to take back what was learnt k lessons ago takes fewer than 2k.
         """

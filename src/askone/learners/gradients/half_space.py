@@ -18,7 +18,7 @@ squared    passive   V                   distance if outside      that of the in
 ``passive`` thresholds do not look at z.  Their infimum loss, the distance from z to the half-space
 that the answer leaves, is *not* unbiased for the loss itself: with noise and thresholds drawn from
 F its target is F^{-1}(E F(Y)).  The family ``full`` reveals labels: the supervised baseline.  The
-family ``bundles`` is in ``bundles.py``.
+family ``bundles`` is in ``_bundle``.
 """
 
 from __future__ import annotations

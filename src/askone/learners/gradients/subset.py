@@ -257,10 +257,7 @@ class Designed(SetStrategy):
         return self.space.allowed or _singletons(self.space.size)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
-        """Return sum_y w_y g_y(z).
-
-        With the pseudo-label w that the question carries (z - Phi^T w for least squares).
-        """
+        """Return sum_y w_y g_y(z) with the w that the question carries (z - Phi^T w for least squares)."""
         lesson = of_family(question, Subset).yes if answer else of_family(question, Subset).no
         if len(lesson) != self.space.size:
             raise InvalidArgument("question", f"one that carries {self.space.size} weights", len(lesson))

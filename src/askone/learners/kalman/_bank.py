@@ -52,10 +52,7 @@ class Bank(ABC):
 
     @abstractmethod
     def learnt(self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers) -> Self:
-        """Return the bank, written into.
-
-        After at most PENDING - pending rows (arguments as of ``filtering.advance``).
-        """
+        """Return the bank, written into, after at most PENDING - pending rows (see ``_compiled.advance``)."""
 
     @abstractmethod
     def sharpened(self, ratio: Array) -> Self:
@@ -141,7 +138,7 @@ class FullBank(Bank):
         return np.asarray(Y)
 
     def opened(self, rows: int) -> FullBank:
-        """Return the matrices are copied only if they are due to change."""
+        """Copy the matrices only if they are due to change."""
         due = self.pending + rows >= _compiled.PENDING
         names = [name for name in self.parts if due or name not in ("alive", "mean", "factor")]
         return replace(self, **{name: array.copy() for name, array in self.arrays().items() if name in names})

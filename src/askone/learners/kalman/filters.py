@@ -158,10 +158,6 @@ class FilterLearner(
     def _lean(self) -> float:
         return float(ndtri(self.quantile))
 
-    @property
-    def _decimals(self) -> int:
-        return _UNROUNDED if self.space.decimals is None else self.space.decimals
-
     # -- the four functions ---------------------------------------------------------------------
 
     def init(self) -> BankState:
@@ -243,7 +239,7 @@ class FilterLearner(
         features = self._features(row, self._in_use(*state.banks))
         ((j, (side, threshold, extra)), *_) = self._shares(state, features, u, c).items()
         bank = state.banks[j]
-        at, spread = self._seen(bank, features)
+        at, spread = bank.seen(features, self._places(bank))
         noise = self.grid[bank.alive, 2]
         z = (at[:, 0] - self._lean * noise - threshold) / np.sqrt(spread[:, 0] + noise**2 + extra)
         above = float(bank.weights @ (self.flip + (1 - 2 * self.flip) * ndtr(z)))
@@ -332,7 +328,8 @@ class FilterLearner(
     def _advanced(self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float) -> Bank:
         """Return the bank, written into, after a block of rows that does not go beyond what may be pending."""
         law = (self.grid[bank.alive, 2].copy(), self._lean, self.flip, _LAPSE)
-        about = (extra, self.space.centers[j], self.space.scales[j], self._decimals)
+        decimals = _UNROUNDED if self.space.decimals is None else self.space.decimals
+        about = (extra, self.space.centers[j], self.space.scales[j], decimals)
         after = bank.learnt(features, self._places(bank), law, about, asked.arrays)
         return self._thinned(after) if after.count > bank.count and after.pending == 0 else after
 
@@ -426,19 +423,15 @@ class FilterLearner(
         for first in range(0, len(rows), _CHUNK):
             features = self._features(rows[first : first + _CHUNK], wanted)
             for j, bank in enumerate(state.banks):
-                out[first : first + _CHUNK, j] = value(bank, *self._seen(bank, features))
+                out[first : first + _CHUNK, j] = value(bank, *bank.seen(features, self._places(bank)))
         return out
 
     def _mixture(self, bank: Bank, features: Array) -> tuple[float, float]:
         """Return mean and variance of a label of one output at a row."""
-        at, spread = self._seen(bank, features)
+        at, spread = bank.seen(features, self._places(bank))
         mean = float(bank.weights @ at[:, 0])
         noise = self.grid[bank.alive, 2]
         return mean, float(bank.weights @ (spread[:, 0] + noise**2 + (at[:, 0] - mean) ** 2))
-
-    def _seen(self, bank: Bank, features: Array) -> tuple[Array, Array]:
-        """Return <x, mu> and x^T S x, K x n."""
-        return bank.seen(features, self._places(bank))
 
     def _in_use(self, *banks: Bank) -> list[int]:
         return sorted({int(g) for bank in banks for g in self.grid[bank.alive, 0].tolist()})

@@ -129,7 +129,7 @@ class GameLearner(Learner[GameState]):
         return Subset(members, self.sets.titles[which], **drawn)  # type: ignore[arg-type]  # named fields
 
     def tell(self, state: GameState, x: ArrayLike, question: Question, answer: Answer) -> GameState:
-        """Return both players move; see the module."""
+        """Let both players move; see the module."""
         row = as_row(x, self.columns)
         question = of_family(question, Subset)
         sign, which = (1.0 if question.accept(answer) else -1.0), self._which(question)

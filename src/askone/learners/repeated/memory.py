@@ -77,10 +77,7 @@ class RememberedReal(NumberRows):
         return (min(max(low, c), high), high) if bit else (low, max(min(high, c), low))
 
     def learnt(self, state: RowsState, row: Array, known: Known, question: Question, bit: bool) -> SGDState:
-        """Return the slope at the present prediction, if it is known on which side the label lies.
-
-        Else at the question.
-        """
+        """Return a step at the prediction if it is known on which side of it the label lies, else at the question."""
         side = self._side(state, row, known)
         late = 0 if side is not None else self.inner.count(state.inner) - (cast(HalfSpace, question).learnt or 0)
         return self._stepped(state, row, bit if side is None else side, max(late, 0))

@@ -159,8 +159,8 @@ class Recursive(AsksMany[RecursiveState], Streams[RecursiveState], TakesSlopes[R
 class PseudoLabels(Recursive, HasProbabilities[RecursiveState]):
     """Discrete labels: b^ = z - G with the gradient G of a strategy whose loss is squared.
 
-    Designed sets and single classes (``gradients.subsets``), pairs by Borda or one by one
-    (``gradients.comparisons``), full labels.  Whatever z is, E[b^ | Y = y] is the embedding of y; a good z
+    Designed sets and single classes (``gradients.subset``), pairs by Borda or one by one
+    (``gradients.ranking``), full labels.  Whatever z is, E[b^ | Y = y] is the embedding of y; a good z
     makes its variance small.  The ridge is one over the variance of the embedded labels' coordinates
     (four times that for orders).
 
@@ -244,7 +244,7 @@ class PseudoLabels(Recursive, HasProbabilities[RecursiveState]):
 class PseudoMeans(Recursive):
     """Real labels: the mean, without a bound on them, from thresholds at the scale of the errors.
 
-    A threshold c is drawn around the prediction along u, by the density q/2 of ``gradients.tails``; then
+    A threshold c is drawn around the prediction along u, by the density q/2 of ``HalfCauchy``; then
 
         b^ = z + m (1{<Y, u> > c} - 1{<z, u> > c}) 2/q(c) u
 

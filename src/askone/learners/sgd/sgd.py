@@ -354,21 +354,18 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         return self._stepped(point, coefficient[:, None] * asked.U, before, S)
 
     def _learn_labels(self, state: SGDState, rows: Array, labels: Array, skipped: Array) -> SGDState:
-        point = self.model.at(state.params, rows)
-        S, loss = state.S.copy(), self.gradient.loss
-        if self.step.diagonal or not self.model.linear or self._interpreted:
-            return self._learn_one_label(state, rows, labels, skipped)
+        loss = self.gradient.loss
+        if self.step.diagonal or not self.model.linear or self._interpreted:  # then there is one row
+            if skipped[0]:
+                return state
+            return self.descend(state, rows, loss.gradient(self.iterate(state, rows), labels)[0])
+        point, S = self.model.at(state.params, rows), state.S.copy()
         steps, before = np.empty(labels.shape), np.empty(len(rows))
         base = point.values(S[step_loops.SCALE]) / S[step_loops.SCALE]
         labels = np.ascontiguousarray(labels)
         gram = np.ascontiguousarray(point.gram())
         step_loops.stream_labels(base, gram, labels, skipped, loss.code, loss.parameter, S, self._R, steps, before)
         return self._stepped(point, steps, before, S)
-
-    def _learn_one_label(self, state: SGDState, row: Array, label: Array, skipped: Array) -> SGDState:
-        if skipped[0]:
-            return state
-        return self.descend(state, row, self.gradient.loss.gradient(self.iterate(state, row), label)[0])
 
     def _stepped(self, point: Point[Any], V: Array, before: Array, S: Array) -> SGDState:
         params = point.stepped(V, self._weights(before))

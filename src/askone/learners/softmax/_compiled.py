@@ -113,8 +113,7 @@ def step_once(
 
 @jit
 def half_set(p: Array, uniform: Array, most: int, floor: float, power: float, order: Array) -> int:
-    """Return classes drawn by p^power without replacement, at most so many, while their mass nears 1/2: how many are
-    in.
+    """Draw classes by p^power without replacement, at most so many, while their mass nears 1/2; return how many.
 
     ``order`` gets the classes; the drawing is that of the largest of power log p + Gumbel noise.
     """

@@ -133,7 +133,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         return self.banks[0].features.columns
 
     def init(self) -> ThurstoneState:
-        """Return n(0, tau^2 I) in every filter, all of one weight."""
+        """Return N(0, tau^2 I) in every filter, all of one weight."""
         m = self.space.size
         means = [np.zeros((len(bank.scales), m, bank.features.size)) for bank in self.banks]
         factors = [self._prior(bank) for bank in self.banks]
@@ -306,8 +306,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
 
 
 def default_bank(features: FeatureMap, flip: float = 0.0) -> PairBank:
-    """Return the filters that suit nearly anything: noise from a tenth of utilities' spread to three times it; odd
-    answers.
+    """Return the filters that suit nearly anything: noise of a tenth to three times utilities' spread; odd answers.
 
     For many features fewer of them, as each costs p^2 an answer.  ``flip`` is what is known of flips; more of them are
     thought possible.
