@@ -30,11 +30,7 @@ TIRED = 3
 
 @final
 class Book:
-    """See the module.
-
-    ``overlap`` is how many people are to answer each question, ``rowless`` says that all questions are about
-    one row (an order of items for everybody).
-    """
+    """See the module.  ``overlap`` people are to answer each question; ``rowless``: all are about one row."""
 
     def __init__(self, learner: Learner[Any], features: Features, overlap: int = 1, rowless: bool = False) -> None:
         self.overlap, self.rowless = overlap, rowless
@@ -172,20 +168,14 @@ class Book:
         return 1 if self.asked[number].role == "gold" else self.overlap
 
     def open_to(self, person: str, number: int) -> bool:
-        """Return whether a question may go to somebody: it is open, and new to them.
-
-        As is the row if its label is known.
-        """
+        """Return whether a question may go to somebody: it is open and new to them, and so is a row of gold."""
         asking = self.asked[number]
-        if asking.role == "gold" and asking.position in self.person(person).gold_seen:
-            return False
-        return number in self.touched and person not in self.touched[number]
+        seen = asking.role == "gold" and asking.position in self.person(person).gold_seen
+        return not seen and number in self.touched and person not in self.touched[number]
 
     def lacking(self, number: int) -> int:
         """Return how many answers are still to come to a question."""
-        if number in self.closed:
-            return 0
-        return self.seats(number) - len(self._standing(number))
+        return 0 if number in self.closed else self.seats(number) - len(self._standing(number))
 
     def _standing(self, number: int) -> list[Given]:
         """Return the answers that take a seat; gold measured its person, and is not asked of another instead."""
@@ -272,16 +262,9 @@ class Book:
         self.flags.append(entry)
         self._counted(entry.who).flags += 1
 
-    def _excluded(self, entry: Entry, event: Excluded) -> None:
-        self.excluded.add(event.person)
-        self._redecide(event.person)
-
-    def _included(self, entry: Entry, event: Included) -> None:
-        self.excluded.discard(event.person)
-        self._redecide(event.person)
-
-    def _redecide(self, person: str) -> None:
-        for number in {done.number for done in self.person(person).done}:
+    def _judged(self, entry: Entry, event: Excluded | Included) -> None:
+        (self.excluded.add if isinstance(event, Excluded) else self.excluded.discard)(event.person)
+        for number in {done.number for done in self.person(event.person).done}:
             self._refresh(number)
             self._decide(number)
 
@@ -332,7 +315,7 @@ _NOTES: dict[type, _Note] = {
     Skipped: Book._skipped,
     Reopened: Book._reopened,
     Flagged: Book._flagged,
-    Excluded: Book._excluded,
-    Included: Book._included,
+    Excluded: Book._judged,
+    Included: Book._judged,
 }
 """What each kind of entry does; ``Revisited`` belongs to learners that campaigns do not use."""
