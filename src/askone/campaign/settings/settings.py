@@ -224,10 +224,7 @@ class Settings:
         return cls(title=given["title"], **sections)
 
     def to_toml(self, annotated: bool = False) -> str:
-        """Return the TOML file; settings that are None are left out.
-
-        ``annotated``: with a note on each setting, and examples of those that have no value.
-        """
+        """Return the TOML file without settings that are None; ``annotated``: with notes, and examples of these."""
         return to_toml(self.to_json(), self._notes() if annotated else {})
 
     def _notes(self) -> dict[str, tuple[str, Any]]:
