@@ -104,10 +104,9 @@ class Seats:
         """Return what this person has had before, and not answered."""
         mine = (seat for seat in self.here.values() if seat.person == person)
         for seat in sorted(mine, key=lambda seat: (seat.number, seat.seat)):
-            if seat.number in self._book.closed:
-                self.leave(seat)
-            else:
+            if seat.number not in self._book.closed:
                 return self.give(seat, person)
+            self.leave(seat)
         return None
 
     def holds(self, person: str) -> bool:

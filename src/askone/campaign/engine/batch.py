@@ -11,7 +11,8 @@ from typing import final
 
 from askone.campaign.engine._leases import Seats, fresh_lease
 from askone.campaign.engine.commands import Ahead, Request, Served, Serving, State, ids_of, leases_of, people_of
-from askone.campaign.engine.planner import QUIET, Asker, Drafted, PlannedQuestion
+from askone.campaign.engine.planner import QUIET, Asker, Drafted
+from askone.campaign.engine.projection import PlannedQuestion
 from askone.store.entries import Entry, Seat
 from askone.store.transactions import Prefetched, Transaction
 
@@ -146,7 +147,7 @@ class Sitting:
     def _following(self, person: str, number: int) -> PlannedQuestion | None:
         """Return what is set aside to come after a question, unless this person has had that row."""
         plan, seen = self.book.reserved.get(number), self.book.person(person).gold_seen
-        return None if plan is None or (plan[2] == "gold" and plan[1] in seen) else PlannedQuestion(*plan)
+        return None if plan is None or (plan.role == "gold" and plan.position in seen) else plan
 
     def _ask(self, draft: Drafted, person: str, ahead: bool, lease: str = "") -> Seat:
         """Put a question: it is logged with what is to follow it, and has its seats."""
@@ -174,7 +175,7 @@ class Sitting:
     def _ahead(self, seat: Seat) -> Ahead | None:
         if seat.ahead is None or seat.number not in self.book.reserved:
             return None
-        row = self.asker.tray.row(self.book.reserved[seat.number][1])
+        row = self.asker.tray.row(self.book.reserved[seat.number].position)
         each = [self._draft(seat, bit) for bit in ("yes", "no")]
         yes, no = (Served(seat.ahead["lease"], d.plan.number, d.question, row, seat.expires) for d in each)
         return Ahead(yes, no)

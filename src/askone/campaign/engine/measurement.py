@@ -65,8 +65,7 @@ def _point(n: int, pairs: Array, share: bool) -> Measured:
 
 
 def reached(errors: list[tuple[float, float]], target: float) -> bool:
-    """Return whether the errors that were scored, each with the most that it could have been, say: it is below the
-    target.
+    """Return whether scored errors, each with the most that it could have been, say: their mean is below the target.
 
     Somebody bets against "the mean error m is at least t".  At the score e_i, at most M_i, a stake of l / M_i makes
     1 + l (t - e_i) / M_i of what they have, which is no gain on average while m >= t.  So whoever looks however often
@@ -76,18 +75,15 @@ def reached(errors: list[tuple[float, float]], target: float) -> bool:
     >>> reached([(0.0, 1.0)] * 40, 0.1), reached([(0.0, 1.0)] * 90, 0.1), reached([(0.0, 1.0), (1.0, 1.0)] * 90, 0.1)
     (False, True, False)
     """
-    return bool(errors) and _wealth(errors, target) >= 1 / ALPHA
-
-
-def _wealth(errors: list[tuple[float, float]], target: float) -> float:
-    """Return what 1 has become by these bets."""
+    if not errors:
+        return False
     values, most = np.array(errors).T
     growth = np.log1p(_STAKES[:, None] * (target - values) / np.maximum(most, target))
     wealth = np.concatenate([np.zeros((len(_STAKES), 1)), np.cumsum(growth, axis=1)], axis=1)
     places = np.unique([0, *(2.0 ** np.arange(0.0, math.log2(len(errors)) + 1e-9, 0.5)).astype(np.int64)])
     begun = places[places < len(errors)]
     share = 1.0 / ((np.arange(len(begun)) + 1) * (np.arange(len(begun)) + 2))
-    return float((share * np.exp(wealth[:, -1:] - wealth[:, begun]).mean(axis=0)).sum())
+    return float((share * np.exp(wealth[:, -1:] - wealth[:, begun]).mean(axis=0)).sum()) >= 1 / ALPHA
 
 
 def continued(points: list[Measured], share: bool, times: float = 4.0) -> list[Measured] | None:

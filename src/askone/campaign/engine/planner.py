@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from askone._common import random_table
-from askone.campaign.engine.projection import Book
+from askone.campaign.engine.projection import Book, PlannedQuestion
 from askone.campaign.engine.row_cache import Tray
 from askone.campaign.kinds.base import EXAM_UNIFORMS
 from askone.campaign.settings.settings import Settings
@@ -24,20 +23,6 @@ _REMEMBERED = 4096  # drafts
 _MINUTE = 60.0  # seconds
 QUIET = 3
 """With more people than these at work an answer of one's own is one of many, and not looked ahead for."""
-
-
-@final
-class PlannedQuestion(NamedTuple):
-    """A question to come: its number, its row, what it is for, and how the row was chosen."""
-
-    number: int
-    position: int
-    role: str = ""
-    choice: Choice | None = None
-
-    def to_json(self) -> list[Any]:
-        """Return plain JSON values."""
-        return [self.number, self.position, self.role, None if self.choice is None else asdict(self.choice)]
 
 
 @final
@@ -57,8 +42,7 @@ class Drafted(NamedTuple):
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Drafted:
         """Return the inverse of ``to_json``."""
-        number, position, role, choice = record["plan"]
-        plan = PlannedQuestion(number, position, role, None if choice is None else Choice(**choice))
+        plan = PlannedQuestion.from_json(record["plan"])
         return cls(plan, question_from_json(record["question"]), record["learnt"], dict(record["aside"]))
 
     def entry(self, key: str, who: str, at: float, following: PlannedQuestion | None) -> Entry:

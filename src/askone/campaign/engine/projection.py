@@ -7,8 +7,9 @@ whoever reads the same log has the same book, and after as many lessons the same
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
-from typing import Any, cast, final
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
@@ -29,6 +30,26 @@ TIRED = 3
 
 
 @final
+class PlannedQuestion(NamedTuple):
+    """A question to come: its number, its row, what it is for, and how the row was chosen."""
+
+    number: int
+    position: int
+    role: str = ""
+    choice: Choice | None = None
+
+    def to_json(self) -> list[Any]:
+        """Return plain JSON values."""
+        return [self.number, self.position, self.role, None if self.choice is None else asdict(self.choice)]
+
+    @classmethod
+    def from_json(cls, record: Sequence[Any]) -> PlannedQuestion:
+        """Return the inverse of ``to_json``."""
+        number, position, role, choice = record
+        return cls(int(number), int(position), str(role), None if choice is None else Choice(**choice))
+
+
+@final
 class Book:
     """See the module.  ``overlap`` people are to answer each question; ``rowless``: all are about one row."""
 
@@ -44,8 +65,8 @@ class Book:
         self.seats_asked = 0
         """Answers that there are or will be: what nobody could tell is no answer."""
         self.asked: dict[int, Asking] = {}
-        self.reserved: dict[int, tuple[int, int, str, Choice | None]] = {}
-        """Question: the number, the row, the role and the choice of the one that follows it."""
+        self.reserved: dict[int, PlannedQuestion] = {}
+        """Question: the one that follows it."""
         self.closed: set[int] = set()
         self.touched: dict[int, set[str]] = {}
         """Open question: who answered or skipped it."""
@@ -153,15 +174,13 @@ class Book:
         self.touched[number] = set()
         if not self.rowless:
             self.take(position)
-        for before in [before for before, following in self.reserved.items() if following[0] == number]:
+        for before in [before for before, following in self.reserved.items() if following.number == number]:
             del self.reserved[before]
-        ahead = aside.get("ahead")
-        if ahead is not None:
-            choice = None if ahead[3] is None else Choice(**ahead[3])
-            self.reserved[number] = (int(ahead[0]), int(ahead[1]), str(ahead[2]), choice)
-            self.numbers = max(self.numbers, int(ahead[0]) + 1)
+        if aside.get("ahead") is not None:
+            plan = self.reserved[number] = PlannedQuestion.from_json(aside["ahead"])
+            self.numbers = max(self.numbers, plan.number + 1)
             if not self.rowless:
-                self.take(int(ahead[1]))
+                self.take(plan.position)
 
     def seats(self, number: int) -> int:
         """Return how many people are to answer a question."""

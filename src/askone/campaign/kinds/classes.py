@@ -10,20 +10,7 @@ import numpy as np
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone._common.validate import as_count
-from askone.campaign.kinds.base import (
-    SCATTER,
-    CellType,
-    Columns,
-    Exam,
-    Kind,
-    Scores,
-    Smooth,
-    Truth,
-    View,
-    listed,
-    named,
-    objects,
-)
+from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View, listed, named, objects
 from askone.campaign.settings.section import Attributes, Names, about, section
 from askone.labels.classes import Classes, FiniteSpace
 from askone.learners.abilities import probabilities
@@ -124,8 +111,8 @@ class ClassNames(Kind):
     @property
     def columns(self) -> Columns:
         types = {type(name) for name in self.classes}
-        one: CellType = "text" if types == {str} else "float" if types == {float} else "json"
-        return ("prediction", one), ("probability", "float"), ("probabilities", "json")
+        first: Columns = (("prediction", "text" if types == {str} else "float" if types == {float} else "json"),)
+        return *first, ("probability", "float"), ("probabilities", "json")
 
     def predicted(
         self, estimator: classifier.OneBitClassifier, X: Array, rowless: bool = False
