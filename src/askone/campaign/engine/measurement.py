@@ -75,15 +75,18 @@ def reached(errors: list[tuple[float, float]], target: float) -> bool:
     >>> reached([(0.0, 1.0)] * 40, 0.1), reached([(0.0, 1.0)] * 90, 0.1), reached([(0.0, 1.0), (1.0, 1.0)] * 90, 0.1)
     (False, True, False)
     """
-    if not errors:
-        return False
+    return bool(errors) and _wealth(errors, target) >= 1 / ALPHA
+
+
+def _wealth(errors: list[tuple[float, float]], target: float) -> float:
+    """Return what 1 has become by these bets."""
     values, most = np.array(errors).T
     growth = np.log1p(_STAKES[:, None] * (target - values) / np.maximum(most, target))
     wealth = np.concatenate([np.zeros((len(_STAKES), 1)), np.cumsum(growth, axis=1)], axis=1)
     places = np.unique([0, *(2.0 ** np.arange(0.0, math.log2(len(errors)) + 1e-9, 0.5)).astype(np.int64)])
     begun = places[places < len(errors)]
     share = 1.0 / ((np.arange(len(begun)) + 1) * (np.arange(len(begun)) + 2))
-    return float((share * np.exp(wealth[:, -1:] - wealth[:, begun]).mean(axis=0)).sum()) >= 1 / ALPHA
+    return float((share * np.exp(wealth[:, -1:] - wealth[:, begun]).mean(axis=0)).sum())
 
 
 def continued(points: list[Measured], share: bool, times: float = 4.0) -> list[Measured] | None:
