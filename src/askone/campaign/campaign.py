@@ -22,7 +22,7 @@ import hashlib
 import io
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -81,7 +81,7 @@ class Campaign:
         """What it is called here: a restored copy has another title than its log."""
         self.rowless = self.settings.is_rowless(first.event.rows)
         self._tray = Tray(store, name)
-        self._spoilt = True
+        self._spoilt, self._gold = True, list[int]()
         self._kept = self._judged = 0
         self._kept_at = self._now = 0.0
         self._reload()
@@ -97,12 +97,7 @@ class Campaign:
         """Read the log from its beginning; of the model only what came after the last state that was kept."""
         self._check(self.store.number(self.name))
         book = Book(self._begun.learner, self._tray.features, self.settings.ask.overlap, self.rowless)
-        for entry in self.store.entries(self.name):
-            book.note(entry)
-        self._gold = [] if self.rowless else self.store.gold(self.name)
-        for position in self._gold:
-            book.take(position)
-        self._tray.count = book.rows
+        self._note(book, self.store.entries(self.name))
         if not self._fresh:
             self._adopt(book)
         book.trainer.settle()
@@ -146,20 +141,16 @@ class Campaign:
         self._kept = count
 
     def warm(self) -> None:
-        """Ask and learn a little for nothing: compiled functions are then loaded before anybody waits for them.
-
-        Asking and learning are pure, so that nothing comes of it.
-        """
+        """Ask and learn a little for nothing: compiled functions are then loaded before anybody waits for them."""
         with self._lock:
             book, plan = self.book, self._asker.plan("", self.book.numbers)
             if plan is None:
                 return
-            exam = plan._replace(role="exam")
-            drafts = self._asker.draft(exam, book.state), self._asker.draft(plan._replace(role=""), book.state)
-            state, x = book.state, self._tray.features([plan.position])[0]
+            drafts = [self._asker.draft(plan._replace(role=role), book.state) for role in ("exam", "")]
+            state, X = book.state, self._tray.features([plan.position])
             for i in range(_WARM):
-                state = book.learner.tell(state, x, drafts[i % 2].question, i % 3 == 0)
-            book.learner.predict(state, self._tray.features([plan.position]))
+                state = book.learner.tell(state, X[0], drafts[i % 2].question, i % 3 == 0)
+            book.learner.predict(state, X)
 
     def refresh(self) -> None:
         """Catch up with what other processes wrote."""
@@ -170,7 +161,7 @@ class Campaign:
             entries = list(self.store.entries(self.name, after=self.book.seq - 1))
             self._spoilt = True  # until it has caught up with the rows, too
             if entries:
-                self._catch_up(entries[1:])
+                self._note(self.book, entries[1:])
             else:  # the store was put back to an earlier time
                 self._reload()
             self._spoilt = False
@@ -185,17 +176,22 @@ class Campaign:
             # Among many people some answers always wait: what was learnt before them is kept.
             if far and trainer.valid and not self._spoilt and self._now >= self._kept_at + PAUSE:
                 self._kept_at = self._now
-                self._try_to_keep()
+                try:
+                    self._keep()
+                except (AskoneError, OSError) as error:  # what was served is in the log: it is well without
+                    log.warning("the state of campaign %s could not be kept: %s", self.name, error)
+                    self._kept = trainer.learnt  # not again before as many answers more
 
-    def _catch_up(self, entries: Sequence[Entry]) -> None:
-        rows = self.book.rows
+    def _note(self, book: Book, entries: Iterable[Entry]) -> None:
+        """Note entries, and the rows with known labels that come with them."""
+        rows = book.rows
         for entry in entries:
-            self.book.note(entry)
-        self._tray.count = self.book.rows
-        if self.book.rows != rows and not self.rowless:
+            book.note(entry)
+        self._tray.count = book.rows
+        if book.rows != rows and not self.rowless:
             self._gold[:] = self.store.gold(self.name)
             for position in self._gold:
-                self.book.take(position)
+                book.take(position)
 
     # -- serving ----------------------------------------------------------------------------------
 
@@ -218,7 +214,7 @@ class Campaign:
                     self._reload()
                 self._spoilt = True  # until it is written the book may be ahead of the log
                 looked = looked_up(transaction, self.book.seq, requests, now)
-                self._catch_up(looked.tail)
+                self._note(self.book, looked.tail)
                 sitting = Sitting(self._asker, transaction, looked, requests, now)
                 results = [decide(sitting, request) for request in requests]
                 self._stop_at_target(sitting, now)
@@ -229,14 +225,6 @@ class Campaign:
             if learn:
                 self.learn()
             return results
-
-    def _try_to_keep(self) -> None:
-        """What was served is in the log: it is well, whether or not the state can be kept."""
-        try:
-            self._keep()
-        except (AskoneError, OSError) as error:
-            log.warning("the state of campaign %s could not be kept: %s", self.name, error)
-            self._kept = self.book.trainer.learnt  # not again before as many answers more
 
     def _stop_at_target(self, sitting: Sitting, now: float) -> None:
         """Pause, once, when the measured error is below the target; whoever goes on after that wants to."""
@@ -282,12 +270,12 @@ class Campaign:
             return []
         with self._lock:
             self.learn()
-            X = np.array([row.features for row in rows], dtype=np.float64)
-            columns = self._predicted(X)
+            columns = self._predicted(np.array([row.features for row in rows], dtype=np.float64))
+        records = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         shown = [shown_row(row, self.settings.rows.show, picture_of(self.name, row)) for row in rows]
         return [
             {"key": row.key, "position": row.position, "row": one["fields"], "image": one["image"], **record}
-            for row, one, record in zip(rows, shown, _records(columns), strict=True)
+            for row, one, record in zip(rows, shown, records, strict=True)
         ]
 
     def prediction_pages(self, size: int) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:
@@ -308,10 +296,8 @@ class Campaign:
         with self._lock:
             self.learn()
             book, labels = self.book, self.settings.labels
-            found = dashboard.counts(book, now)
-            found["curve"], found["forecast"] = dashboard.measured(book, self.settings)
-            found["spent"] = dashboard.spent(book, self.settings)
-            found["said"] = dashboard.said(book)
+            found = {**dashboard.counts(book, now), **dashboard.measured(book, self.settings)}
+            found |= {"spent": dashboard.spent(book, self.settings), "said": dashboard.said(book)}
             points = dashboard.cloud(book, labels, lambda places: self.store.rows(self.name, list(places)), column)
             points["prediction"] = self._line(points)
             return {**found, "cloud": points}
@@ -342,10 +328,8 @@ class Campaign:
     def flags(self) -> list[dict[str, Any]]:
         """Return what people found wrong."""
         with self._lock:
-            found = []
-            for entry in self.book.flags:
-                asking = self.book.asked[int(entry.event.asked.removeprefix("ask-"))]  # type: ignore[union-attr]
-                found.append((entry, asking))
+            asked = [int(entry.event.asked.removeprefix("ask-")) for entry in self.book.flags]  # type: ignore[union-attr]
+            found = [(entry, self.book.asked[number]) for entry, number in zip(self.book.flags, asked, strict=True)]
         keys = {row.position: row.key for row in self.store.rows(self.name, [a.position for _, a in found])}
         return [
             {
@@ -358,8 +342,3 @@ class Campaign:
             }
             for entry, asking in found
         ]
-
-
-def _records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """Return columns as one record for each row."""
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]

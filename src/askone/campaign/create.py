@@ -42,10 +42,7 @@ def create_campaign(
     at: float,
     progress: Progress | None = None,
 ) -> None:
-    """Create a campaign about the rows of a table, or, for orders, about none: then all are asked about one row.
-
-    The settings go into the log with their columns named, so that rows added later are read alike.
-    """
+    """Create a campaign about the rows of a table, or, for orders, about none: then all are asked about one row."""
 
     def began(rows: int, fingerprint: str) -> Entry:
         return Entry(Began("began", chosen.to_json(), rows, fingerprint), who=owner, at=at)
@@ -56,7 +53,7 @@ def create_campaign(
         row = Row(0, ROWLESS, {}, np.zeros(1, dtype=np.float32))
         store.create(name, settings.title, owner, learner, began, [[row]])
         return
-    chosen = with_columns(settings, table)
+    chosen = with_columns(settings, table)  # columns are named in the log: rows added later are read alike
     sample, encoder = encoded_sample(chosen, table)
     learner = pack(make_estimator(chosen, sample), encoder)
     reading = _Reading(store, name, chosen, table, encoder, 0, progress)
@@ -93,11 +90,8 @@ def with_columns(settings: Settings, table: Table) -> Settings:
                 _require_column(table, name, f"rows.{place}")
     images = [column.name for column in table.columns if column.kind == "image"]
     show = [column.name for column in table.columns if column.name != rows.gold] if rows.show is None else rows.show
-    learnt = [
-        column.name
-        for column in table.columns
-        if column.kind != "url" and column.name not in (rows.gold, *([] if images else [key]))
-    ]
+    hidden = (rows.gold,) if images else (rows.gold, key)
+    learnt = [column.name for column in table.columns if column.kind != "url" and column.name not in hidden]
     learn = learnt if rows.learn is None else rows.learn
     return replace(settings, rows=RowSettings(key, tuple(show), tuple(learn), rows.gold, rows.file))
 
@@ -170,10 +164,8 @@ class _Reading:
             self.store.add_media(self.name, self._pictures(self.table, chunk, gray))
             return self.encoder.encode(gray)
         except InvalidArgument as error:
-            rows = f"rows {done + 1} to {done + len(chunk)}"
-            raise InvalidFile(
-                f"{rows}, column {error.argument!r}: {error.allowed} is needed; got {error.got}"
-            ) from error
+            where = f"rows {done + 1} to {done + len(chunk)}, column {error.argument!r}"
+            raise InvalidFile(f"{where}: {error.allowed} is needed; got {error.got}") from error
 
     def _pictures(
         self, folder: Images, chunk: list[Cells], gray: list[Mapping[str, Any]]
@@ -215,8 +207,7 @@ class _Reading:
 
     def first_double(self) -> str | None:
         """Return the first key that comes twice in the table."""
-        seen: set[str] = set()
-        place = 0
+        seen, place = set[str](), 0
         for chunk in self.table.chunks():
             for key in self._keys(chunk, place):
                 if key in seen:
@@ -235,8 +226,8 @@ def _naming_doubles(reading: _Reading) -> Iterator[None]:
         double = reading.first_double() if error.argument == "rows" and reading.settings.rows.key is not None else None
         if double is None:
             raise
-        allowed = "a column of keys that differ"
-        raise InvalidArgument("rows.key", allowed, f"{double!r} twice in {reading.settings.rows.key!r}") from error
+        came = f"{double!r} twice in {reading.settings.rows.key!r}"
+        raise InvalidArgument("rows.key", "a column of keys that differ", came) from error
 
 
 def _safe(table: Images, name: str) -> Safe:

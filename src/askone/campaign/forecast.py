@@ -75,17 +75,14 @@ class Forecast:
 def forecast(
     settings: Settings, table: Table | None, answers: int, flip: float = 0.0, truth: str = "synthetic"
 ) -> Forecast:
-    """Rehearse a campaign of so many answers, of which a share ``flip`` is wrong; see the module.
-
-    There are no more answers than rows, times the people who answer each.
-    """
+    """Rehearse a campaign of so many answers, of which a share ``flip`` is wrong; see the module."""
     as_choice(truth, "truth", ("synthetic",))
     as_count(answers, "answers", 1)
     as_number(flip, "flip", 0.0, 0.49)
     rows = None
-    if table is not None and not settings.is_rowless(table.rows):
-        answers = min(answers, table.rows * settings.ask.overlap)  # a row is asked once, by so many
     if table is not None:
+        if not settings.is_rowless(table.rows):
+            answers = min(answers, table.rows * settings.ask.overlap)  # a row is asked once, by so many
         rows = _main_directions(encoded_sample(with_columns(settings, table), table)[0].astype(np.float64)[:_MOST_ROWS])
     ask = settings.ask
     # Questions from gold teach nothing, and several answers to one question are one lesson, less often wrong.
@@ -129,11 +126,8 @@ def _rehearsed(settings: Settings, rows: Array | None, lessons: int, flip: float
     test = random.permutation(len(X))[:_TEST_ROWS]
     labels, error = settings.labels.truth(lambda outputs: smooth(X, outputs, random), X, order, test, random)
     at = [n for n in checkpoints(lessons, 6) if n >= _FIRST_POINT or n == lessons]
-    oracle = Oracle(labels, flip=flip, seed=seed)
-    found = simulate(
-        learner, X[order], oracle, seed=seed, at=at, test=X[test], evaluate=lambda z: error(learner.space, z)
-    )
-    return found.curve
+    oracle, evaluate = Oracle(labels, flip=flip, seed=seed), lambda z: error(learner.space, z)
+    return simulate(learner, X[order], oracle, seed=seed, at=at, test=X[test], evaluate=evaluate).curve
 
 
 def smooth(X: Array, outputs: int, random: np.random.Generator) -> Array:

@@ -54,8 +54,11 @@ class Seats:
         self.dropped.discard(place)
         return seat
 
-    def leave(self, seat: Seat) -> None:
-        """A seat that is no longer."""
+    def leave(self, seat: Seat, free: bool = False) -> None:
+        """A seat that is no longer; ``free``: it is for somebody else, if its question is still open."""
+        if free and seat.number not in self._book.closed:
+            self.put(Seat(seat.number, seat.seat, seat.position))
+            return
         place = (seat.number, seat.seat)
         self.here.pop(place, None)
         self.changed.pop(place, None)
@@ -101,10 +104,9 @@ class Seats:
         """Return what this person has had before, and not answered."""
         mine = (seat for seat in self.here.values() if seat.person == person)
         for seat in sorted(mine, key=lambda seat: (seat.number, seat.seat)):
-            if seat.number in self._book.closed:
-                self.leave(seat)
-            else:
+            if seat.number not in self._book.closed:
                 return self.give(seat, person)
+            self.leave(seat)
         return None
 
     def holds(self, person: str) -> bool:
@@ -127,7 +129,8 @@ class Seats:
         start = 0
         for _ in range(1 + _PAGES):
             for seat in self._free[start:]:
-                if self._suits(seat, person, holding):
+                fits = seat.number not in holding and not self._is_changed(seat)
+                if fits and self._book.open_to(person, seat.number):
                     return seat
             if self._after is None:
                 return None
@@ -138,29 +141,17 @@ class Seats:
     def last(self, person: str) -> Seat | None:
         """Return the same however far the search must go: there is nothing else for this person."""
         numbers = sorted(number for number in self._book.touched if self._book.open_to(person, number))
-        for start in range(0, len(numbers), _MANY):
-            for seat in self.of(numbers[start : start + _MANY]):
-                if seat.expires <= self._now:
-                    return seat
-        return None
+        pages = (self.of(numbers[start : start + _MANY]) for start in range(0, len(numbers), _MANY))
+        return next((seat for page in pages for seat in page if seat.expires <= self._now), None)
 
     def _add_page(self, page: Sequence[Seat]) -> None:
-        """A page of free seats."""
+        """A page of free seats; those of closed questions go."""
         self._after = (page[-1].number, page[-1].seat) if len(page) == self._page else None
-        self._free += [seat for seat in page if not self._gone(seat)]
+        for seat in page:
+            if seat.number in self._book.closed and not self._is_changed(seat):
+                self.leave(seat)
+        self._free += [seat for seat in page if not self._is_changed(seat)]
 
-    def _gone(self, seat: Seat) -> bool:
-        """Return whether a seat, as the store has it, was changed in this transaction or its question is closed."""
-        place = (seat.number, seat.seat)
-        if place in self.changed or place in self.dropped:
-            return True
-        if seat.number in self._book.closed:
-            self.leave(seat)
-            return True
-        return False
-
-    def _suits(self, seat: Seat, person: str, holding: set[int]) -> bool:
-        place = (seat.number, seat.seat)
-        if place in self.changed or place in self.dropped or seat.number in holding:
-            return False
-        return self._book.open_to(person, seat.number)
+    def _is_changed(self, seat: Seat) -> bool:
+        """Return whether a seat is no longer as the store has it."""
+        return (seat.number, seat.seat) in self.changed or (seat.number, seat.seat) in self.dropped

@@ -11,7 +11,8 @@ from typing import final
 
 from askone.campaign.engine._leases import Seats, fresh_lease
 from askone.campaign.engine.commands import Ahead, Request, Served, Serving, State, ids_of, leases_of, people_of
-from askone.campaign.engine.planner import QUIET, Asker, Drafted, PlannedQuestion
+from askone.campaign.engine.planner import QUIET, Asker, Drafted
+from askone.campaign.engine.projection import PlannedQuestion
 from askone.store.entries import Entry, Seat
 from askone.store.transactions import Prefetched, Transaction
 
@@ -65,17 +66,14 @@ class Sitting:
             state: State = "done" if self.book.status == "running" else self.book.status
             return self._without(person, state, duplicate)
         seats = self.seats
-        seat = seats.held(person)
-        if seat is None:
-            found = seats.left_over(person)
-            seat = None if found is None else seats.give(found, person)
-        seat = seat or self._fresh(person, ahead)
-        if seat is None:
-            found = seats.last(person)
-            seat = None if found is None else seats.give(found, person)
+        seat = seats.held(person) or self._given(seats.left_over(person), person) or self._fresh(person, ahead)
+        seat = seat or self._given(seats.last(person), person)
         if seat is None:
             return self._without(person, self._why(person), duplicate)
         return self.with_question(seat, person, ahead, duplicate)
+
+    def _given(self, seat: Seat | None, person: str) -> Seat | None:
+        return None if seat is None else self.seats.give(seat, person)
 
     def with_question(self, seat: Seat, person: str, ahead: bool = True, duplicate: bool = False) -> Serving:
         """Return a seat's question, held for its person."""
@@ -87,10 +85,7 @@ class Sitting:
         return Serving("question", served, self._ahead(seat) if ahead else None, *self._counts(person), duplicate)
 
     def after(self, seat: Seat, person: str, bit: str | None) -> Serving:
-        """Return what was set aside to come after a question, if it still is; else whatever is next.
-
-        It was shown to whoever has the question's first seat: of several people one can have it.
-        """
+        """Return what was set aside for whoever has the question's first seat, if it still is; else what is next."""
         book, following = self.book, self._following(person, seat.number)
         elsewhere = self.seats.holds(person) or (seat.seat and seat.number not in book.closed)
         if following is None or elsewhere or not self._may(person):
@@ -118,10 +113,7 @@ class Sitting:
         return (0, left, 0) if known is None else (known.answers, left, len(known.done))
 
     def _why(self, person: str) -> State:
-        """Return why there is no question: others may still give some back, the budget is spent.
-
-        Or there is none left.
-        """
+        """Return why there is no question: others may still give some back, the budget is spent, or none is left."""
         book = self.book
         if any(book.open_to(person, number) for number in book.touched) or self._orphan(person, book.reserved):
             return "waiting"
@@ -145,9 +137,7 @@ class Sitting:
             firsts = [seat for seat in self.seats.of(book.reserved) if seat.seat == 0]
             held = {seat.number for seat in firsts if seat.expires > self.now}
             plan = self._orphan(person, book.reserved.keys() - held)
-        if plan is None:
-            return None
-        return self._ask(self.asker.draft(plan, book.state), person, ahead)
+        return None if plan is None else self._ask(self.asker.draft(plan, book.state), person, ahead)
 
     def _orphan(self, person: str, before: Collection[int]) -> PlannedQuestion | None:
         """Return what was set aside to come after one of these questions, and will not come by itself."""
@@ -157,17 +147,15 @@ class Sitting:
     def _following(self, person: str, number: int) -> PlannedQuestion | None:
         """Return what is set aside to come after a question, unless this person has had that row."""
         plan, seen = self.book.reserved.get(number), self.book.person(person).gold_seen
-        return None if plan is None or (plan[2] == "gold" and plan[1] in seen) else PlannedQuestion(*plan)
+        return None if plan is None or (plan.role == "gold" and plan.position in seen) else plan
 
     def _ask(self, draft: Drafted, person: str, ahead: bool, lease: str = "") -> Seat:
         """Put a question: it is logged with what is to follow it, and has its seats."""
         book, plan = self.book, draft.plan
-        fresh = plan.number >= book.numbers
-        following = None
+        needed, following = 2 if plan.number >= book.numbers else 1, None
         # Questions that nobody holds come first: then nothing is set aside, and they are found next time.
-        if ahead and self.affordable(2 if fresh else 1) and self.seats.left_over(person) is None:
-            number = max(book.numbers, plan.number + 1)
-            following = self.asker.plan(person, number, plan.position)
+        if ahead and self.affordable(needed) and self.seats.left_over(person) is None:
+            following = self.asker.plan(person, max(book.numbers, plan.number + 1), plan.position)
         self.note(draft.entry(self.asker.tray.row(plan.position).key, person, self.now, following))
         for extra in range(1, book.seats(plan.number)):
             self.seats.put(Seat(plan.number, extra, plan.position))
@@ -187,7 +175,7 @@ class Sitting:
     def _ahead(self, seat: Seat) -> Ahead | None:
         if seat.ahead is None or seat.number not in self.book.reserved:
             return None
-        row = self.asker.tray.row(self.book.reserved[seat.number][1])
+        row = self.asker.tray.row(self.book.reserved[seat.number].position)
         each = [self._draft(seat, bit) for bit in ("yes", "no")]
         yes, no = (Served(seat.ahead["lease"], d.plan.number, d.question, row, seat.expires) for d in each)
         return Ahead(yes, no)
@@ -195,7 +183,7 @@ class Sitting:
     def _draft(self, seat: Seat, bit: str) -> Drafted:
         """Return what the seat has for after an answer; a no that is not there is as the yes."""
         ahead = seat.ahead or {}
-        made = self.asker.remembered(ahead["lease"])
+        made = self.asker.made.get(ahead["lease"])
         if made is not None:
             return made[bit == "yes"]
         return Drafted.from_json(ahead["no"] if bit == "no" and "no" in ahead else ahead["yes"])

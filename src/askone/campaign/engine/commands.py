@@ -27,10 +27,7 @@ class Next:
 @final
 @dataclass(frozen=True)
 class Answer:
-    """Yes or no to the question held under ``lease``.
-
-    ``id`` is the caller's own, new for each answer: sent again, the answer counts once.
-    """
+    """Yes or no to the question held under ``lease``; ``id`` is new for each: sent again, the answer counts once."""
 
     person: str
     lease: str
@@ -130,6 +127,7 @@ class Include:
 
 Request = Next | Answer | Skip | Flag | Undo | Renew | Release | SetStatus | SetBudget | Exclude | Include
 State = Literal["question", "waiting", "paused", "closed", "spent", "done"]
+"""Waiting for questions that others hold; spent is the budget; done: there is no more for this person."""
 
 
 @final
@@ -156,11 +154,7 @@ class Ahead:
 @final
 @dataclass(frozen=True)
 class Serving:
-    """The question that a person has before them, or the reason why there is none.
-
-    ``state``: "question"; "waiting" for questions that others hold; "paused"; "closed"; "spent", the budget is;
-    "done", there is no more for this person.
-    """
+    """The question that a person has before them, or in ``state`` the reason why there is none."""
 
     state: State
     question: Served | None = None

@@ -1,8 +1,4 @@
-"""Where people are served: requests in, results out, one durable transaction of the store for a batch of them.
-
-In a transaction the log is caught up with, every request is decided at the book's state, and what happened is written
-with the seats it changed.
-"""
+"""What each request does, at the book's state: an entry for the log, and the seats that it changes."""
 
 from __future__ import annotations
 
@@ -12,25 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from askone._common.validate import as_choice
+from askone.campaign.engine import commands
 from askone.campaign.engine.batch import Sitting
-from askone.campaign.engine.commands import (
-    REASONS,
-    Answer,
-    Done,
-    Exclude,
-    Flag,
-    Include,
-    Next,
-    Release,
-    Renew,
-    Request,
-    Result,
-    Serving,
-    SetBudget,
-    SetStatus,
-    Skip,
-    Undo,
-)
+from askone.campaign.engine.commands import Done, Request, Result, Serving
 from askone.campaign.engine.projection import STOPPED
 from askone.errors import AskoneError, CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownQuestion
 from askone.session.log import Answered, Retracted, Skipped
@@ -45,48 +26,41 @@ _DAY = 86_400.0
 # -- what a person says ---------------------------------------------------------------------------
 
 
-def next_question(sitting: Sitting, request: Next) -> Serving:
+def next_question(sitting: Sitting, request: commands.Next) -> Serving:
     """See ``Next``."""
     return sitting.serving(request.person, request.ahead)
 
 
-def answer(sitting: Sitting, request: Answer) -> Serving:
+def answer(sitting: Sitting, request: commands.Answer) -> Serving:
     """See ``Answer``."""
     if _repeated(sitting, request.id, request.person, Answered):
         _refuse_another(sitting, request)
         return sitting.serving(request.person, duplicate=True)
     seat = _seat(sitting, request.person, request.lease)
-    question = sitting.book.asked[seat.number].question
-    accepted = bool(question.accept(request.answer))
+    asking = sitting.book.asked[seat.number]
+    accepted = bool(asking.question.accept(request.answer))
     event = Answered(request.id, f"ask-{seat.number}", accepted)
     aside = {"learnt": sitting.book.learnt}
     sitting.note(Entry(event, request.person, sitting.now, _seconds(request.took), aside))
-    if request.person in sitting.book.excluded and seat.number not in sitting.book.closed:
-        sitting.seats.put(Seat(seat.number, seat.seat, seat.position))  # it does not count: somebody else is asked
-    else:
-        sitting.seats.leave(seat)
-    sitting.measured = sitting.measured or sitting.book.asked[seat.number].role == "exam"
+    sitting.seats.leave(seat, free=request.person in sitting.book.excluded)  # it does not count: another is asked
+    sitting.measured = sitting.measured or asking.role == "exam"
     return sitting.after(seat, request.person, "yes" if accepted else "no")
 
 
-def skip(sitting: Sitting, request: Skip) -> Serving:
+def skip(sitting: Sitting, request: commands.Skip) -> Serving:
     """See ``Skip``."""
     if _repeated(sitting, request.id, request.person, Skipped):
         _refuse_another(sitting, request)
         return sitting.serving(request.person, duplicate=True)
-    if request.reason not in REASONS:
-        raise InvalidArgument("reason", f"one of: {', '.join(map(repr, REASONS))}", repr(request.reason))
+    as_choice(request.reason, "reason", commands.REASONS)
     seat = _seat(sitting, request.person, request.lease)
     event = Skipped(request.id, f"ask-{seat.number}")
     sitting.note(Entry(event, request.person, sitting.now, aside={"reason": request.reason}))
-    if seat.number not in sitting.book.closed:
-        sitting.seats.put(Seat(seat.number, seat.seat, seat.position))
-    else:
-        sitting.seats.leave(seat)
+    sitting.seats.leave(seat, free=True)
     return sitting.after(seat, request.person, None)
 
 
-def flag(sitting: Sitting, request: Flag) -> Serving:
+def flag(sitting: Sitting, request: commands.Flag) -> Serving:
     """See ``Flag``."""
     if _repeated(sitting, request.id, request.person, Flagged):
         return sitting.serving(request.person, duplicate=True)
@@ -98,7 +72,7 @@ def flag(sitting: Sitting, request: Flag) -> Serving:
     return sitting.with_question(sitting.seats.give(seat, request.person), request.person)
 
 
-def undo(sitting: Sitting, request: Undo) -> Serving:
+def undo(sitting: Sitting, request: commands.Undo) -> Serving:
     """See ``Undo``."""
     if _repeated(sitting, request.id, request.person, Retracted | Reopened):
         return sitting.serving(request.person, duplicate=True)
@@ -108,9 +82,8 @@ def undo(sitting: Sitting, request: Undo) -> Serving:
         raise UnknownQuestion("there is nothing to take back")
     last = done[-1]
     if last.skipped and last.number in sitting.book.closed and not sitting.affordable():
-        raise UnknownQuestion(
-            "this skip cannot be taken back: another question was asked instead, and the budget is spent"
-        )
+        why = "another question was asked instead, and the budget is spent"
+        raise UnknownQuestion(f"this skip cannot be taken back: {why}")
     event = Reopened(request.id, last.id) if last.skipped else Retracted(request.id, last.id)
     placed = sitting.note(Entry(event, request.person, sitting.now))
     sitting.seats.reseat([last.number], placed.seq)
@@ -121,35 +94,29 @@ def undo(sitting: Sitting, request: Undo) -> Serving:
     return sitting.with_question(seat, request.person)
 
 
-def renew(sitting: Sitting, request: Renew) -> Done:
-    """See ``Renew``."""
+def hold(sitting: Sitting, request: commands.Renew | commands.Release) -> Done:
+    """See ``Renew`` and ``Release``: whoever held it may still answer, until somebody else has it."""
     mine = sitting.seats.own(request.person, request.leases)
     for seat in mine:
-        sitting.seats.give(seat, request.person)
-    return Done(len(mine))
-
-
-def release(sitting: Sitting, request: Release) -> Done:
-    """See ``Release``: whoever held it may still answer, until somebody else has it."""
-    mine = sitting.seats.own(request.person, request.leases)
-    for seat in mine:
-        sitting.seats.put(replace(seat, expires=0.0))
+        if isinstance(request, commands.Renew):
+            sitting.seats.give(seat, request.person)
+        else:
+            sitting.seats.put(replace(seat, expires=0.0))
     return Done(len(mine))
 
 
 # -- what a manager says ----------------------------------------------------------------------
 
 
-def set_status(sitting: Sitting, request: SetStatus) -> Done:
+def set_status(sitting: Sitting, request: commands.SetStatus) -> Done:
     """See ``SetStatus``."""
-    if request.status not in STATUSES:
-        raise InvalidArgument("status", f"one of: {', '.join(map(repr, STATUSES))}", repr(request.status))
+    as_choice(request.status, "status", STATUSES)
     if not _repeated(sitting, request.id, request.who, StatusChanged) and request.status != sitting.book.status:
         sitting.note(Entry(StatusChanged(request.id, request.status), request.who, sitting.now))
     return Done(1)
 
 
-def set_budget(sitting: Sitting, request: SetBudget) -> Done:
+def set_budget(sitting: Sitting, request: commands.SetBudget) -> Done:
     """See ``SetBudget``."""
     budget = request.budget
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
@@ -159,31 +126,16 @@ def set_budget(sitting: Sitting, request: SetBudget) -> Done:
     return Done(1)
 
 
-def exclude(sitting: Sitting, request: Exclude) -> Done:
-    """See ``Exclude``: each of their answers and skips leaves a seat for somebody else."""
-    book = sitting.book
+def judge(sitting: Sitting, request: commands.Exclude | commands.Include) -> Done:
+    """See ``Exclude`` and ``Include``: each answer or skip that does not count leaves a seat for somebody else."""
+    book, kind = sitting.book, Excluded if isinstance(request, commands.Exclude) else Included
     if request.person not in book.people:
         raise UnknownQuestion(f"nobody called {request.person!r} answered here")
-    if _repeated(sitting, request.id, request.who, Excluded) or request.person in book.excluded:
-        return Done(book.people[request.person].answers)
-    placed = sitting.note(Entry(Excluded(request.id, request.person), request.who, sitting.now))
-    sitting.seats.reseat(_questions_of(sitting, request.person), placed.seq)
-    return Done(book.people[request.person].answers)
-
-
-def _questions_of(sitting: Sitting, person: str) -> list[int]:
-    """Return the questions whose seats hang on what this person said or left."""
-    return sorted({one.number for one in sitting.book.people[person].done})
-
-
-def include(sitting: Sitting, request: Include) -> Done:
-    """See ``Include``."""
-    if request.person not in sitting.book.people:
-        raise UnknownQuestion(f"nobody called {request.person!r} answered here")
-    if not _repeated(sitting, request.id, request.who, Included) and request.person in sitting.book.excluded:
-        placed = sitting.note(Entry(Included(request.id, request.person), request.who, sitting.now))
-        sitting.seats.reseat(_questions_of(sitting, request.person), placed.seq)
-    return Done(sitting.book.people[request.person].answers)
+    person, is_out = book.people[request.person], request.person in book.excluded
+    if not _repeated(sitting, request.id, request.who, kind) and is_out == (kind is Included):
+        placed = sitting.note(Entry(kind(request.id, request.person), request.who, sitting.now))
+        sitting.seats.reseat(sorted({one.number for one in person.done}), placed.seq)
+    return Done(person.answers)
 
 
 # -- checks -----------------------------------------------------------------------------------
@@ -194,18 +146,16 @@ def _repeated(sitting: Sitting, event: str, who: str, kind: Any) -> bool:
     if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith(("ask-", STOPPED)):
         allowed = f"up to 100 letters, digits and . _ : -, not beginning with 'ask-' or {STOPPED!r}"
         raise InvalidArgument("id", allowed, repr(event))
-    if event not in sitting.known:
-        return False
-    found = sitting.known[event]
-    if found.who != who or not isinstance(found.event, kind):
+    found = sitting.known.get(event)
+    if found is not None and (found.who != who or not isinstance(found.event, kind)):
         raise InvalidArgument("id", "new: each request has one of its own", repr(event))
-    return True
+    return found is not None
 
 
-def _refuse_another(sitting: Sitting, request: Answer | Skip) -> None:
+def _refuse_another(sitting: Sitting, request: commands.Answer | commands.Skip) -> None:
     """What is sent again is the same, and its lease went with the first time; else it would be lost unseen."""
     event = sitting.known[request.id].event
-    said = request.answer if isinstance(request, Answer) and isinstance(request.answer, bool) else None
+    said = request.answer if isinstance(request, commands.Answer) and isinstance(request.answer, bool) else None
     other = said is not None and isinstance(event, Answered) and event.answer != said
     if other or sitting.seats.own(request.person, (request.lease,)):
         raise InvalidArgument("id", "new: each answer and each skip has one of its own", repr(request.id))
@@ -226,25 +176,22 @@ def _seat(sitting: Sitting, person: str, lease: str) -> Seat:
 
 
 _HANDLERS: dict[type, Callable[[Sitting, Any], Result]] = {
-    Next: next_question,
-    Answer: answer,
-    Skip: skip,
-    Flag: flag,
-    Undo: undo,
-    Renew: renew,
-    Release: release,
-    SetStatus: set_status,
-    SetBudget: set_budget,
-    Exclude: exclude,
-    Include: include,
+    commands.Next: next_question,
+    commands.Answer: answer,
+    commands.Skip: skip,
+    commands.Flag: flag,
+    commands.Undo: undo,
+    commands.Renew: hold,
+    commands.Release: hold,
+    commands.SetStatus: set_status,
+    commands.SetBudget: set_budget,
+    commands.Exclude: judge,
+    commands.Include: judge,
 }
 
 
 def decide(sitting: Sitting, request: Request) -> Result | AskoneError:
-    """Return the result of one request, or why it is refused; a store that fails is no refusal.
-
-    And ends the transaction.
-    """
+    """Return the result of one request, or why it is refused; a store that fails ends the transaction instead."""
     try:
         return _HANDLERS[type(request)](sitting, request)
     except StoreUnavailable:

@@ -65,8 +65,7 @@ def _point(n: int, pairs: Array, share: bool) -> Measured:
 
 
 def reached(errors: list[tuple[float, float]], target: float) -> bool:
-    """Return whether the errors that were scored, each with the most that it could have been, say: it is below the
-    target.
+    """Return whether scored errors, each with the most that it could have been, say: their mean is below the target.
 
     Somebody bets against "the mean error m is at least t".  At the score e_i, at most M_i, a stake of l / M_i makes
     1 + l (t - e_i) / M_i of what they have, which is no gain on average while m >= t.  So whoever looks however often
@@ -91,11 +90,9 @@ def _wealth(errors: list[tuple[float, float]], target: float) -> float:
 
 
 def continued(points: list[Measured], share: bool, times: float = 4.0) -> list[Measured] | None:
-    """Return where the error is heading if it goes on as it went: log error on log answers, a line through the later
-    half.
+    """Return where the error is heading: log error on log answers, a line through the later half, of slope -1 to 0.
 
-    None where there is too little to go by.  The slope is taken between -1 and 0; the interval is two standard
-    errors of the line around it.
+    None where there is too little to go by.  The interval is two standard errors of the line around it.
     """
     errors = [(point.n, 1 - point.value if share else point.value) for point in points[len(points) // 2 :]]
     known = np.array([(math.log(n), math.log(error)) for n, error in errors if n > 0 and error > 0])
@@ -109,9 +106,8 @@ def continued(points: list[Measured], share: bool, times: float = 4.0) -> list[M
     for step in np.linspace(0.0, 1.0, 9):
         n = last * times**step
         error = math.exp(middle + slope * math.log(n))
-        wide = math.exp(
-            2 * spread * math.sqrt(1 / len(x) + (math.log(n) - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum())
-        )
+        far = (math.log(n) - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum()
+        wide = math.exp(2 * spread * math.sqrt(1 / len(x) + far))
         low, high = error / wide, error * wide
         if share:
             error, low, high = 1 - error, max(0.0, 1 - high), min(1.0, 1 - low)

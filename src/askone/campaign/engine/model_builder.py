@@ -41,13 +41,19 @@ def make_estimator(settings: Settings, sample: Array | None, features: int | Non
     """Return the model, begun with a look at encoded rows; None: an order of items, without rows.
 
     ``features`` is how many it has at most of each kind (None: as many as the estimator is best with).
-
-    The campaign counts its budget itself; the model only plans with it (a range is sought with at most a
-    quarter of the questions).
     """
     if sample is None and settings.labels.needs_rows:
         raise InvalidArgument("rows", "a table, to ask about its rows", None)
-    estimator = _estimator(settings, features)
+    learner, budget = settings.learner, settings.ask.budget
+    # The campaign counts its budget itself; the model only plans with it: a quarter at most to seek a range.
+    estimator = settings.labels.estimator(
+        settings,
+        learner=_choice(settings, features),
+        flip=learner.flip,
+        budget=None if budget is None else max(1, budget // settings.ask.overlap),
+        keep_log=False,
+        random_state=learner.seed,
+    )
     try:
         estimator.start(None if sample is None else np.asarray(sample, dtype=np.float64))  # type: ignore[arg-type]
         if settings.ask.order == "uncertain":
@@ -56,18 +62,6 @@ def make_estimator(settings: Settings, sample: Array | None, features: int | Non
         raise InvalidArgument(settings.place(error.argument), error.allowed, error.got) from error
     estimator.budget = estimator.stream_.budget = None
     return estimator
-
-
-def _estimator(settings: Settings, features: int | None) -> OneBitEstimator:
-    learner, budget = settings.learner, settings.ask.budget
-    return settings.labels.estimator(
-        settings,
-        learner=_choice(settings, features),
-        flip=learner.flip,
-        budget=None if budget is None else max(1, budget // settings.ask.overlap),
-        keep_log=False,
-        random_state=learner.seed,
-    )
 
 
 def _choice(settings: Settings, features: int | None) -> LearnerChoice | str:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from askone._common import random_table
-from askone.campaign.engine.projection import Book
+from askone.campaign.engine.projection import Book, PlannedQuestion
 from askone.campaign.engine.row_cache import Tray
 from askone.campaign.kinds.base import EXAM_UNIFORMS
 from askone.campaign.settings.settings import Settings
 from askone.learners.abilities import Forecasts, able
-from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.registry import question_from_json
 from askone.session.log import Asked, Choice
@@ -25,20 +23,6 @@ _REMEMBERED = 4096  # drafts
 _MINUTE = 60.0  # seconds
 QUIET = 3
 """With more people than these at work an answer of one's own is one of many, and not looked ahead for."""
-
-
-@final
-class PlannedQuestion(NamedTuple):
-    """A question to come: its number, its row, what it is for, and how the row was chosen."""
-
-    number: int
-    position: int
-    role: str = ""
-    choice: Choice | None = None
-
-    def to_json(self) -> list[Any]:
-        """Return plain JSON values."""
-        return [self.number, self.position, self.role, None if self.choice is None else asdict(self.choice)]
 
 
 @final
@@ -58,8 +42,7 @@ class Drafted(NamedTuple):
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Drafted:
         """Return the inverse of ``to_json``."""
-        number, position, role, choice = record["plan"]
-        plan = PlannedQuestion(number, position, role, None if choice is None else Choice(**choice))
+        plan = PlannedQuestion.from_json(record["plan"])
         return cls(plan, question_from_json(record["question"]), record["learnt"], dict(record["aside"]))
 
     def entry(self, key: str, who: str, at: float, following: PlannedQuestion | None) -> Entry:
@@ -74,9 +57,10 @@ class Asker:
     """The learner's questions about a campaign's rows, at the book's state."""
 
     def __init__(self, book: Book, tray: Tray, settings: Settings, seed: int, gold: list[int]) -> None:
-        self.book, self.tray, self.seed, self.gold = book, tray, seed, gold
+        self.book, self.tray, self.seed, self.gold, self.learner = book, tray, seed, gold, book.learner
         self.settings, self.labels = settings.ask, settings.labels
-        self._made: dict[str, tuple[Drafted, Drafted]] = {}
+        self.made: dict[str, tuple[Drafted, Drafted]] = {}
+        """Drafts by the lease of whoever will have them; the seat has them, too: for others and after a restart."""
         self._seen: dict[str, float] = {}
 
     def present(self, people: Iterable[str], now: float) -> int:
@@ -88,18 +72,9 @@ class Asker:
 
     def remember(self, lease: str, no: Drafted, yes: Drafted) -> None:
         """Keep what was made for after a no and after a yes, by the lease of whoever will have it."""
-        if len(self._made) >= _REMEMBERED:
-            self._made.clear()
-        self._made[lease] = (no, yes)
-
-    def remembered(self, lease: str) -> tuple[Drafted, Drafted] | None:
-        """Return what was made here for a lease; the seat has it, too, for other processes and after a restart."""
-        return self._made.get(lease)
-
-    @property
-    def learner(self) -> Learner[Any]:
-        """Who asks."""
-        return self.book.learner
+        if len(self.made) >= _REMEMBERED:
+            self.made.clear()
+        self.made[lease] = (no, yes)
 
     def plan(self, person: str, number: int, besides: int | None = None) -> PlannedQuestion | None:
         """Return which row this question is to be about, other than the row ``besides``; None: there is none left."""
@@ -113,40 +88,31 @@ class Asker:
         return None if position is None else PlannedQuestion(number, position, role, choice)
 
     def _row(self, number: int, besides: int | None, lot: float | None) -> tuple[int | None, Choice | None]:
-        """Return the row that should tell most, or the next; ``lot`` draws one instead, for rows that were chosen as
-        the
-        least certain say nothing of the error in all.
+        """Return the row that should tell most, of some that are drawn (see ``row_selection``), or the next.
+
+        ``lot`` draws one instead: rows that were chosen as the least certain say nothing of the error in all.
         """
         learner = self.learner
-        if self.settings.order == "uncertain" and able(learner, Forecasts) and not self.book.rowless:
-            return self._uncertain(learner, number, besides) if lot is None else (self._drawn(lot, besides), None)
-        found = [p for p in self.book.next_rows(2) if self.book.rowless or p != besides]
-        return (found[0] if found else None), None
-
-    def _drawn(self, lot: float, besides: int | None) -> int | None:
-        free = self.book.free_rows()
-        free = free if besides is None else free[free != besides]
-        return int(free[int(lot * len(free))]) if len(free) else None
-
-    def _uncertain(self, learner: Forecasts[Any], number: int, besides: int | None) -> tuple[int | None, Choice | None]:
-        """Return the row whose answer should tell most, of some that are drawn (see ``pools``)."""
+        if self.settings.order != "uncertain" or not able(learner, Forecasts) or self.book.rowless:
+            found = [p for p in self.book.next_rows(2) if self.book.rowless or p != besides]
+            return (found[0] if found else None), None
         free = self.book.free_rows()
         free = free if besides is None else free[free != besides]
         if not len(free):
             return None, None
+        if lot is not None:
+            return int(free[int(lot * len(free))]), None
         looked = free
         if len(free) > CANDIDATES:
-            looked = free[
-                sampled(random_table.uniforms(self.seed, number, 1, CANDIDATES, random_table.POOL)[0], len(free))
-            ]
+            uniform = random_table.uniforms(self.seed, number, 1, CANDIDATES, random_table.POOL)[0]
+            looked = free[sampled(uniform, len(free))]
         worth = learner.worth(self.book.state, self.tray.features(looked.tolist()))
         best = int(np.argmax(worth))
         return int(looked[best]), Choice("uncertain", len(free), len(looked), float(worth[best]))
 
     def draft(self, plan: PlannedQuestion, state: Any) -> Drafted:
         """Return the question of a plan at a state."""
-        row = self.tray.row(plan.position)
-        x = self.tray.features([plan.position])[0]
+        row, x = self.tray.row(plan.position), self.tray.features([plan.position])[0]
         aside: dict[str, Any] = {"position": plan.position}
         question: Question | None = None
         if plan.role == "exam":
@@ -174,5 +140,5 @@ class Asker:
             draft = self.draft(following, self.book.state)
             return draft, draft
         x = self.tray.features([asking.position])[0]
-        states = [self.learner.tell(self.book.state, x, asking.question, bit) for bit in (False, True)]
-        return self.draft(following, states[0]), self.draft(following, states[1])
+        no, yes = (self.learner.tell(self.book.state, x, asking.question, bit) for bit in (False, True))
+        return self.draft(following, no), self.draft(following, yes)

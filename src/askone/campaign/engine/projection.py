@@ -7,8 +7,9 @@ whoever reads the same log has the same book, and after as many lessons the same
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
-from typing import Any, cast, final
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
@@ -29,12 +30,28 @@ TIRED = 3
 
 
 @final
-class Book:
-    """See the module.
+class PlannedQuestion(NamedTuple):
+    """A question to come: its number, its row, what it is for, and how the row was chosen."""
 
-    ``overlap`` is how many people are to answer each question, ``rowless`` says that all questions are about
-    one row (an order of items for everybody).
-    """
+    number: int
+    position: int
+    role: str = ""
+    choice: Choice | None = None
+
+    def to_json(self) -> list[Any]:
+        """Return plain JSON values."""
+        return [self.number, self.position, self.role, None if self.choice is None else asdict(self.choice)]
+
+    @classmethod
+    def from_json(cls, record: Sequence[Any]) -> PlannedQuestion:
+        """Return the inverse of ``to_json``."""
+        number, position, role, choice = record
+        return cls(int(number), int(position), str(role), None if choice is None else Choice(**choice))
+
+
+@final
+class Book:
+    """See the module.  ``overlap`` people are to answer each question; ``rowless``: all are about one row."""
 
     def __init__(self, learner: Learner[Any], features: Features, overlap: int = 1, rowless: bool = False) -> None:
         self.overlap, self.rowless = overlap, rowless
@@ -48,8 +65,8 @@ class Book:
         self.seats_asked = 0
         """Answers that there are or will be: what nobody could tell is no answer."""
         self.asked: dict[int, Asking] = {}
-        self.reserved: dict[int, tuple[int, int, str, Choice | None]] = {}
-        """Question: the number, the row, the role and the choice of the one that follows it."""
+        self.reserved: dict[int, PlannedQuestion] = {}
+        """Question: the one that follows it."""
         self.closed: set[int] = set()
         self.touched: dict[int, set[str]] = {}
         """Open question: who answered or skipped it."""
@@ -157,35 +174,27 @@ class Book:
         self.touched[number] = set()
         if not self.rowless:
             self.take(position)
-        for before in [before for before, following in self.reserved.items() if following[0] == number]:
+        for before in [before for before, following in self.reserved.items() if following.number == number]:
             del self.reserved[before]
-        ahead = aside.get("ahead")
-        if ahead is not None:
-            choice = None if ahead[3] is None else Choice(**ahead[3])
-            self.reserved[number] = (int(ahead[0]), int(ahead[1]), str(ahead[2]), choice)
-            self.numbers = max(self.numbers, int(ahead[0]) + 1)
+        if aside.get("ahead") is not None:
+            plan = self.reserved[number] = PlannedQuestion.from_json(aside["ahead"])
+            self.numbers = max(self.numbers, plan.number + 1)
             if not self.rowless:
-                self.take(int(ahead[1]))
+                self.take(plan.position)
 
     def seats(self, number: int) -> int:
         """Return how many people are to answer a question."""
         return 1 if self.asked[number].role == "gold" else self.overlap
 
     def open_to(self, person: str, number: int) -> bool:
-        """Return whether a question may go to somebody: it is open, and new to them.
-
-        As is the row if its label is known.
-        """
+        """Return whether a question may go to somebody: it is open and new to them, and so is a row of gold."""
         asking = self.asked[number]
-        if asking.role == "gold" and asking.position in self.person(person).gold_seen:
-            return False
-        return number in self.touched and person not in self.touched[number]
+        seen = asking.role == "gold" and asking.position in self.person(person).gold_seen
+        return not seen and number in self.touched and person not in self.touched[number]
 
     def lacking(self, number: int) -> int:
         """Return how many answers are still to come to a question."""
-        if number in self.closed:
-            return 0
-        return self.seats(number) - len(self._standing(number))
+        return 0 if number in self.closed else self.seats(number) - len(self._standing(number))
 
     def _standing(self, number: int) -> list[Given]:
         """Return the answers that take a seat; gold measured its person, and is not asked of another instead."""
@@ -272,16 +281,9 @@ class Book:
         self.flags.append(entry)
         self._counted(entry.who).flags += 1
 
-    def _excluded(self, entry: Entry, event: Excluded) -> None:
-        self.excluded.add(event.person)
-        self._redecide(event.person)
-
-    def _included(self, entry: Entry, event: Included) -> None:
-        self.excluded.discard(event.person)
-        self._redecide(event.person)
-
-    def _redecide(self, person: str) -> None:
-        for number in {done.number for done in self.person(person).done}:
+    def _judged(self, entry: Entry, event: Excluded | Included) -> None:
+        (self.excluded.add if isinstance(event, Excluded) else self.excluded.discard)(event.person)
+        for number in {done.number for done in self.person(event.person).done}:
             self._refresh(number)
             self._decide(number)
 
@@ -332,7 +334,7 @@ _NOTES: dict[type, _Note] = {
     Skipped: Book._skipped,
     Reopened: Book._reopened,
     Flagged: Book._flagged,
-    Excluded: Book._excluded,
-    Included: Book._included,
+    Excluded: Book._judged,
+    Included: Book._judged,
 }
 """What each kind of entry does; ``Revisited`` belongs to learners that campaigns do not use."""

@@ -103,11 +103,8 @@ class TrainingSet:
             self._mark, self._marked = hashlib.sha256(), 0
 
     def digest(self, count: int) -> str:
-        """Return a mark of the first so many lessons: a state that was kept belongs to these and no others.
-
-        It goes on where it ended last time, as lessons come at the end but for the few that change.
-        """
-        known = count >= self._marked
+        """Return a mark of the first so many lessons: a state that was kept belongs to these and no others."""
+        known = count >= self._marked  # it goes on where it ended: but for a few, lessons come at the end
         mark = self._mark if known else hashlib.sha256()
         for lesson in self.all[self._marked if known else 0 : count]:
             mark.update(b"%d,%d,%d;" % lesson)

@@ -44,11 +44,10 @@ class Exam(NamedTuple):
 
 @final
 class View(NamedTuple):
-    """A question in parts: what pages, dashboards and files have of it beside its sentence.
+    """A question in parts: its sort ("threshold", "set" or "pair"), what a page shows, its own words for yes and no.
 
-    ``kind`` is the sort of question: "threshold", "set" or "pair"; ``parts`` are what a page shows of it, by that sort;
-    ``answers`` its own words for yes and no; ``mark`` what a dashboard draws, and ``mirrored`` whether a yes to the
-    question is a no to what is drawn.  It was drawn with a ``probability``, or its threshold with a ``density``.
+    A dashboard draws its ``mark``; ``mirrored``: a yes to the question is a no to what is drawn.  The question was
+    drawn with a ``probability``, or its threshold with a ``density``.
     """
 
     kind: str
@@ -70,8 +69,7 @@ Truth = tuple[Array, Callable[[Any, Array], float]]
 class Kind(ABC):
     """The section ``[labels]`` of the settings, and all that a campaign does with such labels.
 
-    A kind of one's own is a class with ``@section("labels")`` that fills in what is abstract here;
-    ``registry.register`` makes it known by its name.
+    A kind of one's own has ``@section("labels")``, fills in what is abstract, and is known by ``registry.register``.
     """
 
     __pydantic_fields__: ClassVar[dict[str, Any]]

@@ -10,20 +10,7 @@ import numpy as np
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone._common.validate import as_count
-from askone.campaign.kinds.base import (
-    SCATTER,
-    CellType,
-    Columns,
-    Exam,
-    Kind,
-    Scores,
-    Smooth,
-    Truth,
-    View,
-    listed,
-    named,
-    objects,
-)
+from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View, listed, named, objects
 from askone.campaign.settings.section import Attributes, Names, about, section
 from askone.labels.classes import Classes, FiniteSpace
 from askone.learners.abilities import probabilities
@@ -74,9 +61,10 @@ class ClassNames(Kind):
         return cls(tuple(levels)) if few and gold.kind != "number" else None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; attributes are a table of their titles."""
-        attributes = None if self.attributes is None else {title: list(members) for title, members in self.attributes}
-        return {**super().to_json(), "attributes": attributes}
+        return {**super().to_json(), "attributes": self._titled()}
+
+    def _titled(self) -> dict[str, list[Any]] | None:
+        return None if self.attributes is None else {title: list(members) for title, members in self.attributes}
 
     def space(self, question: QuestionSettings) -> Classes:
         return Classes(self.classes, self.attributes or (), (), self.max_set_size, question.wording)
@@ -85,22 +73,18 @@ class ClassNames(Kind):
         return f"one of {len(self.classes)} classes: {listed(self.classes)}"
 
     def as_label(self, value: Any) -> Any:
-        """Return the class that reads the same."""
         return named(self.classes, value)
 
     def estimator(self, settings: Settings, **shared: Any) -> classifier.OneBitClassifier:
-        """Return a classifier."""
-        attributes = None if self.attributes is None else {title: list(one) for title, one in self.attributes}
         return classifier.OneBitClassifier(
             self.classes,
-            attributes=attributes,
+            attributes=self._titled(),
             max_set_size=self.max_set_size,
             wording=settings.question.wording,
             **shared,
         )
 
     def likelihood(self, features: int | None) -> LearnerChoice:
-        """Return the likelihood of sets."""
         return likelihoods.SetLikelihood(n_components=features)
 
     def view(self, question: Question) -> View:
@@ -112,11 +96,7 @@ class ClassNames(Kind):
         return View("set", parts, mark={"members": members}, probability=question.probability)
 
     def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
-        """Return "Is it f(x)?", which is right as often as the model is.
-
-        Where only attributes or sets may be asked, one of them by lot agrees with the predicted class so often as the
-        model knows them.
-        """
+        """Return "Is it f(x)?", which is right as often as the model is; or one of the attributes or sets by lot."""
         space, learnt = learner.space, learner.count(state)
         if not isinstance(space, FiniteSpace):
             return None
@@ -130,15 +110,13 @@ class ClassNames(Kind):
 
     @property
     def columns(self) -> Columns:
-        """The predicted class, its probability, and those of all."""
         types = {type(name) for name in self.classes}
-        one: CellType = "text" if types == {str} else "float" if types == {float} else "json"
-        return ("prediction", one), ("probability", "float"), ("probabilities", "json")
+        first: Columns = (("prediction", "text" if types == {str} else "float" if types == {float} else "json"),)
+        return *first, ("probability", "float"), ("probabilities", "json")
 
     def predicted(
         self, estimator: classifier.OneBitClassifier, X: Array, rowless: bool = False
     ) -> dict[str, list[Any]]:
-        """Return classes, with probabilities if the model has some."""
         stream, best = estimator.stream_, estimator.predict(X).tolist()
         found = probabilities(stream.learner, stream.state, X)
         if found is None:

@@ -82,7 +82,6 @@ class Numbers(Kind):
 
     @property
     def error_unit(self) -> str:
-        """The unit of labels."""
         return self.unit
 
     def space(self, question: QuestionSettings) -> Real:
@@ -106,7 +105,6 @@ class Numbers(Kind):
             raise InvalidArgument("labels.low", f"given, for learner.loss {learner.loss!r}", None)
 
     def as_label(self, value: Any) -> float:
-        """Return a finite number."""
         try:
             number = float(value)
         except (TypeError, ValueError, OverflowError):
@@ -116,7 +114,6 @@ class Numbers(Kind):
         return number
 
     def estimator(self, settings: Settings, **shared: Any) -> regressor.OneBitRegressor:
-        """Return a regressor."""
         question = settings.question
         return regressor.OneBitRegressor(
             self.low,
@@ -128,13 +125,11 @@ class Numbers(Kind):
         )
 
     def likelihood(self, features: int | None) -> LearnerChoice:
-        """Return filters."""
         return likelihoods.Filters(n_components=features)
 
     # -- questions --------------------------------------------------------------------------------
 
     def view(self, question: Question) -> View:
-        """Return the threshold, its unit and its side."""
         if not isinstance(question, HalfSpace):
             return super().view(question)
         sign = 1.0 if question.direction[0] > 0 else -1.0
@@ -148,13 +143,11 @@ class Numbers(Kind):
         )
 
     def plausible(self, question: Question, learner: Learner[Any], state: Any) -> Question:
-        """Return a threshold within the range: a person who is asked about another loses trust.
-
-        Only for a learner with a likelihood, which takes any threshold; a slope must be asked for where it is.
-        """
+        """Return a threshold within the range: a person who is asked about another loses trust."""
         space = _known_range(learner, state)
         if space is None or not isinstance(question, HalfSpace) or len(question.direction) > 1:
             return question
+        # A learner with a likelihood takes any threshold; a slope must be asked for where it is.
         if not able(learner, Forecasts) or question.quantities or question.purpose:
             return question
         sign, low, high = question.direction[0], space.lows[0], space.highs[0]
@@ -174,7 +167,6 @@ class Numbers(Kind):
 
     @property
     def columns(self) -> Columns:
-        """The prediction, its deviation, and an interval."""
         return ("prediction", "float"), ("std", "float"), ("low", "float"), ("high", "float")
 
     def predicted(self, estimator: regressor.OneBitRegressor, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
@@ -196,7 +188,6 @@ class Numbers(Kind):
 
     @property
     def forecast_measure(self) -> str:
-        """The measure, and its unit."""
         if self.low is None:
             return "mean error in parts of the labels' spread"
         return f"mean error in {self.unit}" if self.unit else "mean error"
@@ -246,9 +237,8 @@ def threshold_exam(space: Real, predicted: float, uniform: Array, learnt: int, e
     shown = _rounded(space, float(c))
     question = HalfSpace((1.0,), shown, density=density, wording=space.words, learnt=learnt)
     weight = 1.0 / density
-    # The uniform half alone has at least this density, so that no weight is larger.
-    most = 2 * (high - low)
-    return Exam(question, (0.0, weight) if shown >= f else (weight, 0.0), most)
+    # The uniform half alone has at least the density 0.5 / (high - low), so that no weight is larger.
+    return Exam(question, (0.0, weight) if shown >= f else (weight, 0.0), 2 * (high - low))
 
 
 def _laplace(f: float, s: float, low: float, high: float, u: float) -> float:

@@ -69,15 +69,12 @@ class Items(Kind):
         return order
 
     def estimator(self, settings: Settings, **shared: Any) -> ranker.OneBitRanker:
-        """Return a ranker."""
         return ranker.OneBitRanker(self.items, wording=settings.question.wording, **shared)
 
     def likelihood(self, features: int | None) -> LearnerChoice:
-        """Return Thurstone's model."""
         return likelihoods.Thurstone(n_components=features)
 
     def view(self, question: Question) -> View:
-        """Return the pair."""
         if not isinstance(question, Prefer):
             return super().view(question)
         left, right = str(question.first), str(question.second)
@@ -94,17 +91,14 @@ class Items(Kind):
         first, second = (space.items[int(places[k])] for places in space.pairs)
         if uniform[1] < 0.5:
             first, second = second, first
-        probability = 1.0 / space.P
-        question = Prefer(first, second, probability, learnt=learner.count(state), wording=space.wording)
+        question = Prefer(first, second, 1.0 / space.P, learnt=learner.count(state), wording=space.wording)
         return Exam(question, (0.0, 1.0) if order.index(first) < order.index(second) else (1.0, 0.0))
 
     @property
     def columns(self) -> Columns:
-        """The items in order."""
         return (("prediction", "json"),)
 
     def predicted(self, estimator: ranker.OneBitRanker, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
-        """Return an order for each row, or the one for everybody."""
         orders = [estimator.predict(None).tolist()] if rowless else estimator.predict(X).tolist()
         return {"prediction": [list(order) for order in orders]}
 

@@ -34,7 +34,8 @@ _BOM = "\ufeff"
 # Also their wide forms, which some spreadsheets take for the plain ones.
 _FORMULA = frozenset("=+-@＝＋－＠")
 _FIRST = frozenset("'\t\r\n")
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+as_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+"""Compact JSON: no NaN, letters as they are."""
 
 
 def safe_cell(text: str) -> str:
@@ -43,10 +44,8 @@ def safe_cell(text: str) -> str:
     >>> [safe_cell(text) for text in ("=1+1", '"=1+1', "-5", "tea", "'tea")]
     ["'=1+1", '\\'"=1+1', "'-5", 'tea', "''tea"]
     """
-    if not text:
-        return text
     bare = text.lstrip(" \"'\t\r\n\u00a0")
-    return "'" + text if text[0] in _FIRST or bare[:1] in _FORMULA else text
+    return "'" + text if text[:1] in _FIRST or bare[:1] in _FORMULA else text
 
 
 def original_cell(text: str) -> str:
@@ -73,7 +72,7 @@ def file_chunks(records: Iterable[Record], columns: Sequence[Column], form: str)
 def _csv_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:
     yield (_BOM + _csv_text([[safe_cell(name) for name, _ in columns]])).encode()
     for page in pages(records):
-        cells = [_CELLS[kind]([record[name] for record in page]) for name, kind in columns]
+        cells = [["" if one[name] is None else _CELLS[kind](one[name]) for one in page] for name, kind in columns]
         yield _csv_text(zip(*cells, strict=True)).encode()
 
 
@@ -83,28 +82,12 @@ def _csv_text(table: Iterable[Iterable[Any]]) -> str:
     return text.getvalue()
 
 
-def _numbers(values: list[Any]) -> list[Any]:
-    return ["" if value is None else value for value in values]
-
-
-def _flags(values: list[Any]) -> list[Any]:
-    return ["" if value is None else "true" if value else "false" for value in values]
-
-
-def _texts(values: list[Any]) -> list[Any]:
-    return ["" if value is None else safe_cell(str(value)) for value in values]
-
-
-def _json_texts(values: list[Any]) -> list[Any]:
-    return ["" if value is None else safe_cell(as_json(value)) for value in values]
-
-
-_CELLS: dict[CellType, Callable[[list[Any]], list[Any]]] = {
-    "int": _numbers,
-    "float": _numbers,
-    "bool": _flags,
-    "text": _texts,
-    "json": _json_texts,
+_CELLS: dict[CellType, Callable[[Any], Any]] = {
+    "int": lambda value: value,
+    "float": lambda value: value,
+    "bool": lambda value: "true" if value else "false",
+    "text": lambda value: safe_cell(str(value)),
+    "json": lambda value: safe_cell(as_json(value)),
 }
 
 
@@ -119,20 +102,12 @@ def _parquet_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Ite
     table = ParquetPages(sink, [(name, "text" if kind == "json" else kind) for name, kind in columns], _GROUP)
     nested = [name for name, kind in columns if kind == "json"]
     for page in pages(records):
-        table.write([record | {name: _text(record[name]) for name in nested} for record in page])
+        texts = ({name: as_json(one[name]) for name in nested if one[name] is not None} for one in page)
+        table.write([record | text for record, text in zip(page, texts, strict=True)])
         if piece := sink.take():
             yield piece
     table.close()
     yield sink.take()
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else as_json(value)
-
-
-def as_json(value: Any) -> str:
-    """Return compact JSON: no NaN, letters as they are."""
-    return _encode(value)
 
 
 @final

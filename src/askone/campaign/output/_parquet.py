@@ -16,20 +16,12 @@ except ImportError:  # only Parquet files need it, and their writer says so
 
 @final
 class ParquetPages:
-    """A Parquet file of columns (name, "int", "float", "bool" or "text").
-
-    Pages are kept as arrays, which are small, until there are ``group`` records: these are a row group.
-    """
+    """A Parquet file of columns (name, "int", "float", "bool" or "text"), in row groups of ``group`` records."""
 
     def __init__(self, out: BinaryIO | Any, columns: Sequence[tuple[str, str]], group: int) -> None:
         if parquet is None:
             raise MissingExtra("Parquet files need pyarrow: pip install 'askone[server]'")
-        types = {
-            "int": pa.int64(),
-            "float": pa.float64(),
-            "bool": pa.bool_(),
-            "text": pa.string(),
-        }
+        types = {"int": pa.int64(), "float": pa.float64(), "bool": pa.bool_(), "text": pa.string()}
         self._schema = pa.schema([(name, types[kind]) for name, kind in columns])
         self._writer = parquet.ParquetWriter(out, self._schema, compression="zstd")
         self._group, self._kept = group, list[Any]()

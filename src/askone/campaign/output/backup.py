@@ -18,9 +18,8 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count, islice
-from typing import Any, BinaryIO, final
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -42,25 +41,15 @@ _NAMES = r"manifest\.json|log\.jsonl|rows\.jsonl|media\.jsonl|learner\.zip|media
 _MANIFEST_BYTES, _LEARNER_BYTES, _MEDIA_BYTES = 256 << 20, 1 << 30, 256 << 20
 
 
-@final
-@dataclass(frozen=True)
-class _Extent:
-    """The extent of a campaign when its backup began."""
-
-    seq: int
-    hash: str
-    rows: int
-    fingerprint: str
-
-
 def backup_chunks(store: Store, name: str) -> Iterator[bytes]:
     """Yield a campaign as the bytes of a backup, in pieces."""
     record, learner, extent = store.campaign(name), store.learner(name), _extent(store, name)
     sink, sums = Sink(), dict[str, str]()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         media: list[tuple[str, str]] = []
-        yield from _member(archive, sink, LOG, _log_texts(store, name, extent.seq), sums)
-        yield from _member(archive, sink, ROWS, _row_texts(store, name, extent.rows), sums)
+        lines = (log_line(entry).encode() for entry in until(store.entries(name), extent["seq"]))
+        yield from _member(archive, sink, LOG, lines, sums)
+        yield from _member(archive, sink, ROWS, _row_texts(store, name, extent["rows"]), sums)
         yield from _member(archive, sink, LEARNER, iter([learner]), sums)
         for key in store.media_keys(name):
             found = store.media(name, key)
@@ -70,9 +59,8 @@ def backup_chunks(store: Store, name: str) -> Iterator[bytes]:
         lines = (as_json({"key": key, "type": kind}).encode() + b"\n" for key, kind in media)
         yield from _member(archive, sink, MEDIA, lines, sums)
         told = {"name": name, "title": record.title, "owner": record.owner, "created": record.created}
-        held = {"seq": extent.seq, "hash": extent.hash, "rows": extent.rows, "fingerprint": extent.fingerprint}
         head = {"format": FORMAT, "askone": __version__}
-        manifest = {**head, **told, **held, "media": len(media), "sha256": sums}
+        manifest = {**head, **told, **extent, "media": len(media), "sha256": sums}
         archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
     yield sink.take()
 
@@ -82,7 +70,8 @@ def backup(store: Store, name: str, out: BinaryIO) -> None:
     out.writelines(backup_chunks(store, name))
 
 
-def _extent(store: Store, name: str) -> _Extent:
+def _extent(store: Store, name: str) -> Record:
+    """Return the extent of a campaign when its backup begins, as the manifest has it."""
     seq, mark = store.head(name)
     rows, fingerprint = 0, ""
     for entry in until(store.entries(name, kinds=("began", "grown")), seq):
@@ -90,7 +79,7 @@ def _extent(store: Store, name: str) -> _Extent:
             rows, fingerprint = rows + entry.event.rows, entry.event.fingerprint
     if not seq:
         raise UnknownCampaign(name)
-    return _Extent(seq, mark, rows, fingerprint)
+    return {"seq": seq, "hash": mark, "rows": rows, "fingerprint": fingerprint}
 
 
 def _member(
@@ -104,11 +93,6 @@ def _member(
             if piece := sink.take():
                 yield piece
     sums[name] = told.hexdigest()
-
-
-def _log_texts(store: Store, name: str, end: int) -> Iterator[bytes]:
-    for entry in until(store.entries(name), end):
-        yield log_line(entry).encode()
 
 
 def _row_texts(store: Store, name: str, count: int) -> Iterator[bytes]:
@@ -134,14 +118,12 @@ def restore(
     owner: str | None = None,
     limits: ArchiveLimits = ArchiveLimits(),  # noqa: B008
 ) -> str:
-    """Make a campaign of a backup, under its name or another; returns the name.
-
-    All of it appears at once or not at all.  Open questions go to whoever comes next.
-    """
+    """Make a campaign of a backup, all or nothing of it, under its name or another; returns the name."""
     with opened(file, _NAMES, limits) as archive:
         manifest = _manifest(archive)
         learner = archive.read(LEARNER, _LEARNER_BYTES)
-        _check_learner(learner)
+        with opened(io.BytesIO(learner), r"[A-Za-z0-9._/-]+", ArchiveLimits(_LEARNER_BYTES * 4, 10_000)):
+            pass  # a zip of the right kind; ``model_builder.unpack`` reads it
         first, parts, seats = _surveyed(archive, manifest, learner)
         chosen = manifest["name"] if name is None else name
         store.create(
@@ -151,7 +133,7 @@ def restore(
             learner,
             _same(first, manifest),
             _row_pages(archive, parts, lambda: _add_media(store, chosen, archive, manifest)),
-            _entry_pages(archive),
+            pages(islice(_entries(archive), 1, None)),
             seats,
             parts,
         )
@@ -184,11 +166,6 @@ def _manifest(archive: Archive) -> Record:
     return manifest
 
 
-def _check_learner(learner: bytes) -> None:
-    with opened(io.BytesIO(learner), r"[A-Za-z0-9._/-]+", ArchiveLimits(_LEARNER_BYTES * 4, 10_000)):
-        pass  # a zip of the right kind; ``building.unpack`` reads it
-
-
 def _entries(archive: Archive) -> Iterator[Entry]:
     """Yield the log, every hash checked."""
     before = BEGINNING
@@ -206,11 +183,10 @@ def _entries(archive: Archive) -> Iterator[Entry]:
 
 def _surveyed(archive: Archive, manifest: Record, learner: bytes) -> tuple[Entry, list[int], list[Seat]]:
     """Return the first entry, where the table grew, and the seats of questions without an answer."""
-    book: Book | None = None
-    first, parts, count, entry = None, [], 0, None
+    book, first, parts, count, entry = None, None, [], 0, None
     for entry in _entries(archive):
         event = entry.event
-        if first is None:
+        if book is None:
             if not isinstance(event, Began):
                 refuse("its log does not begin with the campaign's settings")
             settings = Settings.from_json(event.settings)
@@ -219,20 +195,15 @@ def _surveyed(archive: Archive, manifest: Record, learner: bytes) -> tuple[Entry
         elif isinstance(event, Grown):
             parts.append(count)
         count += event.rows if isinstance(event, Began | Grown) else 0
-        _noted(book, entry)
+        try:
+            book.note(entry)
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise InvalidFile(f"entry {entry.seq} of the backup's log makes no sense there: {error!r}") from error
     if first is None or book is None or entry is None:
         refuse("its log is empty")
     if (entry.seq, entry.hash, count) != (manifest["seq"], manifest["hash"], manifest["rows"]):
         refuse("its log does not end as the manifest says")
     return first, parts, open_seats(book)
-
-
-def _noted(book: Book | None, entry: Entry) -> None:
-    try:
-        if book is not None:
-            book.note(entry)
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise InvalidFile(f"entry {entry.seq} of the backup's log makes no sense there: {error!r}") from error
 
 
 def _none(positions: Sequence[int]) -> Any:
@@ -255,10 +226,6 @@ def _same(first: Entry, manifest: Record) -> Any:
         return first
 
     return began
-
-
-def _entry_pages(archive: Archive) -> Iterator[list[Entry]]:
-    yield from pages(islice(_entries(archive), 1, None))
 
 
 def _row_pages(archive: Archive, parts: Sequence[int], begun: Any) -> Iterator[list[Row]]:

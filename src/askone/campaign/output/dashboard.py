@@ -7,7 +7,6 @@ from typing import Any
 
 from askone.campaign.engine.measurement import FIRST, Measured, continued, curve
 from askone.campaign.engine.projection import Book
-from askone.campaign.engine.training_set import Asking, Lesson
 from askone.campaign.kinds.base import Kind
 from askone.campaign.settings.settings import Settings
 from askone.store.entries import Row
@@ -87,18 +86,22 @@ def errors(book: Book, labels: Kind) -> list[tuple[float, float]]:
     return [(1 - value if labels.is_share else value, most) for value, most in found]
 
 
-def measured(book: Book, settings: Settings) -> tuple[dict[str, Any], dict[str, Any] | None]:
+def measured(book: Book, settings: Settings) -> dict[str, Any]:
     """Return the learning curve, and where it is heading."""
     labels = settings.labels
     found = points(book, labels)
-    exams = sum(book.asked[lesson.number].score is not None for lesson in book.lessons.all) if not found else None
     plain = [point._asdict() for point in found]
-    latest = plain[-1] if plain else None
-    learning = {"measure": labels.measure, "unit": labels.error_unit, "points": plain, "latest": latest}
     ahead = continued(found, labels.is_share)
+    learning = {
+        "measure": labels.measure,
+        "unit": labels.error_unit,
+        "points": plain,
+        "latest": plain[-1] if plain else None,
+        "target": settings.ask.target,
+        "waiting": None if found else {"have": sum(1 for _ in _scored(book)), "need": FIRST},
+    }
     forecast = None if ahead is None else {"points": [[p.n, p.low, p.value, p.high] for p in ahead]}
-    needed = None if exams is None else {"have": exams, "need": FIRST}
-    return {**learning, "target": settings.ask.target, "waiting": needed}, forecast
+    return {"curve": learning, "forecast": forecast}
 
 
 def spent(book: Book, settings: Settings) -> dict[str, Any]:
@@ -119,22 +122,21 @@ def cloud(book: Book, labels: Kind, rows: Rows, column: str | None) -> dict[str,
     step = max(1, -(-len(lessons) // _MOST_POINTS))
     chosen = [(place, lesson) for place, lesson in enumerate(lessons, start=1) if (len(lessons) - place) % step == 0]
     asked = [book.asked[lesson.number] for _, lesson in chosen]
-    marks = [_point(labels, place, lesson, one) for (place, lesson), one in zip(chosen, asked, strict=True)]
+    marks = []
+    for (place, lesson), one in zip(chosen, asked, strict=True):
+        view = labels.view(one.question)
+        marks.append({"n": place, "answer": lesson.answer != view.mirrored, "exam": one.role == "exam", **view.mark})
+    order = {"name": "question", "kind": "order"}
     if not labels.is_drawn_by_rows or book.rowless:
-        return {"kind": labels.view_kind, "x": {"name": "question", "kind": "order"}, "columns": [], "points": marks}
+        return {"kind": labels.view_kind, "x": order, "columns": [], "points": marks}
     contents = {row.position: row.content for row in rows(sorted({one.position for one in asked}))}
     columns = _columns(list(contents.values()))
     name = column if column in columns else (columns[0] if columns else None)
     places = [one.position for one in asked]
     values = [mark["n"] if name is None else contents[p].get(name) for mark, p in zip(marks, places, strict=True)]
     drawn = [mark | {"x": x, "position": p} for mark, x, p in zip(marks, values, places, strict=True) if x is not None]
-    axis = {"name": "question", "kind": "order"} if name is None else {"name": name, "kind": "number"}
+    axis = order if name is None else {"name": name, "kind": "number"}
     return {"kind": labels.view_kind, "x": axis, "columns": columns, "points": drawn}
-
-
-def _point(labels: Kind, place: int, lesson: Lesson, asking: Asking) -> dict[str, Any]:
-    view = labels.view(asking.question)
-    return {"n": place, "answer": lesson.answer != view.mirrored, "exam": asking.role == "exam", **view.mark}
 
 
 def _columns(contents: Sequence[Any]) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING, BinaryIO, final
 
 from askone.campaign.kinds.base import Kind
@@ -98,11 +99,8 @@ def fate(store: Store, name: str, end: int) -> Fate:
 
 
 def until(entries: Iterable[Entry], end: int) -> Iterator[Entry]:
-    """Yield entries up to number ``end``: what a log held when reading began."""
-    for entry in entries:
-        if entry.seq > end:
-            return
-        yield entry
+    """Return entries up to number ``end``: what a log held when reading began."""
+    return takewhile(lambda entry: entry.seq <= end, entries)
 
 
 def answers(store: Store, name: str) -> Iterator[Record]:
@@ -167,16 +165,12 @@ def write_answers(store: Store, name: str, form: str, out: BinaryIO) -> None:
 
 
 def predictions(campaign: Campaign, size: int = BLOCK, progress: Progress | None = None) -> Iterator[Record]:
-    """Yield what the model says of every row, with its uncertainty; keys as in ``prediction_columns``.
-
-    Each record has every column, None where the kind of label has no such thing.
-    """
+    """Yield what the model says of every row; keys as in ``prediction_columns``, None where a kind has none."""
     rows, done = campaign.store.campaign(campaign.name).rows, 0
     names = [name for name, _ in prediction_columns(campaign.settings.labels)]
     for keys, told in campaign.prediction_pages(size):
-        none = [None] * len(keys)
-        columns = {"row": keys, **told}
-        for values in zip(*(columns.get(name, none) for name in names), strict=True):
+        columns = {**dict.fromkeys(names, [None] * len(keys)), "row": keys, **told}
+        for values in zip(*(columns[name] for name in names), strict=True):
             yield dict(zip(names, values, strict=True))
         done += len(keys)
         if progress is not None:
@@ -189,10 +183,7 @@ def prediction_columns(labels: Kind) -> tuple[Column, ...]:
 
 
 def prediction_chunks(campaign: Campaign, form: str, progress: Progress | None = None) -> Iterator[bytes]:
-    """Return all predictions as the bytes of a CSV, JSON lines or Parquet file.
-
-    ``progress`` is told rows done and in all.
-    """
+    """Return all predictions as the bytes of a CSV, JSON lines or Parquet file."""
     return file_chunks(predictions(campaign, progress=progress), prediction_columns(campaign.settings.labels), form)
 
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, final
 
 from askone.campaign.kinds.base import Kind
 from askone.campaign.output._formats import Record, as_json, pages
-from askone.campaign.output.export import Fate, begun_settings, fate, iso, until
+from askone.campaign.output.export import begun_settings, fate, iso, until
 from askone.campaign.settings.settings import Settings
 from askone.errors import CampaignClosed, InvalidFile
 from askone.questions.base import Question
@@ -89,16 +89,14 @@ def _tasks(store: Store, name: str) -> Iterator[_Task]:
         if isinstance(event, Asked):
             wanted = 1 if entry.aside.get("role") == "gold" else known.settings.ask.overlap
             waiting[event.id] = _Task(event, int(entry.aside["position"]), wanted)
-        elif isinstance(event, Answered) and event.asked in waiting and _counts(entry, known):
+        elif isinstance(event, Answered) and event.asked in waiting:
+            if event.id in known.retracted or entry.who in known.excluded:
+                continue
             task = waiting[event.asked]
             task.given.append(entry)
             if len(task.given) >= task.wanted:
                 yield waiting.pop(event.asked)
     yield from waiting.values()
-
-
-def _counts(entry: Entry, known: Fate) -> bool:
-    return entry.id not in known.retracted and entry.who not in known.excluded
 
 
 def _record(name: str, settings: Settings, task: _Task, row: Row) -> Record:
@@ -124,8 +122,7 @@ def words(labels: Kind, question: Question) -> tuple[str, str]:
 
 def _annotation(labels: Kind, question: Question, entry: Entry) -> Record:
     yes, no = words(labels, question)
-    choice = yes if isinstance(entry.event, Answered) and entry.event.answer is True else no
-    value = {"choices": [choice]}
+    value = {"choices": [yes if isinstance(entry.event, Answered) and entry.event.answer is True else no]}
     result = {"id": entry.id, "from_name": _FROM, "to_name": _TO, "type": "choices", "value": value}
     told = {"was_cancelled": False, "ground_truth": False, "created_at": iso(entry.at), "lead_time": entry.took}
     return {"result": [result], **told}
@@ -148,11 +145,8 @@ class _Given:
 
 
 def import_tasks(campaign: Campaign, file: BinaryIO, now: float) -> Imported:
-    """Take the answers that tasks have and the campaign waits for; it learns from them.
-
-    The annotators are called label-studio:1, ... here, by their numbers there.
-    """
-    counts = {"answers": 0, "already": 0, "unknown": 0, "other": 0}
+    """Take the answers that the campaign waits for; annotators are label-studio:1, ... by their numbers there."""
+    counts = asdict(Imported())
     given = _annotations(_loaded(file), campaign.name, counts)
     for start in range(0, len(given), _PAGE):
         page = given[start : start + _PAGE]
@@ -233,8 +227,7 @@ def _take(
     for seat in transaction.seats(numbers=sorted({one.number for one in page})):
         if seat.expires <= now:
             seats.setdefault(seat.number, []).append(seat)
-    entries: list[Entry] = []
-    drop: list[tuple[int, int]] = []
+    entries, drop = list[Entry](), list[tuple[int, int]]()
     for one, asked in zip(page, names, strict=True):
         source = known.get(asked)
         question = source.event.question if source is not None and isinstance(source.event, Asked) else None

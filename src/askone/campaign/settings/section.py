@@ -173,8 +173,6 @@ Prose = Annotated[str, AfterValidator(_prose)]
 """A text that people read: bounded, without control characters other than line breaks and tabs."""
 Words = Annotated[str, AfterValidator(_words)]
 """One line of such a text, or nothing."""
-ShortWords = Annotated[str, Field(max_length=20), AfterValidator(_words)]
-"""The same, of a few characters."""
 Line = Annotated[str, AfterValidator(_line)]
 """One line, not blank."""
 ColumnNames = Annotated[tuple[str, ...] | None, PlainValidator(_columns)]

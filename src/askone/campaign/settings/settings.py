@@ -27,38 +27,16 @@ from typing import Annotated, Any, Final, Literal, Self, final
 
 from askone._common.validate import as_choice
 from askone.campaign.kinds.base import Kind
-from askone.campaign.kinds.classes import ClassNames
-from askone.campaign.kinds.number import Numbers
-from askone.campaign.kinds.order import Items
+from askone.campaign.kinds.classes import ClassNames as ClassNames
+from askone.campaign.kinds.number import Numbers as Numbers
+from askone.campaign.kinds.order import Items as Items
 from askone.campaign.kinds.registry import KINDS
 from askone.campaign.settings._toml import to_toml
-from askone.campaign.settings.section import (
-    Answers,
-    ColumnNames,
-    Line,
-    Prose,
-    ShortWords,
-    Words,
-    about,
-    plain,
-    section,
-    unknown,
-)
+from askone.campaign.settings.section import Answers, ColumnNames, Line, Prose, Words, about, plain, section, unknown
 from askone.errors import InvalidArgument
 from askone.labels.base import Space
 from askone.labels.number import YES_NO
 from askone.learners import registry
-
-__all__ = [
-    "AskSettings",
-    "ClassNames",
-    "Items",
-    "LearnerSettings",
-    "Numbers",
-    "QuestionSettings",
-    "RowSettings",
-    "Settings",
-]
 
 Record = dict[str, Any]
 
@@ -132,7 +110,7 @@ class AskSettings:
     per_person: Annotated[int | None, about("answers of one person at most", 500, ge=1, le=_MOST_ANSWERS)] = None
     target: Annotated[float | None, about("stop when the measured error is below this", 10.0, gt=0)] = None
     price: Annotated[float | None, about("of one answer, for forecasts", 0.05, ge=0, le=1e12)] = None
-    currency: Annotated[ShortWords, about("of the price")] = ""
+    currency: Annotated[Words, about("of the price", max_length=20)] = ""
     seconds: Annotated[float, about("time for one answer, for forecasts", ge=0.01, le=_DAY)] = 4.0
 
     def __post_init__(self) -> None:
@@ -224,10 +202,7 @@ class Settings:
         return cls(title=given["title"], **sections)
 
     def to_toml(self, annotated: bool = False) -> str:
-        """Return the TOML file; settings that are None are left out.
-
-        ``annotated``: with a note on each setting, and examples of those that have no value.
-        """
+        """Return the TOML file without settings that are None; ``annotated``: with notes, and examples of these."""
         return to_toml(self.to_json(), self._notes() if annotated else {})
 
     def _notes(self) -> dict[str, tuple[str, Any]]:

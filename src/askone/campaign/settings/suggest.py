@@ -16,9 +16,7 @@ _GOLD: Final = ("gold", "label", "target", "truth", "y", "answer", "class")
 def suggest(table: Table) -> Settings:
     """Return what to begin with: a title from the file's name, a key and known labels where a column's name says so.
 
-    The key is a column like "id" whose sampled cells all differ.  A column like "label" is taken for known labels:
-    it is neither shown nor learnt, and its values are the classes if there are few.  Web addresses are shown, but not
-    learnt.
+    The key's sampled cells all differ; known labels are neither shown nor learnt, web addresses are shown alone.
     """
     if isinstance(table, Images):
         return Settings(table.title, UNSURE(), RowSettings(key=IMAGE, show=(IMAGE,), learn=(IMAGE,)))
@@ -32,8 +30,7 @@ def suggest(table: Table) -> Settings:
 
 
 def _is_key(name: str) -> bool:
-    plain = name.lower()
-    return plain in _KEYS or plain.endswith(("_id", " id", "-id"))
+    return name.lower() in _KEYS or name.lower().endswith(("_id", " id", "-id"))
 
 
 def _differs(table: Table, name: str) -> bool:

@@ -7,7 +7,7 @@ is an error that names its line, not a missing value.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -18,16 +18,13 @@ from askone.campaign.tables.base import (
     MISSING,
     NUMBER,
     Cells,
-    Column,
+    FileTable,
     Limits,
     Spread,
-    Table,
-    examples,
-    kind_of_texts,
+    column_of,
     listed,
     looks_like_number,
     rows_at_once,
-    table_title,
 )
 from askone.errors import InvalidFile
 
@@ -50,18 +47,17 @@ class _Found:
     number: bool = True
     comma: bool = False
     whole: bool = True
-    decided: bool = field(default=False)
+    decided: bool = False
 
 
 @final
-class CsvTable(Table):
+class CsvTable(FileTable):
     """Rows of a CSV file."""
 
     def __init__(self, path: Path, origin: str, limits: Limits) -> None:
-        self._path, self._origin, self._limits = path, origin, limits
+        super().__init__(path, origin, limits)
         self._layout: Layout = layout_of(path, origin, limits)
         self._found = [_Found() for _ in self._layout.names]
-        self.title, self.rows = table_title(origin), 0
         spread = Spread()
         for batch in self._batches():
             self._learn(batch)
@@ -69,14 +65,12 @@ class CsvTable(Table):
             spread.take(zip(*(cells.to_pylist() for cells in wanted.columns), strict=True), batch.nbytes)
             self.rows += batch.num_rows
             if self.rows > limits.rows:
-                raise InvalidFile(f"{origin}: at most {limits.rows} rows are allowed")
-        if self.rows == 0:
-            raise InvalidFile(f"{origin}: has no rows, only the names of columns")
+                raise self._refusal(f"at most {limits.rows} rows are allowed")
+        self._require_some()
         kept = [pa.array(cells, pa.string()) for cells in zip(*spread.evenly(), strict=True)]
         self.sample = self._typed(pa.record_batch(kept, names=list(self._layout.names)), 0)
-        self.columns = tuple(
-            self._column(name, found) for name, found in zip(self._layout.names, self._found, strict=True)
-        )
+        kinds = zip(self._layout.names, self._found, strict=True)
+        self.columns = tuple(column_of(name, self.sample, one.number and one.decided) for name, one in kinds)
 
     def chunks(self) -> Iterator[list[Cells]]:
         first = 0
@@ -130,17 +124,15 @@ class CsvTable(Table):
         if odd:
             line = line_of(self._path, self._layout, odd[0].number - self._layout.blank)
             wanted, got = odd[0].expected_columns, odd[0].actual_columns
-            return InvalidFile(
-                f"{self._origin}: line {line}: {wanted} cells are needed, as in the first line; got {got}"
-            )
+            return self._refusal(f"line {line}: {wanted} cells are needed, as in the first line; got {got}")
         if "straddling" in str(error):
-            return InvalidFile(f"{self._origin}: a row is longer than {_BLOCK} bytes, or a quote is not closed")
-        return InvalidFile(f"{self._origin}: cannot be read as CSV: {error}")
+            return self._refusal(f"a row is longer than {_BLOCK} bytes, or a quote is not closed")
+        return self._refusal(f"cannot be read as CSV: {error}")
 
     def _refuse_open_quote(self, batch: Any) -> None:
         cells = batch.slice(batch.num_rows - 1, 1).to_pylist()[0].values()
         if any(cell is not None and "\n" in cell for cell in cells):
-            raise InvalidFile(f"{self._origin}: a quote is not closed: the last row takes in all lines after it")
+            raise self._refusal("a quote is not closed: the last row takes in all lines after it")
 
     def _learn(self, batch: Any) -> None:
         """Check a batch, and what kind its columns are."""
@@ -197,36 +189,22 @@ class CsvTable(Table):
             if text is not None and NUMBER.fullmatch(text) is None:
                 reason = f"a number is needed, as in other rows, or nothing; got {cells[row].as_py()[:60]!r}"
                 return self._at(first + row, place, reason)
-        return InvalidFile(f"{self._origin}: column {self._layout.names[place]!r}: numbers are needed")
+        return self._refusal(f"column {self._layout.names[place]!r}: numbers are needed")
 
     def _at(self, row: int, place: int, reason: str) -> InvalidFile:
         line = line_of(self._path, self._layout, row + 2)
-        return InvalidFile(f"{self._origin}: line {line}, column {self._layout.names[place]!r}: {reason}")
+        return self._refusal(f"line {line}, column {self._layout.names[place]!r}: {reason}")
 
     def _typed(self, batch: Any, first: int) -> list[Cells]:
         columns = []
         for place, found in enumerate(self._found):
-            if found.number and found.decided:
-                numbers = self._numbers(batch.column(place), place, first)
-                columns.append(listed(numbers, found.whole))
-            else:
-                columns.append(batch.column(place).to_pylist())
-        names = self._layout.names
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-    def _column(self, name: str, found: _Found) -> Column:
-        values = [row[name] for row in self.sample]
-        if found.number and found.decided:
-            return Column(name, "number", examples(values))
-        return Column(name, kind_of_texts([value for value in values if value is not None]), examples(values))
+            cells = batch.column(place)
+            is_number = found.number and found.decided
+            columns.append(listed(self._numbers(cells, place, first), found.whole) if is_number else cells.to_pylist())
+        return [dict(zip(self._layout.names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _plain_numbers(cells: Any) -> bool:
-    """Return whether all are numbers beyond doubt: in digits as in ``NUMBER``, none that looks like a code.
-
-    Some there.
-    """
+    """Return whether there are cells, all of them numbers beyond doubt: none that looks like a code."""
     known = compute.drop_null(cells)
-    if not len(known):
-        return False
-    return bool(compute.all(compute.match_substring_regex(known, _SURE)).as_py())
+    return len(known) > 0 and bool(compute.all(compute.match_substring_regex(known, _SURE)).as_py())

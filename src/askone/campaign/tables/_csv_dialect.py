@@ -81,15 +81,14 @@ def _encoding(path: Path, origin: str) -> tuple[str, bool]:
             if nul >= 0:
                 raise InvalidFile(f"{origin}: a text file without NUL is needed; got one at byte {offset + nul}")
             quotes, offset = quotes + block.count(b'"'), offset + len(block)
-            decoders = {name: one for name, one in decoders.items() if _decodes(one, block, name)}
-    if "utf-8" in decoders and not _decodes(decoders["utf-8"], b"", "", final=True):
-        del decoders["utf-8"]
+            decoders = {name: one for name, one in decoders.items() if _decodes(one, block)}
+    decoders = {name: one for name, one in decoders.items() if _decodes(one, b"", final=True)}
     if not decoders:
         raise InvalidFile(f"{origin}: is neither in UTF-8 nor in Windows-1252; save it as UTF-8")
     return next(iter(decoders)), quotes % 2 == 1
 
 
-def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, _: str, final: bool = False) -> bool:
+def _decodes(decoder: codecs.IncrementalDecoder, block: bytes, final: bool = False) -> bool:
     try:
         decoder.decode(block, final)
     except UnicodeDecodeError:

@@ -6,6 +6,7 @@ before the first of them is read, and each image to those of ``images``.
 
 from __future__ import annotations
 
+import os
 import zipfile
 from pathlib import Path
 from typing import Final, final
@@ -21,10 +22,7 @@ _PACKED: Final = (".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".rar", "
 
 @final
 class Album(Images):
-    """Images of a zip file, in folders or not; other files are passed over, packed ones in it refused.
-
-    A folder that all of them are in is no part of their names.
-    """
+    """Images of a zip file; other files are passed over, packed ones refused.  A folder of all is no part of names."""
 
     _place = "zip file"
 
@@ -44,9 +42,8 @@ class Album(Images):
         except UNREADABLE as error:
             raise InvalidFile(f"{origin}: is not a zip file that can be read: {error}") from error
         if not images:
-            raise InvalidFile(
-                f"{origin}: is a packed file without images; unpack it first (CSV, JSON lines or Parquet are read)"
-            )
+            reason = "is a packed file without images; unpack it first (CSV, JSON lines or Parquet are read)"
+            raise InvalidFile(f"{origin}: {reason}")
         common = _common([one.filename for one in images])
         self._members = {one.filename[common:]: one for one in images}
         super().__init__(self._members, origin, limits)
@@ -81,11 +78,4 @@ def _common(names: list[str]) -> int:
     >>> _common(["photos/cats/1.png", "photos/dogs/1.png"]), _common(["1.png", "a/1.png"])
     (7, 0)
     """
-    first, last = min(names), max(names)
-    end = 0
-    for place, (one, other) in enumerate(zip(first, last, strict=False)):
-        if one != other:
-            break
-        if one == "/":
-            end = place + 1
-    return end
+    return os.path.commonprefix(names).rfind("/") + 1  # noqa: RUF071 (characters are what is counted)

@@ -8,18 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
-from askone.campaign.tables.base import (
-    SAMPLE,
-    Cells,
-    Column,
-    Limits,
-    Spread,
-    Table,
-    examples,
-    heading,
-    kind_of_texts,
-    table_title,
-)
+from askone.campaign.tables.base import SAMPLE, Cells, FileTable, Limits, Spread, column_of, heading
 from askone.errors import InvalidFile
 
 _CHUNK: Final = 5_000
@@ -27,27 +16,25 @@ _ROOM: Final = 1 << 23  # characters of a chunk
 
 
 @final
-class JsonLines(Table):
+class JsonLines(FileTable):
     """Rows of a file with one JSON object per line; its columns are all names that occur.
 
-    A column whose first values are numbers is a column of numbers, and another value further down an error.
-    Lists and objects in a cell become their JSON text.
+    A column whose first values are numbers is one of numbers: another value further down is an error.
     """
 
     def __init__(self, path: Path, origin: str, limits: Limits) -> None:
-        self._path, self._origin, self._limits = path, origin, limits
-        self.title, self.rows, spread = table_title(origin), 0, Spread()
-        self._numbers: dict[str, bool | None] = {}
+        super().__init__(path, origin, limits)
+        self._numbers, spread = dict[str, bool | None](), Spread()
         for chunk, lines, size in self._parsed():
             for cells, line in zip(chunk, lines, strict=True):
                 self._learn(cells, line)
             spread.add(self.rows, chunk, size)
             self.rows += len(chunk)
         if self.rows == 0:
-            raise InvalidFile(f"{origin}: is empty")
+            raise self._refusal("is empty")
         heading(list(self._numbers), origin, limits)
         self.sample = [self._typed(cells) for cells in spread.evenly()]
-        self.columns = tuple(self._column(name) for name in self._numbers)
+        self.columns = tuple(column_of(name, self.sample, number is True) for name, number in self._numbers.items())
 
     def chunks(self) -> Iterator[list[Cells]]:
         for chunk, _, _ in self._parsed():
@@ -65,7 +52,7 @@ class JsonLines(Table):
             if len(chunk) == _CHUNK or size > _ROOM:
                 count += len(chunk)
                 if count > self._limits.rows:
-                    raise InvalidFile(f"{self._origin}: at most {self._limits.rows} rows are allowed")
+                    raise self._refusal(f"at most {self._limits.rows} rows are allowed")
                 yield chunk, lines, size
                 chunk, lines, size = [], [], 0
         if chunk:
@@ -77,11 +64,11 @@ class JsonLines(Table):
             while data := file.readline(self._limits.line + 1):
                 line += 1
                 if len(data) > self._limits.line:
-                    raise InvalidFile(f"{self._origin}: line {line}: at most {self._limits.line} bytes are allowed")
+                    raise self._refusal(f"line {line}: at most {self._limits.line} bytes are allowed")
                 try:
                     text = data.decode("utf-8-sig" if line == 1 else "utf-8").strip()
                 except UnicodeDecodeError as error:
-                    raise InvalidFile(f"{self._origin}: line {line}: UTF-8 is needed") from error
+                    raise self._refusal(f"line {line}: UTF-8 is needed") from error
                 if text:
                     yield line, text
 
@@ -90,11 +77,11 @@ class JsonLines(Table):
             found = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-            raise InvalidFile(f"{self._origin}: line {line}: a JSON object is needed: {reason}") from error
+            raise self._refusal(f"line {line}: a JSON object is needed: {reason}") from error
         if not isinstance(found, dict):
-            raise InvalidFile(f"{self._origin}: line {line}: a JSON object is needed; got {text[:60]}")
+            raise self._refusal(f"line {line}: a JSON object is needed; got {text[:60]}")
         if len(found) > self._limits.columns:
-            raise InvalidFile(f"{self._origin}: line {line}: at most {self._limits.columns} columns are allowed")
+            raise self._refusal(f"line {line}: at most {self._limits.columns} columns are allowed")
         for name, value in found.items():
             if type(value) is not float and type(value) is not int and value is not None:
                 found[name] = as_cell(value, self._limits, f"{self._origin}: line {line}, column {name!r}")
@@ -116,7 +103,7 @@ class JsonLines(Table):
                     raise InvalidFile(f"{where}: a number is needed, as in the rows before; got {value[:60]!r}")
                 self._numbers[name] = False
         if len(self._numbers) > self._limits.columns:
-            raise InvalidFile(f"{self._origin}: line {line}: at most {self._limits.columns} columns are allowed")
+            raise self._refusal(f"line {line}: at most {self._limits.columns} columns are allowed")
 
     def _typed(self, cells: Cells) -> Cells:
         typed = {}
@@ -124,12 +111,6 @@ class JsonLines(Table):
             value = cells.get(name)
             typed[name] = value if number or value is None or isinstance(value, str) else json.dumps(value)
         return typed
-
-    def _column(self, name: str) -> Column:
-        values = [row[name] for row in self.sample]
-        if self._numbers[name]:
-            return Column(name, "number", examples(values))
-        return Column(name, kind_of_texts([value for value in values if value is not None]), examples(values))
 
 
 def as_cell(value: Any, limits: Limits, where: str) -> Any:

@@ -9,20 +9,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from askone.campaign.tables._json_lines import as_cell
-from askone.campaign.tables.base import (
-    Cells,
-    Column,
-    Kind,
-    Limits,
-    Spread,
-    Table,
-    examples,
-    heading,
-    kind_of_texts,
-    listed,
-    rows_at_once,
-    table_title,
-)
+from askone.campaign.tables.base import Cells, FileTable, Limits, Spread, column_of, heading, listed, rows_at_once
 from askone.errors import InvalidFile
 
 try:
@@ -35,27 +22,26 @@ _PART: Final = 1 << 29  # bytes of one column of one row group, unpacked
 
 
 @final
-class ParquetTable(Table):
+class ParquetTable(FileTable):
     """Rows of a Parquet file."""
 
     def __init__(self, path: Path, origin: str, limits: Limits) -> None:
-        self._path, self._origin, self._limits = path, origin, limits
-        self.title = table_title(origin)
+        super().__init__(path, origin, limits)
         with self._open() as file:
             schema, meta = file.schema_arrow, file.metadata
             self._refuse_large(meta)
             self._names = heading(schema.names, origin, limits)
             self._kinds = [self._kind(name, schema.field(place).type) for place, name in enumerate(self._names)]
-        self.rows, unpacked, spread = 0, 0, Spread()
+        unpacked, spread = 0, Spread()
         for chunk, size in self._typed():
             spread.add(self.rows, chunk, size)
             self.rows, unpacked = self.rows + len(chunk), unpacked + size
             if unpacked > limits.total:
-                raise InvalidFile(f"{origin}: unpacks to more than {limits.total} characters")
-        if self.rows == 0:
-            raise InvalidFile(f"{origin}: has no rows, only the names of columns")
+                raise self._refusal(f"unpacks to more than {limits.total} characters")
+        self._require_some()
         self.sample = spread.evenly()
-        self.columns = tuple(self._column(name, kind) for name, kind in zip(self._names, self._kinds, strict=True))
+        kinds = zip(self._names, self._kinds, strict=True)
+        self.columns = tuple(column_of(name, self.sample, kind == "number") for name, kind in kinds)
 
     def chunks(self) -> Iterator[list[Cells]]:
         for chunk, _ in self._typed():
@@ -67,19 +53,19 @@ class ParquetTable(Table):
                 names = [one.name for one in file.schema_arrow if _is_text(one.type)]
             return parquet.ParquetFile(self._path, read_dictionary=names)
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise InvalidFile(f"{self._origin}: cannot be read as Parquet: {error}") from error
+            raise self._refusal(f"cannot be read as Parquet: {error}") from error
 
     def _refuse_large(self, meta: Any) -> None:
         if meta.num_rows > self._limits.rows:
-            raise InvalidFile(f"{self._origin}: at most {self._limits.rows} rows are allowed; got {meta.num_rows}")
+            raise self._refusal(f"at most {self._limits.rows} rows are allowed; got {meta.num_rows}")
         groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
         parts = [group.column(j) for group in groups for j in range(group.num_columns)]
         sizes = [part.total_uncompressed_size for part in parts]
         if max(sizes, default=0) > _PART or sum(sizes) > self._limits.total:
             allowed = f"{_PART} bytes in a part, {self._limits.total} in all"
-            raise InvalidFile(f"{self._origin}: unpacks to more than is allowed ({allowed})")
+            raise self._refusal(f"unpacks to more than is allowed ({allowed})")
         if any(part.num_values > 10 * self._limits.rows for part in parts):
-            raise InvalidFile(f"{self._origin}: holds lists that are too long")
+            raise self._refusal("holds lists that are too long")
 
     def _kind(self, name: str, kind: Any) -> str:
         types = pa.types
@@ -89,7 +75,7 @@ class ParquetTable(Table):
             return "text"
         if types.is_nested(kind):
             return "nested"
-        raise InvalidFile(f"{self._origin}: column {name!r}: numbers or texts are needed; got {kind}")
+        raise self._refusal(f"column {name!r}: numbers or texts are needed; got {kind}")
 
     def _typed(self) -> Iterator[tuple[list[Cells], int]]:
         """Yield rows and how many characters they have."""
@@ -98,28 +84,23 @@ class ParquetTable(Table):
             with self._open() as file:
                 for batch in file.iter_batches(batch_size=rows_at_once(len(self._names)), use_threads=False):
                     sizes: list[int] = []
-                    columns = [
-                        self._cells(batch.column(place), place, first, sizes) for place in range(len(self._names))
-                    ]
+                    columns = [self._cells(cells, place, first, sizes) for place, cells in enumerate(batch.columns)]
                     rows = [dict(zip(self._names, row, strict=True)) for row in zip(*columns, strict=True)]
                     yield rows, sum(sizes)
                     first += len(rows)
         except (pa.ArrowException, OSError) as error:
-            raise InvalidFile(f"{self._origin}: cannot be read as Parquet: {error}") from error
+            raise self._refusal(f"cannot be read as Parquet: {error}") from error
 
     def _cells(self, cells: Any, place: int, first: int, sizes: list[int]) -> list[Any]:
         kind = cells.type
         if self._kinds[place] == "nested":
-            return [
-                as_cell(value, self._limits, self._where(first + row, place))
-                for row, value in enumerate(cells.to_pylist())
-            ]
+            rows = enumerate(cells.to_pylist(), start=first)
+            return [as_cell(value, self._limits, self._where(row, place)) for row, value in rows]
         if pa.types.is_dictionary(kind):
             return self._texts(cells, place, first, sizes)
         if self._kinds[place] == "text":
-            plain = compute.cast(cells, pa.string()).to_pylist()
-            sizes.append(20 * len(plain))
-            return list(plain)
+            sizes.append(20 * len(cells))
+            return list(compute.cast(cells, pa.string()).to_pylist())
         if pa.types.is_integer(kind):
             return list(cells.to_pylist())
         numbers = compute.cast(cells, pa.float64()).to_numpy(zero_copy_only=False)
@@ -145,11 +126,6 @@ class ParquetTable(Table):
 
     def _where(self, row: int, place: int) -> str:
         return f"{self._origin}: row {row + 1}, column {self._names[place]!r}"
-
-    def _column(self, name: str, kind: str) -> Column:
-        values = [row[name] for row in self.sample]
-        found: Kind = "number" if kind == "number" else kind_of_texts([text for text in values if text is not None])
-        return Column(name, found, examples(values))
 
 
 def _is_text(kind: Any) -> bool:

@@ -9,6 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Literal, final
 
 import numpy as np
@@ -76,6 +77,21 @@ class Table(ABC):
         return next((column for column in self.columns if column.name == name), None)
 
 
+class FileTable(Table):
+    """A table that is read from a file, which is called ``origin`` where something is wrong with it."""
+
+    def __init__(self, path: Path, origin: str, limits: Limits) -> None:
+        self._path, self._origin, self._limits = path, origin, limits
+        self.title, self.rows = table_title(origin), 0
+
+    def _refusal(self, reason: str) -> InvalidFile:
+        return InvalidFile(f"{self._origin}: {reason}")
+
+    def _require_some(self) -> None:
+        if self.rows == 0:
+            raise self._refusal("has no rows, only the names of columns")
+
+
 @final
 class Spread:
     """A sample of a stream of unknown length, evenly spread and without chance: every 2^k-th row.
@@ -127,9 +143,8 @@ def heading(names: Sequence[str], origin: str, limits: Limits) -> tuple[str, ...
         if len(name) > 200 or not name.isprintable():
             raise InvalidFile(f"{origin}: line 1, column {place}: a name of up to 200 printable characters is needed")
         if tidy.index(name) + 1 < place:
-            raise InvalidFile(
-                f"{origin}: line 1: columns {tidy.index(name) + 1} and {place} have the same name {name!r}"
-            )
+            twice = f"columns {tidy.index(name) + 1} and {place}"
+            raise InvalidFile(f"{origin}: line 1: {twice} have the same name {name!r}")
     return tidy
 
 
@@ -151,16 +166,16 @@ def kind_of_texts(texts: Sequence[str]) -> Kind:
     return "category" if texts and again and max(map(len, levels)) <= _SHORT else "text"
 
 
-def examples(values: Iterable[Any], count: int = 5) -> tuple[Any, ...]:
-    """Return a few different values, shortened."""
+def column_of(name: str, sample: Sequence[Cells], is_number: bool, count: int = 5) -> Column:
+    """Return the column of this name, as its sampled cells tell: with a few different ones, shortened."""
+    values = [row[name] for row in sample if row[name] is not None]
     found: dict[Any, None] = {}
     for value in values:
-        if value is not None:
-            short = isinstance(value, str) and len(value) > _SHOWN
-            found.setdefault(value[: _SHOWN - 1] + "…" if short else value)
+        long = isinstance(value, str) and len(value) > _SHOWN
+        found.setdefault(value[: _SHOWN - 1] + "…" if long else value)
         if len(found) == count:
             break
-    return tuple(found)
+    return Column(name, "number" if is_number else kind_of_texts(values), tuple(found))
 
 
 def listed(numbers: Any, whole: bool) -> list[Any]:
@@ -174,8 +189,7 @@ def listed(numbers: Any, whole: bool) -> list[Any]:
 
 
 def rows_at_once(columns: int) -> int:
-    """Return how many rows are taken at a time: up to 5000, and fewer where they are wide, as memory is for their
-    cells.
+    """Return how many rows are taken at a time: up to 5000, fewer where they are wide, as memory is for cells.
 
     >>> rows_at_once(6), rows_at_once(1000)
     (5000, 500)

@@ -66,7 +66,8 @@ class Part(ABC):
 
     def to_json(self) -> Record:
         """Return plain JSON values."""
-        return {"kind": self.kind, **{name: _plain(value) for name, value in vars(self).items()}}
+        fields = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        return {"kind": self.kind, **fields}
 
 
 @final
@@ -111,9 +112,7 @@ class CategoryPart(Part):
         places = {level: place for place, level in enumerate(self.levels)}
         width, n = len(self.names), len(cells)
         other = len(self.levels) if self.other else width
-        found = [
-            width if cell is None else places.get(cell if isinstance(cell, str) else str(cell), other) for cell in cells
-        ]
+        found = [width if cell is None else places.get(str(cell), other) for cell in cells]
         out = np.zeros((n, width + 1), dtype=np.float32)  # the last column takes what has no other
         out[np.arange(n), found] = 1.0
         return out[:, :width]
@@ -178,10 +177,7 @@ class Encoder:
         return tuple(part.column for part in self.parts)
 
     def encode(self, contents: Sequence[Mapping[str, Any]]) -> Array:
-        """Return one row of finite numbers for each content, float32.
-
-        A cell may be None or left out; a column that no content has is refused: its name may be mistyped.
-        """
+        """Return one row of finite numbers for each content, float32; a cell may be None or left out."""
         if not self.parts:
             return np.zeros((len(contents), 1), dtype=np.float32)
         self._require_columns(contents)
@@ -195,6 +191,7 @@ class Encoder:
         return out
 
     def _require_columns(self, contents: Sequence[Mapping[str, Any]]) -> None:
+        """Refuse to be without a column in all contents: its name may be mistyped."""
         lacking = [name for name in self.columns if contents and not any(name in content for content in contents)]
         if not lacking:
             return
@@ -268,18 +265,12 @@ def _as_float(cell: Any, column: str) -> float:
 
 
 def _part(record: Mapping[str, Any]) -> Part:
-    fields = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in record.items() if name != "kind"
-    }
-    return PARTS[record["kind"]](**fields)
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+    return PARTS[str(fields.pop("kind"))](**fields)
 
 
 def _quoted(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:_NAMED])) + (", …" if len(names) > _NAMED else "")
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 @lru_cache(maxsize=1)

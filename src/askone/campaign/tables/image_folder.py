@@ -62,10 +62,7 @@ def is_image(name: str) -> bool:
 
 @final
 class Folder(Images):
-    """Images of a folder; files that are no images by their suffix, and hidden ones, are passed over.
-
-    A link is refused: what is in the folder is meant, not what lies elsewhere.
-    """
+    """Images of a folder; other files and hidden ones are passed over, links refused: they lie elsewhere."""
 
     _place = "folder"
 
@@ -85,13 +82,11 @@ class Folder(Images):
     def _read(self, name: str) -> bytes:
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)  # it may have become a link since
         try:
-            number = os.open(self._path / name, flags)
-            with os.fdopen(number, "rb") as file:
+            with os.fdopen(os.open(self._path / name, flags), "rb") as file:
                 status = os.fstat(file.fileno())
                 if not stat.S_ISREG(status.st_mode) or status.st_size > self.limits.image:
-                    raise InvalidFile(
-                        f"{self._origin}: {name!r}: a file of at most {self.limits.image} bytes is needed"
-                    )
+                    reason = f"a file of at most {self.limits.image} bytes is needed"
+                    raise InvalidFile(f"{self._origin}: {name!r}: {reason}")
                 return file.read(self.limits.image + 1)
         except OSError as error:
             raise InvalidFile(f"{self._origin}: {name!r} cannot be read: {error.strerror}") from error

@@ -40,8 +40,7 @@ class Safe(NamedTuple):
 def safe_image(data: bytes, limits: Limits = LIMITS, origin: str = "image") -> Safe:
     """Return the pixels of an image: PNG, JPEG, GIF (its first picture), WebP or BMP, turned upright.
 
-    Too many pixels are refused before they are decoded; whatever else was in the file is left behind.  Lossy images
-    become JPEG, others PNG; one larger than a page shows is made smaller.
+    Too many pixels are refused before they are decoded.  Lossy images become JPEG, others PNG, no larger than a page.
     """
     if Image is None:
         raise MissingExtra("images need Pillow: pip install 'askone[server]'")
@@ -64,12 +63,9 @@ def safe_image(data: bytes, limits: Limits = LIMITS, origin: str = "image") -> S
         raise InvalidFile(f"{origin}: is not an image that can be read (PNG, JPEG, GIF, WebP, BMP)") from error
     plain.thumbnail((_SIDE, _SIDE))
     gray = np.asarray(plain.convert("L").resize((_GRAY, _GRAY), Image.Resampling.BOX), dtype=np.float32) / 255
-    out = io.BytesIO()
-    if lossy:
-        plain.save(out, "JPEG", quality=88)
-    else:
-        plain.save(out, "PNG")
-    return Safe("image/jpeg" if lossy else "image/png", out.getvalue(), gray.ravel())
+    out, kind = io.BytesIO(), "JPEG" if lossy else "PNG"
+    plain.save(out, kind, **({"quality": 88} if lossy else {}))
+    return Safe(f"image/{kind.lower()}", out.getvalue(), gray.ravel())
 
 
 def _plain(image: Any) -> Any:

@@ -43,9 +43,8 @@ def open_table(path: str | os.PathLike[str], limits: Limits = LIMITS, name: str 
     if start.startswith(_ZIP):
         return Album(place, origin, limits)
     if Path(origin).suffix.lower() == ".zip":
-        raise InvalidFile(
-            f"{origin}: is called a zip file and is none; tables are read from CSV, JSON lines or Parquet"
-        )
+        reason = "is called a zip file and is none; tables are read from CSV, JSON lines or Parquet"
+        raise InvalidFile(f"{origin}: {reason}")
     if start.startswith(_GZIP):
         raise InvalidFile(f"{origin}: is a packed file; unpack it first (CSV, JSON lines or Parquet are read)")
     if not start.startswith(_PARQUET) and start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):

@@ -49,8 +49,11 @@ class Archive:
     """A zip file whose members' names match ``names``; use ``opened``."""
 
     def __init__(self, archive: zipfile.ZipFile, names: str, limits: ArchiveLimits, size: int) -> None:
-        self._archive, self.limits = archive, limits
-        self.names = _checked(archive.infolist(), re.compile(names), limits, size)
+        self._archive, self.limits, self.names = archive, limits, frozenset(archive.namelist())
+        check_whole(archive.infolist(), limits, size)
+        for name in archive.namelist():
+            if not re.fullmatch(names, name):
+                refuse(f"it has a member {name[:100]!r}, which has no place in it")
 
     def read(self, name: str, most: int) -> bytes:
         """Return a whole member of at most so many bytes."""
@@ -164,16 +167,6 @@ def check_whole(members: Sequence[zipfile.ZipInfo], limits: ArchiveLimits, size:
         refuse(f"it would take {total} bytes, more than {limits.total}")
     if sum(member.compress_size for member in members) > size:
         refuse("its members overlap")
-
-
-def _checked(
-    members: list[zipfile.ZipInfo], names: re.Pattern[str], limits: ArchiveLimits, size: int
-) -> frozenset[str]:
-    check_whole(members, limits, size)
-    for member in members:
-        if not names.fullmatch(member.filename):
-            refuse(f"it has a member {member.filename[:100]!r}, which has no place in it")
-    return frozenset(member.filename for member in members)
 
 
 def _check_member(member: zipfile.ZipInfo, limits: ArchiveLimits) -> None:
