@@ -26,15 +26,16 @@ from typing import Any
 
 import numpy as np
 from page import HERE, grid, machine
-from server_checks import checked, faults
 from server_load import Person, Place, Record, load
 from server_places import (
     Server,
     Task,
+    checked,
     classes,
     command,
     cpu_seconds,
     family,
+    faults,
     make,
     memory,
     people_of,

@@ -1,4 +1,7 @@
-"""What is loaded: campaigns in SQLite or PostgreSQL, people with tokens, `askone serve` in processes of its own."""
+"""What is loaded: campaigns in SQLite or PostgreSQL, people with tokens, `askone serve` in processes of its own.
+
+After a load nothing that was acknowledged is lost, nothing is there twice, and the log gives the same model.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +14,27 @@ import tempfile
 import time
 import urllib.request
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from killing import bits
 from numpy.typing import NDArray
+from server_load import Decide, Record
 
+from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, Settings
 from askone.campaign.tables.open import open_table
 from askone.server.security.tokens import TOKEN, digest, new_secret
+from askone.session.log import Answered, Asked
 from askone.store.open import open_store
+from askone.store.verification import verify
 
-Decide = Callable[[dict[str, Any]], bool]
 _TICK = os.sysconf("SC_CLK_TCK")
 LOW, HIGH = 0.0, 1000.0
 
@@ -108,6 +116,44 @@ def _person(accounts: Any, campaign: str, name: str) -> tuple[str, str]:
         new_secret("t")[:20], digest(secret), secret[:9], name, ("answer",), time.time() + 86_400, "load"
     )
     return name, secret
+
+
+def checked(url: str, name: str, loads: Sequence[Record]) -> dict[str, Any]:
+    """Counts of what went wrong, all of which should be 0; and whether the hash chain and the model are right."""
+    with closing(open_store(url)) as store:
+        positions: Counter[int] = Counter()
+        given: Counter[str] = Counter()
+        ids: Counter[str] = Counter()
+        for entry in store.entries(name):
+            if isinstance(entry.event, Asked):
+                positions[int(entry.aside["position"])] += 1
+            elif isinstance(entry.event, Answered):
+                given[entry.event.asked] += 1
+                ids[entry.event.id] += 1
+        acknowledged = [one for load in loads for one in load.acknowledged]
+        begin = time.perf_counter()
+        # Whether the state that the server kept, continued, is the fold from the beginning, bit for bit.
+        live, fresh = Campaign.open(store, name), Campaign.open(store, name, fresh=True)
+        return {
+            "answers": sum(ids.values()),
+            "acknowledged": len(acknowledged),
+            "lost": sum(one not in ids for one in acknowledged),
+            "duplicates": sum(count - 1 for count in ids.values()) + len(acknowledged) - len(set(acknowledged)),
+            "questions_answered_twice": sum(count > 1 for count in given.values()),
+            "rows_asked_twice": sum(count > 1 for count in positions.values()),
+            "rows_served_twice": sum(load.twice for load in loads),
+            "chain_valid": verify(store, name).valid,
+            "replay_same": bits(live) == bits(fresh),
+            "replay_lessons": len(fresh.book.lessons.all),
+            "replay_seconds": time.perf_counter() - begin,
+        }
+
+
+def faults(found: dict[str, Any]) -> list[str]:
+    """What should not be."""
+    zero = ("lost", "duplicates", "questions_answered_twice", "rows_asked_twice", "rows_served_twice")
+    true = ("chain_valid", "replay_same")
+    return [f"{name}: {found[name]}" for name in zero if found[name]] + [name for name in true if not found[name]]
 
 
 # -- databases ------------------------------------------------------------------------------------------

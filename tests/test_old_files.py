@@ -86,11 +86,6 @@ def asked_of(model):
     return model.stream_.asked, model.stream_.answered
 
 
-def notice(record):
-    """A notice or an event, from its JSON."""
-    return logged_from_json(record)
-
-
 def is_password(kept, password):
     """Whether a password is that of a hash."""
     return asyncio.run(Passwords().verify(kept, password))
@@ -303,13 +298,13 @@ def test_events(tmp_path):
     log = askone.read_log(tmp_path / "log.jsonl")
     assert {event.kind for event in log} == {"asked", "answered", "skipped", "retracted", "revisited"}
     assert [plain(event.to_json()) for event in log] == CODED["events"]
-    assert [plain(notice(event).to_json()) for event in CODED["events"]] == CODED["events"]
+    assert [plain(logged_from_json(event).to_json()) for event in CODED["events"]] == CODED["events"]
 
 
 def test_notices():
     kinds = {"began", "grown", "turned", "limited", "flagged", "reopened", "excluded", "included"}
     assert {one["kind"] for one in CODED["notices"]} == kinds
-    assert [plain(notice(one).to_json()) for one in CODED["notices"]] == CODED["notices"]
+    assert [plain(logged_from_json(one).to_json()) for one in CODED["notices"]] == CODED["notices"]
 
 
 # -- campaigns ----------------------------------------------------------------------------------------------------
@@ -342,22 +337,15 @@ def from_backups(folder):
     return str(folder / "restored.db")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def old_store(request, tmp_path):
-    """A store as it was, accounts and open questions included."""
-    if request.param == "sqlite":
-        return from_sqlite(tmp_path)
-    return from_postgresql(request.getfixturevalue("postgres_url"))
-
-
 @pytest.fixture(params=["sqlite", "postgresql", "backups"])
 def any_old(request, tmp_path):
-    """A store that has the campaigns."""
-    if request.param == "backups":
-        return from_backups(tmp_path)
-    if request.param == "sqlite":
-        return from_sqlite(tmp_path)
-    return from_postgresql(request.getfixturevalue("postgres_url"))
+    """A store that has the campaigns; but for the one from backups, as it was, accounts and open questions included."""
+    if request.param == "postgresql":
+        return from_postgresql(request.getfixturevalue("postgres_url"))
+    return from_sqlite(tmp_path) if request.param == "sqlite" else from_backups(tmp_path)
+
+
+as_it_was = pytest.mark.parametrize("any_old", ["sqlite", "postgresql"], indirect=True)
 
 
 def old_log(name):
@@ -415,11 +403,12 @@ def in_words(number):
     return f"{number:g}" if isinstance(number, float) else str(number)
 
 
-def test_campaigns_go_on(old_store):
+@as_it_was
+def test_campaigns_go_on(any_old):
     """Who held a question has it still, and may answer it."""
     for name, told in TOLD.items():
         bob, entries = told["bob"], told["entries"]
-        serving = asks(old_store, name, "p-bob", bob["at"])
+        serving = asks(any_old, name, "p-bob", bob["at"])
         assert serving.state == bob["state"]
         if bob["question"] is None:
             assert serving.question is None
@@ -427,11 +416,11 @@ def test_campaigns_go_on(old_store):
         held = serving.question
         assert plain(held.question.to_json()) == bob["question"]
         assert (str(held.question), held.row.key) == (bob["text"], bob["row"])
-        after = answers(old_store, name, "p-bob", held.lease, True, bob["at"] + 1)
+        after = answers(any_old, name, "p-bob", held.lease, True, bob["at"] + 1)
         assert after.question is None or after.question.number != held.number
-        with stored(old_store) as store:
+        with stored(any_old) as store:
             assert store.head(name)[0] > entries
-    run("verify", "--store", old_store)
+    run("verify", "--store", any_old)
 
 
 def test_restored_campaigns_go_on(tmp_path):
@@ -443,9 +432,10 @@ def test_restored_campaigns_go_on(tmp_path):
     run("verify", "--store", url)
 
 
-def test_a_store_is_backed_up_as_it_was(old_store, tmp_path):
+@as_it_was
+def test_a_store_is_backed_up_as_it_was(any_old, tmp_path):
     for name in CAMPAIGNS:
-        run("backup", name, "--out", tmp_path / f"{name}.zip", "--store", old_store)
+        run("backup", name, "--out", tmp_path / f"{name}.zip", "--store", any_old)
         with (
             zipfile.ZipFile(tmp_path / f"{name}.zip") as ours,
             zipfile.ZipFile(OLD / "campaigns" / f"{name}-backup.zip") as theirs,
@@ -463,14 +453,15 @@ def test_images(any_old):
     assert all(kind == "image/png" and data.startswith(b"\x89PNG") for kind, data in found)
 
 
-def test_accounts(old_store, capsys):
-    run("users", "list", "--store", old_store)
+@as_it_was
+def test_accounts(any_old, capsys):
+    run("users", "list", "--store", any_old)
     said = capsys.readouterr().out
     for name, role in (("Ann", "manager"), ("Bob", "annotator"), ("Cyd Ångström", "annotator"), ("Root", "admin")):
         assert any(name in line and role in line for line in said.splitlines())
     assert "forgotten p-gone" in said
     now = 1_700_000_000.0
-    with stored(old_store) as store:
+    with stored(any_old) as store:
         accounts = store.accounts
         ann = accounts.user_by_name("ANN")
         assert (ann.id, ann.role, ann.disabled) == ("p-ann", "manager", False)
@@ -490,8 +481,9 @@ def test_accounts(old_store, capsys):
         assert accounts.use_invitation(digest("invitation"), now) == "animals"
 
 
-def test_webhooks(old_store):
-    with stored(old_store) as store:
+@as_it_was
+def test_webhooks(any_old):
+    with stored(any_old) as store:
         accounts = store.accounts
         [hook] = accounts.webhooks("flats")
         assert (hook.id, hook.url, hook.secret) == ("w-1", "https://example.org/hook", "a made-up secret")

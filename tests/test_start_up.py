@@ -45,28 +45,28 @@ def loaded_by(code, *heavy):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["serve", "--help"], []], ids=" ".join)
-def test_the_parser_loads_next_to_nothing(arguments):
-    code = f"from askone.cli.main import main\ntry:\n    main({arguments!r})\nexcept SystemExit:\n    pass"
-    assert loaded_by(code, "numpy", "rich", *LEARNING, *WEB, *FILES) == []
+ALL = ("numpy", "rich", *LEARNING, *WEB, *FILES)
+PARSE = "from askone.cli.main import main\ntry:\n    main({!r})\nexcept SystemExit:\n    pass"
+READERS = ("cli.status", "cli.export", "campaign.output.export", "campaign.output.label_studio")
 
 
-def test_importing_askone_loads_no_library():
-    code = "import askone; askone.__version__, dir(askone), askone.AskoneError"
-    assert loaded_by(code, "numpy", "rich", *LEARNING, *WEB, *FILES) == []
-
-
-def test_questions_and_logs_need_numpy_alone():
-    code = "from askone import HalfSpace, Classes, Real, Subset, read_log, question_from_json"
-    assert loaded_by(code, *LEARNING, *WEB, *FILES) == []
-
-
-def test_users_need_the_database_alone():
-    assert loaded_by("import askone.cli.users", *LEARNING, *FILES, "pydantic", "httpx") == []
-
-
-def test_the_server_starts_without_what_learns():
-    assert loaded_by("import askone.server.runner", *LEARNING, *FILES, "httpx") == []
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        *((PARSE.format(arguments), ALL) for arguments in (["--version"], ["--help"], ["serve", "--help"], [])),
+        ("import askone; askone.__version__, dir(askone), askone.AskoneError", ALL),
+        (
+            "from askone import HalfSpace, Classes, Real, Subset, read_log, question_from_json",
+            (*LEARNING, *WEB, *FILES),
+        ),
+        ("import askone.cli.users", (*LEARNING, *FILES, "pydantic", "httpx")),
+        ("import askone.server.runner", (*LEARNING, *FILES, "httpx")),
+        ("import " + ", ".join(f"askone.{module}" for module in READERS), (*LEARNING, "httpx")),
+    ],
+    ids=["version", "help", "help-of-a-command", "usage", "package", "questions", "users", "server", "readers"],
+)
+def test_whoever_needs_no_library_loads_none(code, heavy):
+    assert loaded_by(code, *heavy) == []
 
 
 @pytest.mark.parametrize("settings", [DRINKS, PRICES], ids=["order", "numbers"])
@@ -85,12 +85,6 @@ campaign = Campaign.open(open_store({url!r}), "c")
 assert campaign.status(3.0)["answers"] == 1
 """
     assert loaded_by(code, "sklearn", "pandas", *FILES) == []
-
-
-def test_commands_that_only_read_need_no_scikit_learn():
-    modules = ("cli.status", "cli.export", "campaign.output.export", "campaign.output.label_studio")
-    code = "import " + ", ".join(f"askone.{module}" for module in modules)
-    assert loaded_by(code, *LEARNING, "httpx") == []
 
 
 def test_questions_of_every_family_are_read_by_whoever_loaded_none():
@@ -204,11 +198,9 @@ def test_the_command_knows_the_data_sets():
 # -- the server -----------------------------------------------------------------------------------------
 
 
-def test_a_packed_learner_is_the_estimator_s(tmp_path):
-    store = open_store("memory:")
+def test_a_packed_learner_is_the_estimator_s(tmp_path, store):
     create_campaign(store, "prices", PRICES, open_table(table(tmp_path)), "", 0.0)
     packed = store.learner("prices")
-    store.close()
     stream, begun = unpack(packed).estimator.stream_, beginning(packed)
     ours, theirs = {}, {}
     assert files.encode(begun.learner, ours) == files.encode(stream.learner, theirs)
@@ -217,8 +209,7 @@ def test_a_packed_learner_is_the_estimator_s(tmp_path):
 
 
 def test_a_server_is_ready_when_what_asks_is_loaded(tmp_path):
-    site = Site(tmp_path)
-    try:
+    with Site(tmp_path) as site:
         site.run(site.services.ready.wait())
         site.run(_set(site.services.ready, False))
         got = []
@@ -229,8 +220,6 @@ def test_a_server_is_ready_when_what_asks_is_loaded(tmp_path):
         site.run(_set(site.services.ready, True))
         waiting.join(20)
         assert got == [200]
-    finally:
-        site.close()
 
 
 async def _set(event: asyncio.Event, value: bool) -> None:
@@ -241,9 +230,6 @@ def test_a_server_that_starts_with_campaigns_gets_ready(tmp_path):
     store = open_store(str(tmp_path / "askone.db"))
     create_campaign(store, "early", DRINKS, None, "", time.time())
     store.close()
-    site = Site(tmp_path)
-    try:
+    with Site(tmp_path) as site:
         assert site.client().get("/health/ready").json() == {"status": "ready"}
         assert site.services.ready.is_set()
-    finally:
-        site.close()

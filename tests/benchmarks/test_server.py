@@ -74,7 +74,7 @@ def test_flat_out_is_one_after_the_other(part):
 
 
 def test_faults_are_named(part):
-    checks = part("server_checks")
+    checks = part("server_places")
     fine = dict.fromkeys(
         ("lost", "duplicates", "questions_answered_twice", "rows_asked_twice", "rows_served_twice"), 0
     ) | {"chain_valid": True, "replay_same": True}

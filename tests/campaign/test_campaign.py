@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import numpy as np
 import pytest
@@ -36,6 +36,18 @@ from staged import ANIMALS, DRINKS, PRICES, asking, one, play, price, stage, sta
 
 def animal(row):
     return ("cat", "lion", "owl", "emu")[int(np.clip(row.content["size"] * 2 + 2, 0, 3))]
+
+
+@contextmanager
+def failing(monkeypatch, owner, name, error):
+    """While this lasts a method raises an error."""
+
+    def fail(*_):
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, fail)
+        yield
 
 
 LABELS = {"Prices": price, "Animals": animal, "Drinks": lambda row: ["milk", "tea", "water", "coffee"]}
@@ -389,12 +401,7 @@ def test_what_was_served_is_served_even_if_the_state_cannot_be_kept(store, monke
     campaign = stage(store, PRICES)
     monkeypatch.setattr("askone.campaign.campaign.PAUSE", 0.0)
     monkeypatch.setattr("askone.campaign.campaign.KEEP", 3)
-
-    def full(*_):
-        raise StoreUnavailable("the disk is full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(type(store), "keep_snapshot", full)
+    with failing(monkeypatch, type(store), "keep_snapshot", StoreUnavailable("the disk is full")):
         assert len(play(campaign, ["ann"], price, 8)) == 8
     assert caplog.text.count("could not be kept") == 2
     play(campaign, ["ann"], price, 3, start=50.0)
@@ -406,14 +413,8 @@ def test_rows_that_came_while_the_store_failed_are_known_later(store, monkeypatc
     other = Campaign.open(store, "c")
     more = [Row(i, f"n{i}", {"size": 0.0}, np.zeros(2, dtype=np.float32), 50.0) for i in range(4)]
     store.grow("c", [more], lambda n, mark: Entry(Grown("grown", n, mark), at=2.0))
-
-    def away(*_):
-        raise StoreUnavailable("away")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(type(store), "gold", away)
-        with pytest.raises(StoreUnavailable):
-            campaign.refresh()
+    with failing(monkeypatch, type(store), "gold", StoreUnavailable("away")), pytest.raises(StoreUnavailable):
+        campaign.refresh()
     play(campaign, ["ann"], price, 20)
     assert campaign.book.people["ann"].gold_seen <= {0, 4, 5, 6, 7}
     assert not {one.position for one in campaign.book.asked.values() if one.role != "gold"} & {0, 4, 5, 6, 7}
@@ -459,14 +460,11 @@ def test_a_turn_that_fails_leaves_nothing_behind(store, monkeypatch):
     campaign = stage(store)
     first = one(campaign, Next("ann"))
     before = state_of(campaign)
-
-    def broken(*_):
-        raise OSError("the disk is full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("askone.store.transactions.Transaction.write", broken)
-        with pytest.raises(OSError, match="disk"):
-            campaign.serve([Answer("ann", first.question.lease, True, "a1")], 2.0)
+    with (
+        failing(monkeypatch, Transaction, "write", OSError("the disk is full")),
+        pytest.raises(OSError, match="disk"),
+    ):
+        campaign.serve([Answer("ann", first.question.lease, True, "a1")], 2.0)
     campaign.refresh()
     assert state_of(campaign) == before
     assert not one(campaign, Answer("ann", first.question.lease, True, "a1"), 3.0).duplicate
@@ -495,14 +493,8 @@ def test_a_store_that_fails_within_a_request_undoes_the_turn(store, monkeypatch)
     campaign = stage(store, asking(PRICES, exam_share=0))
     first, before = one(campaign, Next("ann")), store.head("c")
     campaign._tray._kept.clear()
-
-    def away(*_):
-        raise StoreUnavailable("away")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(type(store), "rows", away)
-        with pytest.raises(StoreUnavailable):
-            campaign.serve([Answer("ann", first.question.lease, True, "a1")], 2.0, learn=False)
+    with failing(monkeypatch, type(store), "rows", StoreUnavailable("away")), pytest.raises(StoreUnavailable):
+        campaign.serve([Answer("ann", first.question.lease, True, "a1")], 2.0, learn=False)
     assert store.head("c") == before
     assert not one(campaign, Answer("ann", first.question.lease, True, "a1"), 3.0).duplicate
 

@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 import sys
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -26,11 +27,8 @@ ROWS = "id,size,colour,price\n" + "".join(
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ASKONE_STORE", raising=False)
-    (tmp_path / "bikes.csv").write_text(ROWS)
-    return tmp_path
+def table(here):
+    (here / "bikes.csv").write_text(ROWS)
 
 
 def ask(*arguments, status=0):
@@ -42,14 +40,11 @@ def make(*options):
 
 
 def answered(count=12, name="bikes"):
-    store = open_store("askone.db")
-    try:
+    with closing(open_store("askone.db")) as store:
         campaign = Campaign.open(store, name)
         answer(campaign, count)
         campaign.keep()
         return [one["prediction"] for one in campaign.predictions(range(40))]
-    finally:
-        store.close()
 
 
 # -- making ---------------------------------------------------------------------------------------
@@ -108,20 +103,8 @@ def test_other_kinds(here, capsys):
     ask("new", "bikes.csv", "--classes", "cheap,dear", "--name", "classes")
     ask("new", "--items", "tea, coffee ,milk", "--title", "Drinks")
     (here / "rows.jsonl").write_text('{"text": "a", "n": 1}\n{"text": "b", "n": 2}\n{"text": "c", "n": 3}\n')
-    ask(
-        "new",
-        "rows.jsonl",
-        "--low",
-        0,
-        "--high",
-        9,
-        "--show",
-        "text",
-        "--learn",
-        "n",
-        "--set",
-        "question.wording=Above {threshold}?",
-    )
+    columns, wording = ("--show", "text", "--learn", "n"), "question.wording=Above {threshold}?"
+    ask("new", "rows.jsonl", "--low", 0, "--high", 9, *columns, "--set", wording)
     capsys.readouterr()
     ask("status")
     out = capsys.readouterr().out
@@ -372,12 +355,9 @@ def test_a_console_may_be_handed_in(here):
 def test_what_is_asked_can_be_said_in_words(here, capsys):
     ask("new", "bikes.csv", "--kind", "number", "--low", "0", "--high", "900", "--label", "price", "--name", "named")
     ask("new", "bikes.csv", "--low", "0", "--high", "900", "--wording", "More than {threshold}?", "--name", "worded")
-    store = open_store("askone.db")
-    try:
+    with closing(open_store("askone.db")) as store:
         named, worded = (Settings.from_json(next(store.entries(n)).event.settings) for n in ("named", "worded"))
-        assert named.labels.name == "price"
-        assert worded.question.wording == "More than {threshold}?"
-    finally:
-        store.close()
+    assert named.labels.name == "price"
+    assert worded.question.wording == "More than {threshold}?"
     ask("new", "bikes.csv", "--classes", "a,b", "--label", "price", status=2)
     assert "--label must be left out for --kind class" in capsys.readouterr().err

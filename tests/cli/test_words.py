@@ -14,11 +14,8 @@ NUMBERS = ("--kind", "number", "--low", "0", "--high", "2000", "--unit", "EUR")
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ASKONE_STORE", raising=False)
-    (tmp_path / "bikes.csv").write_text(ROWS)
-    return tmp_path
+def table(here):
+    (here / "bikes.csv").write_text(ROWS)
 
 
 def said(capsys, *arguments, status=0):

@@ -158,16 +158,8 @@ def dashboard(kind: str, answers: int, column: str = "", t: Words = same) -> dic
 def predictions(kind: str, keys: list[str], t: Words = same) -> list[dict[str, Any]]:
     draw = random.Random(11)
     if kind == "order":
-        return [
-            {
-                "key": "all",
-                "row": [],
-                "prediction": [t(one) for one in DRINKS],
-                "std": None,
-                "probabilities": None,
-                "answers": 900,
-            }
-        ]
+        order = [t(one) for one in DRINKS]
+        return [{"key": "all", "row": [], "prediction": order, "std": None, "probabilities": None, "answers": 900}]
     found = []
     for i, key in enumerate(keys or [f"flat-{i + 1}" for i in range(8)]):
         size = draw.uniform(20, 120)
@@ -177,24 +169,15 @@ def predictions(kind: str, keys: list[str], t: Words = same) -> list[dict[str, A
         ]
         one: dict[str, Any] = {"key": t(key), "row": row, "answers": i % 3}
         if kind == "number":
-            middle = 220 + 13 * size
-            one |= {
-                "prediction": middle,
-                "std": 60 + 8 * i,
-                "low": middle - 130 - 12 * i,
-                "high": middle + 130 + 12 * i,
-                "probabilities": None,
-            }
+            middle, half = 220 + 13 * size, 130 + 12 * i
+            ends = {"low": middle - half, "high": middle + half}
+            one |= {"prediction": middle, "std": 60 + 8 * i, **ends, "probabilities": None}
         else:
             best = draw.choice(DIGITS)
             rest = {digit: draw.random() * 0.2 for digit in DIGITS}
             rest[best] = 1.5 + draw.random()
-            total = sum(rest.values())
-            one |= {
-                "prediction": t(best),
-                "std": None,
-                "probabilities": {t(name): share / total for name, share in rest.items()},
-            }
+            shares = {t(name): share / sum(rest.values()) for name, share in rest.items()}
+            one |= {"prediction": t(best), "std": None, "probabilities": shares}
         found.append(one)
     return found
 
@@ -335,18 +318,11 @@ class Managed:
             ("drinks", "Drinks for the summer party", "paused", 655, 1, None),
             ("ripe", "Is the tomato ripe?", "closed", 5000, 20000, 5000),
         ]
+        names = ("name", "title", "status", "answers", "rows", "budget")
+        found: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
         return [
-            {
-                "name": name,
-                "title": self.t(title),
-                "status": status,
-                "answers": answers,
-                "rows": count,
-                "budget": budget,
-                "created": NOW - 1e5 * i,
-                "role": "manager",
-            }
-            for i, (name, title, status, answers, count, budget) in enumerate(rows)
+            {**one, "title": self.t(one["title"]), "created": NOW - 1e5 * i, "role": "manager"}
+            for i, one in enumerate(found)
         ]
 
     def _serve(self) -> None:
@@ -360,13 +336,7 @@ class Managed:
         site.on("PATCH", c, self.patch)
         site.on("DELETE", c, lambda call: Reply(204))
         site.on("GET", f"{c}/dashboard", self.dashboard)
-        site.on(
-            "GET",
-            f"{c}/predictions",
-            lambda call: predictions(
-                self.kind, [key for one in call.query.get("keys", []) for key in one.split(",")], self.t
-            ),
-        )
+        site.on("GET", f"{c}/predictions", self.predictions)
         site.on("GET", f"{c}/people", lambda call: self.people)
         site.on("POST", f"{c}/people/([^/]+)/(exclude|include)", self.exclude)
         site.on("GET", f"{c}/invitations", lambda call: self.invitations)
@@ -383,39 +353,25 @@ class Managed:
         site.on("POST", "/api/v1/me/password", lambda call: Reply(204))
         site.on("POST", "/api/v1/restore", lambda call: {"name": "rents"})
         roles = [("u1", "Ada Lovelace", "admin"), ("u2", "Grace Hopper", "manager"), ("u3", "Guest 7", "annotator")]
-        site.on(
-            "GET",
-            "/api/v1/users",
-            lambda call: [
-                {"id": user, "name": self.t(name), "role": role, "disabled": False} for user, name, role in roles
-            ],
-        )
+        users = [{"id": user, "name": self.t(name), "role": role, "disabled": False} for user, name, role in roles]
+        site.on("GET", "/api/v1/users", lambda call: users)
         site.on("POST", "/api/v1/users", lambda call: Reply(201, {"id": "u4"}))
         site.on("PATCH", "/api/v1/users/[^/]+", lambda call: {})
 
     def preview(self, call: Call) -> Any:
         wish = call.json["settings"]
         labels = wish["labels"]
-        if (
-            labels["kind"] == "number"
-            and labels["low"] is not None
-            and labels["high"] is not None
-            and labels["low"] >= labels["high"]
-        ):
+        ends = (labels["low"], labels["high"]) if labels["kind"] == "number" else (None, None)
+        if None not in ends and ends[0] >= ends[1]:
             return refused(422, "invalid_argument", "labels.low must be below labels.high, got 9000", "labels.low")
         if "{x}" in wish["question"]["wording"]:
-            return refused(
-                422,
-                "invalid_argument",
-                "question.wording may have {threshold}, {amount}, {side}, got {x}",
-                "question.wording",
-            )
-        kind = labels["kind"]
-        return {
-            "questions": [question(kind, i, self.t) for i in range(5)],
-            "settings": wish,
-            "toml": self.record()["toml"],
-        }
+            message = "question.wording may have {threshold}, {amount}, {side}, got {x}"
+            return refused(422, "invalid_argument", message, "question.wording")
+        questions = [question(labels["kind"], i, self.t) for i in range(5)]
+        return {"questions": questions, "settings": wish, "toml": self.record()["toml"]}
+
+    def predictions(self, call: Call) -> Any:
+        return predictions(self.kind, [key for one in call.query.get("keys", []) for key in one.split(",")], self.t)
 
     def dashboard(self, call: Call) -> Any:
         column = call.query.get("column", [""])[0]

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Coroutine
 from dataclasses import replace
+from functools import partialmethod
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -77,23 +78,9 @@ class Client:
             url._uri_reference = url._uri_reference._replace(path=path)
         return self._site.run(self._http.request(method, url, **options))
 
-    def get(self, path: str, **options: Any) -> httpx.Response:
-        return self.request("GET", path, **options)
-
-    def head(self, path: str, **options: Any) -> httpx.Response:
-        return self.request("HEAD", path, **options)
-
-    def post(self, path: str, **options: Any) -> httpx.Response:
-        return self.request("POST", path, **options)
-
-    def put(self, path: str, **options: Any) -> httpx.Response:
-        return self.request("PUT", path, **options)
-
-    def patch(self, path: str, **options: Any) -> httpx.Response:
-        return self.request("PATCH", path, **options)
-
-    def delete(self, path: str, **options: Any) -> httpx.Response:
-        return self.request("DELETE", path, **options)
+    get, head, post = partialmethod(request, "GET"), partialmethod(request, "HEAD"), partialmethod(request, "POST")
+    put, patch = partialmethod(request, "PUT"), partialmethod(request, "PATCH")
+    delete = partialmethod(request, "DELETE")
 
 
 class Site:

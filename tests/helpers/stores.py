@@ -121,3 +121,11 @@ def store() -> Iterator[Any]:
     opened = opening.open_store("memory:")
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to type commands in, whose store is askone.db."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ASKONE_STORE", raising=False)
+    return tmp_path

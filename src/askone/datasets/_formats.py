@@ -55,12 +55,10 @@ def _parsed(data: bytes, recipe: Recipe) -> tuple[Array, Array]:
         if not text.strip():
             raise ValueError("it is empty")
         X, y = recipe.parse(text, *names)
-    return as_table(*_complete(X, y)) if recipe.complete else as_table(X, y)
-
-
-def _complete(X: Array, y: Array) -> tuple[Array, Array]:
-    whole = ~(np.isnan(X).any(axis=1) | np.isnan(y.reshape(len(y), -1)).any(axis=1))
-    return X[whole], y[whole]
+    if recipe.complete:
+        whole = ~np.isnan(np.column_stack([X, y])).any(axis=1)
+        X, y = X[whole], y[whole]
+    return as_table(X, y)
 
 
 def _from_parquet(data: bytes, inputs: Names, outputs: Names) -> tuple[Array, Array]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from textwrap import fill
+from textwrap import TextWrapper
 
 import numpy as np
 
 from askone._common.validate import as_choice
-from askone.datasets._base import Dataset, Names, Recipe
+from askone.datasets._base import Dataset, Names
 from askone.datasets._formats import checked
 from askone.datasets._locate import Pathlike, located
 from askone.datasets._registry import DATASETS
 from askone.errors import InvalidFile
-
-_WIDTH = 100
 
 
 def load(name: str, directory: Pathlike | None = None) -> Dataset:
@@ -52,28 +50,21 @@ def card(name: str) -> str:
     outputs (1): label; classes 0 to 9
     """
     recipe = DATASETS[as_choice(name, "name", DATASETS)]
-    inputs, outputs = recipe.feature_names, recipe.target_names
+    inputs, outputs, classes = recipe.feature_names, recipe.target_names, recipe.classes
     items = {
         "source": recipe.source,
         "licence": recipe.licence,
         f"inputs ({len(inputs)})": _listed(inputs),
-        f"outputs ({len(outputs)})": _listed(outputs) + _classes(recipe),
+        f"outputs ({len(outputs)})": _listed(outputs) + (f"; classes {classes[0]} to {classes[-1]}" if classes else ""),
         "rows": "as many as the release has" if recipe.rows is None else f"{recipe.rows}",
         "split": recipe.split,
         "files": "; ".join(" or ".join(file.names) for file in recipe.files),
         "home": recipe.by_hand or f"{recipe.home} (downloaded when needed)",
     }
     lines = [f"{key}: {text}" for key, text in items.items()] + [f"note: {note}" for note in recipe.notes]
-    return "\n".join([name, *(_wrapped(line) for line in lines)])
-
-
-def _wrapped(line: str) -> str:
-    return fill(line, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    wrapped = TextWrapper(100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False).fill
+    return "\n".join([name, *map(wrapped, lines)])
 
 
 def _listed(names: Names, most: int = 8) -> str:
     return ", ".join(names) if len(names) <= most else f"{names[0]} to {names[-1]}"
-
-
-def _classes(recipe: Recipe) -> str:
-    return "" if recipe.classes is None else f"; classes {recipe.classes[0]} to {recipe.classes[-1]}"

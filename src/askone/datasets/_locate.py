@@ -56,15 +56,11 @@ def _find(file: File, *places: Path) -> Path | None:
 
 
 def _fetched(recipe: Recipe, file: File, cache: Path) -> Path:
+    put = f"put what you fetched into {cache}, or into a directory named by {ENVIRONMENT} or by the argument directory"
     if recipe.by_hand:
         names = " nor ".join(file.names)
-        raise DownloadFailed(
-            f"neither {names} was found, and askone cannot download it: {recipe.by_hand}; {_put_into(cache)}"
-        )
-    return _download(recipe, file, cache)
+        raise DownloadFailed(f"neither {names} was found, and askone cannot download it: {recipe.by_hand}; {put}")
 
-
-def _download(recipe: Recipe, file: File, cache: Path) -> Path:
     def fetch(url: str, target: str, registry: object) -> None:
         # Checked before pooch moves it into the cache: what the cache holds was good when it came.
         pooch.HTTPDownloader()(url, target, registry)
@@ -75,14 +71,8 @@ def _download(recipe: Recipe, file: File, cache: Path) -> Path:
         return Path(pooch.retrieve(url, file.sha256, fname=file.original, path=cache, downloader=fetch))
     except OSError as error:  # the errors of requests are OSErrors
         urls = " and ".join(recipe.home + one.original for one in recipe.files)
-        raise DownloadFailed(
-            f"{url} could not be downloaded ({error}); download {urls} by hand; {_put_into(cache)}"
-        ) from error
+        raise DownloadFailed(f"{url} could not be downloaded ({error}); download {urls} by hand; {put}") from error
     except ValueError as error:
         if isinstance(error, InvalidFile):
             raise
         raise InvalidFile(f"{url} is not the file it was, with the sha256 {file.sha256}: {error}") from error
-
-
-def _put_into(cache: Path) -> str:
-    return f"put what you fetched into {cache}, or into a directory named by {ENVIRONMENT} or by the argument directory"

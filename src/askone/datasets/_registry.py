@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from askone._common.types import Array
@@ -33,17 +35,23 @@ def _numbered(columns: int) -> Names:
     return tuple(f"x{column:03d}" for column in range(columns))
 
 
-_ESL = "https://hastie.su.domains/ElemStatLearn/datasets/"
-_ZIP = (
-    File(
-        "zip.train.gz",
-        "usps-train.parquet",
-        content="5ec433502c488b0d40cbd6f5d5d29b0272ab6a7bcd46b0cbe9e634aa393f5994",
+_USPS = Recipe(
+    home="https://hastie.su.domains/ElemStatLearn/datasets/",
+    files=(
+        File("zip.train.gz", "usps-train.parquet", "5ec433502c488b0d40cbd6f5d5d29b0272ab6a7bcd46b0cbe9e634aa393f5994"),
+        File("zip.test.gz", "usps-test.parquet", "1015ee532045e46218f2b66634fea2432c147a1be2cd668e11d41a0421b3447e"),
     ),
-    File(
-        "zip.test.gz",
-        "usps-test.parquet",
-        content="1015ee532045e46218f2b66634fea2432c147a1be2cd668e11d41a0421b3447e",
+    parse=from_label_first,
+    feature_names=_numbered(256),
+    classes=tuple(range(10)),
+    training=7291,
+    source="Le Cun et al. (1990), ZIP code digits of the US Postal Service; The Elements of Statistical Learning",
+    licence="no explicit licence",
+    split="the source's: 7291 rows to train, 2007 to test",
+    rows=9298,
+    notes=(
+        "inputs are the grey values, -1 to 1, of 16 x 16 images, row after row",
+        "not the numbers of LIBSVM's usps, which is a blurred copy: see usps-libsvm",
     ),
 )
 _SZEGED = "https://www.kaggle.com/datasets/budincsevity/szeged-weather"
@@ -78,33 +86,10 @@ DATASETS: dict[str, Recipe] = {
         rows=10992,
         notes=("inputs are whole numbers from 0 to 100: eight points of the pen's path, x and y in turn",),
     ),
-    "usps": Recipe(
-        home=_ESL,
-        files=_ZIP,
-        parse=from_label_first,
-        feature_names=_numbered(256),
-        classes=tuple(range(10)),
-        training=7291,
-        source="Le Cun et al. (1990), ZIP code digits of the US Postal Service; The Elements of Statistical Learning",
-        licence="no explicit licence",
-        split="the source's: 7291 rows to train, 2007 to test",
-        rows=9298,
-        notes=(
-            "inputs are the grey values, -1 to 1, of 16 x 16 images, row after row",
-            "not the numbers of LIBSVM's usps, which is a blurred copy: see usps-libsvm",
-        ),
-    ),
-    "usps-libsvm": Recipe(
-        home=_ESL,
-        files=_ZIP,
-        parse=from_label_first,
-        feature_names=_numbered(256),
-        classes=tuple(range(10)),
-        training=7291,
+    "usps": _USPS,
+    "usps-libsvm": replace(
+        _USPS,
         source="Le Cun et al. (1990), ZIP code digits of the US Postal Service, blurred as in LIBSVM's copy",
-        licence="no explicit licence",
-        split="the source's: 7291 rows to train, 2007 to test",
-        rows=9298,
         transform=blurred,
         notes=(
             "made from the files of usps: LIBSVM's usps is those images blurred (Gaussian, .75 pixels); on the "

@@ -6,7 +6,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from askone.paper._plots import Figure
@@ -50,10 +50,6 @@ class Claim:
     here: str
     verdict: str
     why: str = ""
-
-    def to_json(self) -> dict[str, str]:
-        """Return plain JSON values."""
-        return asdict(self)
 
 
 class Run(ABC):

@@ -11,7 +11,7 @@ import base64
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from html import escape
 from pathlib import Path
 from typing import Any, final
@@ -28,6 +28,7 @@ from askone.version import __version__
 # A sign, an edge and a word each: nobody needs to tell colours apart.
 _MARKS = {HOLDS: ("✔", "holds"), IN_PART: ("◐", "part"), FAILS: ("✘", "fails"), CORRECTED: ("✎", "corrected")}
 
+_COLUMNS = ("text", "paper", "here", "verdict", "why")
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #111; background: #fff; max-width: 70rem; margin: 2rem auto;
@@ -64,11 +65,6 @@ class Section:
     record: Mapping[str, Any]
     picture: bytes
 
-    @property
-    def name(self) -> str:
-        """The run's."""
-        return str(self.record["run"])
-
 
 def write_run(run: Run, quick: bool, results: Sequence[Any], spent: float, out: Path) -> dict[str, Any]:
     """Return the numbers, with provenance and verdicts, and the figure; returns what the JSON file holds."""
@@ -78,7 +74,7 @@ def write_run(run: Run, quick: bool, results: Sequence[Any], spent: float, out: 
         "title": run.title,
         "caption": run.caption,
         "provenance": provenance(run, quick, spent),
-        "claims": [claim.to_json() for claim in run.claims(numbers)],
+        "claims": [asdict(claim) for claim in run.claims(numbers)],
         "numbers": numbers,
     }
     save(run.draw(numbers), out / "figures" / run.name)
@@ -91,7 +87,8 @@ def provenance(run: Run, quick: bool, spent: float) -> dict[str, Any]:
     jobs = run.jobs(quick)
     versions = {"askone": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
     versions["python"] = platform.python_version()
-    seeds = {seed for job in jobs for seed in _seeds(job)}
+    seeds = {job.arguments["seed"] for job in jobs if "seed" in job.arguments}
+    seeds |= {seed for job in jobs for seed in job.arguments.get("seeds", [])}
     return {
         "quick": quick,
         "seconds": round(spent, 2),
@@ -154,7 +151,7 @@ from seeds; what each run used is below its figure.</p>
 <h2>Figures</h2>
 {"".join(_figure(section) for section in sections)}
 <h2>Errata of the paper and its reference code</h2>
-{_errata()}
+{_table(("where", "there", "right"), [[escape(text) for text in astuple(one)] for one in ERRATA])}
 </body>
 </html>
 """
@@ -168,12 +165,11 @@ def _summary(sections: Sequence[Section]) -> str:
 
 def _claims(sections: Sequence[Section]) -> str:
     rows = [
-        [_link(section), escape(claim["text"]), escape(claim["paper"]), escape(claim["here"]), claim["verdict"],
-         escape(claim["why"])]
+        [_link(section), *(escape(claim[key]) for key in _COLUMNS)]
         for section in sections
         for claim in section.record["claims"]
-    ]  # fmt: skip
-    return _table(("run", "claim", "paper", "here", "verdict", "why"), rows)
+    ]
+    return _table(("run", "claim", *_COLUMNS[1:]), rows)
 
 
 def _missing(missing: Mapping[str, str]) -> str:
@@ -184,7 +180,7 @@ def _missing(missing: Mapping[str, str]) -> str:
 
 
 def _figure(section: Section) -> str:
-    record, name = section.record, escape(section.name)
+    record, name = section.record, escape(section.record["run"])
     source = "data:image/png;base64," + base64.b64encode(section.picture).decode()
     title, caption = escape(record["title"]), escape(record["caption"])
     return f"""<section id="{name}">
@@ -204,11 +200,6 @@ def _provenance(of: Mapping[str, Any]) -> str:
     return f'<p class="provenance">{escape(facts)}<br><code>{escape(given)}</code></p>'
 
 
-def _errata() -> str:
-    rows = [[escape(text) for text in (one.where, one.paper, one.right)] for one in ERRATA]
-    return _table(("where", "there", "right"), rows)
-
-
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     titles = "".join(f'<th scope="col">{title}</th>' for title in head)
     body = "\n".join(f"<tr>{''.join(_cell(text) for text in row)}</tr>" for row in rows)
@@ -223,7 +214,7 @@ def _cell(text: str) -> str:
 
 
 def _link(section: Section) -> str:
-    name = escape(section.name)
+    name = escape(section.record["run"])
     return f'<a href="#{name}">{name}</a>' + (" (quick)" if section.record["provenance"]["quick"] else "")
 
 
@@ -236,11 +227,6 @@ def _ranges(seeds: Sequence[int]) -> str:
     starts = [seed for seed in seeds if seed - 1 not in seeds]
     ends = [seed for seed in seeds if seed + 1 not in seeds]
     return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in zip(starts, ends, strict=True)) or "none"
-
-
-def _seeds(job: Job) -> list[int]:
-    one, several = job.arguments.get("seed"), job.arguments.get("seeds", [])
-    return [*several] if one is None else [one, *several]
 
 
 def _section(out: Path, name: str) -> Section:

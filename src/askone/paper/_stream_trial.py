@@ -7,7 +7,6 @@ scaled by the mean and deviation of all training labels) is here by the name of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, final
@@ -121,12 +120,13 @@ def _errors(
     X, y = stream.X[part], stream.y[part]
     learner, state = _prepared(stream, how, gamma, seed)
     X_test, y_test = measured
-    center = float(np.mean(stream.y)) if how.leak == SHRUNK else 0.0
-    # The last checkpoint is the end of the stream, as ``simulate`` has it.
-    shares = _shares([t for t in at if t < len(X)] + [len(X)], how.leak == SHRUNK)
+    shrunk, center = how.leak == SHRUNK, float(np.mean(stream.y))
+    # What the script's average keeps of the mean of t iterates, since it divides by i + 1; the last checkpoint is the
+    # end of the stream, as ``simulate`` has it.
+    shares = iter([t / (t + _FIRST) for t in at if t < len(X)] + [len(X) / (len(X) + _FIRST)])
 
     def error(predicted: Array) -> float:
-        shown = center + next(shares) * (predicted[:, 0] - center)
+        shown = center + next(shares) * (predicted[:, 0] - center) if shrunk else predicted[:, 0]
         return float(np.abs(shown - y_test).mean())
 
     at = at or [len(X)]
@@ -134,14 +134,11 @@ def _errors(
     return [value for _, value in outcome.curve]
 
 
-def _shares(stops: list[int], shrunk: bool) -> Iterator[float]:
-    """Return what the script's average keeps of the mean of t iterates: t / (t + 100), since it divides by i + 1."""
-    return iter([t / (t + _FIRST) if shrunk else 1.0 for t in stops])
-
-
 def _prepared(stream: Stream, how: Setting, gamma: float, seed: int) -> tuple[SGDLearner, SGDState]:
     features, leaking = _features(stream, how.bandwidth, how.whiten, seed), how.leak != NO_LEAK
-    low, high = _known(stream.y) if leaking else (stream.low, stream.high)
+    # Mean plus and minus one standard deviation of all labels: nobody should know them.
+    mean, deviation = stream.y.mean(), stream.y.std()
+    low, high = (float(mean - deviation), float(mean + deviation)) if leaking else (stream.low, stream.high)
     spread = _LEAK_SPREAD if leaking else _SPREAD
     gradient = MedianSphere() if how.family == "active" else RandomThreshold(spread=spread)
     learner = SGDLearner(Real(low, high), FeatureModel(features), gradient, InverseSqrt(gamma), ridge=RIDGE)
@@ -153,11 +150,6 @@ def _prepared(stream: Stream, how: Setting, gamma: float, seed: int) -> tuple[SG
 def _features(stream: Stream, bandwidth: float, whiten: bool, seed: int) -> Nystroem:
     """Return representers among the training rows, which bear no label here."""
     return Nystroem.from_rows(stream.X, REPRESENTERS, "gaussian", bandwidth, whiten=whiten, seed=seed)
-
-
-def _known(y: Array) -> tuple[float, float]:
-    """Return mean plus and minus one standard deviation of all labels: nobody should know them."""
-    return float(y.mean() - y.std()), float(y.mean() + y.std())
 
 
 def _near_labels(learner: SGDLearner, state: SGDState, features: Nystroem, stream: Stream, seed: int) -> SGDState:
@@ -181,18 +173,9 @@ def _labels_of(Z: Array, features: Nystroem, stream: Stream) -> Array:
 def baseline(data: str, rows: int) -> float:
     """Return the paper's dashed line: apparent = real temperature; linear regression on all training labels."""
     stream = stream_of(data, rows)
-    predict = _BASELINES[data]
-    return float(np.abs(predict(stream) - stream.y_test).mean())
-
-
-def _real_temperature(stream: Stream) -> Array:
-    return np.asarray(stream.X_test[:, 0])
-
-
-def _linear_regression(stream: Stream) -> Array:
-    columns = np.column_stack([np.ones(len(stream.X)), stream.X])
-    weights = np.linalg.lstsq(columns, stream.y, rcond=None)[0]
-    return np.asarray(weights[0] + stream.X_test @ weights[1:])
-
-
-_BASELINES: dict[str, Callable[[Stream], Array]] = {"weather": _real_temperature, "calcofi": _linear_regression}
+    if data == "weather":
+        predicted = stream.X_test[:, 0]
+    else:
+        weights = np.linalg.lstsq(np.column_stack([np.ones(len(stream.X)), stream.X]), stream.y, rcond=None)[0]
+        predicted = weights[0] + stream.X_test @ weights[1:]
+    return float(np.abs(predicted - stream.y_test).mean())

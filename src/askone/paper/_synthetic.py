@@ -33,10 +33,11 @@ def kernel_learner(
     bandwidth: float,
     loss: Loss | None = None,
     average: Average | None = None,
+    half_range: float = 1.0,
 ) -> SGDLearner:
     """Return Algorithm 1 (or a baseline) as in the paper's synthetic figures: a growing Gaussian kernel expansion."""
     rule = InverseSqrt(step) if isinstance(step, float | int) else step
-    space = Real((-1.0,) * outputs, (1.0,) * outputs)
+    space = Real((-half_range,) * outputs, (half_range,) * outputs)
     model = KernelExpansion(Gaussian(bandwidth), Scaler.identity(1))
     gradient = pair(loss or Median(), family, outputs)
     return SGDLearner(space, model, gradient, rule, average or Uniform())

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 
@@ -127,22 +128,13 @@ def _attempt(order: Order, run: Run, tally: Tally, progress: Progress, bar: Task
         tally.missing[run.name] = f"skipped, no data: {error}"
         return tally.missing[run.name]
     try:
-        verdicts = _finish(order, run, progress, bar)
+        jobs, kept = run.jobs(order.quick), order.out / "jobs"
+        results = execute(jobs, kept, partial(progress.advance, bar), order.workers, order.cluster)
+        record = write_run(run, order.quick, results, seconds(jobs, kept), order.out)
     except (AskoneError, BrokenExecutor) as error:
         tally.missing[run.name] = f"failed: {error}"
         return tally.missing[run.name]
     tally.finished.append(run.name)
-    return verdicts
-
-
-def _finish(order: Order, run: Run, progress: Progress, bar: TaskID) -> str:
-    jobs, kept = run.jobs(order.quick), order.out / "jobs"
-
-    def done(count: int) -> None:
-        progress.advance(bar, count)
-
-    results = execute(jobs, kept, done, order.workers, order.cluster)
-    record = write_run(run, order.quick, results, seconds(jobs, kept), order.out)
     return ", ".join(claim["verdict"] for claim in record["claims"])
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, final
@@ -174,12 +174,10 @@ def as_csv(outcomes: list[Outcome]) -> str:
 def write(outcomes: list[Outcome], title: str, directory: Path) -> list[Path]:
     """Return both tables into a directory; each file appears whole or not at all."""
     directory.mkdir(parents=True, exist_ok=True)
-    makers: dict[str, Callable[[], str]] = {"md": lambda: as_markdown(outcomes, title), "csv": lambda: as_csv(outcomes)}
-    paths = []
-    for ending, make in makers.items():
-        paths.append(directory / f"strategies.{ending}")
-        write_text(paths[-1], make())
-    return paths
+    texts = {"md": as_markdown(outcomes, title), "csv": as_csv(outcomes)}
+    for ending, text in texts.items():
+        write_text(directory / f"strategies.{ending}", text)
+    return [directory / f"strategies.{ending}" for ending in texts]
 
 
 def _cell(values: list[float]) -> str:

@@ -10,26 +10,17 @@ import numpy as np
 
 from askone._common import random_table
 from askone._common.types import Array
-from askone.features.kernels import Gaussian
-from askone.features.scaling import Scaler
-from askone.labels.losses import Median
-from askone.labels.number import Real
 from askone.learners.base import Learner
-from askone.learners.gradients import pair
-from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.repeated.bisection import BisectedReal
 from askone.learners.repeated.memory import RememberedReal
-from askone.learners.sgd.sgd import SGDLearner
-from askone.learners.step_rules import InverseSqrt
 from askone.paper._base import FAILS, HOLDS, IN_PART, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Figure, band, panels
-from askone.paper._synthetic import sine, uniform_rows
+from askone.paper._synthetic import kernel_learner, sine, uniform_rows
 from askone.paper._trials import best_step, parted, ratio
 from askone.session.oracle import Oracle
 from askone.session.simulation import resampled, simulate
 
 _SIGMA, _SPREAD, _POOL = 0.2, 1.0, 2
-_RANGE = 1.0 + _SPREAD
 _GRID = np.linspace(0, 1, 101)[:, None]
 _NOISE = 1 << 42  # a part of the table of draws that no input uses
 _STRATEGIES = {
@@ -55,9 +46,8 @@ def per_row(questions: int) -> int:
 
 
 def _learner(strategy: str, gamma: float, questions: int) -> Learner[Any]:
-    model, space = KernelExpansion(Gaussian(_SIGMA), Scaler.identity(1)), Real(-_RANGE, _RANGE)
     family = "full" if strategy == "dichotomy" else "active"
-    sgd = SGDLearner(space, model, pair(Median(), family), InverseSqrt(gamma))
+    sgd = kernel_learner(1, family, gamma, _SIGMA, half_range=1.0 + _SPREAD)
     if strategy == "dichotomy":
         return BisectedReal(sgd, precision(questions))
     return RememberedReal(sgd, precision(questions)) if strategy == "memory" else sgd
