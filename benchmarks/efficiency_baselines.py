@@ -52,7 +52,7 @@ _SPREAD = 1 / 3  # of passive thresholds, in half ranges
 
 @final
 @dataclass(frozen=True, eq=False)
-class Given(FeatureMap):
+class GivenAnswer(FeatureMap):
     """Features that were computed before: a row is its own."""
 
     many: int
@@ -83,7 +83,7 @@ class Prepared:
 
     @property
     def model(self) -> FeatureModel:
-        return FeatureModel(Given(self.train.shape[1]))
+        return FeatureModel(GivenAnswer(self.train.shape[1]))
 
 
 def baseline_curves(name: str, quick: bool, seed: int, width: float) -> Curves:

@@ -11,7 +11,7 @@ import numpy as np
 
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, Oracle, Ranking, Real, SetLikelihood, simulate
 from askone.features.maps import Nystroem
-from askone.learners.kalman.filters import FilterLearner
+from askone.learners.kalman.regressor import FilterLearner
 
 FILTERS = 7  # of a bank that is timed
 

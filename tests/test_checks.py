@@ -20,12 +20,12 @@ from askone.learners.abilities import (
     is_patient,
 )
 from askone.learners.gradients import FullGradient
-from askone.learners.kalman.filters import FilterLearner
 from askone.learners.kalman.intervals import Intervals
+from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.range_search import Calibrated
 from askone.learners.repeated.bisection import BisectedReal
 from askone.learners.sgd.sgd import SGDLearner
-from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
+from askone.learners.softmax.classifier import SetLikelihoodLearner
 from learner_samples import NAMES, five
 from samples import models, small_labels, small_rows
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from askone import checks
-from askone.estimators.choices.base import MODELS
+from askone.estimators.learner_choices.base import MODELS
 from askone.estimators.regressor import OneBitRegressor
 from askone.labels.losses import LOSSES
 from askone.learners.gradients import FAMILY_NAMES

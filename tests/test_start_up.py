@@ -22,7 +22,7 @@ from askone.campaign.engine.model_builder import unpack
 from askone.campaign.engine.packed_model import beginning
 from askone.campaign.tables.open import open_table
 from askone.cli import main
-from askone.estimators import files
+from askone.estimators import model_file
 from askone.labels.losses import Median
 from askone.paper import strategies
 from askone.questions.comparison import BestOf, PairSum, Prefer
@@ -203,7 +203,7 @@ def test_a_packed_learner_is_the_estimator_s(tmp_path, store):
     packed = store.learner("prices")
     stream, begun = unpack(packed).estimator.stream_, beginning(packed)
     ours, theirs = {}, {}
-    assert files.encode(begun.learner, ours) == files.encode(stream.learner, theirs)
+    assert model_file.encode(begun.learner, ours) == model_file.encode(stream.learner, theirs)
     assert all((ours[name] == theirs[name]).all() for name in theirs)
     assert begun.seed == stream.seed
 

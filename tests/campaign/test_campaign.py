@@ -23,7 +23,7 @@ from askone.campaign.engine.commands import (
     Skip,
     Undo,
 )
-from askone.campaign.engine.row_cache import Tray
+from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.settings.settings import Numbers, Settings
 from askone.campaign.tables.open import open_table
 from askone.errors import CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownCampaign, UnknownQuestion
@@ -573,7 +573,7 @@ def test_rows_that_are_wanted_together_are_there_together(store, monkeypatch):
     campaign = stage(store, PRICES, rows=60)
     monkeypatch.setattr("askone.campaign.engine.row_cache._MOST", 10)
     monkeypatch.setattr("askone.campaign.engine.row_cache._RUN", 4)
-    tray = Tray(store, "c")
+    tray = RowCache(store, "c")
     tray.count = 60
     whole = np.array([row.features for row in store.rows("c", list(range(60)))], dtype=float)
     for positions in (

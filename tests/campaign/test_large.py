@@ -166,7 +166,7 @@ def test_wide_tables_are_read_in_smaller_pieces():
 
 
 def test_garbage_is_looked_for_when_nobody_waits():
-    before, garbage = gc.get_threshold(), memory.Garbage()
+    before, garbage = gc.get_threshold(), memory.GarbageCollector()
     with garbage.rarely():
         assert gc.get_threshold()[2] > 10_000
         garbage.freeze()

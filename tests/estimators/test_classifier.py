@@ -7,7 +7,7 @@ import askone
 from askone import SGD, Bisection, Game, OneBitClassifier, Oracle, RecursiveLeastSquares, Remembering, SetLikelihood
 from askone.checks import check_learner
 from askone.errors import AlreadyAnswered, IncompatibleParts, InvalidArgument
-from askone.estimators import files
+from askone.estimators import model_file
 from askone.labels.losses import SURROGATES
 from askone.learners.gradients.subset import SET_FAMILIES
 from askone.session.simulation import simulate
@@ -344,10 +344,10 @@ def test_a_saved_model_keeps_its_skips_and_counts_its_visits(tmp_path):
     assert back.wants(X[2], "7")
     assert back.stream_.visits == 1
 
-    document, arrays = files.read(tmp_path / "m")
+    document, arrays = model_file.read(tmp_path / "m")
     for name in ("visits", "skipped"):  # as older files have it
         del document[name]
-    files.save(tmp_path / "old", document, arrays)
+    model_file.save(tmp_path / "old", document, arrays)
     old = askone.load(tmp_path / "old")
     assert (old.predict(X) == model.predict(X)).all()
     assert old.wants(X[0], "first")

@@ -18,7 +18,7 @@ from askone import (
     Wording,
 )
 from askone.errors import InvalidFile
-from askone.estimators import files
+from askone.estimators import model_file
 from askone.estimators.loading import modern
 from askone.labels.losses import Huber, LogCosh, Quantile
 from samples import small_labels, small_rows
@@ -101,19 +101,19 @@ def test_a_file_with_old_arguments_goes_on(tmp_path):
     X, y = small_rows(60), small_labels(1, 60)[:, 0]
     model = askone.OneBitRegressor(-2, 2, learner=SGD(questions="passive", gamma=2.0), random_state=0).fit(X, y)
     model.save(tmp_path / "new")
-    document, arrays = files.read(tmp_path / "new")
+    document, arrays = model_file.read(tmp_path / "new")
     document["params"] = {**REGRESSOR, "answers": ["yes", "no"], "questions": "passive", "gamma": 2.0}
-    files.save(tmp_path / "old", document, arrays)
+    model_file.save(tmp_path / "old", document, arrays)
     old = askone.load(tmp_path / "old")
     assert np.array_equal(old.predict(X), model.predict(X))
     assert np.array_equal(old.fit(X, y).predict(X), model.predict(X))
     document["learner"]["type"] = "Oracle"
-    files.save(tmp_path / "odd", document, arrays)
+    model_file.save(tmp_path / "odd", document, arrays)
     with pytest.raises(InvalidFile):
         askone.load(tmp_path / "odd")
 
 
 def test_learners_are_saved_by_the_names_they_had():
     for name in ("SGD", "Filters", "Ellipsoid", "Game", "SetLikelihood", "Thurstone"):
-        assert files.SAVEABLE[name].__name__ != name
-        assert files.SAVEABLE[f"choice of {name}"] is getattr(askone, name)
+        assert model_file.SAVEABLE[name].__name__ != name
+        assert model_file.SAVEABLE[f"choice of {name}"] is getattr(askone, name)

@@ -17,7 +17,7 @@ import askone
 from askone import SGD, Bisection, Filters, GenericScheme, Remembering, Wording
 from askone.errors import AlreadyAsked, BudgetSpent, IncompatibleParts, InvalidArgument, InvalidFile, UnknownQuestion
 from askone.estimators import InputScaleWarning
-from askone.estimators.choices.base import MODELS
+from askone.estimators.learner_choices.base import MODELS
 from askone.labels.losses import LOSSES, Huber, Loss, Quantile
 from askone.learners.gradients import FAMILY_NAMES, PAIRS
 from askone.learners.models.linear import FeatureModel

@@ -13,7 +13,7 @@ from askone.learners.repeated.bisection import BisectedClasses, BisectedReal
 from askone.learners.repeated.memory import RememberedClasses, RememberedReal
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
-from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
+from askone.learners.softmax.classifier import SetLikelihoodLearner
 from samples import models
 
 NAMES = ("cat", "lion", "caracal", "owl", "chicken")

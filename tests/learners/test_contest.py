@@ -12,9 +12,9 @@ from askone.errors import InvalidArgument
 from askone.features.maps import Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.learners.contest import _LAPSE, Contest
-from askone.learners.kalman.filters import FilterLearner
+from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.sgd.sgd import SGDLearner
-from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
+from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.session.simulation import simulate
 from learner_samples import KNOWN_BY, NAMES, five
 from samples import models, small_labels, small_rows

@@ -15,10 +15,10 @@ from askone.errors import InvalidArgument
 from askone.learners import HasDeviation, HasInterval, HasProbabilities, registry
 from askone.learners.abilities import able
 from askone.learners.contest import Contest
-from askone.learners.kalman.filters import FilterLearner
+from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.range_search import Calibrated
 from askone.learners.sgd.sgd import SGDLearner
-from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
+from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.questions.half_space import half_space
 from askone.questions.subset import Subset
 from askone.store.open import open_store

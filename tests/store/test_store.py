@@ -718,7 +718,7 @@ def test_a_connection_that_is_cut_between_several_answers_does_no_harm(postgres,
 
 def test_a_busy_database_is_said_to_be_so(tmp_path, monkeypatch):
     monkeypatch.setattr("askone.store._sqlite.WAIT", 0.05)
-    monkeypatch.setattr("askone.store._connections.WAIT", 0.05)
+    monkeypatch.setattr("askone.store._database.WAIT", 0.05)
     store = open_store(str(tmp_path / "s.db"))
     make(store)
     other = open_store(str(tmp_path / "s.db"))

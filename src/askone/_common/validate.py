@@ -111,7 +111,7 @@ def as_seed(value: object, argument: str = "seed") -> int:
 
 
 def as_flag(value: object, argument: str) -> bool:
-    """Return true or False."""
+    """Return True or False."""
     if not isinstance(value, bool | np.bool_):
         raise InvalidArgument(argument, "True or False", _shown(value))
     return bool(value)

@@ -30,14 +30,14 @@ import numpy as np
 
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
-from askone.campaign.engine.batch import Sitting, looked_up
+from askone.campaign.engine.batch import Batch, looked_up
 from askone.campaign.engine.commands import Request, Result
 from askone.campaign.engine.handlers import decide
 from askone.campaign.engine.measurement import reached
 from askone.campaign.engine.packed_model import beginning
-from askone.campaign.engine.planner import Asker
-from askone.campaign.engine.projection import STOPPED, Book
-from askone.campaign.engine.row_cache import Tray
+from askone.campaign.engine.planner import Planner
+from askone.campaign.engine.projection import STOPPED, Projection
+from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.output import dashboard
 from askone.campaign.output.views import picture_of, shown_row
 from askone.campaign.settings.settings import Settings
@@ -80,7 +80,7 @@ class Campaign:
         self.title = store.campaign(name).title
         """What it is called here: a restored copy has another title than its log."""
         self.rowless = self.settings.is_rowless(first.event.rows)
-        self._tray = Tray(store, name)
+        self._tray = RowCache(store, name)
         self._spoilt, self._gold = True, list[int]()
         self._kept = self._judged = 0
         self._kept_at = self._now = 0.0
@@ -96,21 +96,21 @@ class Campaign:
     def _reload(self) -> None:
         """Read the log from its beginning; of the model only what came after the last state that was kept."""
         self._check(self.store.number(self.name))
-        book = Book(self._begun.learner, self._tray.features, self.settings.ask.overlap, self.rowless)
+        book = Projection(self._begun.learner, self._tray.features, self.settings.ask.overlap, self.rowless)
         self._note(book, self.store.entries(self.name))
         if not self._fresh:
             self._adopt(book)
         book.trainer.settle()
         self.book, self._spoilt = book, False
         self._judged = 0  # what was seen in a transaction that failed is to be seen again
-        self._asker = Asker(book, self._tray, self.settings, self._begun.seed, self._gold)
+        self._asker = Planner(book, self._tray, self.settings, self._begun.seed, self._gold)
 
     def _check(self, number: int) -> None:
         """Refuse another campaign that was made under the name of this one after it was deleted."""
         if number != self._number:
             raise UnknownCampaign(self.name)
 
-    def _adopt(self, book: Book) -> None:
+    def _adopt(self, book: Projection) -> None:
         """States that were kept, from the older to the newer: an answer taken back may have spoilt the last."""
         for count, mark, blob in self.store.snapshots(self.name):
             if count > len(book.lessons.all) or mark != self._mark(book, count):
@@ -119,7 +119,7 @@ class Campaign:
                 book.trainer.adopt(book.learner.from_arrays({name: arrays[name] for name in arrays.files}), count)
             self._kept = count
 
-    def _mark(self, book: Book, count: int) -> str:
+    def _mark(self, book: Projection, count: int) -> str:
         """Return what a kept state belongs to: this version, this learner, these lessons."""
         text = f"{__version__} {hashlib.sha256(self._packed).hexdigest()} {book.lessons.digest(count)}"
         return hashlib.sha256(text.encode()).hexdigest()
@@ -182,7 +182,7 @@ class Campaign:
                     log.warning("the state of campaign %s could not be kept: %s", self.name, error)
                     self._kept = trainer.learnt  # not again before as many answers more
 
-    def _note(self, book: Book, entries: Iterable[Entry]) -> None:
+    def _note(self, book: Projection, entries: Iterable[Entry]) -> None:
         """Note entries, and the rows with known labels that come with them."""
         rows = book.rows
         for entry in entries:
@@ -215,7 +215,7 @@ class Campaign:
                 self._spoilt = True  # until it is written the book may be ahead of the log
                 looked = looked_up(transaction, self.book.seq, requests, now)
                 self._note(self.book, looked.tail)
-                sitting = Sitting(self._asker, transaction, looked, requests, now)
+                sitting = Batch(self._asker, transaction, looked, requests, now)
                 results = [decide(sitting, request) for request in requests]
                 self._stop_at_target(sitting, now)
                 seats = sitting.seats
@@ -226,7 +226,7 @@ class Campaign:
                 self.learn()
             return results
 
-    def _stop_at_target(self, sitting: Sitting, now: float) -> None:
+    def _stop_at_target(self, sitting: Batch, now: float) -> None:
         """Pause, once, when the measured error is below the target; whoever goes on after that wants to."""
         target, book = self.settings.ask.target, self.book
         if target is None or book.stopped or book.status != "running" or not sitting.measured:

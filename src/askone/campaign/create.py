@@ -16,8 +16,8 @@ from askone.campaign.output.export import begun_settings
 from askone.campaign.settings.settings import RowSettings, Settings
 from askone.campaign.tables.base import Cells, Column, Table
 from askone.campaign.tables.encoder import Encoder, fit_encoder
-from askone.campaign.tables.image_folder import IMAGE, Images
-from askone.campaign.tables.images import Safe, safe_image
+from askone.campaign.tables.image_folder import IMAGE, ImageTable
+from askone.campaign.tables.images import SafeImage, safe_image
 from askone.errors import InvalidArgument, InvalidFile
 from askone.labels.number import number_text
 from askone.store.entries import Entry, Row, RowBlock
@@ -83,7 +83,7 @@ def add_rows(store: Store, name: str, table: Table, at: float, who: str, progres
 def with_columns(settings: Settings, table: Table) -> Settings:
     """Return the settings with all columns named; those that the table lacks are refused."""
     rows = settings.rows
-    key = IMAGE if rows.key is None and isinstance(table, Images) else rows.key
+    key = IMAGE if rows.key is None and isinstance(table, ImageTable) else rows.key
     for place, named in (("key", [key]), ("show", rows.show or ()), ("learn", rows.learn or ()), ("gold", [rows.gold])):
         for name in named:
             if name is not None:
@@ -112,7 +112,7 @@ def _require_columns(settings: Settings, table: Table, encoder: Encoder) -> None
     rows, kinds = settings.rows, {part.column: part.kind for part in encoder.parts}
     for name in dict.fromkeys([*filter(None, [rows.key]), *(rows.show or ()), *(rows.learn or ())]):
         column = _require_column(table, name, "table")
-        if kinds.get(name) == "image" and not isinstance(table, Images):
+        if kinds.get(name) == "image" and not isinstance(table, ImageTable):
             raise InvalidArgument("table", "images in a folder or a zip file, as the first one", column.kind)
 
 
@@ -120,7 +120,7 @@ def encoded_sample(settings: Settings, table: Table) -> tuple[Any, Encoder]:
     """Return encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns."""
     learnt = [_require_column(table, name, "rows.learn") for name in settings.rows.learn or ()]
     sample: Sequence[Mapping[str, Any]] = table.sample
-    if isinstance(table, Images):
+    if isinstance(table, ImageTable):
         step = -(-len(sample) // _MOST_IMAGES)
         sample = [{IMAGE: _safe(table, row[IMAGE]).gray} for row in sample[::step]]
     encoder = fit_encoder(learnt, sample)
@@ -158,7 +158,7 @@ class _Reading:
 
     def _encoded(self, chunk: list[Cells], done: int) -> Any:
         try:
-            if not isinstance(self.table, Images):
+            if not isinstance(self.table, ImageTable):
                 return self.encoder.encode(chunk)
             gray: list[Mapping[str, Any]] = []
             self.store.add_media(self.name, self._pictures(self.table, chunk, gray))
@@ -168,7 +168,7 @@ class _Reading:
             raise InvalidFile(f"{where}: {error.allowed} is needed; got {error.got}") from error
 
     def _pictures(
-        self, folder: Images, chunk: list[Cells], gray: list[Mapping[str, Any]]
+        self, folder: ImageTable, chunk: list[Cells], gray: list[Mapping[str, Any]]
     ) -> Iterator[tuple[str, str, bytes]]:
         """Yield images made safe, one at a time; what the model sees of them goes to ``gray``."""
         for cells in chunk:
@@ -230,5 +230,5 @@ def _naming_doubles(reading: _Reading) -> Iterator[None]:
         raise InvalidArgument("rows.key", "a column of keys that differ", came) from error
 
 
-def _safe(table: Images, name: str) -> Safe:
+def _safe(table: ImageTable, name: str) -> SafeImage:
     return safe_image(table.image(name), table.limits, repr(name))

@@ -18,8 +18,8 @@ from sklearn.utils.validation import validate_data
 from askone._common.types import Array, Key
 from askone._common.validate import as_choice, as_flag, dimensions
 from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType, incompatible
-from askone.estimators import files
-from askone.estimators.choices.base import LearnerChoice, OwnLearner, Setup
+from askone.estimators import model_file
+from askone.estimators.learner_choices.base import LearnerChoice, OwnLearner, Setup
 from askone.labels.base import Space
 from askone.learners import registry
 from askone.learners.abilities import AsksAgain, is_patient
@@ -237,7 +237,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     # -- on disk ----------------------------------------------------------------------------------
 
-    def save(self, path: files.Place) -> None:
+    def save(self, path: model_file.Place) -> None:
         """Write all there is, without pickle, to a path or an open binary file.
 
         That is configuration, state, keys, budget, open questions; ``askone.load`` reads it back.
@@ -250,8 +250,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             plain["random_state"] = None  # a RandomState cannot be written; the stream keeps its seed
         document = {
             "estimator": type(self).__name__,
-            "params": {name: files.encode(_plain(value), arrays) for name, value in plain.items()},
-            "learner": files.encode(stream.learner, arrays),
+            "params": {name: model_file.encode(_plain(value), arrays) for name, value in plain.items()},
+            "learner": model_file.encode(stream.learner, arrays),
             "columns": int(self.n_features_in_),
             "feature_names": [str(name) for name in self.__dict__.get("feature_names_in_", [])],
             "seed": stream.seed,
@@ -266,14 +266,14 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             **self._extras(),
         }
         state = stream.learner.to_arrays(stream.state)
-        files.save(path, document, arrays | {f"state-{name}": array for name, array in state.items()})
+        model_file.save(path, document, arrays | {f"state-{name}": array for name, array in state.items()})
 
     def _extras(self) -> dict[str, Any]:
         """Return what else a saved model keeps, as JSON values."""
         return {}
 
     def _restored(self, document: dict[str, Any], arrays: dict[str, Array], given: Model[Any] | None) -> Self:
-        learner: Learner[Any] = files.decode(document["learner"], arrays, given)
+        learner: Learner[Any] = model_file.decode(document["learner"], arrays, given)
         state = {name[6:]: array for name, array in arrays.items() if name.startswith("state-")}
         log = document.get("log")  # models saved before there were logs lack it
         self._memory = None if log is None else Kept.from_json(log)

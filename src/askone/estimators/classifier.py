@@ -15,10 +15,10 @@ from askone._common.types import Array
 from askone._common.validate import as_rows
 from askone.errors import InvalidArgument, WrongType
 from askone.estimators.base import OneBitEstimator
-from askone.estimators.choices.base import LearnerChoice, OwnLearner
-from askone.estimators.choices.gradients import SGD, Game, RecursiveLeastSquares
-from askone.estimators.choices.likelihoods import SetLikelihood
-from askone.estimators.choices.repeated import Bisection, Remembering
+from askone.estimators.learner_choices.base import LearnerChoice, OwnLearner
+from askone.estimators.learner_choices.defaults import SetLikelihood
+from askone.estimators.learner_choices.gradients import SGD, Game, RecursiveLeastSquares
+from askone.estimators.learner_choices.repeated import Bisection, Remembering
 from askone.labels.base import Name, Space, as_names
 from askone.labels.classes import Classes, Finite, FiniteSpace, Sets
 from askone.labels.losses import Loss

@@ -7,13 +7,13 @@ from dataclasses import fields
 from typing import Any
 
 from askone.errors import InvalidArgument, InvalidFile
-from askone.estimators import files
+from askone.estimators import model_file
 from askone.estimators.base import OneBitEstimator
-from askone.estimators.choices.base import LearnerChoice
-from askone.estimators.choices.gradients import SGD, Ellipsoid, Game, GenericScheme, RecursiveLeastSquares
-from askone.estimators.choices.likelihoods import Filters, SetLikelihood, Thurstone
-from askone.estimators.choices.repeated import Bisection, Remembering
 from askone.estimators.classifier import OneBitClassifier
+from askone.estimators.learner_choices.base import LearnerChoice
+from askone.estimators.learner_choices.defaults import Filters, SetLikelihood, Thurstone
+from askone.estimators.learner_choices.gradients import SGD, Ellipsoid, Game, GenericScheme, RecursiveLeastSquares
+from askone.estimators.learner_choices.repeated import Bisection, Remembering
 from askone.estimators.ranker import OneBitRanker
 from askone.estimators.regressor import OneBitRegressor
 from askone.labels.losses import Huber, LogCosh, Quantile
@@ -39,20 +39,20 @@ _LEARNERS_OWN = {
 _GONE = _LEARNERS_OWN | {"names", "answers"}
 
 
-def load(path: files.Place, model: Model[Any] | None = None) -> Any:
+def load(path: model_file.Place, model: Model[Any] | None = None) -> Any:
     """Return a model saved by ``save``, from a path or an open binary file.
 
     A network is handed in again as ``model``.
     """
-    document, arrays = files.read(path)
+    document, arrays = model_file.read(path)
     estimator = ESTIMATORS.get(str(document.get("estimator")))
     if estimator is None:
         raise InvalidArgument("path", f"a saved {' or '.join(ESTIMATORS)}", document.get("estimator"))
     try:
-        params = {name: files.decode(value, arrays, model) for name, value in document["params"].items()}
+        params = {name: model_file.decode(value, arrays, model) for name, value in document["params"].items()}
         return estimator(**modern(params, document["learner"]))._restored(document, arrays, model)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise InvalidFile(f"{files.shown(path)} is damaged: {error!r}") from error
+        raise InvalidFile(f"{model_file.shown(path)} is damaged: {error!r}") from error
 
 
 def modern(params: Mapping[str, Any], learner: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from askone._common.types import Array
 from askone._common.validate import as_count, as_flag, as_rows
 from askone.errors import InvalidArgument, incompatible
 from askone.estimators.base import OneBitEstimator
-from askone.estimators.choices.base import LearnerChoice
-from askone.estimators.choices.gradients import SGD, RecursiveLeastSquares
-from askone.estimators.choices.likelihoods import Thurstone
+from askone.estimators.learner_choices.base import LearnerChoice
+from askone.estimators.learner_choices.defaults import Thurstone
+from askone.estimators.learner_choices.gradients import SGD, RecursiveLeastSquares
 from askone.labels.base import Name, Space
 from askone.labels.ranking import Ranking
 from askone.learners.abilities import deviation

@@ -14,15 +14,15 @@ from askone._common.types import Array
 from askone._common.validate import as_choice, as_flag, as_number, as_rows
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
-from askone.estimators.choices.base import LearnerChoice
-from askone.estimators.choices.gradients import SGD, Ellipsoid, GenericScheme, RecursiveLeastSquares
-from askone.estimators.choices.likelihoods import Filters
-from askone.estimators.choices.repeated import Bisection, Remembering
+from askone.estimators.learner_choices.base import LearnerChoice
+from askone.estimators.learner_choices.defaults import Filters
+from askone.estimators.learner_choices.gradients import SGD, Ellipsoid, GenericScheme, RecursiveLeastSquares
+from askone.estimators.learner_choices.repeated import Bisection, Remembering
 from askone.labels.base import Space
 from askone.labels.number import Real, Wording, sensible_decimals
 from askone.learners import abilities
 from askone.learners.base import Learner
-from askone.learners.kalman.filters import tell_apart
+from askone.learners.kalman.regressor import tell_apart
 from askone.learners.models.base import Model
 from askone.session.oracle import Oracle
 from askone.session.stream import Budget

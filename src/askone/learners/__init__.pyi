@@ -9,8 +9,8 @@ from .base import as_row as as_row
 from .base import as_rows as as_rows
 from .base import wrong_family as wrong_family
 from .contest import Contest as Contest
-from .kalman.filters import FilterLearner as FilterLearner
 from .kalman.intervals import Intervals as Intervals
+from .kalman.regressor import FilterLearner as FilterLearner
 from .paper.ellipsoid import EllipsoidLearner as EllipsoidLearner
 from .paper.game import GameLearner as GameLearner
 from .paper.generic import GenericSGD as GenericSGD
@@ -24,5 +24,5 @@ from .rls.pseudo_labels import PseudoLabels as PseudoLabels
 from .rls.pseudo_labels import PseudoMeans as PseudoMeans
 from .sgd.sgd import SGDLearner as SGDLearner
 from .sgd.surrogate import Surrogate as Surrogate
-from .softmax.set_likelihood import SetLikelihoodLearner as SetLikelihoodLearner
-from .thurstone.thurstone import ThurstoneLearner as ThurstoneLearner
+from .softmax.classifier import SetLikelihoodLearner as SetLikelihoodLearner
+from .thurstone.ranker import ThurstoneLearner as ThurstoneLearner

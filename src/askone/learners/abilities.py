@@ -6,7 +6,7 @@ part everywhere.  The functions below do what an ability does for any learner, i
 
 >>> from askone.features.maps import Linear, Scaler
 >>> from askone.labels.number import Real
->>> from askone.learners.kalman.filters import FilterLearner
+>>> from askone.learners.kalman.regressor import FilterLearner
 >>> learner = FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),))
 >>> able(learner, HasDeviation), able(learner, AsksAgain)
 (True, False)

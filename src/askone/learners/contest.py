@@ -81,7 +81,7 @@ class Contest(
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.labels.classes import Classes
-    >>> from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
+    >>> from askone.learners.softmax.classifier import SetLikelihoodLearner
     >>> animals = Classes(("cat", "lion", "owl"))
     >>> near, far = (SetLikelihoodLearner(animals, Linear(Scaler.identity(1)), scales=(s,)) for s in (1e-6, 1.0))
     >>> learner = Contest((near, far), first=8, last=16)

@@ -97,10 +97,7 @@ def stream_trial(data: str, rows: int, seed: int, at: list[int], setting: dict[s
 
 
 def tuned(stream: Stream, how: Setting, seed: int) -> float:
-    """Return the gamma_0 of ``GRID`` with the least error: every third of the tuning rows measures.
-
-    The others are asked.
-    """
+    """Return the gamma_0 of ``GRID`` with the least error: every third tuning row measures, the others are asked."""
     numbers = np.arange(stream.tuning.start, stream.tuning.stop)
     asked, held = numbers[numbers % 3 > 0], numbers[numbers % 3 == 0]
     measured = (stream.X[held], stream.y[held])

@@ -22,11 +22,11 @@ from askone._common import random_table
 from askone._common.atomic_write import write_text
 from askone._common.types import Array
 from askone._common.validate import as_choice, as_count
-from askone.estimators.choices.base import LearnerChoice
-from askone.estimators.choices.gradients import SGD, Game, RecursiveLeastSquares
-from askone.estimators.choices.likelihoods import SetLikelihood
-from askone.estimators.choices.repeated import Bisection, Remembering
 from askone.estimators.classifier import OneBitClassifier
+from askone.estimators.learner_choices.base import LearnerChoice
+from askone.estimators.learner_choices.defaults import SetLikelihood
+from askone.estimators.learner_choices.gradients import SGD, Game, RecursiveLeastSquares
+from askone.estimators.learner_choices.repeated import Bisection, Remembering
 from askone.labels.classes import FiniteSpace
 from askone.learners.abilities import AsksAgain
 from askone.session.oracle import Oracle

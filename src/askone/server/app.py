@@ -208,7 +208,7 @@ class _ProcessSettings:
                 self._limits.callback(sys.setswitchinterval, sys.getswitchinterval())
                 sys.setswitchinterval(0.0005)
                 limit_blas_threads(self._limits)
-                self._limits.enter_context(memory.Garbage.rarely())
+                self._limits.enter_context(memory.GarbageCollector.rarely())
             return self._limits
 
     def end(self) -> None:
@@ -225,7 +225,7 @@ _PROCESS: Final = _ProcessSettings()
 @contextlib.asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     services: Services = app.state.services
-    limits, garbage = _PROCESS.begin(), memory.Garbage()
+    limits, garbage = _PROCESS.begin(), memory.GarbageCollector()
     services.ready.clear()
     tasks = [asyncio.create_task(_sweep(services, garbage)), asyncio.create_task(warm_up(services, limits, garbage))]
     if services.config.webhooks:
@@ -242,7 +242,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         _PROCESS.end()
 
 
-async def _sweep(services: Services, garbage: memory.Garbage) -> None:
+async def _sweep(services: Services, garbage: memory.GarbageCollector) -> None:
     while True:
         services.workers.sweep()
         try:

@@ -16,7 +16,7 @@ from typing import final
 
 from askone.errors import AlreadyExists, InvalidArgument, UnknownCampaign
 from askone.store._codec import Packer, as_texts, grown, is_name, packed_entries, packed_seat
-from askone.store._connections import Database, Record, Session
+from askone.store._database import Database, Record, Session
 from askone.store._schema import KEPT
 from askone.store.entries import BEGINNING, Entry, Row, RowBlock, Seat
 from askone.store.notices import Began, Grown

@@ -16,7 +16,7 @@ import numpy as np
 from askone._common.types import Array
 from askone.errors import InvalidArgument, InvalidFile
 from askone.session.log import Asked
-from askone.store._connections import Record
+from askone.store._database import Record
 from askone.store.entries import Entry, Row, RowBlock, Seat, as_json, body, chain, entry_from_json
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, final
 import sqlalchemy as sa
 
 from askone.errors import MissingExtra
-from askone.store._connections import ENTRY_COLUMNS, SEAT_COLUMNS, WAIT, Database, Record, Session, TimedLock, Values
+from askone.store._database import ENTRY_COLUMNS, SEAT_COLUMNS, WAIT, Database, Record, Session, TimedLock, Values
 
 SECRET = ("password", "sslpassword", "passfile")
 """Parameters of an address that are not to be seen."""

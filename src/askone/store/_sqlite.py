@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from askone.errors import StoreUnavailable
-from askone.store._connections import WAIT, Database, Record, Session, TimedLock
+from askone.store._database import WAIT, Database, Record, Session, TimedLock
 
 # What is deleted is overwritten: a name that was forgotten is not to be found in the file.
 PRAGMAS = ("synchronous=FULL", "foreign_keys=ON", "cache_size=-16384", "secure_delete=ON")

@@ -10,7 +10,7 @@ from sqlalchemy.exc import ArgumentError
 
 from askone.errors import InvalidArgument, InvalidFile
 from askone.store import _campaigns, _schema
-from askone.store._connections import Database, Session
+from askone.store._database import Database, Session
 from askone.store._postgresql import SECRET, PostgreSQL
 from askone.store._sqlite import SQLite
 from askone.store.store import Store

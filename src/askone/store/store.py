@@ -30,7 +30,7 @@ from askone.errors import InvalidArgument, UnknownCampaign
 from askone.store import _campaigns
 from askone.store._campaigns import CampaignRecord, Mark, Rows
 from askone.store._codec import ROW_COLUMNS, Line, as_texts, is_name, row_of
-from askone.store._connections import ENTRY_COLUMNS, Database, Record
+from askone.store._database import ENTRY_COLUMNS, Database, Record
 from askone.store.accounts.accounts import Accounts
 from askone.store.entries import BEGINNING, Entry, Row, Seat
 from askone.store.transactions import HEAD, Transaction, known_query

@@ -7,7 +7,7 @@ from typing import NamedTuple, final
 
 from askone.errors import DuplicateEvent, UnknownCampaign
 from askone.store._codec import Line, as_texts, packed_entries, packed_seat, seat_of
-from askone.store._connections import ENTRY_COLUMNS, SEAT_COLUMNS, Database, Record, Session, Values
+from askone.store._database import ENTRY_COLUMNS, SEAT_COLUMNS, Database, Record, Session, Values
 from askone.store.entries import BEGINNING, Entry, Seat
 
 # The last number by a subquery, which both databases read off the end of an index: sorting a join instead, PostgreSQL

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askone.campaign.engine.projection import Book
+from askone.campaign.engine.projection import Projection
 from askone.questions.half_space import HalfSpace
 from askone.session.checkpoints import Fold
 from askone.session.log import Answered, Asked, Retracted
@@ -33,7 +33,7 @@ class Counting:
 
 
 def book_of(answers):
-    book = Book(Counting(), lambda places: np.zeros((len(places), 1)))
+    book = Projection(Counting(), lambda places: np.zeros((len(places), 1)))
     book.note(Entry(Began("b", PRICES.to_json(), answers, ""), seq=1))
     for i in range(answers):
         question = HalfSpace((1.0,), 5.0, number=i)

@@ -24,7 +24,7 @@ from askone.campaign.settings.settings import AskSettings, QuestionSettings, Row
 from askone.campaign.tables.open import open_table
 from askone.cli.main import main
 from askone.errors import InvalidArgument
-from askone.estimators.choices.likelihoods import Filters
+from askone.estimators.learner_choices.defaults import Filters
 from askone.labels.number import Real, Wording
 from askone.server.serializers import QuestionSerializer
 from askone.store.open import open_store

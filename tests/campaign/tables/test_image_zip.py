@@ -14,7 +14,7 @@ from PIL import Image
 
 from askone.campaign.create import create_campaign
 from askone.campaign.settings.settings import Numbers, Settings
-from askone.campaign.tables._image_zip import Album
+from askone.campaign.tables._image_zip import ImageZip
 from askone.campaign.tables.base import LIMITS, Limits
 from askone.campaign.tables.open import open_table
 from askone.campaign.tables.zip_archive import require_small_directory
@@ -126,7 +126,7 @@ def test_a_zip_that_cannot_become_a_campaign_is_refused_and_removed(site):
 
 def test_names_and_folders(opened):
     found = opened(packed([("a/b/2.png", b"2"), ("a/c/1.PNG", b"1"), ("a/note.txt", b"")]))
-    assert isinstance(found, Album)
+    assert isinstance(found, ImageZip)
     assert [row["image"] for chunk in found.chunks() for row in chunk] == ["b/2.png", "c/1.PNG"]
     assert found.image("b/2.png") == b"2"
     for name in ("a/b/2.png", "note.txt", "../b/2.png"):

@@ -18,8 +18,8 @@ from askone.features.maps import Intercept, Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.labels.losses import Squared
 from askone.learners.kalman import _compiled
-from askone.learners.kalman.filters import FilterLearner
 from askone.learners.kalman.intervals import Intervals
+from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.range_search import Calibrated
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_loops import UNKNOWN

@@ -12,8 +12,8 @@ from askone._common import random_table
 from askone.errors import IncompatibleParts, InvalidArgument
 from askone.features.maps import Intercept, Linear
 from askone.features.scaling import Scaler
-from askone.learners.kalman.filters import FilterLearner
 from askone.learners.kalman.intervals import Intervals
+from askone.learners.kalman.regressor import FilterLearner
 from samples import small_labels, small_rows
 
 LINE = Linear(Scaler.from_rows(small_rows()))

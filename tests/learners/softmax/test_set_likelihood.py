@@ -15,7 +15,7 @@ from askone.learners.abilities import Forecasts, able
 from askone.learners.contest import Contest
 from askone.learners.softmax import _compiled, set_likelihood
 from askone.learners.softmax._compiled import Prior
-from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
+from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.session.simulation import simulate
 from learner_samples import BY_LIKELIHOOD as ALL
 from learner_samples import FEATURES, KNOWN_BY, NAMES, PAIRS, five

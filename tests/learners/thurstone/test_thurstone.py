@@ -24,7 +24,7 @@ from askone.learners.gradients.ranking import rank_strategy
 from askone.learners.models.linear import FeatureModel
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.thurstone import _compiled
-from askone.learners.thurstone.thurstone import PairBank, ThurstoneLearner, default_bank
+from askone.learners.thurstone.ranker import PairBank, ThurstoneLearner, default_bank
 from askone.questions.comparison import BestOf, Prefer
 from askone.session.log import Answered, Asked
 from askone.session.oracle import Oracle

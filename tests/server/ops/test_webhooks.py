@@ -24,7 +24,7 @@ from askone.server.ops import webhooks
 from askone.server.ops.metrics import Metrics
 from askone.server.ops.webhooks import PAUSES, Webhooks, sign
 from askone.server.security.webhook_addresses import resolve
-from askone.store._connections import Session
+from askone.store._database import Session
 from sites import DRINKS, LOOSE, Site
 
 API = "/api/v1"

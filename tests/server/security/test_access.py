@@ -23,7 +23,7 @@ from askone.server.app import ROUTES
 from askone.server.security import tokens
 from askone.server.security.passwords import Passwords
 from askone.server.security.tokens import TOKEN, digest, new_secret
-from askone.store._connections import Session
+from askone.store._database import Session
 from calling import API, assert_error, body_of, dump, path_of
 from sites import DRINKS, PASSWORD, QUICK, Site
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import final
 
-from askone.campaign.engine.projection import Book
+from askone.campaign.engine.projection import Projection
 from askone.store.entries import Seat
 from askone.store.transactions import Transaction
 
@@ -24,12 +24,12 @@ def fresh_lease() -> str:
 
 
 @final
-class Seats:
+class Leases:
     """See the module.  ``found`` are the seats that people of the batch hold, ``free`` the first ``page`` free ones."""
 
     def __init__(
         self,
-        book: Book,
+        book: Projection,
         transaction: Transaction,
         found: Sequence[Seat],
         free: Sequence[Seat],

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from askone._common.types import Array
-from askone.campaign.engine.training_set import Asking, TrainingSet
+from askone.campaign.engine.training_set import AskedQuestion, TrainingSet
 from askone.learners.abilities import Forecasts, able
 from askone.learners.base import Learner
 from askone.session.checkpoints import Example, Fold
@@ -27,7 +27,7 @@ class Trainer:
     """See the module: a fold of the lessons, which may be taken back."""
 
     def __init__(
-        self, learner: Learner[Any], features: Features, asked: Mapping[int, Asking], lessons: TrainingSet
+        self, learner: Learner[Any], features: Features, asked: Mapping[int, AskedQuestion], lessons: TrainingSet
     ) -> None:
         self._features, self._asked, self.lessons = features, asked, lessons
         self.fold = Fold(learner)

@@ -9,9 +9,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import final
 
-from askone.campaign.engine._leases import Seats, fresh_lease
+from askone.campaign.engine._leases import Leases, fresh_lease
 from askone.campaign.engine.commands import Ahead, Request, Served, Serving, State, ids_of, leases_of, people_of
-from askone.campaign.engine.planner import QUIET, Asker, Drafted
+from askone.campaign.engine.planner import QUIET, DraftQuestion, Planner
 from askone.campaign.engine.projection import PlannedQuestion
 from askone.store.entries import Entry, Seat
 from askone.store.transactions import Prefetched, Transaction
@@ -30,16 +30,16 @@ def _page(requests: Sequence[Request]) -> int:
 
 
 @final
-class Sitting:
+class Batch:
     """See the module.  The book has caught up with what was looked up."""
 
     def __init__(
-        self, asker: Asker, transaction: Transaction, looked: Prefetched, requests: Sequence[Request], now: float
+        self, asker: Planner, transaction: Transaction, looked: Prefetched, requests: Sequence[Request], now: float
     ) -> None:
         self.asker, self.book, self.now = asker, asker.book, now
         self.known = looked.known
         lease = asker.settings.lease_seconds
-        self.seats = Seats(self.book, transaction, looked.seats, looked.free, _page(requests), now, lease)
+        self.seats = Leases(self.book, transaction, looked.seats, looked.free, _page(requests), now, lease)
         self.entries: list[Entry] = []
         self.measured = False
         """Whether the error of the model is known better than before."""
@@ -149,7 +149,7 @@ class Sitting:
         plan, seen = self.book.reserved.get(number), self.book.person(person).gold_seen
         return None if plan is None or (plan.role == "gold" and plan.position in seen) else plan
 
-    def _ask(self, draft: Drafted, person: str, ahead: bool, lease: str = "") -> Seat:
+    def _ask(self, draft: DraftQuestion, person: str, ahead: bool, lease: str = "") -> Seat:
         """Put a question: it is logged with what is to follow it, and has its seats."""
         book, plan = self.book, draft.plan
         needed, following = 2 if plan.number >= book.numbers else 1, None
@@ -180,10 +180,10 @@ class Sitting:
         yes, no = (Served(seat.ahead["lease"], d.plan.number, d.question, row, seat.expires) for d in each)
         return Ahead(yes, no)
 
-    def _draft(self, seat: Seat, bit: str) -> Drafted:
+    def _draft(self, seat: Seat, bit: str) -> DraftQuestion:
         """Return what the seat has for after an answer; a no that is not there is as the yes."""
         ahead = seat.ahead or {}
         made = self.asker.made.get(ahead["lease"])
         if made is not None:
             return made[bit == "yes"]
-        return Drafted.from_json(ahead["no"] if bit == "no" and "no" in ahead else ahead["yes"])
+        return DraftQuestion.from_json(ahead["no"] if bit == "no" and "no" in ahead else ahead["yes"])

@@ -10,7 +10,7 @@ from typing import Any
 
 from askone._common.validate import as_choice
 from askone.campaign.engine import commands
-from askone.campaign.engine.batch import Sitting
+from askone.campaign.engine.batch import Batch
 from askone.campaign.engine.commands import Done, Request, Result, Serving
 from askone.campaign.engine.projection import STOPPED
 from askone.errors import AskoneError, CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownQuestion
@@ -26,12 +26,12 @@ _DAY = 86_400.0
 # -- what a person says ---------------------------------------------------------------------------
 
 
-def next_question(sitting: Sitting, request: commands.Next) -> Serving:
+def next_question(sitting: Batch, request: commands.Next) -> Serving:
     """See ``Next``."""
     return sitting.serving(request.person, request.ahead)
 
 
-def answer(sitting: Sitting, request: commands.Answer) -> Serving:
+def answer(sitting: Batch, request: commands.Answer) -> Serving:
     """See ``Answer``."""
     if _repeated(sitting, request.id, request.person, Answered):
         _refuse_another(sitting, request)
@@ -47,7 +47,7 @@ def answer(sitting: Sitting, request: commands.Answer) -> Serving:
     return sitting.after(seat, request.person, "yes" if accepted else "no")
 
 
-def skip(sitting: Sitting, request: commands.Skip) -> Serving:
+def skip(sitting: Batch, request: commands.Skip) -> Serving:
     """See ``Skip``."""
     if _repeated(sitting, request.id, request.person, Skipped):
         _refuse_another(sitting, request)
@@ -60,7 +60,7 @@ def skip(sitting: Sitting, request: commands.Skip) -> Serving:
     return sitting.after(seat, request.person, None)
 
 
-def flag(sitting: Sitting, request: commands.Flag) -> Serving:
+def flag(sitting: Batch, request: commands.Flag) -> Serving:
     """See ``Flag``."""
     if _repeated(sitting, request.id, request.person, Flagged):
         return sitting.serving(request.person, duplicate=True)
@@ -72,7 +72,7 @@ def flag(sitting: Sitting, request: commands.Flag) -> Serving:
     return sitting.with_question(sitting.seats.give(seat, request.person), request.person)
 
 
-def undo(sitting: Sitting, request: commands.Undo) -> Serving:
+def undo(sitting: Batch, request: commands.Undo) -> Serving:
     """See ``Undo``."""
     if _repeated(sitting, request.id, request.person, Retracted | Reopened):
         return sitting.serving(request.person, duplicate=True)
@@ -94,7 +94,7 @@ def undo(sitting: Sitting, request: commands.Undo) -> Serving:
     return sitting.with_question(seat, request.person)
 
 
-def hold(sitting: Sitting, request: commands.Renew | commands.Release) -> Done:
+def hold(sitting: Batch, request: commands.Renew | commands.Release) -> Done:
     """See ``Renew`` and ``Release``: whoever held it may still answer, until somebody else has it."""
     mine = sitting.seats.own(request.person, request.leases)
     for seat in mine:
@@ -108,7 +108,7 @@ def hold(sitting: Sitting, request: commands.Renew | commands.Release) -> Done:
 # -- what a manager says ----------------------------------------------------------------------
 
 
-def set_status(sitting: Sitting, request: commands.SetStatus) -> Done:
+def set_status(sitting: Batch, request: commands.SetStatus) -> Done:
     """See ``SetStatus``."""
     as_choice(request.status, "status", STATUSES)
     if not _repeated(sitting, request.id, request.who, StatusChanged) and request.status != sitting.book.status:
@@ -116,7 +116,7 @@ def set_status(sitting: Sitting, request: commands.SetStatus) -> Done:
     return Done(1)
 
 
-def set_budget(sitting: Sitting, request: commands.SetBudget) -> Done:
+def set_budget(sitting: Batch, request: commands.SetBudget) -> Done:
     """See ``SetBudget``."""
     budget = request.budget
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
@@ -126,7 +126,7 @@ def set_budget(sitting: Sitting, request: commands.SetBudget) -> Done:
     return Done(1)
 
 
-def judge(sitting: Sitting, request: commands.Exclude | commands.Include) -> Done:
+def judge(sitting: Batch, request: commands.Exclude | commands.Include) -> Done:
     """See ``Exclude`` and ``Include``: each answer or skip that does not count leaves a seat for somebody else."""
     book, kind = sitting.book, Excluded if isinstance(request, commands.Exclude) else Included
     if request.person not in book.people:
@@ -141,7 +141,7 @@ def judge(sitting: Sitting, request: commands.Exclude | commands.Include) -> Don
 # -- checks -----------------------------------------------------------------------------------
 
 
-def _repeated(sitting: Sitting, event: str, who: str, kind: Any) -> bool:
+def _repeated(sitting: Batch, event: str, who: str, kind: Any) -> bool:
     """Return whether this has happened already; an id that names something else is refused."""
     if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith(("ask-", STOPPED)):
         allowed = f"up to 100 letters, digits and . _ : -, not beginning with 'ask-' or {STOPPED!r}"
@@ -152,7 +152,7 @@ def _repeated(sitting: Sitting, event: str, who: str, kind: Any) -> bool:
     return found is not None
 
 
-def _refuse_another(sitting: Sitting, request: commands.Answer | commands.Skip) -> None:
+def _refuse_another(sitting: Batch, request: commands.Answer | commands.Skip) -> None:
     """What is sent again is the same, and its lease went with the first time; else it would be lost unseen."""
     event = sitting.known[request.id].event
     said = request.answer if isinstance(request, commands.Answer) and isinstance(request.answer, bool) else None
@@ -161,12 +161,12 @@ def _refuse_another(sitting: Sitting, request: commands.Answer | commands.Skip) 
         raise InvalidArgument("id", "new: each answer and each skip has one of its own", repr(request.id))
 
 
-def _refuse_closed(sitting: Sitting) -> None:
+def _refuse_closed(sitting: Batch) -> None:
     if sitting.book.status == "closed":
         raise CampaignClosed("this campaign is closed: nothing more is recorded")
 
 
-def _seat(sitting: Sitting, person: str, lease: str) -> Seat:
+def _seat(sitting: Batch, person: str, lease: str) -> Seat:
     """Return the seat that this person holds; an expired lease is honoured while nobody else has the seat."""
     _refuse_closed(sitting)
     found = sitting.seats.own(person, (lease,))
@@ -175,7 +175,7 @@ def _seat(sitting: Sitting, person: str, lease: str) -> Seat:
     return found[0]
 
 
-_HANDLERS: dict[type, Callable[[Sitting, Any], Result]] = {
+_HANDLERS: dict[type, Callable[[Batch, Any], Result]] = {
     commands.Next: next_question,
     commands.Answer: answer,
     commands.Skip: skip,
@@ -190,7 +190,7 @@ _HANDLERS: dict[type, Callable[[Sitting, Any], Result]] = {
 }
 
 
-def decide(sitting: Sitting, request: Request) -> Result | AskoneError:
+def decide(sitting: Batch, request: Request) -> Result | AskoneError:
     """Return the result of one request, or why it is refused; a store that fails ends the transaction instead."""
     try:
         return _HANDLERS[type(request)](sitting, request)

@@ -22,15 +22,15 @@ from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.encoder import Encoder
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
-from askone.estimators.choices.base import LearnerChoice
-from askone.estimators.choices.gradients import SGD, RecursiveLeastSquares
+from askone.estimators.learner_choices.base import LearnerChoice
+from askone.estimators.learner_choices.gradients import SGD, RecursiveLeastSquares
 from askone.estimators.loading import load
 from askone.learners import registry
 from askone.session import row_selection
 
 
 @final
-class Packed(NamedTuple):
+class PackedModel(NamedTuple):
     """A model and what makes its inputs of a row; an order without rows has no encoder."""
 
     estimator: OneBitEstimator
@@ -87,7 +87,7 @@ def pack(estimator: OneBitEstimator, encoder: Encoder | None) -> bytes:
     return whole.getvalue()
 
 
-def unpack(packed: bytes) -> Packed:
+def unpack(packed: bytes) -> PackedModel:
     """Return the inverse of ``pack``."""
     model, record = parts(packed)
-    return Packed(load(io.BytesIO(model)), None if record is None else Encoder.from_json(record))
+    return PackedModel(load(io.BytesIO(model)), None if record is None else Encoder.from_json(record))

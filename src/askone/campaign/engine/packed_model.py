@@ -18,7 +18,7 @@ import zipfile
 from typing import Any, Final, NamedTuple, final
 
 from askone.errors import InvalidFile
-from askone.estimators import files
+from askone.estimators import model_file
 from askone.learners.base import Learner
 
 MODEL, ENCODER = "model.zip", "encoder.json"
@@ -26,7 +26,7 @@ _MOST: Final = 1 << 30  # bytes that a packed model may have, unpacked
 
 
 @final
-class Beginning(NamedTuple):
+class LearnerStart(NamedTuple):
     """A learner, its first state, and the seed of its questions."""
 
     learner: Learner[Any]
@@ -43,15 +43,15 @@ def parts(packed: bytes) -> tuple[bytes, Any]:
         with zipfile.ZipFile(io.BytesIO(model)) as inner:
             if sum(one.file_size for one in inner.infolist()) > _MOST:
                 raise InvalidFile("a packed model is too large")
-    except files.UNREADABLE as error:
+    except model_file.UNREADABLE as error:
         raise InvalidFile(f"not a packed model: {error}") from error
     return model, record
 
 
-def beginning(packed: bytes) -> Beginning:
+def beginning(packed: bytes) -> LearnerStart:
     """Return the learner of a packed model: the same as that of the estimator which was packed."""
-    document, arrays = files.read(io.BytesIO(parts(packed)[0]))
+    document, arrays = model_file.read(io.BytesIO(parts(packed)[0]))
     try:
-        return Beginning(files.decode(document["learner"], arrays, None), document["seed"])
+        return LearnerStart(model_file.decode(document["learner"], arrays, None), document["seed"])
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise InvalidFile(f"a packed model is damaged: {error!r}") from error

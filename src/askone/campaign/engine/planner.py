@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from askone._common import random_table
-from askone.campaign.engine.projection import Book, PlannedQuestion
-from askone.campaign.engine.row_cache import Tray
+from askone.campaign.engine.projection import PlannedQuestion, Projection
+from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.kinds.base import EXAM_UNIFORMS
 from askone.campaign.settings.settings import Settings
 from askone.learners.abilities import Forecasts, able
@@ -26,7 +26,7 @@ QUIET = 3
 
 
 @final
-class Drafted(NamedTuple):
+class DraftQuestion(NamedTuple):
     """A question made at some state, that was not put yet."""
 
     plan: PlannedQuestion
@@ -40,7 +40,7 @@ class Drafted(NamedTuple):
         return {"plan": self.plan.to_json(), "question": question, "learnt": self.learnt, "aside": self.aside}
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Drafted:
+    def from_json(cls, record: Mapping[str, Any]) -> DraftQuestion:
         """Return the inverse of ``to_json``."""
         plan = PlannedQuestion.from_json(record["plan"])
         return cls(plan, question_from_json(record["question"]), record["learnt"], dict(record["aside"]))
@@ -53,13 +53,13 @@ class Drafted(NamedTuple):
 
 
 @final
-class Asker:
+class Planner:
     """The learner's questions about a campaign's rows, at the book's state."""
 
-    def __init__(self, book: Book, tray: Tray, settings: Settings, seed: int, gold: list[int]) -> None:
+    def __init__(self, book: Projection, tray: RowCache, settings: Settings, seed: int, gold: list[int]) -> None:
         self.book, self.tray, self.seed, self.gold, self.learner = book, tray, seed, gold, book.learner
         self.settings, self.labels = settings.ask, settings.labels
-        self.made: dict[str, tuple[Drafted, Drafted]] = {}
+        self.made: dict[str, tuple[DraftQuestion, DraftQuestion]] = {}
         """Drafts by the lease of whoever will have them; the seat has them, too: for others and after a restart."""
         self._seen: dict[str, float] = {}
 
@@ -70,7 +70,7 @@ class Asker:
             self._seen = {person: at for person, at in self._seen.items() if at > now - _MINUTE}
         return max(len(self._seen), self.book.active(now, _MINUTE))
 
-    def remember(self, lease: str, no: Drafted, yes: Drafted) -> None:
+    def remember(self, lease: str, no: DraftQuestion, yes: DraftQuestion) -> None:
         """Keep what was made for after a no and after a yes, by the lease of whoever will have it."""
         if len(self.made) >= _REMEMBERED:
             self.made.clear()
@@ -110,7 +110,7 @@ class Asker:
         best = int(np.argmax(worth))
         return int(looked[best]), Choice("uncertain", len(free), len(looked), float(worth[best]))
 
-    def draft(self, plan: PlannedQuestion, state: Any) -> Drafted:
+    def draft(self, plan: PlannedQuestion, state: Any) -> DraftQuestion:
         """Return the question of a plan at a state."""
         row, x = self.tray.row(plan.position), self.tray.features([plan.position])[0]
         aside: dict[str, Any] = {"position": plan.position}
@@ -125,9 +125,9 @@ class Asker:
             question = self.labels.plausible(self.learner.ask(state, x, uniform), self.learner, state)
         if plan.role == "gold":
             aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
-        return Drafted(plan, question.numbered(plan.number), self.learner.count(state), aside)
+        return DraftQuestion(plan, question.numbered(plan.number), self.learner.count(state), aside)
 
-    def drafts(self, number: int, following: PlannedQuestion, quiet: bool) -> tuple[Drafted, Drafted]:
+    def drafts(self, number: int, following: PlannedQuestion, quiet: bool) -> tuple[DraftQuestion, DraftQuestion]:
         """Return what would be asked after a no and after a yes to question ``number``.
 
         With few people at work the state after either answer is computed; among many the bit is one of dozens

@@ -16,7 +16,7 @@ import numpy as np
 from askone._common.types import Array
 from askone.campaign.engine._annotators import Annotator, Undoable
 from askone.campaign.engine._trainer import Features, Trainer
-from askone.campaign.engine.training_set import Asking, Given, TrainingSet, decided
+from askone.campaign.engine.training_set import AskedQuestion, GivenAnswer, TrainingSet, decided
 from askone.errors import InvalidFile
 from askone.learners.base import Learner
 from askone.session.log import Answered, Asked, Choice, Retracted, Skipped
@@ -50,7 +50,7 @@ class PlannedQuestion(NamedTuple):
 
 
 @final
-class Book:
+class Projection:
     """See the module.  ``overlap`` people are to answer each question; ``rowless``: all are about one row."""
 
     def __init__(self, learner: Learner[Any], features: Features, overlap: int = 1, rowless: bool = False) -> None:
@@ -64,7 +64,7 @@ class Book:
         """Numbers that questions have, or that are set aside for them."""
         self.seats_asked = 0
         """Answers that there are or will be: what nobody could tell is no answer."""
-        self.asked: dict[int, Asking] = {}
+        self.asked: dict[int, AskedQuestion] = {}
         self.reserved: dict[int, PlannedQuestion] = {}
         """Question: the one that follows it."""
         self.closed: set[int] = set()
@@ -84,7 +84,7 @@ class Book:
         """Questions with more than one answer."""
         self._taken = np.zeros(0, dtype=np.bool_)
         self._cursor = 0
-        self._answers: dict[str, tuple[int, Given, float | None]] = {}
+        self._answers: dict[str, tuple[int, GivenAnswer, float | None]] = {}
         self._skips: dict[str, int] = {}
         self._skipped_by: dict[int, dict[str, tuple[str, str]]] = {}
         self._lost: dict[int, int] = {}
@@ -159,7 +159,7 @@ class Book:
     def _asked(self, entry: Entry, event: Asked) -> None:
         number, position, aside = cast(int, event.question.number), int(entry.aside["position"]), entry.aside
         score = aside.get("score")
-        self.asked[number] = Asking(
+        self.asked[number] = AskedQuestion(
             number,
             position,
             event.question,
@@ -196,7 +196,7 @@ class Book:
         """Return how many answers are still to come to a question."""
         return 0 if number in self.closed else self.seats(number) - len(self._standing(number))
 
-    def _standing(self, number: int) -> list[Given]:
+    def _standing(self, number: int) -> list[GivenAnswer]:
         """Return the answers that take a seat; gold measured its person, and is not asked of another instead."""
         asking = self.asked[number]
         return [given for given in asking.given if asking.role == "gold" or given.who not in self.excluded]
@@ -204,7 +204,7 @@ class Book:
     def _answered(self, entry: Entry, event: Answered) -> None:
         number = int(event.asked.removeprefix("ask-"))
         asking, answer = self.asked[number], bool(event.answer)
-        given = Given(entry.seq, event.id, entry.who, answer)
+        given = GivenAnswer(entry.seq, event.id, entry.who, answer)
         asking.given.append(given)
         self._answers[event.id] = (number, given, entry.took)
         self.answers += 1
@@ -322,19 +322,19 @@ class Book:
         return found
 
 
-_Note = Callable[[Book, Entry, Any], None]
+_Note = Callable[[Projection, Entry, Any], None]
 _NOTES: dict[type, _Note] = {
-    Began: Book._began,
-    Grown: Book._grown,
-    StatusChanged: Book._status_changed,
-    Limited: Book._limited,
-    Asked: Book._asked,
-    Answered: Book._answered,
-    Retracted: Book._retracted,
-    Skipped: Book._skipped,
-    Reopened: Book._reopened,
-    Flagged: Book._flagged,
-    Excluded: Book._judged,
-    Included: Book._judged,
+    Began: Projection._began,
+    Grown: Projection._grown,
+    StatusChanged: Projection._status_changed,
+    Limited: Projection._limited,
+    Asked: Projection._asked,
+    Answered: Projection._answered,
+    Retracted: Projection._retracted,
+    Skipped: Projection._skipped,
+    Reopened: Projection._reopened,
+    Flagged: Projection._flagged,
+    Excluded: Projection._judged,
+    Included: Projection._judged,
 }
 """What each kind of entry does; ``Revisited`` belongs to learners that campaigns do not use."""

@@ -15,7 +15,7 @@ _MOST, _RUN = 4096, 128
 
 
 @final
-class Tray:
+class RowCache:
     """Rows never change once they are in a campaign, so keeping them is safe."""
 
     def __init__(self, store: Store, name: str) -> None:

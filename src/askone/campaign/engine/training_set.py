@@ -26,7 +26,7 @@ class Lesson(NamedTuple):
 
 
 @final
-class Given(NamedTuple):
+class GivenAnswer(NamedTuple):
     """One person's answer to a question."""
 
     seq: int
@@ -37,7 +37,7 @@ class Given(NamedTuple):
 
 @final
 @dataclass
-class Asking:
+class AskedQuestion:
     """A question that was asked: about which row, for what (``role``: "", "exam" or "gold"), and its answers."""
 
     number: int
@@ -49,10 +49,10 @@ class Asking:
     truth: bool | None = None
     most: float | None = None
     """What an exam could have scored at most."""
-    given: list[Given] = field(default_factory=list)
+    given: list[GivenAnswer] = field(default_factory=list)
 
 
-def decided(given: Iterable[Given], most: int, excluded: set[str]) -> tuple[int, bool] | None:
+def decided(given: Iterable[GivenAnswer], most: int, excluded: set[str]) -> tuple[int, bool] | None:
     """Return when, and with which answer, the majority of ``most`` people was certain; None: it is not.
 
     >>> yes, no = Given(1, "a", "ann", True), Given(2, "b", "bob", False)

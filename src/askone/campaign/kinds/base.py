@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # settings hold a kind; what learns and predicts is loaded wh
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.campaign.tables.base import Column, Table
     from askone.estimators.base import OneBitEstimator
-    from askone.estimators.choices.base import LearnerChoice
+    from askone.estimators.learner_choices.base import LearnerChoice
 
 CellType = Literal["int", "float", "bool", "text", "json"]
 Columns = tuple[tuple[str, CellType], ...]

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from askone.campaign.settings.settings import QuestionSettings, Settings
     from askone.campaign.tables.base import Column, Table
     from askone.estimators import classifier
-    from askone.estimators.choices import likelihoods
-    from askone.estimators.choices.base import LearnerChoice
+    from askone.estimators.learner_choices import defaults
+    from askone.estimators.learner_choices.base import LearnerChoice
 else:
     classifier = lazy_import("askone.estimators.classifier")
-    likelihoods = lazy_import("askone.estimators.choices.likelihoods")
+    defaults = lazy_import("askone.estimators.learner_choices.defaults")
 
 _MOST_SUGGESTED = 30  # different labels that are taken for classes
 _LONGEST_SUGGESTED = 100  # characters of such a label
@@ -85,7 +85,7 @@ class ClassNames(Kind):
         )
 
     def likelihood(self, features: int | None) -> LearnerChoice:
-        return likelihoods.SetLikelihood(n_components=features)
+        return defaults.SetLikelihood(n_components=features)
 
     def view(self, question: Question) -> View:
         """Return the set; where it has a title, a page shows that alone."""

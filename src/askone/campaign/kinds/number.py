@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from askone._common import compiled
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.estimators import regressor
-    from askone.estimators.choices import likelihoods
-    from askone.estimators.choices.base import LearnerChoice
+    from askone.estimators.learner_choices import defaults
+    from askone.estimators.learner_choices.base import LearnerChoice
 else:
     compiled = lazy_import("askone._common.compiled")
     regressor = lazy_import("askone.estimators.regressor")
-    likelihoods = lazy_import("askone.estimators.choices.likelihoods")
+    defaults = lazy_import("askone.estimators.learner_choices.defaults")
 
 _EDGE = 0.01  # of the range, next to its ends, is not asked about
 _USUAL_ERROR = 0.05  # to expect before anything was measured, as a part of the range
@@ -125,7 +125,7 @@ class Numbers(Kind):
         )
 
     def likelihood(self, features: int | None) -> LearnerChoice:
-        return likelihoods.Filters(n_components=features)
+        return defaults.Filters(n_components=features)
 
     # -- questions --------------------------------------------------------------------------------
 

@@ -21,10 +21,10 @@ from askone.questions.comparison import Prefer
 if TYPE_CHECKING:
     from askone.campaign.settings.settings import QuestionSettings, Settings
     from askone.estimators import ranker
-    from askone.estimators.choices import likelihoods
-    from askone.estimators.choices.base import LearnerChoice
+    from askone.estimators.learner_choices import defaults
+    from askone.estimators.learner_choices.base import LearnerChoice
 else:
-    likelihoods = lazy_import("askone.estimators.choices.likelihoods")
+    defaults = lazy_import("askone.estimators.learner_choices.defaults")
     ranker = lazy_import("askone.estimators.ranker")
 
 
@@ -72,7 +72,7 @@ class Items(Kind):
         return ranker.OneBitRanker(self.items, wording=settings.question.wording, **shared)
 
     def likelihood(self, features: int | None) -> LearnerChoice:
-        return likelihoods.Thurstone(n_components=features)
+        return defaults.Thurstone(n_components=features)
 
     def view(self, question: Question) -> View:
         if not isinstance(question, Prefer):

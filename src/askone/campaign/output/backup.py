@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from askone.campaign.engine import model_builder
-from askone.campaign.engine.projection import Book
+from askone.campaign.engine.projection import Projection
 from askone.campaign.output._formats import PAGE, Record, Sink, as_json, pages
 from askone.campaign.output.export import log_line, until
 from askone.campaign.settings.settings import Settings
@@ -191,7 +191,7 @@ def _surveyed(archive: Archive, manifest: Record, learner: bytes) -> tuple[Entry
                 refuse("its log does not begin with the campaign's settings")
             settings = Settings.from_json(event.settings)
             begun, rowless = model_builder.unpack(learner).estimator.stream_.learner, settings.is_rowless(event.rows)
-            book, first = Book(begun, _none, settings.ask.overlap, rowless), entry
+            book, first = Projection(begun, _none, settings.ask.overlap, rowless), entry
         elif isinstance(event, Grown):
             parts.append(count)
         count += event.rows if isinstance(event, Began | Grown) else 0
@@ -210,7 +210,7 @@ def _none(positions: Sequence[int]) -> Any:
     raise InvalidArgument("positions", "left alone: nothing is learnt here", len(positions))
 
 
-def open_seats(book: Book) -> list[Seat]:
+def open_seats(book: Projection) -> list[Seat]:
     """Return a free seat for every answer that questions still wait for."""
     seats = []
     for number in sorted(book.touched):

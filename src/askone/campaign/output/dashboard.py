@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from askone.campaign.engine.measurement import FIRST, Measured, continued, curve
-from askone.campaign.engine.projection import Book
+from askone.campaign.engine.projection import Projection
 from askone.campaign.kinds.base import Kind
 from askone.campaign.settings.settings import Settings
 from askone.store.entries import Row
@@ -16,7 +16,7 @@ _MINUTES = 60  # of activity
 Rows = Callable[[Sequence[int]], list[Row]]
 
 
-def counts(book: Book, now: float) -> dict[str, Any]:
+def counts(book: Projection, now: float) -> dict[str, Any]:
     """Return how far the campaign is."""
     minute = int(now // 60)
     lately = sum(book.per_minute.get(minute - back, 0) for back in range(1, 6))
@@ -46,7 +46,7 @@ def counts(book: Book, now: float) -> dict[str, Any]:
     }
 
 
-def finished(book: Book) -> str | None:
+def finished(book: Projection) -> str | None:
     """Return why nobody will be asked any more, though the campaign is not closed: "target", "budget" or "rows".
 
     Questions that are out, or set aside to follow one, may still be answered: then it goes on.
@@ -60,19 +60,19 @@ def finished(book: Book) -> str | None:
     return None if book.rowless or book.next_rows(1) else "rows"
 
 
-def said(book: Book) -> dict[str, int]:
+def said(book: Projection) -> dict[str, int]:
     """Return how often people said yes and no: one alone says little of where the truth lies."""
     yes = sum(lesson.answer for lesson in book.lessons.all)
     return {"yes": yes, "no": len(book.lessons.all) - yes}
 
 
-def points(book: Book, labels: Kind) -> list[Measured]:
+def points(book: Projection, labels: Kind) -> list[Measured]:
     """Return the measured error along the campaign, from answers alone (see ``exams``)."""
     scores = [(place, score[answer], max(score)) for place, score, answer, _ in _scored(book)]
     return curve(scores, share=labels.is_share)
 
 
-def _scored(book: Book) -> Iterator[tuple[int, tuple[float, float], bool, float | None]]:
+def _scored(book: Projection) -> Iterator[tuple[int, tuple[float, float], bool, float | None]]:
     """Of each exam: after how many answers, what a no and a yes score, the answer, and the most it could be."""
     for place, lesson in enumerate(book.lessons.all, start=1):
         asking = book.asked[lesson.number]
@@ -80,13 +80,13 @@ def _scored(book: Book) -> Iterator[tuple[int, tuple[float, float], bool, float 
             yield place, asking.score, lesson.answer, asking.most
 
 
-def errors(book: Book, labels: Kind) -> list[tuple[float, float]]:
+def errors(book: Projection, labels: Kind) -> list[tuple[float, float]]:
     """Return what each exam says of the error, and the most that it could have said; of a share, what lacks to 1."""
     found = ((score[answer], most) for _, score, answer, most in _scored(book) if most is not None)
     return [(1 - value if labels.is_share else value, most) for value, most in found]
 
 
-def measured(book: Book, settings: Settings) -> dict[str, Any]:
+def measured(book: Projection, settings: Settings) -> dict[str, Any]:
     """Return the learning curve, and where it is heading."""
     labels = settings.labels
     found = points(book, labels)
@@ -104,7 +104,7 @@ def measured(book: Book, settings: Settings) -> dict[str, Any]:
     return {"curve": learning, "forecast": forecast}
 
 
-def spent(book: Book, settings: Settings) -> dict[str, Any]:
+def spent(book: Projection, settings: Settings) -> dict[str, Any]:
     """Return what the answers so far have cost."""
     price = settings.ask.price
     seconds = sum(sum(person.seconds) for person in book.people.values())
@@ -116,7 +116,7 @@ def spent(book: Book, settings: Settings) -> dict[str, Any]:
     }
 
 
-def cloud(book: Book, labels: Kind, rows: Rows, column: str | None) -> dict[str, Any]:
+def cloud(book: Projection, labels: Kind, rows: Rows, column: str | None) -> dict[str, Any]:
     """Return the questions and their answers, as in the paper's figure 1: up to some hundred of them, evenly spaced."""
     lessons = book.lessons.all
     step = max(1, -(-len(lessons) // _MOST_POINTS))

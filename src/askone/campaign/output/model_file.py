@@ -16,7 +16,7 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.engine import model_builder
 from askone.campaign.tables.encoder import Encoder
 from askone.errors import InvalidFile
-from askone.estimators.files import UNREADABLE
+from askone.estimators.model_file import UNREADABLE
 
 _ENCODER = "encoder.json"
 _MOST = 64 << 20

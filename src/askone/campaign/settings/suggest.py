@@ -7,7 +7,7 @@ from typing import Final
 from askone.campaign.kinds.registry import KINDS, UNSURE
 from askone.campaign.settings.settings import RowSettings, Settings
 from askone.campaign.tables.base import Table
-from askone.campaign.tables.image_folder import IMAGE, Images
+from askone.campaign.tables.image_folder import IMAGE, ImageTable
 
 _KEYS: Final = ("id", "key", "uuid", "guid", "index", "sku", "isbn", "ean", "name", "file", "filename")
 _GOLD: Final = ("gold", "label", "target", "truth", "y", "answer", "class")
@@ -18,7 +18,7 @@ def suggest(table: Table) -> Settings:
 
     The key's sampled cells all differ; known labels are neither shown nor learnt, web addresses are shown alone.
     """
-    if isinstance(table, Images):
+    if isinstance(table, ImageTable):
         return Settings(table.title, UNSURE(), RowSettings(key=IMAGE, show=(IMAGE,), learn=(IMAGE,)))
     key = next((one.name for one in table.columns if _is_key(one.name) and _differs(table, one.name)), None)
     gold = next((one for one in table.columns if one.name.lower() in _GOLD and one.name != key), None)

@@ -13,7 +13,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from askone.campaign.tables._csv_dialect import Layout, layout_of, line_of
+from askone.campaign.tables._csv_dialect import CsvDialect, layout_of, line_of
 from askone.campaign.tables.base import (
     MISSING,
     NUMBER,
@@ -56,7 +56,7 @@ class CsvTable(FileTable):
 
     def __init__(self, path: Path, origin: str, limits: Limits) -> None:
         super().__init__(path, origin, limits)
-        self._layout: Layout = layout_of(path, origin, limits)
+        self._layout: CsvDialect = layout_of(path, origin, limits)
         self._found = [_Found() for _ in self._layout.names]
         spread = Spread()
         for batch in self._batches():

@@ -21,7 +21,7 @@ _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 @final
 @dataclass(frozen=True)
-class Layout:
+class CsvDialect:
     """The dialect of a file: ``blank`` lines come before the names; ``unbalanced`` if its quotes are odd in number."""
 
     encoding: str
@@ -31,7 +31,7 @@ class Layout:
     unbalanced: bool
 
 
-def layout_of(path: Path, origin: str, limits: Limits) -> Layout:
+def layout_of(path: Path, origin: str, limits: Limits) -> CsvDialect:
     """Return how a CSV file is written; the whole file is read once for its encoding."""
     encoding, unbalanced = _encoding(path, origin)
     with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
@@ -50,10 +50,10 @@ def layout_of(path: Path, origin: str, limits: Limits) -> Layout:
     tidy = heading(names, origin, limits)
     if len(head) < _HEAD and not any(records[1:]):
         raise InvalidFile(f"{origin}: has no rows, only the names of columns")
-    return Layout(encoding, delimiter, tidy, blank, unbalanced)
+    return CsvDialect(encoding, delimiter, tidy, blank, unbalanced)
 
 
-def line_of(path: Path, layout: Layout, record: int) -> int:
+def line_of(path: Path, layout: CsvDialect, record: int) -> int:
     """Return the line on which a record begins (the names are record 1); cells may hold line breaks."""
     encoding = "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding
     with path.open(encoding=encoding, newline="") as file:

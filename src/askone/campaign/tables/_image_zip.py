@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, final
 
 from askone.campaign.tables.base import Limits
-from askone.campaign.tables.image_folder import Images, is_image
+from askone.campaign.tables.image_folder import ImageTable, is_image
 from askone.campaign.tables.zip_archive import UNREADABLE, ArchiveLimits, check_whole, require_small_directory
 from askone.errors import InvalidFile
 
@@ -21,7 +21,7 @@ _PACKED: Final = (".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".rar", "
 
 
 @final
-class Album(Images):
+class ImageZip(ImageTable):
     """Images of a zip file; other files are passed over, packed ones refused.  A folder of all is no part of names."""
 
     _place = "zip file"

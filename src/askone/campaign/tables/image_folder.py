@@ -17,7 +17,7 @@ SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 _CHUNK: Final = 200
 
 
-class Images(Table):
+class ImageTable(Table):
     """Images by name; their bytes are read one at a time, and made safe by ``images``."""
 
     def __init__(self, names: Iterable[str], origin: str, limits: Limits) -> None:
@@ -61,7 +61,7 @@ def is_image(name: str) -> bool:
 
 
 @final
-class Folder(Images):
+class ImageFolder(ImageTable):
     """Images of a folder; other files and hidden ones are passed over, links refused: they lie elsewhere."""
 
     _place = "folder"

@@ -29,7 +29,7 @@ _BROKEN = (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, Typ
 
 
 @final
-class Safe(NamedTuple):
+class SafeImage(NamedTuple):
     """An image written anew, its media type, and 16 x 16 gray values from 0 (black) to 1 as one row."""
 
     kind: str
@@ -37,7 +37,7 @@ class Safe(NamedTuple):
     gray: Array
 
 
-def safe_image(data: bytes, limits: Limits = LIMITS, origin: str = "image") -> Safe:
+def safe_image(data: bytes, limits: Limits = LIMITS, origin: str = "image") -> SafeImage:
     """Return the pixels of an image: PNG, JPEG, GIF (its first picture), WebP or BMP, turned upright.
 
     Too many pixels are refused before they are decoded.  Lossy images become JPEG, others PNG, no larger than a page.
@@ -65,7 +65,7 @@ def safe_image(data: bytes, limits: Limits = LIMITS, origin: str = "image") -> S
     gray = np.asarray(plain.convert("L").resize((_GRAY, _GRAY), Image.Resampling.BOX), dtype=np.float32) / 255
     out, kind = io.BytesIO(), "JPEG" if lossy else "PNG"
     plain.save(out, kind, **({"quality": 88} if lossy else {}))
-    return Safe(f"image/{kind.lower()}", out.getvalue(), gray.ravel())
+    return SafeImage(f"image/{kind.lower()}", out.getvalue(), gray.ravel())
 
 
 def _plain(image: Any) -> Any:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from askone.campaign.tables._csv import CsvTable
-from askone.campaign.tables._image_zip import Album
+from askone.campaign.tables._image_zip import ImageZip
 from askone.campaign.tables._json_lines import JsonLines
 from askone.campaign.tables._parquet import ParquetTable
 from askone.campaign.tables.base import LIMITS, Limits, Table
-from askone.campaign.tables.image_folder import Folder
+from askone.campaign.tables.image_folder import ImageFolder
 from askone.errors import InvalidFile, MissingExtra
 
 _PARQUET: Final = b"PAR1"
@@ -31,7 +31,7 @@ def open_table(path: str | os.PathLike[str], limits: Limits = LIMITS, name: str 
     place = Path(path)
     origin = Path(name if name is not None else place.name).name or "file"
     if place.is_dir():
-        return Folder(place, origin, limits)
+        return ImageFolder(place, origin, limits)
     try:
         size = place.stat().st_size
         with place.open("rb") as file:
@@ -41,7 +41,7 @@ def open_table(path: str | os.PathLike[str], limits: Limits = LIMITS, name: str 
     if size > limits.total:
         raise InvalidFile(f"{origin}: at most {limits.total} bytes are allowed; got {size}")
     if start.startswith(_ZIP):
-        return Album(place, origin, limits)
+        return ImageZip(place, origin, limits)
     if Path(origin).suffix.lower() == ".zip":
         reason = "is called a zip file and is none; tables are read from CSV, JSON lines or Parquet"
         raise InvalidFile(f"{origin}: {reason}")

@@ -26,7 +26,7 @@ from askone.errors import IncompatibleParts
 from askone.labels.number import Real
 from askone.learners.abilities import Forecasts, HasDeviation, HasInterval, HasRange, Streams, TakesSlopes
 from askone.learners.base import marked, of_family, unmarked
-from askone.learners.kalman.filters import BankState, FilterLearner
+from askone.learners.kalman.regressor import BankState, FilterLearner
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace

@@ -41,7 +41,7 @@ def _call(name: str, *values: int) -> None:
 
 
 @final
-class Garbage:
+class GarbageCollector:
     """Python looks for garbage among everything when a quarter has come since: for a tenth of a second and more.
 
     Nobody should wait for that with a question.  A log's book holds no circles, and what does is young when it dies; so

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from askone._common.lazy_import import import_now
 from askone.errors import AskoneError
 from askone.server._context import Services
-from askone.server.ops.memory import Garbage
+from askone.server.ops.memory import GarbageCollector
 from askone.store.store import Store
 
 CAMPAIGNS = 4
@@ -35,7 +35,7 @@ _REST = (
 )
 
 
-async def warm_up(services: Services, limits: contextlib.ExitStack, garbage: Garbage) -> None:
+async def warm_up(services: Services, limits: contextlib.ExitStack, garbage: GarbageCollector) -> None:
     """Load and open all of it, in the background.  ``limits`` keeps BLAS to one thread, also in later libraries."""
     try:
         latest = await asyncio.to_thread(_latest, services.store)

@@ -20,7 +20,7 @@ from askone.campaign.lazy import forecast as forecasting
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Cells, Table
-from askone.campaign.tables.image_folder import IMAGE, Images
+from askone.campaign.tables.image_folder import IMAGE, ImageTable
 from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict, invalid
@@ -135,10 +135,10 @@ class SampleTable(Table):
 
 
 @final
-class SampleImages(Images):
+class SampleImages(ImageTable):
     """Some images of a table as a table."""
 
-    def __init__(self, table: Images, count: int = IMAGES) -> None:
+    def __init__(self, table: ImageTable, count: int = IMAGES) -> None:
         self._table = table
         names = [row[IMAGE] for row in table.sample[:: max(1, len(table.sample) // count)]][:count]
         super().__init__(names, table.title, table.limits)
@@ -148,7 +148,7 @@ class SampleImages(Images):
 
 
 def _sample(table: Table) -> Table:
-    return SampleImages(table) if isinstance(table, Images) else SampleTable(table)
+    return SampleImages(table) if isinstance(table, ImageTable) else SampleTable(table)
 
 
 def _questions(settings: Settings, table: Table | None) -> list[QuestionResponse]:

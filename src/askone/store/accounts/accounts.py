@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import final
 
-from askone.store._connections import Record
+from askone.store._database import Record
 from askone.store.accounts.users import UserRepository, keepable
 from askone.store.accounts.webhooks import PUT_SETTING, WebhookRepository
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, final, get_args
 
 from askone.errors import AlreadyExists, InvalidArgument, UnknownCampaign
 from askone.store._codec import as_texts
-from askone.store._connections import Database, Record
+from askone.store._database import Database, Record
 
 Role = Literal["admin", "manager", "annotator"]
 MemberRole = Literal["manager", "annotator"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 from askone.store._codec import Line
-from askone.store._connections import ENTRY_COLUMNS
+from askone.store._database import ENTRY_COLUMNS
 from askone.store.accounts.users import Repository, keepable
 from askone.store.entries import Entry
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from askone._common.validate import as_choice, as_number
 from askone.errors import InvalidArgument, incompatible
-from askone.estimators.choices.base import FeatureChoice, Setup, calibrated, need_range
+from askone.estimators.learner_choices.base import FeatureChoice, Setup, calibrated, need_range
 from askone.labels.classes import Classes
 from askone.labels.losses import LOSSES, SURROGATES, Huber, LogCosh, Loss
 from askone.labels.number import Real

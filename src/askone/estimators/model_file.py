@@ -23,9 +23,9 @@ import numpy as np
 from askone._common.atomic_write import atomic_write
 from askone._common.types import Array
 from askone.errors import InvalidArgument, InvalidFile
-from askone.estimators.choices.gradients import SGD, Ellipsoid, Game, GenericScheme, RecursiveLeastSquares
-from askone.estimators.choices.likelihoods import Filters, SetLikelihood, Thurstone
-from askone.estimators.choices.repeated import Bisection, Remembering
+from askone.estimators.learner_choices.defaults import Filters, SetLikelihood, Thurstone
+from askone.estimators.learner_choices.gradients import SGD, Ellipsoid, Game, GenericScheme, RecursiveLeastSquares
+from askone.estimators.learner_choices.repeated import Bisection, Remembering
 from askone.features import kernels, maps, scaling
 from askone.labels import classes, losses
 from askone.labels.number import Real, Wording
@@ -34,8 +34,8 @@ from askone.learners import gradients, registry, step_rules
 from askone.learners.contest import Contest
 from askone.learners.gradients.ranking import RANK_PAIRS
 from askone.learners.gradients.subset import SET_PAIRS
-from askone.learners.kalman.filters import FilterLearner
 from askone.learners.kalman.intervals import Intervals
+from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.models.base import Model
 from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.models.linear import FeatureModel
@@ -48,8 +48,8 @@ from askone.learners.repeated.memory import RememberedClasses, RememberedReal
 from askone.learners.rls.pseudo_labels import PseudoLabels, PseudoMeans
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.sgd.surrogate import Surrogate
-from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
-from askone.learners.thurstone.thurstone import PairBank, ThurstoneLearner
+from askone.learners.softmax.classifier import SetLikelihoodLearner
+from askone.learners.thurstone.ranker import PairBank, ThurstoneLearner
 
 Place = str | os.PathLike[str] | io.BufferedIOBase
 

@@ -7,14 +7,14 @@ from typing import Any, ClassVar, final
 
 from askone._common.validate import as_choice, as_number
 from askone.errors import incompatible
-from askone.estimators.choices.base import FeatureChoice, Setup, calibrated
+from askone.estimators.learner_choices.base import FeatureChoice, Setup, calibrated
 from askone.features.maps import Intercept
 from askone.learners.base import Learner
 from askone.learners.contest import Contest
-from askone.learners.kalman.filters import NOISES, PRIORS, FilterLearner
 from askone.learners.kalman.intervals import Intervals
-from askone.learners.softmax.set_likelihood import SetLikelihoodLearner
-from askone.learners.thurstone.thurstone import ThurstoneLearner, default_bank
+from askone.learners.kalman.regressor import NOISES, PRIORS, FilterLearner
+from askone.learners.softmax.classifier import SetLikelihoodLearner
+from askone.learners.thurstone.ranker import ThurstoneLearner, default_bank
 
 COVARIANCES = ("auto", "full", "diagonal")
 _ROOM = (20_000_000, 40_000_000)  # numbers beyond which banks have one prior scale, and diagonal covariances

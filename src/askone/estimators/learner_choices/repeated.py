@@ -8,8 +8,8 @@ from typing import Any, ClassVar, final
 
 from askone._common.validate import as_number
 from askone.errors import InvalidArgument, incompatible
-from askone.estimators.choices.base import LearnerChoice, Setup, need_range
-from askone.estimators.choices.gradients import SGD
+from askone.estimators.learner_choices.base import LearnerChoice, Setup, need_range
+from askone.estimators.learner_choices.gradients import SGD
 from askone.labels.classes import FiniteSpace
 from askone.labels.losses import Loss
 from askone.labels.number import Real
