@@ -59,7 +59,7 @@ def test_people_answer_and_the_model_learns(store, settings):
     served = play(campaign, ["ann", "bob"], LABELS[settings.title], 50)
     assert len(served) == 50
     assert campaign.status(60.0)["answers"] == 50
-    assert campaign.book.learnt == 50
+    assert campaign.projection.learnt == 50
     numbers = [serving.question.number for serving in served]
     assert len(set(numbers)) == 50
     if settings is not DRINKS:
@@ -79,7 +79,7 @@ def test_one_person_sees_at_once_what_would_be_asked_after_the_answer(store):
         assert serving.question.lease == expected.lease
         assert serving.question.question == expected.question
         assert serving.question.row.position == expected.row.position
-        if campaign.book.asked[serving.question.number].role == "":
+        if campaign.projection.asked[serving.question.number].role == "":
             assert serving.question.question.learnt == i + 1  # nothing is stale
 
 
@@ -105,7 +105,7 @@ def test_an_answer_sent_twice_counts_once(store):
         [Answer("ann", second.question.lease, True, "b"), Answer("ann", second.question.lease, True, "b")], 3.0
     )
     assert [result.duplicate for result in both] == [False, True]
-    assert campaign.book.answers == 2
+    assert campaign.projection.answers == 2
     with pytest.raises(InvalidArgument, match="id must be new"):
         one(campaign, Answer("bob", "x", True, "same"))
 
@@ -130,7 +130,7 @@ def test_a_lease_is_bound_to_its_person_and_single_use(store):
         one(campaign, Answer("ann", lease, False, "a2"))
     with pytest.raises(InvalidArgument):
         one(campaign, Answer("ann", one(campaign, Next("ann")).question.lease, "perhaps", "a3"))
-    assert campaign.book.answers == 1
+    assert campaign.projection.answers == 1
 
 
 def test_an_expired_question_goes_to_the_next_person_as_it_was_asked(store):
@@ -145,7 +145,7 @@ def test_an_expired_question_goes_to_the_next_person_as_it_was_asked(store):
     with pytest.raises(LeaseLost):
         one(campaign, Answer("ann", first.question.lease, True, "a1"), 62.0)
     one(campaign, Answer("cid", late.question.lease, True, "c1"), 63.0)
-    assert campaign.book.answers == 1
+    assert campaign.projection.answers == 1
 
 
 def test_an_expired_lease_that_nobody_took_is_honoured_and_counted_as_stale(store):
@@ -154,7 +154,7 @@ def test_an_expired_lease_that_nobody_took_is_honoured_and_counted_as_stale(stor
     play(campaign, ["bob"], price, 5, start=1.0)
     one(campaign, Answer("ann", slow.question.lease, True, "a1"), 50.0)
     assert campaign.status(50.0)["stale"]["most"] == 5
-    assert campaign.book.learnt == 6
+    assert campaign.projection.learnt == 6
 
 
 def test_leases_are_renewed_and_released(store):
@@ -171,7 +171,7 @@ def test_undo_goes_several_back_and_the_model_is_as_if_it_never_happened(store):
     campaign = stage(store, PRICES)
     play(campaign, ["ann"], price, 5)
     before = state_of(campaign)[0]
-    numbers = [done.number for done in campaign.book.people["ann"].done]
+    numbers = [done.number for done in campaign.projection.people["ann"].done]
     last = one(campaign, Next("ann"), 8.0)
     served = one(campaign, Answer("ann", last.question.lease, True, "slip"), 9.0)
     undone = one(campaign, Undo("ann", "u1"), 10.0)
@@ -217,7 +217,7 @@ def test_a_question_that_is_open_again_has_all_its_seats(store):
     other = one(campaign, Next("cid"), 5.0)
     assert other.question.number == first.question.number
     one(campaign, Answer("cid", other.question.lease, True, "a2"), 6.0)
-    assert first.question.number in campaign.book.closed
+    assert first.question.number in campaign.projection.closed
 
 
 def test_what_cannot_be_told_is_asked_of_nobody_else(store):
@@ -235,7 +235,7 @@ def test_after_three_skips_a_question_is_left(store):
         serving = one(campaign, Next(person), float(i))
         assert serving.question.number == 0
         one(campaign, Skip(person, serving.question.lease, f"s{i}"), i + 0.5)
-    assert 0 in campaign.book.closed
+    assert 0 in campaign.projection.closed
 
 
 @pytest.mark.parametrize("people", [2, 3, 5])
@@ -245,8 +245,8 @@ def test_overlap_serves_each_row_to_so_many_and_teaches_the_majority(store, peop
     served = play(campaign, names, price, 200)
     rows = [serving.question.row.position for serving in served]
     assert sorted(rows) == sorted(list(range(6)) * people)
-    assert len(campaign.book.lessons.all) == 6
-    assert all(agree == of for agree, of in campaign.book.agreement().values())
+    assert len(campaign.projection.lessons.all) == 6
+    assert all(agree == of for agree, of in campaign.projection.agreement().values())
     assert one(campaign, Next("p0"), 999.0).state in ("done", "waiting")
 
 
@@ -254,15 +254,15 @@ def test_a_minority_is_outvoted(store):
     campaign = stage(store, asking(PRICES, overlap=3, exam_share=0), rows=1)
     for person, answer in (("ann", True), ("bob", False), ("cid", True)):
         one(campaign, Answer(person, one(campaign, Next(person)).question.lease, answer, person))
-    assert [lesson.answer for lesson in campaign.book.lessons.all] == [True]
+    assert [lesson.answer for lesson in campaign.projection.lessons.all] == [True]
     stats = {who["id"]: who for who in campaign.people()}
     assert stats["bob"]["agreement"] == 0
     assert stats["ann"]["agreement"] == 0.5
     one(campaign, Exclude("boss", "x1", "ann"), 5.0)
-    assert campaign.book.lessons.all == []  # one against one: not decided
+    assert campaign.projection.lessons.all == []  # one against one: not decided
     assert one(campaign, Next("dan"), 6.0).question.number == 0  # somebody else is asked instead
     one(campaign, Include("boss", "x2", "ann"), 7.0)
-    assert [lesson.answer for lesson in campaign.book.lessons.all] == [True]
+    assert [lesson.answer for lesson in campaign.projection.lessons.all] == [True]
 
 
 def test_gold_questions_measure_people_and_teach_nothing(store):
@@ -272,10 +272,10 @@ def test_gold_questions_measure_people_and_teach_nothing(store):
     people = {who["id"]: who for who in campaign.people()}
     assert people["ann"]["gold_asked"] > 3
     assert people["ann"]["gold_right"] == people["ann"]["gold_asked"]
-    asked = campaign.book.asked.values()
+    asked = campaign.projection.asked.values()
     assert {one.position for one in asked if one.role == "gold"} <= set(gold)
     assert not {one.position for one in asked if one.role != "gold"} & set(gold)
-    assert campaign.book.learnt == sum(one.role != "gold" and bool(one.given) for one in asked)
+    assert campaign.projection.learnt == sum(one.role != "gold" and bool(one.given) for one in asked)
 
 
 def test_the_budget_is_kept(store):
@@ -309,7 +309,7 @@ def test_pause_and_close(store):
         one(campaign, Answer("ann", lease, True, "a2"))
     with pytest.raises(CampaignClosed):
         one(campaign, Undo("ann", "u1"))
-    assert campaign.book.answers == 1
+    assert campaign.projection.answers == 1
 
 
 def test_flags_keep_the_question(store):
@@ -326,11 +326,11 @@ def test_an_excluded_person_leaves_no_trace_in_the_model(store):
     play(campaign, ["ann", "liar", "bob"], price, 30)
     counted = one(campaign, Exclude("boss", "x1", "liar"), 50.0).count
     assert counted == 10
-    assert campaign.book.learnt == 20
+    assert campaign.projection.learnt == 20
     assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
     assert one(campaign, Next("liar"), 51.0).state == "done"
     reasked = {serving.question.number for serving in play(campaign, ["ann", "bob"], price, 12, start=200.0)}
-    assert len(reasked & {done.number for done in campaign.book.people["liar"].done}) >= 8
+    assert len(reasked & {done.number for done in campaign.projection.people["liar"].done}) >= 8
 
 
 def test_two_processes_agree(store):
@@ -341,7 +341,7 @@ def test_two_processes_agree(store):
     first.refresh()
     second.refresh()
     assert state_of(first) == state_of(second)
-    rows = [one.position for one in first.book.asked.values()]
+    rows = [one.position for one in first.projection.asked.values()]
     assert len(rows) == len(set(rows))
 
 
@@ -357,9 +357,9 @@ def test_exams_are_about_rows_by_lot_however_others_are_chosen(store, monkeypatc
     """The error of the rows that are least certain is not the error."""
     campaign = stage(store, asking(PRICES, order="uncertain", exam_share=0.5), rows=400)
     sizes = np.array([row.content["size"] for row in store.rows("c", range(400))])
-    monkeypatch.setattr(type(campaign.book.learner), "worth", lambda _, __, X: X[:, 0])
+    monkeypatch.setattr(type(campaign.projection.learner), "worth", lambda _, __, X: X[:, 0])
     play(campaign, ["ann"], price, 60)
-    asked = campaign.book.asked.values()
+    asked = campaign.projection.asked.values()
     chosen = [sizes[one.position] for one in asked if one.role == ""]
     drawn = [sizes[one.position] for one in asked if one.role == "exam"]
     assert np.mean(chosen) > sizes.mean() + 1
@@ -416,8 +416,8 @@ def test_rows_that_came_while_the_store_failed_are_known_later(store, monkeypatc
     with failing(monkeypatch, type(store), "gold", StoreUnavailable("away")), pytest.raises(StoreUnavailable):
         campaign.refresh()
     play(campaign, ["ann"], price, 20)
-    assert campaign.book.people["ann"].gold_seen <= {0, 4, 5, 6, 7}
-    assert not {one.position for one in campaign.book.asked.values() if one.role != "gold"} & {0, 4, 5, 6, 7}
+    assert campaign.projection.people["ann"].gold_seen <= {0, 4, 5, 6, 7}
+    assert not {one.position for one in campaign.projection.asked.values() if one.role != "gold"} & {0, 4, 5, 6, 7}
     other.refresh()
     assert state_of(other) == state_of(campaign)
 
@@ -483,16 +483,16 @@ def test_rows_that_come_twice_while_a_log_is_read_do_no_harm(store, monkeypatch)
 
     monkeypatch.setattr(type(store), "gold", grown)
     campaign = Campaign.open(store, "c")
-    assert campaign.book.rows == 10
+    assert campaign.projection.rows == 10
     assert one(campaign, Next("ann")).question is not None
-    assert campaign.book.rows == 14
+    assert campaign.projection.rows == 14
 
 
 def test_a_store_that_fails_within_a_request_undoes_the_turn(store, monkeypatch):
     """An answer that was noted before its next row could not be read has not happened: it is not told as refused."""
     campaign = stage(store, asking(PRICES, exam_share=0))
     first, before = one(campaign, Next("ann")), store.head("c")
-    campaign._tray._kept.clear()
+    campaign._row_cache._kept.clear()
     with failing(monkeypatch, type(store), "rows", StoreUnavailable("away")), pytest.raises(StoreUnavailable):
         campaign.serve([Answer("ann", first.question.lease, True, "a1")], 2.0, learn=False)
     assert store.head("c") == before
@@ -520,7 +520,7 @@ def test_a_store_that_was_put_back_to_an_earlier_time_is_read_anew(tmp_path, loo
 def test_it_pauses_by_itself_when_it_is_good_enough(store):
     campaign = stage(store, asking(PRICES, target=25.0, exam_share=0.5), rows=300)
     play(campaign, ["ann", "bob"], price, 300)
-    assert campaign.book.status == "paused"
+    assert campaign.projection.status == "paused"
     latest = campaign.dashboard(999.0)["curve"]["latest"]
     assert latest["value"] <= 25.0  # that was all but certain; who held a question has answered since
     one(campaign, SetStatus("boss", "on", "running"), 1000.0)
@@ -534,7 +534,7 @@ def test_a_target_whose_turn_failed_is_looked_at_again(store, monkeypatch):
 
     def failing(transaction, entries, *seats):
         if not failed and any(isinstance(entry.event, StatusChanged) for entry in entries):
-            failed.append(len(campaign.book.lessons.all))
+            failed.append(len(campaign.projection.lessons.all))
             raise StoreUnavailable("away")
         return written(transaction, entries, *seats)
 
@@ -548,8 +548,8 @@ def test_a_target_whose_turn_failed_is_looked_at_again(store, monkeypatch):
         except StoreUnavailable:
             one(campaign, request, 2.0 + i)
             break
-    assert failed == [len(campaign.book.lessons.all)]
-    assert campaign.book.status == "paused"
+    assert failed == [len(campaign.projection.lessons.all)]
+    assert campaign.projection.status == "paused"
 
 
 def test_the_target_is_not_looked_at_after_each_of_many_answers(store, monkeypatch):
@@ -573,8 +573,8 @@ def test_rows_that_are_wanted_together_are_there_together(store, monkeypatch):
     campaign = stage(store, PRICES, rows=60)
     monkeypatch.setattr("askone.campaign.engine.row_cache._MOST", 10)
     monkeypatch.setattr("askone.campaign.engine.row_cache._RUN", 4)
-    tray = RowCache(store, "c")
-    tray.count = 60
+    row_cache = RowCache(store, "c")
+    row_cache.count = 60
     whole = np.array([row.features for row in store.rows("c", list(range(60)))], dtype=float)
     for positions in (
         [0, 1, 2, 3],
@@ -583,8 +583,8 @@ def test_rows_that_are_wanted_together_are_there_together(store, monkeypatch):
         [1, 2, 59],
         [0, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30],
     ):
-        assert np.array_equal(tray.features(positions), whole[positions])
-        assert tray.row(positions[0]).position == positions[0]
+        assert np.array_equal(row_cache.features(positions), whole[positions])
+        assert row_cache.row(positions[0]).position == positions[0]
     assert len(play(campaign, ["ann", "bob"], price, 50)) == 50
 
 

@@ -189,7 +189,7 @@ def test_replay_is_the_same_bit_for_bit(capsys, here):
     assert "Without bob: 15 answers; 30 lessons become 15." in capsys.readouterr().out
     store = open_store("askone.db")
     campaign = Campaign.open(store, "bikes")
-    assert not campaign.book.excluded
+    assert not campaign.projection.excluded
     X = np.array([row.features for row in store.rows("bikes", range(40))], dtype=float)
     assert (askone.load(here / "without.askone").predict(X) != campaign.model().predict(X)).any()
     store.close()

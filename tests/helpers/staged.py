@@ -72,16 +72,16 @@ def play(campaign, people, label_of, answers, start=1.0, seconds=1.0):
 
 
 def state_of(campaign):
-    """The model's state as bytes, and what else the book knows: equal for equal books."""
-    book = campaign.book
-    arrays = book.learner.to_arrays(book.state)
+    """The model's state as bytes, and what else the projection knows: equal for equal logs."""
+    projection = campaign.projection
+    arrays = projection.learner.to_arrays(projection.state)
     return (
         {name: array.tobytes() for name, array in arrays.items()},
-        list(book.lessons.all),
-        book.numbers,
-        sorted(book.closed),
-        {number: sorted(who) for number, who in book.touched.items()},
-        dict(book.reserved),
-        book.answers,
-        {who: (p.answers, p.yes, p.skips, p.gold_right, len(p.done)) for who, p in book.people.items()},
+        list(projection.lessons.all),
+        projection.numbers,
+        sorted(projection.closed),
+        {number: sorted(who) for number, who in projection.touched.items()},
+        dict(projection.reserved),
+        projection.answers,
+        {who: (p.answers, p.yes, p.skips, p.gold_right, len(p.done)) for who, p in projection.people.items()},
     )

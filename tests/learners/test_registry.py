@@ -139,7 +139,7 @@ def test_a_campaign_says_how_sure_a_learner_of_ones_own_is(tmp_path, store):
     campaign = campaign_of(tmp_path, store, Numbers(0, 100), "toy")
     play(campaign, ["ann", "bob"], lambda row: 70.0, 30)
     [found] = campaign.predictions([3])
-    std = 10.0 / (campaign.book.learner.count(campaign.book.state) + 1)
+    std = 10.0 / (campaign.projection.learner.count(campaign.projection.state) + 1)
     assert found["std"] == pytest.approx(std)
     assert found["low"] == pytest.approx(found["prediction"] - 2 * std)
     assert found["high"] == pytest.approx(found["prediction"] + 2 * std)

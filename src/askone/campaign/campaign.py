@@ -80,7 +80,7 @@ class Campaign:
         self.title = store.campaign(name).title
         """What it is called here: a restored copy has another title than its log."""
         self.rowless = self.settings.is_rowless(first.event.rows)
-        self._tray = RowCache(store, name)
+        self._row_cache = RowCache(store, name)
         self._spoilt, self._gold = True, list[int]()
         self._kept = self._judged = 0
         self._kept_at = self._now = 0.0
@@ -96,61 +96,63 @@ class Campaign:
     def _reload(self) -> None:
         """Read the log from its beginning; of the model only what came after the last state that was kept."""
         self._check(self.store.number(self.name))
-        book = Projection(self._begun.learner, self._tray.features, self.settings.ask.overlap, self.rowless)
-        self._note(book, self.store.entries(self.name))
+        projection = Projection(self._begun.learner, self._row_cache.features, self.settings.ask.overlap, self.rowless)
+        self._note(projection, self.store.entries(self.name))
         if not self._fresh:
-            self._adopt(book)
-        book.trainer.settle()
-        self.book, self._spoilt = book, False
+            self._adopt(projection)
+        projection.trainer.settle()
+        self.projection, self._spoilt = projection, False
         self._judged = 0  # what was seen in a transaction that failed is to be seen again
-        self._asker = Planner(book, self._tray, self.settings, self._begun.seed, self._gold)
+        self._asker = Planner(projection, self._row_cache, self.settings, self._begun.seed, self._gold)
 
     def _check(self, number: int) -> None:
         """Refuse another campaign that was made under the name of this one after it was deleted."""
         if number != self._number:
             raise UnknownCampaign(self.name)
 
-    def _adopt(self, book: Projection) -> None:
+    def _adopt(self, projection: Projection) -> None:
         """States that were kept, from the older to the newer: an answer taken back may have spoilt the last."""
         for count, mark, blob in self.store.snapshots(self.name):
-            if count > len(book.lessons.all) or mark != self._mark(book, count):
+            if count > len(projection.lessons.all) or mark != self._mark(projection, count):
                 continue
             with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
-                book.trainer.adopt(book.learner.from_arrays({name: arrays[name] for name in arrays.files}), count)
+                projection.trainer.adopt(
+                    projection.learner.from_arrays({name: arrays[name] for name in arrays.files}), count
+                )
             self._kept = count
 
-    def _mark(self, book: Projection, count: int) -> str:
+    def _mark(self, projection: Projection, count: int) -> str:
         """Return what a kept state belongs to: this version, this learner, these lessons."""
-        text = f"{__version__} {hashlib.sha256(self._packed).hexdigest()} {book.lessons.digest(count)}"
+        text = f"{__version__} {hashlib.sha256(self._packed).hexdigest()} {projection.lessons.digest(count)}"
         return hashlib.sha256(text.encode()).hexdigest()
 
     def keep(self) -> None:
         """Keep the model's state: a cache, which may be deleted at any time."""
         with self._lock:
-            self.book.trainer.settle()
+            self.projection.trainer.settle()
             self._keep()
 
     def _keep(self) -> None:
         """The state after as many lessons as it has."""
-        book, count = self.book, self.book.trainer.learnt
+        projection, count = self.projection, self.projection.trainer.learnt
         if count == self._kept:
             return
         buffer = io.BytesIO()
-        np.savez(buffer, **book.learner.to_arrays(book.state))  # type: ignore[arg-type]  # its stubs
-        self.store.keep_snapshot(self.name, count, self._mark(book, count), buffer.getvalue())
+        np.savez(buffer, **projection.learner.to_arrays(projection.state))  # type: ignore[arg-type]  # its stubs
+        self.store.keep_snapshot(self.name, count, self._mark(projection, count), buffer.getvalue())
         self._kept = count
 
     def warm(self) -> None:
         """Ask and learn a little for nothing: compiled functions are then loaded before anybody waits for them."""
         with self._lock:
-            book, plan = self.book, self._asker.plan("", self.book.numbers)
+            projection, plan = self.projection, self._asker.plan("", self.projection.numbers)
             if plan is None:
                 return
-            drafts = [self._asker.draft(plan._replace(role=role), book.state) for role in ("exam", "")]
-            state, X = book.state, self._tray.features([plan.position])
+            drafts = [self._asker.draft(plan._replace(role=role), projection.state) for role in ("exam", "")]
+            state, X = projection.state, self._row_cache.features([plan.position])
             for i in range(_WARM):
-                state = book.learner.tell(state, X[0], drafts[i % 2].question, i % 3 == 0)
-            book.learner.predict(state, X)
+                state = projection.learner.tell(state, X[0], drafts[i % 2].question, i % 3 == 0)
+            projection.learner.predict(state, X)
 
     def refresh(self) -> None:
         """Catch up with what other processes wrote."""
@@ -158,10 +160,10 @@ class Campaign:
             if self._spoilt:
                 self._reload()
             self._check(self.store.number(self.name))
-            entries = list(self.store.entries(self.name, after=self.book.seq - 1))
+            entries = list(self.store.entries(self.name, after=self.projection.seq - 1))
             self._spoilt = True  # until it has caught up with the rows, too
             if entries:
-                self._note(self.book, entries[1:])
+                self._note(self.projection, entries[1:])
             else:  # the store was put back to an earlier time
                 self._reload()
             self._spoilt = False
@@ -170,7 +172,7 @@ class Campaign:
     def learn(self, go_on: Callable[[], bool] | None = None) -> None:
         """Bring the model up to date, as long as ``go_on`` says so before each lesson; keep it now and then."""
         with self._lock:
-            trainer = self.book.trainer
+            trainer = self.projection.trainer
             trainer.settle(go_on)
             far = abs(trainer.learnt - self._kept) >= KEEP
             # Among many people some answers always wait: what was learnt before them is kept.
@@ -182,16 +184,16 @@ class Campaign:
                     log.warning("the state of campaign %s could not be kept: %s", self.name, error)
                     self._kept = trainer.learnt  # not again before as many answers more
 
-    def _note(self, book: Projection, entries: Iterable[Entry]) -> None:
+    def _note(self, projection: Projection, entries: Iterable[Entry]) -> None:
         """Note entries, and the rows with known labels that come with them."""
-        rows = book.rows
+        rows = projection.rows
         for entry in entries:
-            book.note(entry)
-        self._tray.count = book.rows
-        if book.rows != rows and not self.rowless:
+            projection.note(entry)
+        self._row_cache.count = projection.rows
+        if projection.rows != rows and not self.rowless:
             self._gold[:] = self.store.gold(self.name)
             for position in self._gold:
-                book.take(position)
+                projection.take(position)
 
     # -- serving ----------------------------------------------------------------------------------
 
@@ -205,38 +207,38 @@ class Campaign:
             if self._spoilt:
                 self._reload()
             # Before the transaction, in which others could not write.
-            trainer = self.book.trainer
+            trainer = self.projection.trainer
             if trainer.pending > LATE:
                 trainer.settle(lambda: trainer.pending > LATE)
             with self.store.transaction(self.name) as transaction:
                 self._check(transaction.campaign)
-                if transaction.head[0] < self.book.seq:  # the store was put back to an earlier time
+                if transaction.head[0] < self.projection.seq:  # the store was put back to an earlier time
                     self._reload()
-                self._spoilt = True  # until it is written the book may be ahead of the log
-                looked = looked_up(transaction, self.book.seq, requests, now)
-                self._note(self.book, looked.tail)
-                sitting = Batch(self._asker, transaction, looked, requests, now)
-                results = [decide(sitting, request) for request in requests]
-                self._stop_at_target(sitting, now)
-                seats = sitting.seats
-                if sitting.entries or seats.changed or seats.dropped:
-                    transaction.write(sitting.entries, list(seats.changed.values()), sorted(seats.dropped))
+                self._spoilt = True  # until it is written the projection may be ahead of the log
+                looked = looked_up(transaction, self.projection.seq, requests, now)
+                self._note(self.projection, looked.tail)
+                batch = Batch(self._asker, transaction, looked, requests, now)
+                results = [decide(batch, request) for request in requests]
+                self._stop_at_target(batch, now)
+                seats = batch.seats
+                if batch.entries or seats.changed or seats.dropped:
+                    transaction.write(batch.entries, list(seats.changed.values()), sorted(seats.dropped))
             self._spoilt, self._now = False, now
             if learn:
                 self.learn()
             return results
 
-    def _stop_at_target(self, sitting: Batch, now: float) -> None:
+    def _stop_at_target(self, batch: Batch, now: float) -> None:
         """Pause, once, when the measured error is below the target; whoever goes on after that wants to."""
-        target, book = self.settings.ask.target, self.book
-        if target is None or book.stopped or book.status != "running" or not sitting.measured:
+        target, projection = self.settings.ask.target, self.projection
+        if target is None or projection.stopped or projection.status != "running" or not batch.measured:
             return
-        lessons = len(book.lessons.all)
+        lessons = len(projection.lessons.all)
         if abs(lessons - self._judged) * _PATIENCE < lessons:
             return
         self._judged = lessons
-        if reached(dashboard.errors(book, self.settings.labels), target):
-            sitting.note(Entry(StatusChanged(f"{STOPPED}{book.seq + 1}", "paused"), at=now))
+        if reached(dashboard.errors(projection, self.settings.labels), target):
+            batch.note(Entry(StatusChanged(f"{STOPPED}{projection.seq + 1}", "paused"), at=now))
 
     # -- looking ----------------------------------------------------------------------------------
 
@@ -245,9 +247,9 @@ class Campaign:
         estimator: OneBitEstimator = building.unpack(self._packed).estimator
         with self._lock:
             self.learn()
-            stream, book = estimator.stream_, self.book
-            stream.state, stream.asked = book.state, book.numbers
-            keys = {asking.position for asking in book.asked.values()}
+            stream, projection = estimator.stream_, self.projection
+            stream.state, stream.asked = projection.state, projection.numbers
+            keys = {asking.position for asking in projection.asked.values()}
         if not self.rowless:
             for start in range(0, len(keys), 1000):
                 rows = self.store.rows(self.name, sorted(keys)[start : start + 1000])
@@ -260,7 +262,7 @@ class Campaign:
         return building.unpack(self._packed).estimator
 
     def _predicted(self, X: Array) -> dict[str, list[Any]]:
-        self._estimator.stream_.state = self.book.state
+        self._estimator.stream_.state = self.projection.state
         return self.settings.labels.predicted(self._estimator, X, self.rowless)
 
     def predictions(self, positions: Sequence[int]) -> list[dict[str, Any]]:
@@ -289,16 +291,18 @@ class Campaign:
     def status(self, now: float) -> dict[str, Any]:
         """Return how far it is."""
         with self._lock:
-            return {"name": self.name, "title": self.title, **dashboard.counts(self.book, now)}
+            return {"name": self.name, "title": self.title, **dashboard.counts(self.projection, now)}
 
     def dashboard(self, now: float, column: str | None = None) -> dict[str, Any]:
         """Return all that a manager sees."""
         with self._lock:
             self.learn()
-            book, labels = self.book, self.settings.labels
-            found = {**dashboard.counts(book, now), **dashboard.measured(book, self.settings)}
-            found |= {"spent": dashboard.spent(book, self.settings), "said": dashboard.said(book)}
-            points = dashboard.cloud(book, labels, lambda places: self.store.rows(self.name, list(places)), column)
+            projection, labels = self.projection, self.settings.labels
+            found = {**dashboard.counts(projection, now), **dashboard.measured(projection, self.settings)}
+            found |= {"spent": dashboard.spent(projection, self.settings), "said": dashboard.said(projection)}
+            points = dashboard.cloud(
+                projection, labels, lambda places: self.store.rows(self.name, list(places)), column
+            )
             points["prediction"] = self._line(points)
             return {**found, "cloud": points}
 
@@ -307,29 +311,32 @@ class Campaign:
         at = sorted({point["position"]: point["x"] for point in points["points"] if "position" in point}.items())
         if not at:
             return None
-        values = self._predicted(self._tray.features([position for position, _ in at]))["prediction"]
+        values = self._predicted(self._row_cache.features([position for position, _ in at]))["prediction"]
         return sorted([float(x), float(value)] for (_, x), value in zip(at, values, strict=True))
 
     def people(self) -> list[dict[str, Any]]:
         """Return everybody who answered, with what is known of their answers."""
         with self._lock:
-            agreement = self.book.agreement()
+            agreement = self.projection.agreement()
             return [
                 {
                     "id": who,
                     **person.to_json(),
                     "agreement": None if who not in agreement else agreement[who][0] / max(agreement[who][1], 1),
                     "agreement_of": agreement.get(who, (0, 0))[1],
-                    "excluded": who in self.book.excluded,
+                    "excluded": who in self.projection.excluded,
                 }
-                for who, person in self.book.people.items()
+                for who, person in self.projection.people.items()
             ]
 
     def flags(self) -> list[dict[str, Any]]:
         """Return what people found wrong."""
         with self._lock:
-            asked = [int(entry.event.asked.removeprefix("ask-")) for entry in self.book.flags]  # type: ignore[union-attr]
-            found = [(entry, self.book.asked[number]) for entry, number in zip(self.book.flags, asked, strict=True)]
+            asked = [int(entry.event.asked.removeprefix("ask-")) for entry in self.projection.flags]  # type: ignore[union-attr]
+            found = [
+                (entry, self.projection.asked[number])
+                for entry, number in zip(self.projection.flags, asked, strict=True)
+            ]
         keys = {row.position: row.key for row in self.store.rows(self.name, [a.position for _, a in found])}
         return [
             {

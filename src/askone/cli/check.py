@@ -52,8 +52,8 @@ def run_replay(chosen: argparse.Namespace, console: Console) -> int:
 def _compare(store: Store, fresh: campaigns.Campaign, console: Console) -> int:
     kept = campaigns.Campaign.open(store, fresh.name)
     same = state_bytes(fresh) == state_bytes(kept)
-    lessons = counted(len(fresh.book.lessons.all), "lesson")
-    told = f"{counted(fresh.book.seq, 'entry', 'entries')}, {lessons} learnt anew"
+    lessons = counted(len(fresh.projection.lessons.all), "lesson")
+    told = f"{counted(fresh.projection.seq, 'entry', 'entries')}, {lessons} learnt anew"
     verdict = "the state is the same, bit for bit" if same else "the state DIFFERS from the one that was kept"
     say(console, f"{fresh.name}: {told}: {verdict}.")
     return 0 if same else 1
@@ -61,16 +61,16 @@ def _compare(store: Store, fresh: campaigns.Campaign, console: Console) -> int:
 
 def state_bytes(campaign: campaigns.Campaign) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
     """Return the state of a campaign's model, to the bit."""
-    arrays = campaign.book.learner.to_arrays(campaign.book.state)
+    arrays = campaign.projection.learner.to_arrays(campaign.projection.state)
     return {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}
 
 
 def _leave_out(campaign: campaigns.Campaign, person: str, console: Console) -> None:
     """Nobody's log is changed: the exclusion is folded here alone."""
-    book = campaign.book
-    if person not in book.people:
+    projection = campaign.projection
+    if person not in projection.people:
         raise InvalidArgument("--without", "somebody who answered in this campaign", person)
-    before = len(book.lessons.all)
-    book.apply([Entry(Excluded(f"replay-without-{person}", person), seq=book.seq + 1)])
-    told = f"{book.people[person].answers} answers; {before} lessons become {len(book.lessons.all)}"
+    before = len(projection.lessons.all)
+    projection.apply([Entry(Excluded(f"replay-without-{person}", person), seq=projection.seq + 1)])
+    told = f"{projection.people[person].answers} answers; {before} lessons become {len(projection.lessons.all)}"
     say(console, f"Without {person}: {told}.")

@@ -33,7 +33,12 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
         for name in names:
             campaign = campaigns.Campaign.open(store, name)
             told = campaign.status(time.time())
-            numbers = (told["answers"], told["budget"] or "–", campaign.book.rows, len(campaign.book.people))
+            numbers = (
+                told["answers"],
+                told["budget"] or "–",
+                campaign.projection.rows,
+                len(campaign.projection.people),
+            )
             status = told["status"] if told["finished"] is None else f"finished ({ENDS[told['finished']]})"
             shown.add_row(Text(name), Text(campaign.title), status, *map(str, numbers))
         show(console, shown)

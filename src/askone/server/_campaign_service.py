@@ -43,7 +43,7 @@ class CampaignService:
     def brief(self, person: str) -> BriefResponse:
         """Return what a person should know before the first question."""
         campaign = self._refreshed()
-        settings, known = campaign.settings, campaign.book.people.get(person)
+        settings, known = campaign.settings, campaign.projection.people.get(person)
         return BriefResponse(
             name=campaign.name,
             title=campaign.title,

@@ -99,7 +99,7 @@ class People(RuleBasedStateMachine):
 
     @rule(desk=st.integers(0, 1), who=PEOPLE, back=st.booleans())
     def excludes(self, desk, who, back):
-        self.returned = self.returned or (back and who in self.desks[desk].book.excluded)
+        self.returned = self.returned or (back and who in self.desks[desk].projection.excluded)
         self.do(desk, (Include if back else Exclude)("boss", self.id(), who))
 
     @rule(desk=st.integers(0, 1))
@@ -125,22 +125,24 @@ class People(RuleBasedStateMachine):
     def nothing_is_asked_beyond_the_overlap(self):
         if not self.__dict__.get("desks"):
             return
-        book = self.desks[0].book
-        seen = [one.position for one in book.asked.values() if one.role != "gold"]
-        assert book.rowless or len(seen) == len(set(seen))
-        for one in book.asked.values():
-            standing = [given for given in one.given if given.who not in book.excluded]
+        projection = self.desks[0].projection
+        seen = [one.position for one in projection.asked.values() if one.role != "gold"]
+        assert projection.rowless or len(seen) == len(set(seen))
+        for one in projection.asked.values():
+            standing = [given for given in one.given if given.who not in projection.excluded]
             assert len({given.who for given in one.given}) == len(one.given)
             # Somebody who is included again comes on top of whoever was asked instead.
-            assert len(standing) <= book.seats(one.number) or self.returned
+            assert len(standing) <= projection.seats(one.number) or self.returned
 
     def nobody_waits_in_vain(self):
         """A question that is open has a seat for each answer that it lacks."""
-        book = self.desks[0].book
+        projection = self.desks[0].projection
         with self.stores[0].transaction(self.name) as transaction:
-            for number in book.touched:
+            for number in projection.touched:
                 seats = transaction.seats(numbers=[number])
-                assert len(seats) == book.lacking(number) or (self.returned and len(seats) > book.lacking(number))
+                assert len(seats) == projection.lacking(number) or (
+                    self.returned and len(seats) > projection.lacking(number)
+                )
 
     def teardown(self):
         if not self.__dict__.get("desks"):

@@ -20,7 +20,7 @@ def test_what_an_excluded_person_still_holds_goes_to_somebody_else(store, skips)
     one(campaign, Exclude("boss", "x1", "ann"), 3.0)
     late = Skip("ann", held.lease, "a2", "cannot tell") if skips else Answer("ann", held.lease, True, "a2")
     assert one(campaign, late, 4.0).state == "done"
-    assert len(seats(store, [held.number])) == campaign.book.lacking(held.number) == 1
+    assert len(seats(store, [held.number])) == campaign.projection.lacking(held.number) == 1
     assert {one(campaign, Next(who), 5.0).question.number for who in ("bob", "cid")} == {0, held.number}
 
 
@@ -28,10 +28,10 @@ def test_gold_that_an_excluded_person_answered_keeps_nobody_waiting(store):
     gold = dict.fromkeys(range(0, 12, 3), 75.0)
     campaign = stage(store, asking(PRICES, gold="price", gold_share=0.5, exam_share=0), rows=12, gold=gold)
     play(campaign, ["ann"], price, 100)
-    assert campaign.book.people["ann"].gold_asked == 4
+    assert campaign.projection.people["ann"].gold_asked == 4
     one(campaign, Exclude("boss", "x1", "ann"), 600.0)
     play(campaign, ["bob", "cid"], price, 100, start=1000.0)
-    assert not campaign.book.touched
+    assert not campaign.projection.touched
     assert one(campaign, Next("bob"), 9999.0).state == "done"
 
 
@@ -101,7 +101,7 @@ def test_nobody_is_asked_twice_about_a_row_with_a_known_label(store):
         for serving in play(campaign, ["ann", "bob"], price, 12, start=500.0 * turn + 100):
             assert serving.question is not None
     for who in ("ann", "bob"):
-        person, asked = campaign.book.people[who], campaign.book.asked
+        person, asked = campaign.projection.people[who], campaign.projection.asked
         rows = [asked[done.number].position for done in person.done]
         assert person.gold_asked > 4
         assert len(rows) == len(set(rows))
@@ -143,10 +143,12 @@ def test_gold_is_not_told_by_what_comes_next(store):
     alike = {"": [], "gold": []}
     serving = one(campaign, Next("ann"))
     for i in range(24):
-        role = campaign.book.asked[serving.question.number].role
+        role = campaign.projection.asked[serving.question.number].role
         if serving.ahead is not None and i > 2:
             alike[role].append(serving.ahead.yes.question == serving.ahead.no.question)
         serving = one(campaign, Answer("ann", serving.question.lease, i % 2 == 0, f"g{i}"), 2.0 + i)
     assert alike["gold"]
     assert not any(alike["gold"])
-    assert campaign.book.learnt == sum(one.role != "gold" and bool(one.given) for one in campaign.book.asked.values())
+    assert campaign.projection.learnt == sum(
+        one.role != "gold" and bool(one.given) for one in campaign.projection.asked.values()
+    )

@@ -1,4 +1,4 @@
-"""The book of a campaign: what the fold costs."""
+"""The projection of a campaign: what the fold costs."""
 
 import numpy as np
 import pytest
@@ -32,27 +32,27 @@ class Counting:
         return state + 1
 
 
-def book_of(answers):
-    book = Projection(Counting(), lambda places: np.zeros((len(places), 1)))
-    book.note(Entry(Began("b", PRICES.to_json(), answers, ""), seq=1))
+def projection_of(answers):
+    projection = Projection(Counting(), lambda places: np.zeros((len(places), 1)))
+    projection.note(Entry(Began("b", PRICES.to_json(), answers, ""), seq=1))
     for i in range(answers):
         question = HalfSpace((1.0,), 5.0, number=i)
-        book.note(Entry(Asked(f"ask-{i}", f"r{i}", question, i), "ann", aside={"position": i}, seq=2 * i + 2))
-        book.note(Entry(Answered(f"a{i}", f"ask-{i}", True), "ann", seq=2 * i + 3))
-    book.trainer.settle()
-    return book
+        projection.note(Entry(Asked(f"ask-{i}", f"r{i}", question, i), "ann", aside={"position": i}, seq=2 * i + 2))
+        projection.note(Entry(Answered(f"a{i}", f"ask-{i}", True), "ann", seq=2 * i + 3))
+    projection.trainer.settle()
+    return projection
 
 
 @pytest.mark.parametrize("adopted", [False, True])
 def test_to_take_back_an_answer_is_to_learn_about_twice_what_came_after_it(adopted):
     for back in (1, 5, 30, 100, 250):
-        book = book_of(2000)
+        projection = projection_of(2000)
         if adopted:
-            book.trainer.fold = Fold(book.learner)
-            book.trainer.adopt(1500, 1500)
-            book.trainer.settle()
-        assert len(book.trainer.fold._states) < 45
-        book.learner.told = 0
-        book.apply([Entry(Retracted("u", f"a{2000 - back}"), "ann", seq=book.seq + 1)])
-        assert book.learner.told <= 2 * back + 8
-        assert book.state == 1999
+            projection.trainer.fold = Fold(projection.learner)
+            projection.trainer.adopt(1500, 1500)
+            projection.trainer.settle()
+        assert len(projection.trainer.fold._states) < 45
+        projection.learner.told = 0
+        projection.apply([Entry(Retracted("u", f"a{2000 - back}"), "ann", seq=projection.seq + 1)])
+        assert projection.learner.told <= 2 * back + 8
+        assert projection.state == 1999

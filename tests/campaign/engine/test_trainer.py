@@ -20,13 +20,13 @@ def answer(campaign, answers, learn, start=0):
 def test_what_is_learnt_later_is_learnt_alike(any_store):
     campaign = stage(any_store, PRICES, rows=200)
     answer(campaign, 60, learn=False)
-    assert campaign.book.trainer.pending > 40  # the first few were alone, and their answers taught at once
+    assert campaign.projection.trainer.pending > 40  # the first few were alone, and their answers taught at once
     steps = iter(range(7))
     campaign.learn(lambda: next(steps, None) is not None)
-    before = campaign.book.trainer.pending
+    before = campaign.projection.trainer.pending
     assert before > 30
     campaign.learn()
-    assert campaign.book.trainer.pending == 0
+    assert campaign.projection.trainer.pending == 0
     assert state_of(campaign) == state_of(Campaign.open(any_store, "c", fresh=True))
 
 
@@ -34,8 +34,8 @@ def test_no_more_than_so_many_answers_wait(any_store):
     campaign = stage(any_store, PRICES, rows=2 * LATE)
     for start in range(0, LATE + 80, 40):
         answer(campaign, 40, learn=False, start=start)
-        assert campaign.book.trainer.pending <= LATE + 1
-    assert campaign.book.trainer.pending > LATE - 40
+        assert campaign.projection.trainer.pending <= LATE + 1
+    assert campaign.projection.trainer.pending > LATE - 40
     assert campaign.status(1000.0)["learnt"] == LATE + 80
 
 
@@ -45,14 +45,14 @@ def test_where_few_are_at_work_the_next_question_knows_the_last_answer(any_store
     for i in range(12):
         request = Answer("ann", serving.question.lease, i % 2 == 0, f"a{i}", 1.0)
         [serving] = campaign.serve([request], 2.0 + i, learn=False)
-        assert campaign.book.asked[serving.question.number].learnt == i + 1
+        assert campaign.projection.asked[serving.question.number].learnt == i + 1
 
 
 def test_to_exclude_somebody_learns_nothing_within_the_turn(any_store):
     campaign = stage(any_store, PRICES, rows=200)
     answer(campaign, 80, learn=True)
     campaign.serve([Exclude("boss", "x1", "p0")], 500.0, learn=False)
-    assert campaign.book.trainer.pending > 60  # from the first of their answers on
+    assert campaign.projection.trainer.pending > 60  # from the first of their answers on
     campaign.serve([Undo("p1", "u1")], 501.0, learn=False)
     assert state_of(Campaign.open(any_store, "c", fresh=True))[1:] == state_of(campaign)[1:]
     campaign.learn()
@@ -62,9 +62,9 @@ def test_to_exclude_somebody_learns_nothing_within_the_turn(any_store):
 def test_whoever_looks_sees_all_answers(any_store):
     campaign = stage(any_store, PRICES, rows=200)
     answer(campaign, 60, learn=False)
-    assert campaign.book.trainer.pending
+    assert campaign.projection.trainer.pending
     seen = campaign.predictions([0, 1])
-    assert campaign.book.trainer.pending == 0
+    assert campaign.projection.trainer.pending == 0
     assert seen == Campaign.open(any_store, "c").predictions([0, 1])
 
 
@@ -75,8 +75,8 @@ def test_a_state_is_kept_though_answers_always_wait(any_store, monkeypatch):
     campaign = stage(any_store, PRICES, rows=200)
     for start in range(0, 120, 30):
         answer(campaign, 30, learn=False, start=start)
-        campaign.learn(lambda: campaign.book.trainer.pending > 5)
-        assert campaign.book.trainer.pending == 5
+        campaign.learn(lambda: campaign.projection.trainer.pending > 5)
+        assert campaign.projection.trainer.pending == 5
     assert any_store.snapshot("c")[0] == 115
     campaign.serve([Exclude("boss", "x1", "p0")], 500.0, learn=False)
     campaign.learn(lambda: False)

@@ -213,7 +213,7 @@ def test_it_is_kept_restored_and_replayed(store, table, tmp_path):
         assert [one["odds"] for one in other.predictions(range(80))] == [
             one["odds"] for one in campaign.predictions(range(80))
         ]
-        ours, theirs = (one.book.learner.to_arrays(one.book.state) for one in (campaign, other))
+        ours, theirs = (one.projection.learner.to_arrays(one.projection.state) for one in (campaign, other))
         assert all(ours[name].tobytes() == theirs[name].tobytes() for name in ours)
     (tmp_path / "films.askone").write_bytes(_model(campaign))
     assert read_encoder(tmp_path / "films.askone").encode([{"stars": 0.5}]).shape == (1, 1)

@@ -55,7 +55,7 @@ def taken(store, name="c"):
 
 def arrays(campaign):
     """The state of the model, as bytes."""
-    state = campaign.book.learner.to_arrays(campaign.book.state)
+    state = campaign.projection.learner.to_arrays(campaign.projection.state)
     return {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in state.items()}
 
 
@@ -109,8 +109,10 @@ def test_open_questions_wait_for_somebody_and_the_campaign_goes_on(store, other)
     [held] = campaign.serve([Next("cat")], 50.0)
     restore(other, taken(store))
     restored = Campaign.open(other, "c")
-    assert set(restored.book.touched) == set(campaign.book.touched)
-    wanted = sum(restored.book.seats(n) - len(restored.book.asked[n].given) for n in restored.book.touched)
+    assert set(restored.projection.touched) == set(campaign.projection.touched)
+    wanted = sum(
+        restored.projection.seats(n) - len(restored.projection.asked[n].given) for n in restored.projection.touched
+    )
     with other.transaction("c") as transaction:
         free = transaction.free(0.0, 100)
     assert len(free) == wanted > 0
@@ -121,7 +123,7 @@ def test_open_questions_wait_for_somebody_and_the_campaign_goes_on(store, other)
             [serving] = restored.serve([Next(person)], 60.0)
             served.add(serving.question.number)
             restored.serve([Answer(person, serving.question.lease, True, f"{person}-{i}")], 61.0)
-    assert set(campaign.book.touched) <= served
+    assert set(campaign.projection.touched) <= served
     assert held.question.number in served
     assert arrays(restored) == arrays(Campaign.open(other, "c", fresh=True))
 
@@ -149,7 +151,7 @@ def test_under_load_it_is_the_log_up_to_an_entry(tmp_path, kind, request):
     campaign = make(store)
     answer(campaign, 5)
     stop, trouble = threading.Event(), []
-    states = {len(campaign.book.lessons.all): arrays(campaign)}
+    states = {len(campaign.projection.lessons.all): arrays(campaign)}
 
     def work():
         try:
@@ -157,7 +159,7 @@ def test_under_load_it_is_the_log_up_to_an_entry(tmp_path, kind, request):
                 if stop.is_set():
                     return
                 answer(campaign, 1, start=10 * i + 100, now=1000.0 + i)
-                states[len(campaign.book.lessons.all)] = arrays(campaign)
+                states[len(campaign.projection.lessons.all)] = arrays(campaign)
                 grow(store, count=1)
                 campaign.refresh()
         except Exception as error:  # noqa: BLE001  # told to the test
@@ -178,8 +180,8 @@ def test_under_load_it_is_the_log_up_to_an_entry(tmp_path, kind, request):
         kept = list(other.lines("c"))
         assert kept == lines[: len(kept)]
         restored = Campaign.open(other, "c")
-        assert other.campaign("c").rows == restored.book.rows
-        assert arrays(restored) == states[len(restored.book.lessons.all)]
+        assert other.campaign("c").rows == restored.projection.rows
+        assert arrays(restored) == states[len(restored.projection.lessons.all)]
         assert verify(other, "c").valid
         assert i == 0 or len(kept) > 0
         other.close()

@@ -84,11 +84,11 @@ def test_the_round_trip(store, kind):
     waiting = [campaign.serve([Next(person)], 50.0)[0].question for person in ("cat", "dog")]
     tasks = tasks_of(store)
     words = {t["data"]["askone_number"]: [one["value"] for one in t["data"]["answers"]] for t in tasks}
-    before, (first, second) = campaign.book.answers, (one.number for one in waiting)
+    before, (first, second) = campaign.projection.answers, (one.number for one in waiting)
     sent = exported(tasks, {first: [(3, words[first][0])], second: [(4, words[second][1])]})
     found = taken(campaign, sent)
     assert found == Imported(answers=2, already=before)
-    assert campaign.book.answers == before + 2
+    assert campaign.projection.answers == before + 2
     new = list(store.entries("c", kinds=["answered"]))[before:]
     assert [(e.event.asked, e.event.answer, e.who, e.took) for e in new] == [
         (f"ask-{first}", True, "label-studio:3", 4.288),
@@ -98,7 +98,7 @@ def test_the_round_trip(store, kind):
     back = exported(tasks_of(store), {})
     assert taken(campaign, back) == Imported(already=before + 2)
     fresh = Campaign.open(store, "c", fresh=True)
-    state, again = (one.book.learner.to_arrays(one.book.state) for one in (campaign, fresh))
+    state, again = (one.projection.learner.to_arrays(one.projection.state) for one in (campaign, fresh))
     assert all(state[name].tobytes() == again[name].tobytes() for name in state)
     answer(campaign, 2, start=500, now=2000.0)  # and it goes on
 

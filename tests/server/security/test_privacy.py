@@ -174,7 +174,7 @@ def test_who_is_forgotten_is_nowhere(tmp_path, by, capsys):
     body = {"lease": site.question(guest)["lease"], "answer": True, "id": "w-1"}
     assert guest.post(f"{API}/campaigns/drinks/answers", json=body).status_code == 200
     token = guest.post(f"{API}/tokens", json={"scopes": ["answer"]}).json()["token"]
-    before, head = Campaign.open(site.store, "drinks").book.answers, site.store.head("drinks")
+    before, head = Campaign.open(site.store, "drinks").projection.answers, site.store.head("drinks")
     assert NAME.encode() in files(site)
     if by == "themselves":
         assert guest.delete(f"{API}/me").status_code == 200
@@ -188,7 +188,7 @@ def test_who_is_forgotten_is_nowhere(tmp_path, by, capsys):
     for client in (guest, site.client(Authorization=f"Bearer {token}")):
         assert client.get(f"{API}/campaigns").status_code == 401
     assert (site.accounts.tokens(person), site.accounts.campaigns_of(person)) == ([], [])
-    assert (Campaign.open(site.store, "drinks").book.answers, site.store.head("drinks")) == (before, head)
+    assert (Campaign.open(site.store, "drinks").projection.answers, site.store.head("drinks")) == (before, head)
     people = site.session("manager").get(f"{API}/campaigns/drinks/people").json()
     assert [(one["id"], one["answers"]) for one in people] == [(person, 1)]
     assert NAME not in json.dumps(people)

@@ -29,7 +29,7 @@ class Leases:
 
     def __init__(
         self,
-        book: Projection,
+        projection: Projection,
         transaction: Transaction,
         found: Sequence[Seat],
         free: Sequence[Seat],
@@ -37,7 +37,13 @@ class Leases:
         now: float,
         lease: float,
     ) -> None:
-        self._book, self._transaction, self._page, self._now, self._lease = book, transaction, page, now, lease
+        self._projection, self._transaction, self._page, self._now, self._lease = (
+            projection,
+            transaction,
+            page,
+            now,
+            lease,
+        )
         self.here = {(seat.number, seat.seat): seat for seat in found}
         self.changed: dict[tuple[int, int], Seat] = {}
         self.dropped: set[tuple[int, int]] = set()
@@ -56,7 +62,7 @@ class Leases:
 
     def leave(self, seat: Seat, free: bool = False) -> None:
         """A seat that is no longer; ``free``: it is for somebody else, if its question is still open."""
-        if free and seat.number not in self._book.closed:
+        if free and seat.number not in self._projection.closed:
             self.put(Seat(seat.number, seat.seat, seat.position))
             return
         place = (seat.number, seat.seat)
@@ -78,13 +84,13 @@ class Leases:
             here[seat.number].append(seat)
             self.here[seat.number, seat.seat] = seat
         for number, seats in here.items():
-            lacking, position = self._book.lacking(number), self._book.asked[number].position
+            lacking, position = self._projection.lacking(number), self._projection.asked[number].position
             spare = sorted((seat for seat in seats if seat.expires <= self._now), key=lambda seat: seat.person != "")
             for seat in spare[: max(0, len(seats) - lacking)]:
                 self.leave(seat)
             for extra in range(lacking - len(seats)):
                 # The place of the entry makes a number that no other seat of this question has.
-                self.put(Seat(number, self._book.overlap * (1 + seq) + extra, position))
+                self.put(Seat(number, self._projection.overlap * (1 + seq) + extra, position))
 
     # -- looking ----------------------------------------------------------------------------------
 
@@ -104,7 +110,7 @@ class Leases:
         """Return what this person has had before, and not answered."""
         mine = (seat for seat in self.here.values() if seat.person == person)
         for seat in sorted(mine, key=lambda seat: (seat.number, seat.seat)):
-            if seat.number not in self._book.closed:
+            if seat.number not in self._projection.closed:
                 return self.give(seat, person)
             self.leave(seat)
         return None
@@ -115,7 +121,7 @@ class Leases:
 
     def reclaimed(self, number: int, person: str) -> Seat | None:
         """Return a seat of this question for somebody who gave it up, if nobody else holds them all."""
-        if number in self._book.closed or person in self._book.excluded:
+        if number in self._projection.closed or person in self._projection.excluded:
             return None
         mine = [seat for seat in self.here.values() if seat.number == number]
         for seat in sorted(mine, key=lambda seat: (seat.person != person, seat.person != "", seat.seat)):
@@ -130,7 +136,7 @@ class Leases:
         for _ in range(1 + _PAGES):
             for seat in self._free[start:]:
                 fits = seat.number not in holding and not self._is_changed(seat)
-                if fits and self._book.open_to(person, seat.number):
+                if fits and self._projection.open_to(person, seat.number):
                     return seat
             if self._after is None:
                 return None
@@ -140,7 +146,7 @@ class Leases:
 
     def last(self, person: str) -> Seat | None:
         """Return the same however far the search must go: there is nothing else for this person."""
-        numbers = sorted(number for number in self._book.touched if self._book.open_to(person, number))
+        numbers = sorted(number for number in self._projection.touched if self._projection.open_to(person, number))
         pages = (self.of(numbers[start : start + _MANY]) for start in range(0, len(numbers), _MANY))
         return next((seat for page in pages for seat in page if seat.expires <= self._now), None)
 
@@ -148,7 +154,7 @@ class Leases:
         """A page of free seats; those of closed questions go."""
         self._after = (page[-1].number, page[-1].seat) if len(page) == self._page else None
         for seat in page:
-            if seat.number in self._book.closed and not self._is_changed(seat):
+            if seat.number in self._projection.closed and not self._is_changed(seat):
                 self.leave(seat)
         self._free += [seat for seat in page if not self._is_changed(seat)]
 

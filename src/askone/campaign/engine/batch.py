@@ -1,6 +1,6 @@
 """One batch of requests in one transaction of the store: who has which question, what comes next, what is written.
 
-Nothing has happened before the transaction is committed: if it fails, the book is read anew.
+Nothing has happened before the transaction is committed: if it fails, the projection is read anew.
 """
 
 from __future__ import annotations
@@ -31,39 +31,42 @@ def _page(requests: Sequence[Request]) -> int:
 
 @final
 class Batch:
-    """See the module.  The book has caught up with what was looked up."""
+    """One batch of commands.  The projection has caught up with what was looked up."""
 
     def __init__(
         self, asker: Planner, transaction: Transaction, looked: Prefetched, requests: Sequence[Request], now: float
     ) -> None:
-        self.asker, self.book, self.now = asker, asker.book, now
+        self.asker, self.projection, self.now = asker, asker.projection, now
         self.known = looked.known
         lease = asker.settings.lease_seconds
-        self.seats = Leases(self.book, transaction, looked.seats, looked.free, _page(requests), now, lease)
+        self.seats = Leases(self.projection, transaction, looked.seats, looked.free, _page(requests), now, lease)
         self.entries: list[Entry] = []
         self.measured = False
         """Whether the error of the model is known better than before."""
         self._quiet = asker.present(people_of(requests), now) <= QUIET
 
     def note(self, entry: Entry) -> Entry:
-        """It happens: the book knows of it, and it will be written."""
-        placed = Entry(entry.event, entry.who, entry.at, entry.took, entry.aside, self.book.seq + 1)
-        self.book.note(placed)
+        """Note that it happens: the projection knows of it, and it will be written."""
+        placed = Entry(entry.event, entry.who, entry.at, entry.took, entry.aside, self.projection.seq + 1)
+        self.projection.note(placed)
         self.entries.append(entry)
         self.known[entry.id] = placed
         return placed
 
     def affordable(self, more: int = 1) -> bool:
         """Return whether the budget has room for so many more questions."""
-        book = self.book
-        return book.budget is None or book.seats_asked + (len(book.reserved) + more) * book.overlap <= book.budget
+        projection = self.projection
+        return (
+            projection.budget is None
+            or projection.seats_asked + (len(projection.reserved) + more) * projection.overlap <= projection.budget
+        )
 
     # -- what somebody has before them ------------------------------------------------------------
 
     def serving(self, person: str, ahead: bool = True, duplicate: bool = False) -> Serving:
         """Return what this person has before them now."""
         if not self._may(person):
-            state: State = "done" if self.book.status == "running" else self.book.status
+            state: State = "done" if self.projection.status == "running" else self.projection.status
             return self._without(person, state, duplicate)
         seats = self.seats
         seat = seats.held(person) or self._given(seats.left_over(person), person) or self._fresh(person, ahead)
@@ -77,45 +80,47 @@ class Batch:
 
     def with_question(self, seat: Seat, person: str, ahead: bool = True, duplicate: bool = False) -> Serving:
         """Return a seat's question, held for its person."""
-        book, row = self.book, self.asker.tray.row(seat.position)
+        projection, row = self.projection, self.asker.row_cache.row(seat.position)
         following = self._following(person, seat.number)
         if ahead and seat.ahead is None and seat.seat == 0 and following is not None:
             seat = self._look_ahead(seat, following)
-        served = Served(seat.lease, seat.number, book.asked[seat.number].question, row, seat.expires)
+        served = Served(seat.lease, seat.number, projection.asked[seat.number].question, row, seat.expires)
         return Serving("question", served, self._ahead(seat) if ahead else None, *self._counts(person), duplicate)
 
     def after(self, seat: Seat, person: str, bit: str | None) -> Serving:
         """Return what was set aside for whoever has the question's first seat, if it still is; else what is next."""
-        book, following = self.book, self._following(person, seat.number)
-        elsewhere = self.seats.holds(person) or (seat.seat and seat.number not in book.closed)
+        projection, following = self.projection, self._following(person, seat.number)
+        elsewhere = self.seats.holds(person) or (seat.seat and seat.number not in projection.closed)
         if following is None or elsewhere or not self._may(person):
             return self.serving(person)
         if bit is not None and seat.ahead is not None and seat.ahead["yes"]["plan"][0] == following.number:
             draft = self._draft(seat, bit)
             return self.with_question(self._ask(draft, person, True, seat.ahead["lease"]), person)
         self._learn()
-        return self.with_question(self._ask(self.asker.draft(following, book.state), person, True), person)
+        return self.with_question(self._ask(self.asker.draft(following, projection.state), person, True), person)
 
     def _may(self, person: str) -> bool:
         """Return whether this person is to answer, as far as that depends on them and on the campaign's status."""
-        book, most = self.book, self.asker.settings.per_person
-        if book.status != "running" or person in book.excluded:
+        projection, most = self.projection, self.asker.settings.per_person
+        if projection.status != "running" or person in projection.excluded:
             return False
-        return most is None or book.person(person).answers < most
+        return most is None or projection.person(person).answers < most
 
     def _without(self, person: str, state: State, duplicate: bool) -> Serving:
         mine, left, undoable = self._counts(person)
         return Serving(state, None, None, mine, 0 if state == "spent" else left, undoable, duplicate)
 
     def _counts(self, person: str) -> tuple[int, int | None, int]:
-        book, known = self.book, self.book.people.get(person)
-        left = None if book.budget is None else max(0, book.budget - book.answers)
+        projection, known = self.projection, self.projection.people.get(person)
+        left = None if projection.budget is None else max(0, projection.budget - projection.answers)
         return (0, left, 0) if known is None else (known.answers, left, len(known.done))
 
     def _why(self, person: str) -> State:
         """Return why there is no question: others may still give some back, the budget is spent, or none is left."""
-        book = self.book
-        if any(book.open_to(person, number) for number in book.touched) or self._orphan(person, book.reserved):
+        projection = self.projection
+        if any(projection.open_to(person, number) for number in projection.touched) or self._orphan(
+            person, projection.reserved
+        ):
             return "waiting"
         return "done" if self.affordable() else "spent"
 
@@ -123,41 +128,41 @@ class Batch:
 
     def _learn(self) -> None:
         """Before a question is made, where few are at work; among many, what was just said is one bit of dozens."""
-        if self._quiet and self.book.trainer.pending <= _AT_ONCE:
-            self.book.trainer.settle()
+        if self._quiet and self.projection.trainer.pending <= _AT_ONCE:
+            self.projection.trainer.settle()
 
     def _fresh(self, person: str, ahead: bool) -> Seat | None:
         """Return a question that was not asked before."""
         self._learn()  # which row tells most depends on it, too
-        book = self.book
-        plan = self._orphan(person, book.closed)
+        projection = self.projection
+        plan = self._orphan(person, projection.closed)
         if plan is None and self.affordable():
-            plan = self.asker.plan(person, book.numbers)
-        if plan is None and book.reserved:
-            firsts = [seat for seat in self.seats.of(book.reserved) if seat.seat == 0]
+            plan = self.asker.plan(person, projection.numbers)
+        if plan is None and projection.reserved:
+            firsts = [seat for seat in self.seats.of(projection.reserved) if seat.seat == 0]
             held = {seat.number for seat in firsts if seat.expires > self.now}
-            plan = self._orphan(person, book.reserved.keys() - held)
-        return None if plan is None else self._ask(self.asker.draft(plan, book.state), person, ahead)
+            plan = self._orphan(person, projection.reserved.keys() - held)
+        return None if plan is None else self._ask(self.asker.draft(plan, projection.state), person, ahead)
 
     def _orphan(self, person: str, before: Collection[int]) -> PlannedQuestion | None:
         """Return what was set aside to come after one of these questions, and will not come by itself."""
-        plans = (self._following(person, number) for number in self.book.reserved if number in before)
+        plans = (self._following(person, number) for number in self.projection.reserved if number in before)
         return next((plan for plan in plans if plan is not None), None)
 
     def _following(self, person: str, number: int) -> PlannedQuestion | None:
         """Return what is set aside to come after a question, unless this person has had that row."""
-        plan, seen = self.book.reserved.get(number), self.book.person(person).gold_seen
+        plan, seen = self.projection.reserved.get(number), self.projection.person(person).gold_seen
         return None if plan is None or (plan.role == "gold" and plan.position in seen) else plan
 
     def _ask(self, draft: DraftQuestion, person: str, ahead: bool, lease: str = "") -> Seat:
         """Put a question: it is logged with what is to follow it, and has its seats."""
-        book, plan = self.book, draft.plan
-        needed, following = 2 if plan.number >= book.numbers else 1, None
+        projection, plan = self.projection, draft.plan
+        needed, following = 2 if plan.number >= projection.numbers else 1, None
         # Questions that nobody holds come first: then nothing is set aside, and they are found next time.
         if ahead and self.affordable(needed) and self.seats.left_over(person) is None:
-            following = self.asker.plan(person, max(book.numbers, plan.number + 1), plan.position)
-        self.note(draft.entry(self.asker.tray.row(plan.position).key, person, self.now, following))
-        for extra in range(1, book.seats(plan.number)):
+            following = self.asker.plan(person, max(projection.numbers, plan.number + 1), plan.position)
+        self.note(draft.entry(self.asker.row_cache.row(plan.position).key, person, self.now, following))
+        for extra in range(1, projection.seats(plan.number)):
             self.seats.put(Seat(plan.number, extra, plan.position))
         expires = self.now + self.asker.settings.lease_seconds
         return self.seats.put(Seat(plan.number, 0, plan.position, person, lease or fresh_lease(), expires))
@@ -173,9 +178,9 @@ class Batch:
         return self.seats.put(replace(seat, ahead={"lease": lease, "yes": yes.to_json(), **other}))
 
     def _ahead(self, seat: Seat) -> Ahead | None:
-        if seat.ahead is None or seat.number not in self.book.reserved:
+        if seat.ahead is None or seat.number not in self.projection.reserved:
             return None
-        row = self.asker.tray.row(self.book.reserved[seat.number].position)
+        row = self.asker.row_cache.row(self.projection.reserved[seat.number].position)
         each = [self._draft(seat, bit) for bit in ("yes", "no")]
         yes, no = (Served(seat.ahead["lease"], d.plan.number, d.question, row, seat.expires) for d in each)
         return Ahead(yes, no)

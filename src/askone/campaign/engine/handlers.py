@@ -1,4 +1,4 @@
-"""What each request does, at the book's state: an entry for the log, and the seats that it changes."""
+"""What each request does, at the state of the log: an entry for the log, and the seats that it changes."""
 
 from __future__ import annotations
 
@@ -26,150 +26,150 @@ _DAY = 86_400.0
 # -- what a person says ---------------------------------------------------------------------------
 
 
-def next_question(sitting: Batch, request: commands.Next) -> Serving:
+def next_question(batch: Batch, request: commands.Next) -> Serving:
     """See ``Next``."""
-    return sitting.serving(request.person, request.ahead)
+    return batch.serving(request.person, request.ahead)
 
 
-def answer(sitting: Batch, request: commands.Answer) -> Serving:
+def answer(batch: Batch, request: commands.Answer) -> Serving:
     """See ``Answer``."""
-    if _repeated(sitting, request.id, request.person, Answered):
-        _refuse_another(sitting, request)
-        return sitting.serving(request.person, duplicate=True)
-    seat = _seat(sitting, request.person, request.lease)
-    asking = sitting.book.asked[seat.number]
+    if _repeated(batch, request.id, request.person, Answered):
+        _refuse_another(batch, request)
+        return batch.serving(request.person, duplicate=True)
+    seat = _seat(batch, request.person, request.lease)
+    asking = batch.projection.asked[seat.number]
     accepted = bool(asking.question.accept(request.answer))
     event = Answered(request.id, f"ask-{seat.number}", accepted)
-    aside = {"learnt": sitting.book.learnt}
-    sitting.note(Entry(event, request.person, sitting.now, _seconds(request.took), aside))
-    sitting.seats.leave(seat, free=request.person in sitting.book.excluded)  # it does not count: another is asked
-    sitting.measured = sitting.measured or asking.role == "exam"
-    return sitting.after(seat, request.person, "yes" if accepted else "no")
+    aside = {"learnt": batch.projection.learnt}
+    batch.note(Entry(event, request.person, batch.now, _seconds(request.took), aside))
+    batch.seats.leave(seat, free=request.person in batch.projection.excluded)  # it does not count: another is asked
+    batch.measured = batch.measured or asking.role == "exam"
+    return batch.after(seat, request.person, "yes" if accepted else "no")
 
 
-def skip(sitting: Batch, request: commands.Skip) -> Serving:
+def skip(batch: Batch, request: commands.Skip) -> Serving:
     """See ``Skip``."""
-    if _repeated(sitting, request.id, request.person, Skipped):
-        _refuse_another(sitting, request)
-        return sitting.serving(request.person, duplicate=True)
+    if _repeated(batch, request.id, request.person, Skipped):
+        _refuse_another(batch, request)
+        return batch.serving(request.person, duplicate=True)
     as_choice(request.reason, "reason", commands.REASONS)
-    seat = _seat(sitting, request.person, request.lease)
+    seat = _seat(batch, request.person, request.lease)
     event = Skipped(request.id, f"ask-{seat.number}")
-    sitting.note(Entry(event, request.person, sitting.now, aside={"reason": request.reason}))
-    sitting.seats.leave(seat, free=True)
-    return sitting.after(seat, request.person, None)
+    batch.note(Entry(event, request.person, batch.now, aside={"reason": request.reason}))
+    batch.seats.leave(seat, free=True)
+    return batch.after(seat, request.person, None)
 
 
-def flag(sitting: Batch, request: commands.Flag) -> Serving:
+def flag(batch: Batch, request: commands.Flag) -> Serving:
     """See ``Flag``."""
-    if _repeated(sitting, request.id, request.person, Flagged):
-        return sitting.serving(request.person, duplicate=True)
+    if _repeated(batch, request.id, request.person, Flagged):
+        return batch.serving(request.person, duplicate=True)
     if not 0 < len(request.reason.strip()) <= _LONGEST:
         raise InvalidArgument("reason", f"a text of up to {_LONGEST} characters", repr(request.reason[:40]))
-    seat = _seat(sitting, request.person, request.lease)
+    seat = _seat(batch, request.person, request.lease)
     event = Flagged(request.id, f"ask-{seat.number}", request.reason.strip())
-    sitting.note(Entry(event, request.person, sitting.now))
-    return sitting.with_question(sitting.seats.give(seat, request.person), request.person)
+    batch.note(Entry(event, request.person, batch.now))
+    return batch.with_question(batch.seats.give(seat, request.person), request.person)
 
 
-def undo(sitting: Batch, request: commands.Undo) -> Serving:
+def undo(batch: Batch, request: commands.Undo) -> Serving:
     """See ``Undo``."""
-    if _repeated(sitting, request.id, request.person, Retracted | Reopened):
-        return sitting.serving(request.person, duplicate=True)
-    _refuse_closed(sitting)
-    done = sitting.book.people[request.person].done if request.person in sitting.book.people else []
+    if _repeated(batch, request.id, request.person, Retracted | Reopened):
+        return batch.serving(request.person, duplicate=True)
+    _refuse_closed(batch)
+    done = batch.projection.people[request.person].done if request.person in batch.projection.people else []
     if not done:
         raise UnknownQuestion("there is nothing to take back")
     last = done[-1]
-    if last.skipped and last.number in sitting.book.closed and not sitting.affordable():
+    if last.skipped and last.number in batch.projection.closed and not batch.affordable():
         why = "another question was asked instead, and the budget is spent"
         raise UnknownQuestion(f"this skip cannot be taken back: {why}")
     event = Reopened(request.id, last.id) if last.skipped else Retracted(request.id, last.id)
-    placed = sitting.note(Entry(event, request.person, sitting.now))
-    sitting.seats.reseat([last.number], placed.seq)
-    seat = sitting.seats.reclaimed(last.number, request.person)
+    placed = batch.note(Entry(event, request.person, batch.now))
+    batch.seats.reseat([last.number], placed.seq)
+    seat = batch.seats.reclaimed(last.number, request.person)
     # Somebody else may have the question by now: then it does not come back; during a pause, after the pause.
-    if seat is None or sitting.book.status != "running":
-        return sitting.serving(request.person)
-    return sitting.with_question(seat, request.person)
+    if seat is None or batch.projection.status != "running":
+        return batch.serving(request.person)
+    return batch.with_question(seat, request.person)
 
 
-def hold(sitting: Batch, request: commands.Renew | commands.Release) -> Done:
+def hold(batch: Batch, request: commands.Renew | commands.Release) -> Done:
     """See ``Renew`` and ``Release``: whoever held it may still answer, until somebody else has it."""
-    mine = sitting.seats.own(request.person, request.leases)
+    mine = batch.seats.own(request.person, request.leases)
     for seat in mine:
         if isinstance(request, commands.Renew):
-            sitting.seats.give(seat, request.person)
+            batch.seats.give(seat, request.person)
         else:
-            sitting.seats.put(replace(seat, expires=0.0))
+            batch.seats.put(replace(seat, expires=0.0))
     return Done(len(mine))
 
 
 # -- what a manager says ----------------------------------------------------------------------
 
 
-def set_status(sitting: Batch, request: commands.SetStatus) -> Done:
+def set_status(batch: Batch, request: commands.SetStatus) -> Done:
     """See ``SetStatus``."""
     as_choice(request.status, "status", STATUSES)
-    if not _repeated(sitting, request.id, request.who, StatusChanged) and request.status != sitting.book.status:
-        sitting.note(Entry(StatusChanged(request.id, request.status), request.who, sitting.now))
+    if not _repeated(batch, request.id, request.who, StatusChanged) and request.status != batch.projection.status:
+        batch.note(Entry(StatusChanged(request.id, request.status), request.who, batch.now))
     return Done(1)
 
 
-def set_budget(sitting: Batch, request: commands.SetBudget) -> Done:
+def set_budget(batch: Batch, request: commands.SetBudget) -> Done:
     """See ``SetBudget``."""
     budget = request.budget
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
         raise InvalidArgument("budget", "a whole number from 1, or nothing for no limit", repr(budget))
-    if not _repeated(sitting, request.id, request.who, Limited):
-        sitting.note(Entry(Limited(request.id, budget), request.who, sitting.now))
+    if not _repeated(batch, request.id, request.who, Limited):
+        batch.note(Entry(Limited(request.id, budget), request.who, batch.now))
     return Done(1)
 
 
-def judge(sitting: Batch, request: commands.Exclude | commands.Include) -> Done:
+def judge(batch: Batch, request: commands.Exclude | commands.Include) -> Done:
     """See ``Exclude`` and ``Include``: each answer or skip that does not count leaves a seat for somebody else."""
-    book, kind = sitting.book, Excluded if isinstance(request, commands.Exclude) else Included
-    if request.person not in book.people:
+    projection, kind = batch.projection, Excluded if isinstance(request, commands.Exclude) else Included
+    if request.person not in projection.people:
         raise UnknownQuestion(f"nobody called {request.person!r} answered here")
-    person, is_out = book.people[request.person], request.person in book.excluded
-    if not _repeated(sitting, request.id, request.who, kind) and is_out == (kind is Included):
-        placed = sitting.note(Entry(kind(request.id, request.person), request.who, sitting.now))
-        sitting.seats.reseat(sorted({one.number for one in person.done}), placed.seq)
+    person, is_out = projection.people[request.person], request.person in projection.excluded
+    if not _repeated(batch, request.id, request.who, kind) and is_out == (kind is Included):
+        placed = batch.note(Entry(kind(request.id, request.person), request.who, batch.now))
+        batch.seats.reseat(sorted({one.number for one in person.done}), placed.seq)
     return Done(person.answers)
 
 
 # -- checks -----------------------------------------------------------------------------------
 
 
-def _repeated(sitting: Batch, event: str, who: str, kind: Any) -> bool:
+def _repeated(batch: Batch, event: str, who: str, kind: Any) -> bool:
     """Return whether this has happened already; an id that names something else is refused."""
     if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith(("ask-", STOPPED)):
         allowed = f"up to 100 letters, digits and . _ : -, not beginning with 'ask-' or {STOPPED!r}"
         raise InvalidArgument("id", allowed, repr(event))
-    found = sitting.known.get(event)
+    found = batch.known.get(event)
     if found is not None and (found.who != who or not isinstance(found.event, kind)):
         raise InvalidArgument("id", "new: each request has one of its own", repr(event))
     return found is not None
 
 
-def _refuse_another(sitting: Batch, request: commands.Answer | commands.Skip) -> None:
+def _refuse_another(batch: Batch, request: commands.Answer | commands.Skip) -> None:
     """What is sent again is the same, and its lease went with the first time; else it would be lost unseen."""
-    event = sitting.known[request.id].event
+    event = batch.known[request.id].event
     said = request.answer if isinstance(request, commands.Answer) and isinstance(request.answer, bool) else None
     other = said is not None and isinstance(event, Answered) and event.answer != said
-    if other or sitting.seats.own(request.person, (request.lease,)):
+    if other or batch.seats.own(request.person, (request.lease,)):
         raise InvalidArgument("id", "new: each answer and each skip has one of its own", repr(request.id))
 
 
-def _refuse_closed(sitting: Batch) -> None:
-    if sitting.book.status == "closed":
+def _refuse_closed(batch: Batch) -> None:
+    if batch.projection.status == "closed":
         raise CampaignClosed("this campaign is closed: nothing more is recorded")
 
 
-def _seat(sitting: Batch, person: str, lease: str) -> Seat:
+def _seat(batch: Batch, person: str, lease: str) -> Seat:
     """Return the seat that this person holds; an expired lease is honoured while nobody else has the seat."""
-    _refuse_closed(sitting)
-    found = sitting.seats.own(person, (lease,))
+    _refuse_closed(batch)
+    found = batch.seats.own(person, (lease,))
     if not found:
         raise LeaseLost("this question is no longer yours: it was answered, or went to somebody else")
     return found[0]
@@ -190,10 +190,10 @@ _HANDLERS: dict[type, Callable[[Batch, Any], Result]] = {
 }
 
 
-def decide(sitting: Batch, request: Request) -> Result | AskoneError:
+def decide(batch: Batch, request: Request) -> Result | AskoneError:
     """Return the result of one request, or why it is refused; a store that fails ends the transaction instead."""
     try:
-        return _HANDLERS[type(request)](sitting, request)
+        return _HANDLERS[type(request)](batch, request)
     except StoreUnavailable:
         raise  # the request may have happened by half: with the transaction, none of it has
     except AskoneError as error:

@@ -54,10 +54,18 @@ class DraftQuestion(NamedTuple):
 
 @final
 class Planner:
-    """The learner's questions about a campaign's rows, at the book's state."""
+    """The learner's questions about a campaign's rows, at the state of the log."""
 
-    def __init__(self, book: Projection, tray: RowCache, settings: Settings, seed: int, gold: list[int]) -> None:
-        self.book, self.tray, self.seed, self.gold, self.learner = book, tray, seed, gold, book.learner
+    def __init__(
+        self, projection: Projection, row_cache: RowCache, settings: Settings, seed: int, gold: list[int]
+    ) -> None:
+        self.projection, self.row_cache, self.seed, self.gold, self.learner = (
+            projection,
+            row_cache,
+            seed,
+            gold,
+            projection.learner,
+        )
         self.settings, self.labels = settings.ask, settings.labels
         self.made: dict[str, tuple[DraftQuestion, DraftQuestion]] = {}
         """Drafts by the lease of whoever will have them; the seat has them, too: for others and after a restart."""
@@ -68,7 +76,7 @@ class Planner:
         self._seen.update(dict.fromkeys(people, now))
         if len(self._seen) > QUIET:
             self._seen = {person: at for person, at in self._seen.items() if at > now - _MINUTE}
-        return max(len(self._seen), self.book.active(now, _MINUTE))
+        return max(len(self._seen), self.projection.active(now, _MINUTE))
 
     def remember(self, lease: str, no: DraftQuestion, yes: DraftQuestion) -> None:
         """Keep what was made for after a no and after a yes, by the lease of whoever will have it."""
@@ -79,7 +87,7 @@ class Planner:
     def plan(self, person: str, number: int, besides: int | None = None) -> PlannedQuestion | None:
         """Return which row this question is to be about, other than the row ``besides``; None: there is none left."""
         u = random_table.uniforms(self.seed, number, 1, 3, random_table.ROLE)[0]
-        seen = self.book.person(person).gold_seen
+        seen = self.projection.person(person).gold_seen
         unseen = [p for p in self.gold if p not in seen and p != besides] if u[0] < self.settings.gold_share else []
         if unseen:
             return PlannedQuestion(number, unseen[int(u[2] * len(unseen))], "gold")
@@ -93,10 +101,10 @@ class Planner:
         ``lot`` draws one instead: rows that were chosen as the least certain say nothing of the error in all.
         """
         learner = self.learner
-        if self.settings.order != "uncertain" or not able(learner, Forecasts) or self.book.rowless:
-            found = [p for p in self.book.next_rows(2) if self.book.rowless or p != besides]
+        if self.settings.order != "uncertain" or not able(learner, Forecasts) or self.projection.rowless:
+            found = [p for p in self.projection.next_rows(2) if self.projection.rowless or p != besides]
             return (found[0] if found else None), None
-        free = self.book.free_rows()
+        free = self.projection.free_rows()
         free = free if besides is None else free[free != besides]
         if not len(free):
             return None, None
@@ -106,18 +114,18 @@ class Planner:
         if len(free) > CANDIDATES:
             uniform = random_table.uniforms(self.seed, number, 1, CANDIDATES, random_table.POOL)[0]
             looked = free[sampled(uniform, len(free))]
-        worth = learner.worth(self.book.state, self.tray.features(looked.tolist()))
+        worth = learner.worth(self.projection.state, self.row_cache.features(looked.tolist()))
         best = int(np.argmax(worth))
         return int(looked[best]), Choice("uncertain", len(free), len(looked), float(worth[best]))
 
     def draft(self, plan: PlannedQuestion, state: Any) -> DraftQuestion:
         """Return the question of a plan at a state."""
-        row, x = self.tray.row(plan.position), self.tray.features([plan.position])[0]
+        row, x = self.row_cache.row(plan.position), self.row_cache.features([plan.position])[0]
         aside: dict[str, Any] = {"position": plan.position}
         question: Question | None = None
         if plan.role == "exam":
             uniform = random_table.uniforms(self.seed, plan.number, 1, EXAM_UNIFORMS, random_table.EXAM)[0]
-            found = self.labels.exam(self.learner, state, x, uniform, self.book.scores)
+            found = self.labels.exam(self.learner, state, x, uniform, self.projection.scores)
             if found is not None:
                 question, aside = found.question, {**aside, "role": "exam", "score": [*found.score, found.most]}
         if question is None:
@@ -134,11 +142,11 @@ class Planner:
         that are on their way, and the present state has to do.  Gold teaches nothing, but is looked ahead from as if
         it did: two questions alike would tell it from the others.
         """
-        asking = self.book.asked[number]
+        asking = self.projection.asked[number]
         teaches = asking.role == "" or able(self.learner, Forecasts)
-        if not quiet or not teaches or self.book.overlap > 1:
-            draft = self.draft(following, self.book.state)
+        if not quiet or not teaches or self.projection.overlap > 1:
+            draft = self.draft(following, self.projection.state)
             return draft, draft
-        x = self.tray.features([asking.position])[0]
-        no, yes = (self.learner.tell(self.book.state, x, asking.question, bit) for bit in (False, True))
+        x = self.row_cache.features([asking.position])[0]
+        no, yes = (self.learner.tell(self.projection.state, x, asking.question, bit) for bit in (False, True))
         return self.draft(following, no), self.draft(following, yes)

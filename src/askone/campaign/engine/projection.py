@@ -1,7 +1,7 @@
 """The projection of a campaign's log: all that is known of it, as a fold over the entries.
 
 ``note`` does the book-keeping of one entry, ``trainer`` brings the model up to date.  No clock, no randomness:
-whoever reads the same log has the same book, and after as many lessons the same state bit for bit.
+whoever reads the same log has the same projection, and after as many lessons the same state bit for bit.
 """
 
 from __future__ import annotations

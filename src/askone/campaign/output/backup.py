@@ -183,39 +183,41 @@ def _entries(archive: Archive) -> Iterator[Entry]:
 
 def _surveyed(archive: Archive, manifest: Record, learner: bytes) -> tuple[Entry, list[int], list[Seat]]:
     """Return the first entry, where the table grew, and the seats of questions without an answer."""
-    book, first, parts, count, entry = None, None, [], 0, None
+    projection, first, parts, count, entry = None, None, [], 0, None
     for entry in _entries(archive):
         event = entry.event
-        if book is None:
+        if projection is None:
             if not isinstance(event, Began):
                 refuse("its log does not begin with the campaign's settings")
             settings = Settings.from_json(event.settings)
             begun, rowless = model_builder.unpack(learner).estimator.stream_.learner, settings.is_rowless(event.rows)
-            book, first = Projection(begun, _none, settings.ask.overlap, rowless), entry
+            projection, first = Projection(begun, _none, settings.ask.overlap, rowless), entry
         elif isinstance(event, Grown):
             parts.append(count)
         count += event.rows if isinstance(event, Began | Grown) else 0
         try:
-            book.note(entry)
+            projection.note(entry)
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise InvalidFile(f"entry {entry.seq} of the backup's log makes no sense there: {error!r}") from error
-    if first is None or book is None or entry is None:
+    if first is None or projection is None or entry is None:
         refuse("its log is empty")
     if (entry.seq, entry.hash, count) != (manifest["seq"], manifest["hash"], manifest["rows"]):
         refuse("its log does not end as the manifest says")
-    return first, parts, open_seats(book)
+    return first, parts, open_seats(projection)
 
 
 def _none(positions: Sequence[int]) -> Any:
     raise InvalidArgument("positions", "left alone: nothing is learnt here", len(positions))
 
 
-def open_seats(book: Projection) -> list[Seat]:
+def open_seats(projection: Projection) -> list[Seat]:
     """Return a free seat for every answer that questions still wait for."""
     seats = []
-    for number in sorted(book.touched):
-        given = sum(one.who not in book.excluded for one in book.asked[number].given)
-        seats += [Seat(number, seat, book.asked[number].position) for seat in range(book.seats(number) - given)]
+    for number in sorted(projection.touched):
+        given = sum(one.who not in projection.excluded for one in projection.asked[number].given)
+        seats += [
+            Seat(number, seat, projection.asked[number].position) for seat in range(projection.seats(number) - given)
+        ]
     return seats
 
 

@@ -16,80 +16,80 @@ _MINUTES = 60  # of activity
 Rows = Callable[[Sequence[int]], list[Row]]
 
 
-def counts(book: Projection, now: float) -> dict[str, Any]:
+def counts(projection: Projection, now: float) -> dict[str, Any]:
     """Return how far the campaign is."""
     minute = int(now // 60)
-    lately = sum(book.per_minute.get(minute - back, 0) for back in range(1, 6))
-    rows = 0 if book.rowless else book.rows
+    lately = sum(projection.per_minute.get(minute - back, 0) for back in range(1, 6))
+    rows = 0 if projection.rowless else projection.rows
     return {
-        "status": book.status,
-        "finished": finished(book),
-        "answers": book.answers,
-        "learnt": len(book.lessons.all),
-        "asked": len(book.asked),
-        "open": len(book.touched),
-        "skipped": book.skips,
-        "retracted": book.retractions,
-        "flags": len(book.flags),
+        "status": projection.status,
+        "finished": finished(projection),
+        "answers": projection.answers,
+        "learnt": len(projection.lessons.all),
+        "asked": len(projection.asked),
+        "open": len(projection.touched),
+        "skipped": projection.skips,
+        "retracted": projection.retractions,
+        "flags": len(projection.flags),
         "rows": rows,
-        "budget": book.budget,
-        "left": None if book.budget is None else max(0, book.budget - book.answers),
+        "budget": projection.budget,
+        "left": None if projection.budget is None else max(0, projection.budget - projection.answers),
         "stale": {
-            "count": book.stale_count,
-            "mean": book.stale_sum / book.stale_count if book.stale_count else 0.0,
-            "most": book.stale_most,
+            "count": projection.stale_count,
+            "mean": projection.stale_sum / projection.stale_count if projection.stale_count else 0.0,
+            "most": projection.stale_most,
         },
-        "rate_per_minute": max(lately / 5, float(book.per_minute.get(minute, 0))),
-        "people_active": book.active(now),
-        "progress_rows": {"asked": min(len(book.asked), rows) if rows else len(book.asked), "rows": rows},
-        "activity": [[60 * m, book.per_minute.get(m, 0)] for m in range(minute - _MINUTES + 1, minute + 1)],
+        "rate_per_minute": max(lately / 5, float(projection.per_minute.get(minute, 0))),
+        "people_active": projection.active(now),
+        "progress_rows": {"asked": min(len(projection.asked), rows) if rows else len(projection.asked), "rows": rows},
+        "activity": [[60 * m, projection.per_minute.get(m, 0)] for m in range(minute - _MINUTES + 1, minute + 1)],
     }
 
 
-def finished(book: Projection) -> str | None:
+def finished(projection: Projection) -> str | None:
     """Return why nobody will be asked any more, though the campaign is not closed: "target", "budget" or "rows".
 
     Questions that are out, or set aside to follow one, may still be answered: then it goes on.
     """
-    if book.status == "paused":
-        return "target" if book.stopped else None
-    if book.status != "running" or book.touched or book.reserved:
+    if projection.status == "paused":
+        return "target" if projection.stopped else None
+    if projection.status != "running" or projection.touched or projection.reserved:
         return None
-    if book.budget is not None and book.seats_asked + book.overlap > book.budget:
+    if projection.budget is not None and projection.seats_asked + projection.overlap > projection.budget:
         return "budget"
-    return None if book.rowless or book.next_rows(1) else "rows"
+    return None if projection.rowless or projection.next_rows(1) else "rows"
 
 
-def said(book: Projection) -> dict[str, int]:
+def said(projection: Projection) -> dict[str, int]:
     """Return how often people said yes and no: one alone says little of where the truth lies."""
-    yes = sum(lesson.answer for lesson in book.lessons.all)
-    return {"yes": yes, "no": len(book.lessons.all) - yes}
+    yes = sum(lesson.answer for lesson in projection.lessons.all)
+    return {"yes": yes, "no": len(projection.lessons.all) - yes}
 
 
-def points(book: Projection, labels: Kind) -> list[Measured]:
+def points(projection: Projection, labels: Kind) -> list[Measured]:
     """Return the measured error along the campaign, from answers alone (see ``exams``)."""
-    scores = [(place, score[answer], max(score)) for place, score, answer, _ in _scored(book)]
+    scores = [(place, score[answer], max(score)) for place, score, answer, _ in _scored(projection)]
     return curve(scores, share=labels.is_share)
 
 
-def _scored(book: Projection) -> Iterator[tuple[int, tuple[float, float], bool, float | None]]:
+def _scored(projection: Projection) -> Iterator[tuple[int, tuple[float, float], bool, float | None]]:
     """Of each exam: after how many answers, what a no and a yes score, the answer, and the most it could be."""
-    for place, lesson in enumerate(book.lessons.all, start=1):
-        asking = book.asked[lesson.number]
+    for place, lesson in enumerate(projection.lessons.all, start=1):
+        asking = projection.asked[lesson.number]
         if asking.score is not None:
             yield place, asking.score, lesson.answer, asking.most
 
 
-def errors(book: Projection, labels: Kind) -> list[tuple[float, float]]:
+def errors(projection: Projection, labels: Kind) -> list[tuple[float, float]]:
     """Return what each exam says of the error, and the most that it could have said; of a share, what lacks to 1."""
-    found = ((score[answer], most) for _, score, answer, most in _scored(book) if most is not None)
+    found = ((score[answer], most) for _, score, answer, most in _scored(projection) if most is not None)
     return [(1 - value if labels.is_share else value, most) for value, most in found]
 
 
-def measured(book: Projection, settings: Settings) -> dict[str, Any]:
+def measured(projection: Projection, settings: Settings) -> dict[str, Any]:
     """Return the learning curve, and where it is heading."""
     labels = settings.labels
-    found = points(book, labels)
+    found = points(projection, labels)
     plain = [point._asdict() for point in found]
     ahead = continued(found, labels.is_share)
     learning = {
@@ -98,36 +98,36 @@ def measured(book: Projection, settings: Settings) -> dict[str, Any]:
         "points": plain,
         "latest": plain[-1] if plain else None,
         "target": settings.ask.target,
-        "waiting": None if found else {"have": sum(1 for _ in _scored(book)), "need": FIRST},
+        "waiting": None if found else {"have": sum(1 for _ in _scored(projection)), "need": FIRST},
     }
     forecast = None if ahead is None else {"points": [[p.n, p.low, p.value, p.high] for p in ahead]}
     return {"curve": learning, "forecast": forecast}
 
 
-def spent(book: Projection, settings: Settings) -> dict[str, Any]:
+def spent(projection: Projection, settings: Settings) -> dict[str, Any]:
     """Return what the answers so far have cost."""
     price = settings.ask.price
-    seconds = sum(sum(person.seconds) for person in book.people.values())
+    seconds = sum(sum(person.seconds) for person in projection.people.values())
     return {
-        "answers": book.answers,
-        "money": None if price is None else price * book.answers,
+        "answers": projection.answers,
+        "money": None if price is None else price * projection.answers,
         "currency": settings.ask.currency,
         "hours": seconds / 3600,
     }
 
 
-def cloud(book: Projection, labels: Kind, rows: Rows, column: str | None) -> dict[str, Any]:
+def cloud(projection: Projection, labels: Kind, rows: Rows, column: str | None) -> dict[str, Any]:
     """Return the questions and their answers, as in the paper's figure 1: up to some hundred of them, evenly spaced."""
-    lessons = book.lessons.all
+    lessons = projection.lessons.all
     step = max(1, -(-len(lessons) // _MOST_POINTS))
     chosen = [(place, lesson) for place, lesson in enumerate(lessons, start=1) if (len(lessons) - place) % step == 0]
-    asked = [book.asked[lesson.number] for _, lesson in chosen]
+    asked = [projection.asked[lesson.number] for _, lesson in chosen]
     marks = []
     for (place, lesson), one in zip(chosen, asked, strict=True):
         view = labels.view(one.question)
         marks.append({"n": place, "answer": lesson.answer != view.mirrored, "exam": one.role == "exam", **view.mark})
     order = {"name": "question", "kind": "order"}
-    if not labels.is_drawn_by_rows or book.rowless:
+    if not labels.is_drawn_by_rows or projection.rowless:
         return {"kind": labels.view_kind, "x": order, "columns": [], "points": marks}
     contents = {row.position: row.content for row in rows(sorted({one.position for one in asked}))}
     columns = _columns(list(contents.values()))

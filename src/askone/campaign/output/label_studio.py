@@ -151,7 +151,7 @@ def import_tasks(campaign: Campaign, file: BinaryIO, now: float) -> Imported:
     for start in range(0, len(given), _PAGE):
         page = given[start : start + _PAGE]
         campaign.refresh()
-        if campaign.book.status == "closed":
+        if campaign.projection.status == "closed":
             raise CampaignClosed("this campaign is closed: nothing more is recorded")
         with campaign.store.transaction(campaign.name) as transaction:
             _take(transaction, campaign, page, now, counts)
@@ -242,7 +242,9 @@ def _take(
         else:
             seat = seats[one.number].pop(0)
             drop.append((seat.number, seat.seat))
-            entry = Entry(Answered(one.mark, asked, bit), one.person, now, one.took, {"learnt": campaign.book.learnt})
+            entry = Entry(
+                Answered(one.mark, asked, bit), one.person, now, one.took, {"learnt": campaign.projection.learnt}
+            )
             known[one.mark] = entry
             entries.append(entry)
             counts["answers"] += 1

@@ -44,7 +44,7 @@ def _call(name: str, *values: int) -> None:
 class GarbageCollector:
     """Python looks for garbage among everything when a quarter has come since: for a tenth of a second and more.
 
-    Nobody should wait for that with a question.  A log's book holds no circles, and what does is young when it dies; so
+    Nobody should wait for that with a question.  A projection holds no circles, and what does is young when it dies; so
     only young things are looked through, and all of them when nobody is there, or it was long ago.
     """
 
