@@ -116,11 +116,11 @@ def test_no_secrets_in_the_repository():
     for path in ours():
         if not path.is_file() or path.stat().st_size > 2_000_000:
             continue
-        text = path.read_bytes().decode("utf-8", "replace")
+        made_up = path.is_relative_to(ROOT / "tests" / "data")  # stores of people who do not exist
+        text = "" if made_up else path.read_bytes().decode("utf-8", "replace")
         found += [(path.name, one[0][:12]) for one in SECRETS.finditer(text)]
         found += [(path.name, one[0]) for one in DSN.finditer(text) if one[1] not in MADE_UP]
         assert path.name not in (".env", "id_rsa", "credentials.json"), path
-        made_up = path.is_relative_to(ROOT / "tests" / "data")
         assert made_up or path.suffix not in (".pem", ".key", ".p12", ".db", ".sqlite"), path
     assert found == []
 

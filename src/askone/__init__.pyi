@@ -23,8 +23,8 @@ from .estimators.regressor import OneBitRegressor as OneBitRegressor
 from .labels.classes import Classes as Classes
 from .labels.classes import Finite as Finite
 from .labels.number import Real as Real
-from .labels.number import Wording as Wording
 from .labels.ranking import Ranking as Ranking
+from .labels.wording import Wording as Wording
 from .questions.half_space import HalfSpace as HalfSpace
 from .questions.registry import question_from_json as question_from_json
 from .questions.reveal import Reveal as Reveal

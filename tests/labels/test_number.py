@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askone.errors import InvalidArgument
-from askone.labels.number import Real, Wording, number_text, sensible_decimals
+from askone.labels.number import Real, sensible_decimals
+from askone.labels.wording import Wording, number_text
 
 finite = st.floats(-1e6, 1e6)
 

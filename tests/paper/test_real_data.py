@@ -11,7 +11,7 @@ from askone.paper._base import FAILS, HOLDS, IN_PART, VERDICTS
 from askone.paper._catalogue import RUNS
 from askone.paper._split_trial import Looked, split_errors
 from askone.paper._stream_trial import LEAK, SHRUNK
-from askone.paper.figures.real_stream import PAPER, TUNED
+from askone.paper.figures.weather_calcofi import PAPER, TUNED
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askone.errors import InvalidAnswer, InvalidArgument, InvalidFile
-from askone.labels.number import Real, Wording
+from askone.labels.number import Real
+from askone.labels.wording import Wording
 from askone.questions.half_space import HalfSpace, half_space, in_unit_labels
 from askone.questions.registry import FAMILIES, question_from_json
 from askone.questions.reveal import Reveal

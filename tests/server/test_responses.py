@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from askone.campaign.engine.commands import Ahead, Served, Serving
 from askone.campaign.settings.settings import ClassNames, Items, Numbers
 from askone.client.question import Posed
-from askone.labels.number import Wording
+from askone.labels.wording import Wording
 from askone.questions.comparison import BestOf, Prefer
 from askone.questions.half_space import HalfSpace
 from askone.questions.subset import Subset

@@ -19,7 +19,7 @@ from askone.campaign.tables.encoder import Encoder, fit_encoder
 from askone.campaign.tables.image_folder import IMAGE, ImageTable
 from askone.campaign.tables.images import SafeImage, safe_image
 from askone.errors import InvalidArgument, InvalidFile
-from askone.labels.number import number_text
+from askone.labels.wording import number_text
 from askone.store.entries import Entry, Row, RowBlock
 from askone.store.notices import Began, Grown
 from askone.store.store import Store

@@ -17,7 +17,7 @@ from askone.estimators.learner_choices.repeated import Bisection, Remembering
 from askone.estimators.ranker import OneBitRanker
 from askone.estimators.regressor import OneBitRegressor
 from askone.labels.losses import Huber, LogCosh, Quantile
-from askone.labels.number import YES_NO, Wording
+from askone.labels.wording import YES_NO, Wording
 from askone.learners.models.base import Model
 
 ESTIMATORS: dict[str, type[OneBitEstimator]] = {

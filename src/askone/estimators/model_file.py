@@ -28,8 +28,9 @@ from askone.estimators.learner_choices.gradients import SGD, Ellipsoid, Game, Ge
 from askone.estimators.learner_choices.repeated import Bisection, Remembering
 from askone.features import kernels, maps, scaling
 from askone.labels import classes, losses
-from askone.labels.number import Real, Wording
+from askone.labels.number import Real
 from askone.labels.ranking import Ranking
+from askone.labels.wording import Wording
 from askone.learners import gradients, registry, step_rules
 from askone.learners.contest import Contest
 from askone.learners.gradients.ranking import RANK_PAIRS

@@ -19,7 +19,8 @@ from askone.estimators.learner_choices.defaults import Filters
 from askone.estimators.learner_choices.gradients import SGD, Ellipsoid, GenericScheme, RecursiveLeastSquares
 from askone.estimators.learner_choices.repeated import Bisection, Remembering
 from askone.labels.base import Space
-from askone.labels.number import Real, Wording, sensible_decimals
+from askone.labels.number import Real, sensible_decimals
+from askone.labels.wording import Wording
 from askone.learners import abilities
 from askone.learners.base import Learner
 from askone.learners.kalman.regressor import tell_apart

@@ -11,5 +11,5 @@ from .losses import Median as Median
 from .losses import Quantile as Quantile
 from .losses import Squared as Squared
 from .number import Real as Real
-from .number import Wording as Wording
 from .ranking import Ranking as Ranking
+from .wording import Wording as Wording

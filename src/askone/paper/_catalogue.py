@@ -10,10 +10,10 @@ from askone.paper.figures.libsvm import Pendigits, Usps
 from askone.paper.figures.median_vs_ls import MedianAgainstSquares
 from askone.paper.figures.minmax import MinMaxGame
 from askone.paper.figures.plain_sgd import PlainSGD
-from askone.paper.figures.real_stream import Calcofi, Weather
 from askone.paper.figures.resampling import Resampling
 from askone.paper.figures.simplex import QueryStrategy, SimplexLevels
 from askone.paper.figures.theory import Bound
+from askone.paper.figures.weather_calcofi import Calcofi, Weather
 
 RUNS: dict[str, Run] = {
     run.name: run

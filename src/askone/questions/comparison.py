@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from askone._common.validate import as_number
 from askone.errors import InvalidAnswer, InvalidArgument
 from askone.labels.base import Name, as_names, check_template
-from askone.labels.number import number_text
+from askone.labels.wording import number_text
 from askone.questions.base import Question, YesNo, listed, yes_or_no
 
 _LONGEST, _SHOWN = 12, 6  # more pairs than the first are not read in a sentence

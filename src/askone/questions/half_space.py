@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from askone._common.lazy_import import lazy_import
 from askone._common.validate import as_flag, as_label, as_labels, as_number
 from askone.errors import Diverged, InvalidAnswer, InvalidArgument
-from askone.labels.number import YES_NO, Real, Wording
+from askone.labels.number import Real
+from askone.labels.wording import YES_NO, Wording
 
 if TYPE_CHECKING:
     from askone._common import compiled

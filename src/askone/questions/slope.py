@@ -21,7 +21,7 @@ from askone._common.types import Record
 from askone._common.validate import as_label, as_number
 from askone.errors import InvalidArgument, InvalidFile
 from askone.labels.losses import LOSSES, Loss
-from askone.labels.number import number_text
+from askone.labels.wording import number_text
 from askone.questions.base import FORMAT, YesNo
 
 

@@ -49,7 +49,7 @@ class QuestionSerializer:
 
         >>> import numpy as np
         >>> from askone.campaign.settings.settings import Numbers
-        >>> from askone.labels.number import Wording
+        >>> from askone.labels.wording import Wording
         >>> from askone.questions.half_space import HalfSpace
         >>> question = HalfSpace((1.0,), 37.0, wording=Wording(("price",), "EUR"))
         >>> served = Served("l", 0, question, Row(0, "a", {}, np.zeros(0)), 60.0)

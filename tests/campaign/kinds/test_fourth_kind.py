@@ -25,7 +25,8 @@ from askone.campaign.tables.open import open_table
 from askone.cli.main import main
 from askone.errors import InvalidArgument
 from askone.estimators.learner_choices.defaults import Filters
-from askone.labels.number import Real, Wording
+from askone.labels.number import Real
+from askone.labels.wording import Wording
 from askone.server.serializers import QuestionSerializer
 from askone.store.open import open_store
 

@@ -16,7 +16,8 @@ from askone.estimators import OneBitRegressor, load
 from askone.features.maps import FeatureMap, Linear
 from askone.features.scaling import Scaler
 from askone.labels.losses import LOSSES, Bundled, Huber, Median, Squared
-from askone.labels.number import Real, Wording
+from askone.labels.number import Real
+from askone.labels.wording import Wording
 from askone.learners.gradients import BundleSign, BundleThreshold, MedianSphere, SquaredThreshold, draws_of, pair
 from askone.learners.models.linear import FeatureModel
 from askone.learners.paper.ellipsoid import EllipsoidLearner

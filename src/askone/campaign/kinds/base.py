@@ -12,7 +12,7 @@ from askone._common.types import Array
 from askone.campaign.settings.section import plain
 from askone.errors import InvalidArgument
 from askone.labels.base import Space
-from askone.labels.number import number_text
+from askone.labels.wording import number_text
 from askone.learners.base import Learner
 from askone.questions.base import Question
 

@@ -14,7 +14,8 @@ from askone._common.types import Array
 from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View
 from askone.campaign.settings.section import Words, about, section
 from askone.errors import InvalidArgument
-from askone.labels.number import YES_NO, Real, Wording, number_text
+from askone.labels.number import Real
+from askone.labels.wording import YES_NO, Wording, number_text
 from askone.learners.abilities import Forecasts, able, deviation, interval, space_at
 from askone.learners.base import Learner
 from askone.questions.base import Question

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from askone.labels.number import number_text
+from askone.labels.wording import number_text
 from askone.store.entries import Row
 
 IMAGE = "image"

@@ -35,7 +35,7 @@ from askone.campaign.settings._toml import to_toml
 from askone.campaign.settings.section import Answers, ColumnNames, Line, Prose, Words, about, plain, section, unknown
 from askone.errors import InvalidArgument
 from askone.labels.base import Space
-from askone.labels.number import YES_NO
+from askone.labels.wording import YES_NO
 from askone.learners import registry
 
 Record = dict[str, Any]

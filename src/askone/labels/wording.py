@@ -1,0 +1,103 @@
+"""Sentences of questions about numbers: how a threshold, its unit and its outputs are worded."""
+
+from __future__ import annotations
+
+import string
+from dataclasses import dataclass
+from typing import final
+
+from askone._common.validate import as_text
+from askone.errors import InvalidArgument
+
+YES_NO = ("yes", "no")
+
+
+@final
+@dataclass(frozen=True)
+class Wording:
+    """The wording of a half-space: names of the outputs, their unit, and a template for the sentence.
+
+    The template may use ``{threshold}`` (rounded number with unit), ``{amount}`` (the output, or
+    the weighted sum of them) and ``{side}`` ("above" or "below").  A template without ``{side}`` can
+    only say "above": where a question asks "below", the usual sentence stands in for it, or the
+    amount is shown with its signs.
+
+    ``answers`` are the words for yes and no.  Words of one's own, such as ("bought", "did not buy"),
+    say "above" and "not above", so that a sentence with them is never turned round.
+
+    >>> Wording(unit="€", template="Would you buy it for {threshold}?").sentence((1.0,), 37.0)
+    'Would you buy it for 37 €?'
+    >>> Wording(("apples", "pears")).sentence((2.0, 1.0), 37.0, exact=True)
+    'Is 2 apples + 1 pears above 37?'
+    """
+
+    names: tuple[str, ...] = ()
+    unit: str = ""
+    template: str = ""
+    answers: tuple[str, str] = YES_NO
+
+    def __post_init__(self) -> None:
+        as_text(self.unit, "unit")
+        object.__setattr__(self, "answers", _two_words(self.answers))
+        template = as_text(self.template, "wording")
+        if not isinstance(self.names, tuple | list) or not all(isinstance(name, str) for name in self.names):
+            raise InvalidArgument("names", "a list of texts, one per output", repr(self.names))
+        object.__setattr__(self, "names", tuple(self.names))
+        try:
+            parts = [part[1:] for part in string.Formatter().parse(template) if part[1] is not None]
+        except ValueError as error:
+            raise InvalidArgument("wording", "a text with named placeholders", repr(template)) from error
+        plain = all(name in ("threshold", "amount", "side") and not (spec or turned) for name, spec, turned in parts)
+        if not plain or (template and "threshold" not in {name for name, *_ in parts}):
+            raise InvalidArgument(
+                "wording", "a text with {threshold} and, if you like, {amount}, {side}", repr(template)
+            )
+
+    def sentence(self, weights: tuple[float, ...], threshold: float, exact: bool = False) -> str:
+        """Return the question <y, weights> > threshold for a person; ``exact`` as in ``amount``."""
+        template, negative = self.template, all(w <= 0 for w in weights)
+        below = negative and self.answers == YES_NO and ("{side}" in template or "{amount}" not in template)
+        if below:  # "is -0.6 a - 0.8 b above -3?" reads better turned round, where it can be said
+            weights, threshold = tuple(-w for w in weights), -threshold
+        if negative and "{side}" not in template and (below or "{amount}" not in template):
+            template = ""  # it could not say which way round the question is
+        shown = number_text(threshold) + (f" {self.unit}" if self.unit else "")
+        parts = {"threshold": shown, "amount": self.amount(weights, exact), "side": "below" if below else "above"}
+        return (template or "Is {amount} {side} {threshold}?").format(**parts)
+
+    def amount(self, weights: tuple[float, ...], exact: bool = False) -> str:
+        """Return what is compared: "the value", "pears", or "0.6 apples + 0.8 pears".
+
+        Weights that were drawn are shown with three digits; quantities that somebody chose
+        (``exact``) as they are, "1 pears" included.
+        """
+        if len(weights) == 1:
+            name = f"the {self.names[0]}" if self.names else "the value"
+            times = "" if abs(weights[0]) == 1.0 else f"{number_text(abs(weights[0]))} times "
+            return ("" if weights[0] > 0 else "minus ") + times + name
+        names = self.names or tuple(f"y{j + 1}" for j in range(len(weights)))
+        shown = weights if exact else tuple(float(f"{w:.3g}") for w in weights)
+        terms = [(w, name) for w, name in zip(shown, names, strict=True) if w != 0]
+        if len(terms) == 1 and terms[0][0] == 1.0 and not exact:
+            return terms[0][1]
+        text = " ".join(f"{'-' if w < 0 else '+'} {number_text(abs(w))} {name}" for w, name in terms)
+        return text.removeprefix("+ ") if text.startswith("+ ") else text.replace("- ", "-", 1)
+
+
+def _two_words(answers: object) -> tuple[str, str]:
+    words = tuple(answers) if isinstance(answers, tuple | list) else ()
+    texts = [word.strip() for word in words if isinstance(word, str)]
+    if len(words) != 2 or len(texts) != 2 or not all(texts) or texts[0] == texts[1]:
+        raise InvalidArgument("answers", "two different words, for yes and for no", repr(answers))
+    return words[0], words[1]
+
+
+def number_text(value: float) -> str:
+    """Return a number as a person writes it: no trailing zeros, no exponent where it can be avoided.
+
+    >>> number_text(21.4), number_text(37.0), number_text(-0.0), number_text(1e6), number_text(1.5e-9)
+    ('21.4', '37', '0', '1000000', '1.5e-09')
+    """
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return repr(value)
