@@ -174,8 +174,9 @@ class Calibrated(
                 raise InvalidArgument("question", f"about one of {self.space.m} output(s)", question.direction)
             if inner is None:
                 return self._with_bit(state, row, question, bit)
-            late = self._replayed(inner, state.space, question, row[0], bit) if self._replays else inner
-            return replace(state, inner=late)
+            if not self._replays:
+                return state
+            return replace(state, inner=self._replayed(inner, state.space, question, row[0], bit))
         if inner is None and isinstance(question, HalfSpace):
             allowed = "one about the range while that is sought (a declared range learns from any)"
             raise InvalidArgument("question", allowed, str(question))
