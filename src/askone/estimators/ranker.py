@@ -125,7 +125,12 @@ class OneBitRanker(OneBitEstimator):
             if error.argument != "question":
                 raise
             fits = [family for (_, family), one in RANK_PAIRS.items() if one.compares]
-            raise incompatible("questions", self.questions, "the best of several", dict.fromkeys(fits)) from error
+            raise incompatible(
+                "learner",
+                repr(self._choice()),
+                "the best of several",
+                [f"SGD(questions={one!r})" for one in dict.fromkeys(fits)],
+            ) from error
 
     # -- predictions ------------------------------------------------------------------------------
 

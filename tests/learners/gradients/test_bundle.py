@@ -18,6 +18,7 @@ from askone.features.scaling import Scaler
 from askone.labels.losses import LOSSES, Bundled, Huber, Median, Squared
 from askone.labels.number import Real
 from askone.labels.wording import Wording
+from askone.learners.abilities import ask_many
 from askone.learners.gradients import BundleSign, BundleThreshold, MedianSphere, SquaredThreshold, draws_of, pair
 from askone.learners.models.linear import FeatureModel
 from askone.learners.paper.ellipsoid import EllipsoidLearner
@@ -92,7 +93,7 @@ def test_words_of_ones_own_never_mean_the_opposite():
 def test_a_mean_price_is_asked_from_above_only():
     """With one output the squared loss, too, asks "above", so that "bought" is always yes."""
     learner = SGDLearner(Real(0, 100, answers=BOUGHT), MODELS["linear"], SquaredThreshold())
-    questions = learner.ask_many(learner.init(), small_rows(), random_table.uniforms(0, 0, 40, learner.width))
+    questions = ask_many(learner, learner.init(), small_rows(), random_table.uniforms(0, 0, 40, learner.width))
     assert {q.direction for q in questions} == {(1.0,)}
     assert 10 < sum(q.turned for q in questions) < 30
     for question in questions:  # a turned question lies above the prediction, the others below it
@@ -461,7 +462,7 @@ def test_one_feature_is_bisection():
 
 def test_late_answers_in_any_order_stay_valid():
     learner, theta, X, y, _, asked = campaign(3, 60)
-    late = learner.ask_many(learner.init(), X, np.empty((60, 0)))
+    late = ask_many(learner, learner.init(), X, np.empty((60, 0)))
     for order in (range(60), reversed(range(60))):
         state = learner.init()
         for i in order:

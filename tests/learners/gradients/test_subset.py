@@ -5,10 +5,9 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
-from askone import Reveal, Subset
+from askone import SGD, OneBitClassifier, Reveal, Subset
 from askone._common import random_table
 from askone.errors import IncompatibleParts, InvalidArgument
-from askone.estimators.classifier import CLASS_QUESTIONS
 from askone.labels.classes import Classes, Finite
 from askone.labels.losses import SURROGATES, Logistic, Median, Squared
 from askone.learners.gradients._set_design import Design, best_design
@@ -84,8 +83,11 @@ def test_every_pair_is_exactly_unbiased(loss, family, space):
 
 
 def test_the_estimator_offers_every_family():
-    families = {family for _, family in SET_PAIRS}
-    assert {"auto", "game", "bisection", *families} == set(CLASS_QUESTIONS)
+    for family in sorted({family for _, family in SET_PAIRS}):
+        model = OneBitClassifier(range(3), learner=SGD(questions=family), random_state=0).start(np.eye(3))
+        assert isinstance(model.stream_.learner, Surrogate)
+        assert model.stream_.learner.strategy.family == family
+    assert {"game", "bisection"} <= set(OneBitClassifier._learners)
 
 
 # -- the sphere: two and three classes by exact quadrature, more by Monte Carlo ----------------------
