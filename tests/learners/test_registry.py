@@ -176,7 +176,7 @@ def test_what_it_cannot_do_is_refused_by_name():
     model = askone.OneBitRegressor(0, 100, learner="toy").start([[0.0], [1.0], [2.0]])
     with pytest.raises(InvalidArgument, match="interval must be"):
         model.predict_interval([[1.0]])
-    for options in ({"flip": 0.1}, {"loss": "squared"}, {"interval": 0.9}):
+    for options in ({"flip": 0.1}, {"interval": 0.9}):
         with pytest.raises(InvalidArgument, match="OwnLearner does not read it"):
             askone.OneBitRegressor(0, 100, learner="toy", **options).start([[0.0], [1.0], [2.0]])
     with pytest.raises(InvalidArgument, match="low must be given"):
