@@ -43,6 +43,7 @@ def claiming(inner, *abilities, **tricks):
         return method
 
     wanted = {name for ability in abilities for name in ability.__abstractmethods__}
+    wanted |= {"count", "to_arrays", "from_arrays"}
     names = (wanted | tricks.keys()) - {"columns", "width"}
     members = {name: passed(name) for name in names} | {name: getattr(inner, name) for name in wanted - names}
     kind = type("Claiming", abilities, {**members, "space": inner.space, "patient": is_patient(inner)})

@@ -364,7 +364,7 @@ def test_exams_are_about_rows_by_lot_however_others_are_chosen(store, monkeypatc
     drawn = [sizes[one.position] for one in asked if one.role == "exam"]
     assert np.mean(chosen) > sizes.mean() + 1
     assert abs(np.mean(drawn) - sizes.mean()) < 4 * sizes.std() / np.sqrt(len(drawn))
-    assert all(one.choice is None for one in map(campaign._asker.plan, ["ann"] * 50, range(1000, 1050)) if one.role)
+    assert all(one.choice is None for one in map(campaign._planner.plan, ["ann"] * 50, range(1000, 1050)) if one.role)
     assert state_of(Campaign.open(store, "c", fresh=True)) == state_of(campaign)
 
 

@@ -103,7 +103,7 @@ class Campaign:
         projection.trainer.settle()
         self.projection, self._spoilt = projection, False
         self._judged = 0  # what was seen in a transaction that failed is to be seen again
-        self._asker = Planner(projection, self._row_cache, self.settings, self._begun.seed, self._gold)
+        self._planner = Planner(projection, self._row_cache, self.settings, self._begun.seed, self._gold)
 
     def _check(self, number: int) -> None:
         """Refuse another campaign that was made under the name of this one after it was deleted."""
@@ -145,10 +145,10 @@ class Campaign:
     def warm(self) -> None:
         """Ask and learn a little for nothing: compiled functions are then loaded before anybody waits for them."""
         with self._lock:
-            projection, plan = self.projection, self._asker.plan("", self.projection.numbers)
+            projection, plan = self.projection, self._planner.plan("", self.projection.numbers)
             if plan is None:
                 return
-            drafts = [self._asker.draft(plan._replace(role=role), projection.state) for role in ("exam", "")]
+            drafts = [self._planner.draft(plan._replace(role=role), projection.state) for role in ("exam", "")]
             state, X = projection.state, self._row_cache.features([plan.position])
             for i in range(_WARM):
                 state = projection.learner.tell(state, X[0], drafts[i % 2].question, i % 3 == 0)
@@ -217,7 +217,7 @@ class Campaign:
                 self._spoilt = True  # until it is written the projection may be ahead of the log
                 looked = looked_up(transaction, self.projection.seq, requests, now)
                 self._note(self.projection, looked.tail)
-                batch = Batch(self._asker, transaction, looked, requests, now)
+                batch = Batch(self._planner, transaction, looked, requests, now)
                 results = [decide(batch, request) for request in requests]
                 self._stop_at_target(batch, now)
                 seats = batch.seats

@@ -28,8 +28,8 @@ else:
 CAMPAIGNS = {
     **{name: name for name in ("new", "simulate", "serve", "status", "export", "users")},
     "demo": "demo.run",
-    "replay": "check",
-    "verify": "check",
+    "replay": "verify",
+    "verify": "verify",
     "backup": "export",
     "restore": "export",
 }

@@ -668,15 +668,15 @@ def test_filters_learn_from_what_another_asked_and_answers_choose_the_bandwidth(
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(500, 1))
     truth = 50 + 30 * np.sin(6 * X[:, 0])
-    asker = askone.OneBitRegressor(0, 100, learner="sgd", keep_log=True, random_state=0)
-    asker.fit(X, truth + 5 * rng.normal(size=500))
-    learnt = asker.refit(askone.OneBitRegressor(0, 100, random_state=0))
-    errors = [np.abs(model.predict(X) - truth).mean() for model in (learnt, asker)]
+    planner = askone.OneBitRegressor(0, 100, learner="sgd", keep_log=True, random_state=0)
+    planner.fit(X, truth + 5 * rng.normal(size=500))
+    learnt = planner.refit(askone.OneBitRegressor(0, 100, random_state=0))
+    errors = [np.abs(model.predict(X) - truth).mean() for model in (learnt, planner)]
     assert errors[0] < errors[1]
     candidates = {
         str(b): askone.OneBitRegressor(0, 100, learner=Filters(bandwidth=b), random_state=0) for b in (0.3, 30.0)
     }
-    found = askone.compare(asker.log_, asker.rows_, candidates)
+    found = askone.compare(planner.log_, planner.rows_, candidates)
     assert found.best == "0.3"
     assert found.table[1].behind > 3 * found.table[1].behind_error
 

@@ -34,16 +34,16 @@ class Batch:
     """One batch of commands.  The projection has caught up with what was looked up."""
 
     def __init__(
-        self, asker: Planner, transaction: Transaction, looked: Prefetched, requests: Sequence[Request], now: float
+        self, planner: Planner, transaction: Transaction, looked: Prefetched, requests: Sequence[Request], now: float
     ) -> None:
-        self.asker, self.projection, self.now = asker, asker.projection, now
+        self.planner, self.projection, self.now = planner, planner.projection, now
         self.known = looked.known
-        lease = asker.settings.lease_seconds
+        lease = planner.settings.lease_seconds
         self.seats = Leases(self.projection, transaction, looked.seats, looked.free, _page(requests), now, lease)
         self.entries: list[Entry] = []
         self.measured = False
         """Whether the error of the model is known better than before."""
-        self._quiet = asker.present(people_of(requests), now) <= QUIET
+        self._quiet = planner.present(people_of(requests), now) <= QUIET
 
     def note(self, entry: Entry) -> Entry:
         """Note that it happens: the projection knows of it, and it will be written."""
@@ -80,7 +80,7 @@ class Batch:
 
     def with_question(self, seat: Seat, person: str, ahead: bool = True, duplicate: bool = False) -> Serving:
         """Return a seat's question, held for its person."""
-        projection, row = self.projection, self.asker.row_cache.row(seat.position)
+        projection, row = self.projection, self.planner.row_cache.row(seat.position)
         following = self._following(person, seat.number)
         if ahead and seat.ahead is None and seat.seat == 0 and following is not None:
             seat = self._look_ahead(seat, following)
@@ -97,11 +97,11 @@ class Batch:
             draft = self._draft(seat, bit)
             return self.with_question(self._ask(draft, person, True, seat.ahead["lease"]), person)
         self._learn()
-        return self.with_question(self._ask(self.asker.draft(following, projection.state), person, True), person)
+        return self.with_question(self._ask(self.planner.draft(following, projection.state), person, True), person)
 
     def _may(self, person: str) -> bool:
         """Return whether this person is to answer, as far as that depends on them and on the campaign's status."""
-        projection, most = self.projection, self.asker.settings.per_person
+        projection, most = self.projection, self.planner.settings.per_person
         if projection.status != "running" or person in projection.excluded:
             return False
         return most is None or projection.person(person).answers < most
@@ -137,12 +137,12 @@ class Batch:
         projection = self.projection
         plan = self._orphan(person, projection.closed)
         if plan is None and self.affordable():
-            plan = self.asker.plan(person, projection.numbers)
+            plan = self.planner.plan(person, projection.numbers)
         if plan is None and projection.reserved:
             firsts = [seat for seat in self.seats.of(projection.reserved) if seat.seat == 0]
             held = {seat.number for seat in firsts if seat.expires > self.now}
             plan = self._orphan(person, projection.reserved.keys() - held)
-        return None if plan is None else self._ask(self.asker.draft(plan, projection.state), person, ahead)
+        return None if plan is None else self._ask(self.planner.draft(plan, projection.state), person, ahead)
 
     def _orphan(self, person: str, before: Collection[int]) -> PlannedQuestion | None:
         """Return what was set aside to come after one of these questions, and will not come by itself."""
@@ -160,27 +160,27 @@ class Batch:
         needed, following = 2 if plan.number >= projection.numbers else 1, None
         # Questions that nobody holds come first: then nothing is set aside, and they are found next time.
         if ahead and self.affordable(needed) and self.seats.left_over(person) is None:
-            following = self.asker.plan(person, max(projection.numbers, plan.number + 1), plan.position)
-        self.note(draft.entry(self.asker.row_cache.row(plan.position).key, person, self.now, following))
+            following = self.planner.plan(person, max(projection.numbers, plan.number + 1), plan.position)
+        self.note(draft.entry(self.planner.row_cache.row(plan.position).key, person, self.now, following))
         for extra in range(1, projection.seats(plan.number)):
             self.seats.put(Seat(plan.number, extra, plan.position))
-        expires = self.now + self.asker.settings.lease_seconds
+        expires = self.now + self.planner.settings.lease_seconds
         return self.seats.put(Seat(plan.number, 0, plan.position, person, lease or fresh_lease(), expires))
 
     # -- looking ahead ----------------------------------------------------------------------------
 
     def _look_ahead(self, seat: Seat, following: PlannedQuestion) -> Seat:
         self._learn()
-        no, yes = self.asker.drafts(seat.number, following, self._quiet)
+        no, yes = self.planner.drafts(seat.number, following, self._quiet)
         lease = fresh_lease()
-        self.asker.remember(lease, no, yes)
+        self.planner.remember(lease, no, yes)
         other = {} if no is yes else {"no": no.to_json()}
         return self.seats.put(replace(seat, ahead={"lease": lease, "yes": yes.to_json(), **other}))
 
     def _ahead(self, seat: Seat) -> Ahead | None:
         if seat.ahead is None or seat.number not in self.projection.reserved:
             return None
-        row = self.asker.row_cache.row(self.projection.reserved[seat.number].position)
+        row = self.planner.row_cache.row(self.projection.reserved[seat.number].position)
         each = [self._draft(seat, bit) for bit in ("yes", "no")]
         yes, no = (Served(seat.ahead["lease"], d.plan.number, d.question, row, seat.expires) for d in each)
         return Ahead(yes, no)
@@ -188,7 +188,7 @@ class Batch:
     def _draft(self, seat: Seat, bit: str) -> DraftQuestion:
         """Return what the seat has for after an answer; a no that is not there is as the yes."""
         ahead = seat.ahead or {}
-        made = self.asker.made.get(ahead["lease"])
+        made = self.planner.made.get(ahead["lease"])
         if made is not None:
             return made[bit == "yes"]
         return DraftQuestion.from_json(ahead["no"] if bit == "no" and "no" in ahead else ahead["yes"])
