@@ -764,3 +764,21 @@ def test_a_statement_finds_its_records_by_an_index():
         whole = [step for step in steps if step.endswith("(campaign=?)") and "LEFT-JOIN" not in step]
         assert not whole or "SELECT max(seq)" in text, plan  # that is read off the end of the index
     store.close()
+
+
+def test_a_memory_is_not_closed_under_a_thread_that_reads_it():
+    for _ in range(100):
+        store, over = open_store("memory:"), threading.Event()
+
+        def read(store=store, over=over):
+            with contextlib.suppress(StoreUnavailable, sqlite3.OperationalError):  # the memory is gone
+                while not over.is_set():
+                    store.campaigns()
+
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        store.close()
+        over.set()
+        for thread in threads:
+            thread.join()

@@ -174,7 +174,8 @@ class Database(ABC):
         self._dispose()
 
     def _dispose(self) -> None:
-        with self._closing:
+        # A memory's threads share one connection, which must not be closed under one of them.
+        with self.guard(writing=False), self._closing:
             self.engine.pool.dispose()
 
     def _release(self, connection: Any) -> None:
