@@ -310,12 +310,15 @@ def check(crowd: Crowd, port: int) -> dict[str, int]:
         # JSON has the shortest text that reads back as the same float: equal text, equal bits.
         again = json.loads(json.dumps(replayed.predictions(range(50))))
         assert again == live, [pair for pair in zip(again, live, strict=True) if pair[0] != pair[1]][:3]
-        return {"entries": len(entries), "granted": crowd.granted, "answers": replayed.book.answers}
+        return {"entries": len(entries), "granted": crowd.granted, "answers": replayed.projection.answers}
 
 
 def bits(campaign: Campaign) -> dict[str, bytes]:
     """The state of a campaign's model."""
-    return {name: array.tobytes() for name, array in campaign.book.learner.to_arrays(campaign.book.state).items()}
+    return {
+        name: array.tobytes()
+        for name, array in campaign.projection.learner.to_arrays(campaign.projection.state).items()
+    }
 
 
 def _check_log(crowd: Crowd, entries: Sequence[Any]) -> None:

@@ -144,7 +144,7 @@ def checked(url: str, name: str, loads: Sequence[Record]) -> dict[str, Any]:
             "rows_served_twice": sum(load.twice for load in loads),
             "chain_valid": verify(store, name).valid,
             "replay_same": bits(live) == bits(fresh),
-            "replay_lessons": len(fresh.book.lessons.all),
+            "replay_lessons": len(fresh.projection.lessons.all),
             "replay_seconds": time.perf_counter() - begin,
         }
 

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 import askone
 from askone._common.validate import as_row, as_rows
 from askone.errors import InvalidArgument
-from askone.learners.base import Learner
+from askone.learners import Forecasts
 from askone.questions.half_space import half_space
 from askone.session.row_selection import chosen
 
@@ -31,13 +31,12 @@ class Beliefs(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Curve(Learner[Beliefs]):
+class Curve(Forecasts[Beliefs]):
     """y = a + b |x|^power + noise with (a, b) on a grid, by Bayes' rule: a learner of one's own that forecasts."""
 
     power: float
     noise: float = 8.0
     space: ClassVar[askone.Real] = askone.Real(0, 100, decimals=0)
-    forecasts: ClassVar[bool] = True
     columns: ClassVar[int] = 1
     width: ClassVar[int] = 1
 

@@ -55,7 +55,7 @@ class AskedQuestion:
 def decided(given: Iterable[GivenAnswer], most: int, excluded: set[str]) -> tuple[int, bool] | None:
     """Return when, and with which answer, the majority of ``most`` people was certain; None: it is not.
 
-    >>> yes, no = Given(1, "a", "ann", True), Given(2, "b", "bob", False)
+    >>> yes, no = GivenAnswer(1, "a", "ann", True), GivenAnswer(2, "b", "bob", False)
     >>> decided([yes, no], 1, set()), decided([yes, no], 3, set()), decided([yes, no], 1, {"ann"})
     ((1, True), None, (2, False))
     """

@@ -33,6 +33,7 @@ from askone.questions.base import Answer, Question
 class Surrogate(AsksMany[SGDState], HasProbabilities[SGDState], TakesSlopes[SGDState]):
     """Stochastic gradient descent on a surrogate of a discrete problem.
 
+    >>> import numpy as np
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.labels.classes import Classes
     >>> from askone.learners.gradients.subset import Singletons
