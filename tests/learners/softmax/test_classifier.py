@@ -13,7 +13,7 @@ from askone.features.maps import Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.learners.abilities import Forecasts, able
 from askone.learners.contest import Contest
-from askone.learners.softmax import _compiled, set_likelihood
+from askone.learners.softmax import _compiled, classifier
 from askone.learners.softmax._compiled import Prior
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.session.simulation import simulate
@@ -105,7 +105,7 @@ def test_memory_is_bounded_and_what_is_forgotten_still_counts(monkeypatch):
     X, y = five(3000)
     whole = SetLikelihoodLearner(Classes(NAMES), Nystroem.from_rows(X, 40))
     everything = simulate(whole, X, Oracle(y), at=[]).state
-    monkeypatch.setattr(set_likelihood, "_STORED", 1)
+    monkeypatch.setattr(classifier, "_STORED", 1)
     small = SetLikelihoodLearner(Classes(NAMES), Nystroem.from_rows(X, 40))
     assert small.capacity == 256 < 3000 < whole.capacity
     state = simulate(small, X, Oracle(y), at=[]).state
