@@ -158,7 +158,7 @@ class FiniteSpace(Discrete):
         return out
 
     def best(self, merits: Array, rows: Array, seed: int = 0) -> Array:
-        """Return the place of the greatest merit in each row; ties at random (see ``draws.by_content``)."""
+        """Return the place of the greatest merit in each row; ties at random (see ``random_table.by_content``)."""
         best, spread = merits.max(axis=1, keepdims=True), np.ptp(merits, axis=1, keepdims=True)
         top = merits >= best - _TOLERANCE * spread
         choice = top.argmax(axis=1)

@@ -152,7 +152,7 @@ class CoinBetting(StepRule):
 class Average(ABC):
     """Which combination of the iterates predicts.
 
-    The accumulators (``copies``) are A with theta = s A, B of the closed form in ``kernels``,
+    The accumulators (``copies``) are A with theta = s A, B of the closed form in ``step_loops``,
     and for a tail the sums up to two marks.
     """
 
@@ -224,7 +224,7 @@ AVERAGES: dict[str, type[Average]] = {one.name: one for one in (NoAverage, Unifo
 
 
 def packed(rule: StepRule, average: Average, bound: float, ridge: float) -> Array:
-    """Return the vector R of ``kernels``."""
+    """Return the vector R of ``step_loops``."""
     R = np.zeros(step_loops.RULE_SIZE)
     R[step_loops.RULE], R[step_loops.GAMMA], R[step_loops.POWER] = rule.code, rule.gamma, rule.power
     R[step_loops.BOUND], R[step_loops.RIDGE], R[step_loops.FIRST] = bound, ridge, rule.first
@@ -233,7 +233,7 @@ def packed(rule: StepRule, average: Average, bound: float, ridge: float) -> Arra
 
 
 def start(rule: StepRule) -> Array:
-    """Return the vector S of ``kernels`` before any answer."""
+    """Return the vector S of ``step_loops`` before any answer."""
     S = np.zeros(step_loops.STATE_SIZE)
     S[step_loops.SCALE] = S[step_loops.LATE] = 1.0
     if rule.code == step_loops.COIN:

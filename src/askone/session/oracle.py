@@ -3,7 +3,7 @@
 It counts what it is asked, and answers one question per row unless told that rows may be asked
 again.  What a learner learns from is bools (the fully supervised baseline, which asks for labels by
 name, excepted and counted apart); in a simulation the compiled loop takes the bits itself, by
-comparing sealed projections with thresholds.  ``tests/test_leaks.py`` proves it for every learner:
+comparing sealed projections with thresholds.  ``tests/learners/test_leaks.py`` proves it for every learner:
 other labels that answer alike leave the same state, bit for bit.
 """
 

@@ -1,6 +1,6 @@
 """A campaign's model as it is kept, opened as far as asking needs it.
 
-The whole of it is an estimator, which is made where something is predicted (``building.unpack``): whoever asks
+The whole of it is an estimator, which is made where something is predicted (``model_builder.unpack``): whoever asks
 needs the learner alone, and scikit-learn is not loaded for it.
 
 >>> from askone.campaign.engine.model_builder import make_estimator, pack

@@ -67,7 +67,7 @@ def said(projection: Projection) -> dict[str, int]:
 
 
 def points(projection: Projection, labels: Kind) -> list[Measured]:
-    """Return the measured error along the campaign, from answers alone (see ``exams``)."""
+    """Return the measured error along the campaign, from answers alone (see ``measurement``)."""
     scores = [(place, score[answer], max(score)) for place, score, answer, _ in _scored(projection)]
     return curve(scores, share=labels.is_share)
 

@@ -279,7 +279,7 @@ class RandomThreshold(WeakGradient):
         return m + 1 if m > 1 else 1
 
     def plan(self, m: int, uniform: Array) -> Plan:
-        """Return the offset *is* the threshold."""
+        """Return directions with thresholds: here the offset *is* the threshold."""
         v = uniform[:, -1]
         offset = self.spread * (ndtri(v) if self.law == "normal" else 2 * v - 1)
         return Plan(_directions(m, uniform[:, :-1]), offset, np.ones(len(v)))

@@ -1,6 +1,6 @@
 """The contract of models: evaluate, and pull a step in label space back.
 
-The parameters of a model are a few *accumulators* of one shape (see ``kernels``): A, with
+The parameters of a model are a few *accumulators* of one shape (see ``step_loops``): A, with
 theta = s A, and for an average one or three more.  A model evaluates any combination of them and
 adds J(x)^T v to each with its own weight; linear features, a growing kernel expansion and a neural
 network differ in nothing else.
@@ -47,7 +47,7 @@ class Model(ABC, Generic[P]):
 
     @abstractmethod
     def rescaled(self, params: P, scale: float, cumulated: float) -> P:
-        """Return B <- B - cumulated A, A <- scale A (see ``kernels``)."""
+        """Return B <- B - cumulated A, A <- scale A (see ``step_loops``)."""
 
     @abstractmethod
     def to_arrays(self, params: P) -> dict[str, Array]:

@@ -1,4 +1,4 @@
-"""Saddle-point updates of the min-max game (see ``games``): exponentiated gradients for both players.
+"""Saddle-point updates of the min-max game (see ``equilibrium``): exponentiated gradients for both players.
 
 With v = softmax(a(x)) and mu = softmax(b(x)), S drawn from q = (1 - delta) mu + delta / #sets:
 

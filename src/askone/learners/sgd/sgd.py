@@ -45,7 +45,7 @@ _NO, _YES = np.zeros(1, dtype=np.int8), np.ones(1, dtype=np.int8)
 @final
 @dataclass(frozen=True, eq=False)
 class SGDState:
-    """Accumulators of the model and the vector S of ``kernels``."""
+    """Accumulators of the model and the vector S of ``step_loops``."""
 
     params: Any
     S: Array

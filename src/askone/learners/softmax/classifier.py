@@ -4,7 +4,7 @@ A bit says Y in A (the set asked, or its complement); the model is p(y|x) = soft
 the bank has its own prior, W ~ N(0, s I), and keeps the most likely W:
 
 - an answer is one damped natural-gradient step, W -= variance phi g, g = p - p(.|A);
-- when the number of answers has grown by a fifth, all stored bits are fitted again (``likelihoods.refit``);
+- when the number of answers has grown by a fifth, all stored bits are fitted again (``_compiled.refit``);
 - when the store is full, its older half becomes a normal prior (mean and precision, so that the fit stays where it
   is) and is forgotten: memory and time are bounded.
 

@@ -108,7 +108,7 @@ class Reconstruction(Run):
         return {"questions": _T, "bandwidth": _SIGMA, **found}
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """Much better with the same hyper-parameters; and with those of the code."""
+        """Return verdicts: better with the same hyper-parameters, and with those of the code."""
         errors = numbers["errors"]
         return [
             _better("with the same step size (text)", errors, _PAPER[1]),

@@ -204,7 +204,7 @@ class InfimumLoss(ClassCurves):
         return {**found, "tuning": found["tuning"]["active"], "ratio": ratio(active, infimum), "reached": until}
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """Return no major difference with the paper's step sizes; what a better one changes."""
+        """Return verdicts: no major difference with the paper's step sizes; what a better one changes."""
         middle, low, high = numbers["ratio"]
         last, when = numbers["at"][-1], {k: _when_below(v, numbers["at"][-1]) for k, v in numbers["reached"].items()}
         means = {name: float(np.mean(numbers[name], axis=0)[-1]) for name in self.variants}

@@ -139,7 +139,7 @@ class Usps(Splits):
     steps: ClassVar[dict[str, float]] = {ACTIVE: 15.0, PASSIVE: 60.0}
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """Large gains."""
+        """Return the verdict on large gains."""
         gains = _gains_of(numbers)
         return [
             Claim(
@@ -168,7 +168,7 @@ class Pendigits(Splits):
     steps: ClassVar[dict[str, float]] = {ACTIVE: 7.5, PASSIVE: 30.0}
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """Hardly any gain."""
+        """Return the verdict on hardly any gain."""
         gains = _gains_of(numbers)
         little = [gain < _IMPORTANT for gain in gains.values()]
         return [

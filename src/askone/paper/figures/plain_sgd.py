@@ -94,7 +94,7 @@ class PlainSGD(Run):
         }
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """Same slope in T, another constant; growth with m; what one bit costs."""
+        """Return verdicts on the slope in T, the constant, the growth with m, and what one bit costs."""
         (weak, wl, wh), (full, fl, fh) = (numbers["slopes"][f] for f in _FAMILIES)
         rate, low, high = numbers["growth"]["active"]
         cost, cl, ch = numbers["cost_growth"]

@@ -126,7 +126,7 @@ class SimplexLevels(Run):
         return {"points": results[:2], "three": results[2], "ten": results[3], "samples": results[4]}
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """Consistency, distance to the frontier, and what it is worth."""
+        """Return verdicts on consistency, the distance to the frontier, and what it is worth."""
         z, (eta_margin, z_margin) = numbers["points"][1]["z"], numbers["points"][1]["margins"]
         both = [numbers["three"], numbers["ten"]]
         closer = min(float(np.min(np.diff(one["margins"], axis=1))) for one in both)
@@ -230,7 +230,7 @@ class QueryStrategy(Run):
         return {"useful": useful, "error": (useful * (1 - useful) / total) ** 0.5, "questions": total, "more": more}
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """Return the share is right, its explanation is not."""
+        """Return the verdicts: the share is right, its explanation is not."""
         useful, error = numbers["useful"], 1.96 * numbers["error"]
         more = ", ".join(f"{share:.3f} for {m} classes" for m, share in numbers["more"].items())
         right = abs(useful - 2 / 3) < 5 * numbers["error"]

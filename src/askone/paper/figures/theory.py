@@ -143,7 +143,7 @@ class Bound(Run):
         ]
 
     def draw(self, numbers: Numbers) -> Figure:
-        """Against T for a few m with the right bound dashed; against m with both constants."""
+        """Draw against T for a few m, the right bound dashed, and against m with both constants."""
         figure, (left, right) = panels(2)
         ms, Ts = numbers["outputs"], numbers["horizons"]
         for m, colour in zip((ms[0], ms[len(ms) // 2], ms[-1]), COLOURS, strict=False):

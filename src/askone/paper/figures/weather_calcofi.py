@@ -156,7 +156,7 @@ class Weather(RealStreamRun):
     )
 
     def claims(self, numbers: Numbers) -> list[Claim]:
-        """Active below passive; the transitory regime; what the leaking start is worth."""
+        """Return verdicts: active below passive, the transitory regime, what the leaking start is worth."""
         return [_ends_below(numbers, "°C"), self._transitory(numbers), self._worth(numbers)]
 
     def _transitory(self, numbers: Numbers) -> Claim:
