@@ -1,21 +1,28 @@
 """Models saved when estimators had the arguments of their learners."""
 
+import io
+import json
+import zipfile
+
 import numpy as np
 import pytest
 
 import askone
 from askone import (
     SGD,
+    AskoneError,
     Bisection,
     Ellipsoid,
     Filters,
     Game,
     GenericScheme,
+    OneBitRegressor,
     RecursiveLeastSquares,
     Remembering,
     SetLikelihood,
     Thurstone,
     Wording,
+    load,
 )
 from askone.errors import InvalidFile
 from askone.estimators import model_file
@@ -117,3 +124,22 @@ def test_learners_are_saved_by_the_names_they_had():
     for name in ("SGD", "Filters", "Ellipsoid", "Game", "SetLikelihood", "Thurstone"):
         assert model_file.SAVEABLE[name].__name__ != name
         assert model_file.SAVEABLE[f"choice of {name}"] is getattr(askone, name)
+
+
+@pytest.mark.parametrize(("place", "value"), [(("learner", "space", "low"), [None, []]), (("open",), [""])])
+def test_a_damaged_document_is_refused_as_such(place, value):
+    model, kept, damaged = OneBitRegressor(0, 10, random_state=0).start(np.eye(3)), io.BytesIO(), io.BytesIO()
+    model.tell(model.ask([0.0, 0.0, 1.0]), True).save(kept)
+    with zipfile.ZipFile(kept) as old, zipfile.ZipFile(damaged, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "askone.json":
+                document = part = json.loads(content)
+                for step in place[:-1]:
+                    part = part[step]
+                part[place[-1]] = value
+                content = json.dumps(document).encode()
+            new.writestr(name, content)
+    damaged.seek(0)
+    with pytest.raises(AskoneError):
+        load(damaged)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from askone.errors import InvalidArgument, InvalidFile
+from askone.errors import AskoneError, InvalidArgument, InvalidFile
 from askone.estimators import model_file
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.classifier import OneBitClassifier
@@ -51,7 +51,9 @@ def load(path: model_file.Place, model: Model[Any] | None = None) -> Any:
     try:
         params = {name: model_file.decode(value, arrays, model) for name, value in document["params"].items()}
         return estimator(**modern(params, document["learner"]))._restored(document, arrays, model)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
+    except AskoneError:
+        raise
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
         raise InvalidFile(f"{model_file.shown(path)} is damaged: {error!r}") from error
 
 
