@@ -21,6 +21,7 @@ ENDS = {
     "efficiency": "# How many questions it takes",
     "untuned": "| two moons |",
     "server": "No fault was found.",
+    "trust": "## One arithmetic",
     "crashes": "nothing lost, nothing twice, live = replay",
 }
 NEEDS = {"server": "uvicorn", "crashes": "uvicorn", "efficiency": "matplotlib"}
