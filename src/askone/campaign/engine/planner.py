@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from askone._common import random_table
+from askone.campaign.engine._trainer import teaches
 from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.kinds.base import EXAM_UNIFORMS
@@ -145,8 +146,7 @@ class Planner:
         it did: two questions alike would tell it from the others.
         """
         asking = self.projection.asked[number]
-        teaches = asking.role == "" or able(self.learner, Forecasts)
-        if not quiet or not teaches or self.projection.overlap > 1:
+        if not quiet or not teaches(self.learner, asking) or self.projection.overlap > 1:
             draft = self.draft(following, self.projection.state)
             return draft, draft
         x = self.row_cache.features([asking.position])[0]
