@@ -295,6 +295,11 @@ class Campaign:
         with self._lock:
             return {"name": self.name, "title": self.title, **dashboard.counts(self.projection, now)}
 
+    def measured(self) -> dict[str, Any]:
+        """Return the learning curve, where it is heading, and whether later rows are predicted worse."""
+        with self._lock:
+            return dashboard.measured(self.projection, self.settings)
+
     def dashboard(self, now: float, column: str | None = None) -> dict[str, Any]:
         """Return all that a manager sees."""
         with self._lock:

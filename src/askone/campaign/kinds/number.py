@@ -134,7 +134,12 @@ class Numbers(Kind):
     def view(self, question: Question) -> View:
         if isinstance(question, Between):
             low, high, words = question.low, question.high, question.wording
-            ends = {"low": number_text(low), "high": number_text(high), "unit": words.unit, "name": words.amount((1.0,))}
+            ends = {
+                "low": number_text(low),
+                "high": number_text(high),
+                "unit": words.unit,
+                "name": words.amount((1.0,)),
+            }
             mark = {"y": (low + high) / 2, "low": low, "high": high}
             return View("range", {"range": ends}, mark=mark, density=question.density)
         if not isinstance(question, HalfSpace):
