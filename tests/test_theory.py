@@ -47,7 +47,10 @@ def test_the_mean_distance_of_a_gaussian_has_a_plus(d, sigma):
         return abs(d - sigma * y) * math.exp(-y * y / 2) / math.sqrt(2 * math.pi)
 
     exact = sum(quad(distance, *ends)[0] for ends in ((-12, d / sigma), (d / sigma, 12)))
-    first, second = d * erf(d / (math.sqrt(2) * sigma)), sigma * math.sqrt(2 / math.pi) * math.exp(-(d**2) / 2 / sigma**2)
+    first, second = (
+        d * erf(d / (math.sqrt(2) * sigma)),
+        sigma * math.sqrt(2 / math.pi) * math.exp(-(d**2) / 2 / sigma**2),
+    )
     assert first + second == pytest.approx(exact, rel=1e-9)
     assert first - second < exact - second
 
