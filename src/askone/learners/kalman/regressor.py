@@ -43,6 +43,7 @@ from askone.learners.abilities import (
     AsksMany,
     Forecasts,
     HasDeviation,
+    HasInterval,
     HasRange,
     Streams,
     TakesSlopes,
@@ -83,6 +84,7 @@ class BankState:
 @dataclass(frozen=True, eq=False)
 class FilterLearner(
     HasDeviation[BankState],
+    HasInterval[BankState],
     Forecasts[BankState],
     AsksMany[BankState],
     Streams[BankState],
@@ -200,7 +202,7 @@ class FilterLearner(
             features = self.maps[g](rows)
             for j, theta in enumerate(thetas):
                 values[:, j] += features @ theta[g, : features.shape[1]]
-        return self.space.from_unit(values)
+        return self.space.clipped(self.space.from_unit(values))
 
     def std(self, state: BankState, X: ArrayLike) -> Array:
         """Return the standard deviation of what is predicted (not of the labels), in the user's units, n x m."""
@@ -218,17 +220,35 @@ class FilterLearner(
         """
 
         def end_of(bank: Bank, at: Array, spread: Array) -> Array:
-            noise = self.grid[bank.alive, 2, None]
-            middle, deviation = at - self._lean * noise, np.sqrt(_WIDER * spread + noise**2)
-            ends = middle + self._lean * deviation  # each filter's own quantile: the mixture's is between them
-            low, high = ends.min(axis=0), ends.max(axis=0)
-            for _ in range(_HALVINGS):
-                half = (low + high) / 2
-                below = bank.weights @ ndtr((half - middle) / deviation) < self.quantile
-                low, high = np.where(below, half, low), np.where(below, high, half)
-            return np.asarray((low + high) / 2)
+            return self._quantile_of(bank, at, _WIDER * spread, self.quantile)
 
-        return self.space.from_unit(self._each(state, X, end_of))
+        return self.space.clipped(self.space.from_unit(self._each(state, X, end_of)))
+
+    def interval(self, state: BankState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array]:
+        """Return ends that hold ``level`` (0.9) of the labels by the filters' forecasts, n x m each.
+
+        Filter k says N(mu - s Phi^-1(tau), s^2 + q).  The noise s is what fits where it was asked: intervals
+        that hold for any law of labels ask about their ends (see ``Intervals``).
+        """
+        wanted = 0.9 if level is None else as_number(level, "level", 0.0, 1.0, strict=True)
+
+        def ends_of(bank: Bank, at: Array, spread: Array) -> Array:
+            return np.array([self._quantile_of(bank, at, spread, 0.5 + side * wanted / 2) for side in (-1, 1)])
+
+        low, high = (self.space.clipped(self.space.from_unit(end)) for end in self._each(state, X, ends_of, 2))
+        return low, high
+
+    def _quantile_of(self, bank: Bank, at: Array, spread: Array, tau: float) -> Array:
+        """Return t with P(Y <= t) = tau by weighted filters, in unit labels, for each row."""
+        noise = self.grid[bank.alive, 2, None]
+        middle, deviation = at - self._lean * noise, np.sqrt(spread + noise**2)
+        ends = middle + float(ndtri(tau)) * deviation  # each filter's own quantile: the mixture's is between them
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        for _ in range(_HALVINGS):
+            half = (low + high) / 2
+            below = bank.weights @ ndtr((half - middle) / deviation) < tau
+            low, high = np.where(below, half, low), np.where(below, high, half)
+        return np.asarray((low + high) / 2)
 
     def count(self, state: BankState) -> int:
         return state.answers
@@ -416,14 +436,14 @@ class FilterLearner(
             out[j] = (u[j] > 0, (c - rest) / u[j], variance / u[j] ** 2 - moments[j][1])
         return out
 
-    def _each(self, state: BankState, X: ArrayLike, value: Callable[[Bank, Array, Array], Array]) -> Array:
-        """Return a function of the filters' means and variances at each row, for each output, n x m."""
+    def _each(self, state: BankState, X: ArrayLike, value: Callable[[Bank, Array, Array], Array], *more: int) -> Array:
+        """Return a function of the filters' means and variances at each row, for each output, (more x) n x m."""
         rows, wanted = as_rows(X, self.columns), self._in_use(*state.banks)
-        out = np.empty((len(rows), self.space.m))
+        out = np.empty((*more, len(rows), self.space.m))
         for first in range(0, len(rows), _CHUNK):
             features = self._features(rows[first : first + _CHUNK], wanted)
             for j, bank in enumerate(state.banks):
-                out[first : first + _CHUNK, j] = value(bank, *bank.seen(features, self._places(bank)))
+                out[..., first : first + _CHUNK, j] = value(bank, *bank.seen(features, self._places(bank)))
         return out
 
     def _mixture(self, bank: Bank, features: Array) -> tuple[float, float]:
