@@ -32,6 +32,7 @@ from askone.learners.abilities import (
     HasInterval,
     HasRange,
     Streams,
+    TakesRanges,
     Wraps,
     able,
     ask_many,
@@ -67,7 +68,7 @@ class CalibratedState:
 class Calibrated(
     HasDeviation[CalibratedState],
     HasInterval[CalibratedState],
-    Forecasts[CalibratedState],
+    TakesRanges[CalibratedState],
     AsksMany[CalibratedState],
     Streams[CalibratedState],
     FindsRange[CalibratedState],
