@@ -38,6 +38,7 @@ from askone.campaign.engine.packed_model import beginning
 from askone.campaign.engine.planner import Planner
 from askone.campaign.engine.projection import STOPPED, Projection
 from askone.campaign.engine.row_cache import RowCache
+from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.output import dashboard
 from askone.campaign.output.views import picture_of, shown_row
 from askone.campaign.settings.settings import Settings
@@ -80,7 +81,7 @@ class Campaign:
         self.title = store.campaign(name).title
         """What it is called here: a restored copy has another title than its log."""
         self.rowless = self.settings.is_rowless(first.event.rows)
-        self._row_cache = RowCache(store, name)
+        self._row_cache = RowCache(store, name, in_runs=self.settings.ask.order == "file")
         self._spoilt, self._gold = True, list[int]()
         self._kept = self._judged = 0
         self._kept_at = self._now = 0.0
@@ -96,7 +97,8 @@ class Campaign:
     def _reload(self) -> None:
         """Read the log from its beginning; of the model only what came after the last state that was kept."""
         self._check(self.store.number(self.name))
-        projection = Projection(self._begun.learner, self._row_cache.features, self.settings.ask.overlap, self.rowless)
+        ask, pool = self.settings.ask, RowPool(self._begun.seed, self.settings.ask.exam_share)
+        projection = Projection(self._begun.learner, self._row_cache.features, ask.overlap, self.rowless, pool)
         self._note(projection, self.store.entries(self.name))
         if not self._fresh:
             self._adopt(projection)
@@ -193,7 +195,7 @@ class Campaign:
         if projection.rows != rows and not self.rowless:
             self._gold[:] = self.store.gold(self.name)
             for position in self._gold:
-                projection.take(position)
+                projection.pool.take(position)
 
     # -- serving ----------------------------------------------------------------------------------
 

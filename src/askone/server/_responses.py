@@ -154,6 +154,16 @@ class ThresholdResponse(ResponseModel):
 
 
 @final
+class RangeResponse(ResponseModel):
+    """Two numbers between which a yes says that the value lies: above the one, and not above the other."""
+
+    low: str
+    high: str
+    unit: str
+    name: str
+
+
+@final
 class PairResponse(ResponseModel):
     """Two items, the first of which a yes prefers."""
 
@@ -163,7 +173,7 @@ class PairResponse(ResponseModel):
 
 @final
 class QuestionResponse(ResponseModel):
-    """A question.  ``kind`` is "threshold", "set" or "pair", and says which of these parts it has."""
+    """A question.  ``kind`` is "threshold", "range", "set" or "pair", and says which of these parts it has."""
 
     lease: str
     number: int
@@ -172,6 +182,7 @@ class QuestionResponse(ResponseModel):
     sentence: str
     answers: list[str]
     threshold: ThresholdResponse | None
+    range: RangeResponse | None
     set: list[str] | None
     pair: PairResponse | None
     row: RowResponse

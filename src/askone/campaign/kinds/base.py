@@ -44,7 +44,7 @@ class Exam(NamedTuple):
 
 @final
 class View(NamedTuple):
-    """A question in parts: its sort ("threshold", "set" or "pair"), what a page shows, its own words for yes and no.
+    """A question in parts: its sort ("threshold", "range", "set" or "pair"), what a page shows, its own words for yes and no.
 
     A dashboard draws its ``mark``; ``mirrored``: a yes to the question is a no to what is drawn.  The question was
     drawn with a ``probability``, or its threshold with a ``density``.

@@ -19,6 +19,7 @@ from askone.labels.wording import YES_NO, Wording, number_text
 from askone.learners.abilities import Forecasts, able, deviation, interval, space_at
 from askone.learners.base import Learner
 from askone.questions.base import Question
+from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
 if TYPE_CHECKING:
@@ -131,6 +132,11 @@ class Numbers(Kind):
     # -- questions --------------------------------------------------------------------------------
 
     def view(self, question: Question) -> View:
+        if isinstance(question, Between):
+            low, high, words = question.low, question.high, question.wording
+            ends = {"low": number_text(low), "high": number_text(high), "unit": words.unit, "name": words.amount((1.0,))}
+            mark = {"y": (low + high) / 2, "low": low, "high": high}
+            return View("range", {"range": ends}, mark=mark, density=question.density)
         if not isinstance(question, HalfSpace):
             return super().view(question)
         sign = 1.0 if question.direction[0] > 0 else -1.0

@@ -57,7 +57,7 @@ def finished(projection: Projection) -> str | None:
         return None
     if projection.budget is not None and projection.seats_asked + projection.overlap > projection.budget:
         return "budget"
-    return None if projection.rowless or projection.next_rows(1) else "rows"
+    return None if projection.rowless or projection.pool.any_left() else "rows"
 
 
 def said(projection: Projection) -> dict[str, int]:
