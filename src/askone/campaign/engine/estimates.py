@@ -4,16 +4,18 @@ Predictions alone are biased, exams alone are few.  Together (prediction-powered
 model is worth, and precise where it is good.  With f the predictions of all N rows and one answer 1{y > c} about each
 of n rows that were drawn at random, c of density q,
 
-    y = m(f) + E (1{y > c} - S(c)) / q(c) ,      mean = 1/N sum_i m(f_i) + 1/n sum_j (1{y_j > c_j} - S_j(c_j)) / q_j(c_j)
+    y = m(f) + E r ,      r = (1{y > c} - S(c)) / q(c) ,      mean = 1/N sum_i m(f_i) + 1/n sum_j r_j
 
 for any function S of c with the integral m: here the tail of Laplace's law around f, so that an answer which the model
-foresees moves nothing.  The share above c0 is the mean of S_i(c0) plus that of (1{y_j > c_j} - S_j(c_j)) K(c_j) / q_j(c_j),
-K uniform around c0; the median is where this share is 1/2.
+foresees moves nothing.  The share above c0 is the mean of S_i(c0) plus that of r_j K(c_j), K uniform around c0; the
+median is where this share is 1/2.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple, final
 
@@ -21,14 +23,20 @@ import numpy as np
 from scipy.stats import t as student
 
 from askone._common.types import Array
+from askone.errors import InvalidArgument
+from askone.questions.base import Question
+from askone.questions.half_space import HalfSpace
 
+Ends = tuple[float | None, float | None, float | None, float | None]
+"""low, high, always_low, always_high of an estimate."""
 LEVEL = 0.95
 _LOOKED = 300  # bits at which an interval that always holds is narrowest
 _WINDOW = 30  # earlier corrections that say how much the next one counts
 _SCALES = np.geomspace(1e-3, 0.5, 40)  # of Laplace's law, in parts of the range
 _SHIFTS = np.linspace(-2.0, 2.0, 41)  # of all predictions, in scales
-_GRID = 200  # places at which the median is sought
+_GRID = 80  # places at which the median is sought
 _REACH = 2.0  # of a share's window to either side, in scales
+_UNKNOWN: Ends = (None, None, None, None)
 FEWEST = 10
 """Bits without which an interval is not given."""
 
@@ -54,8 +62,21 @@ class Estimate:
     labels: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return asdict(self)
+        """Return plain JSON values: None for what is not known."""
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in asdict(self).items()
+        }
+
+
+@final
+class ExamAnswer(NamedTuple):
+    """An exam that was answered: the question, what it scored, and what the model predicts of its row now."""
+
+    question: Question
+    answer: bool
+    score: float
+    predicted: Any
 
 
 @final
@@ -86,7 +107,7 @@ class Laplace(NamedTuple):
         >>> Laplace(0, 9, 1.0).tail(np.array([5.0, 5.0]), np.array([5.0, 40.0])).round(9).tolist()
         [0.5, 0.0]
         """
-        apart = c - f - self.shift
+        apart = c - np.clip(f + self.shift, self.low, self.high)
         away = 0.5 * np.exp(-np.abs(apart) / self.scale)
         return np.where(apart >= 0, away, 1.0 - away)
 
@@ -106,6 +127,24 @@ class Laplace(NamedTuple):
 
         found = min((cls(low, high, float(part * (high - low))) for part in _SCALES), key=surprise)
         return min((found._replace(shift=float(part * found.scale)) for part in _SHIFTS), key=surprise)
+
+
+def estimate_number(
+    what: str, predicted: Sequence[float], exams: Sequence[ExamAnswer], low: float | None, high: float | None
+) -> Estimate:
+    """Return the "mean", the "median" or the "share above 30" of numbers in a range (None: that of the predictions)."""
+    threshold = re.fullmatch(r"share above (-?[0-9]+(?:\.[0-9]*)?(?:e-?[0-9]{1,2})?)", what)
+    if what not in ("mean", "median") and threshold is None:
+        raise InvalidArgument("what", "'mean', 'median', or 'share above 30' with a number", repr(what)[:60])
+    # Questions with two ends say how far labels are from predictions, but not on which side.
+    asked = [(exam, exam.question) for exam in exams if isinstance(exam.question, HalfSpace)]
+    columns = [(exam.predicted, one.threshold, one.density, exam.answer) for exam, one in asked]
+    bits, rows = Bits(*np.array(columns, dtype=np.float64).reshape(-1, 4).T), np.array(predicted, dtype=np.float64)
+    ends = (float(rows.min()), float(rows.max()) + 1e-9) if low is None or high is None else (low, high)
+    law = Laplace.fitted(*ends, bits)
+    if threshold is not None:
+        return share_above(rows, bits, law, float(threshold[1]))
+    return (mean if what == "mean" else median)(rows, bits, law)
 
 
 def mean(predicted: Array, bits: Bits, law: Laplace) -> Estimate:
@@ -130,9 +169,10 @@ def share_above(predicted: Array, bits: Bits, law: Laplace, c: float) -> Estimat
 
 def median(predicted: Array, bits: Bits, law: Laplace) -> Estimate:
     """Return the median label: where the share above is 1/2, and from where to where it may be."""
-    low, high = np.quantile(predicted, [0.02, 0.98]) + [-law.scale, law.scale]
+    low, high = np.quantile(predicted, [0.02, 0.98]) + law.scale * np.array([-1.0, 1.0])
     places = np.linspace(max(low, law.low), min(high, law.high), _GRID)
-    found = [share_above(predicted, bits, law, float(c)) for c in places]
+    rows = np.quantile(predicted, (np.arange(5 * _GRID) + 0.5) / (5 * _GRID))  # as good as all of them, and quicker
+    found = [share_above(rows, bits, law, float(c)) for c in places]
 
     middle = int(np.argmin([abs(one.value - 0.5) for one in found]))
 
@@ -144,7 +184,7 @@ def median(predicted: Array, bits: Bits, law: Laplace) -> Estimate:
         return float(places[at])
 
     known = len(bits.answers) >= FEWEST
-    ends = [end(*one) if known else None for one in (("low", -1), ("high", 1), ("always_low", -1), ("always_high", 1))]
+    ends = (end("low", -1), end("high", 1), end("always_low", -1), end("always_high", 1)) if known else _UNKNOWN
     return Estimate(float(places[middle]), *ends, len(bits.answers), len(predicted), float(np.median(predicted)))
 
 
@@ -158,12 +198,9 @@ def proportion(successes: Array, rows: int) -> Estimate:
     n = len(successes)
     value = float(np.mean(successes)) if n else math.nan
     # Two of each kind more (Agresti and Coull): a run of successes is no proof of perfection.
-    middle = (float(np.sum(successes)) + 2.0) / (n + 4.0)
-    scaled = np.concatenate([successes, [0.0, 0.0, 1.0, 1.0]])
-    found = _interval(middle, float(np.std(scaled)), n + 4)
-    shown = None if n == 0 else max(middle * (1 - middle), 1e-9)
-    labels = None if shown is None else float(n)
-    return _within(Estimate(value, *(found if n >= FEWEST else (None,) * 4), n, rows, None, labels), 0.0, 1.0)
+    more = np.concatenate([successes, [0.0, 0.0, 1.0, 1.0]])
+    ends = _interval(float(more.mean()), float(more.std()), len(more)) if n >= FEWEST else _UNKNOWN
+    return _within(Estimate(value, *ends, n, rows, labels=float(n)), 0.0, 1.0)
 
 
 def _corrected(model: float, corrections: Array, rows: int, spread: float, telling: int | None = None) -> Estimate:
@@ -174,7 +211,7 @@ def _corrected(model: float, corrections: Array, rows: int, spread: float, telli
     """
     n = len(corrections)
     if min(n, n if telling is None else telling) < FEWEST:
-        return Estimate(model, None, None, None, None, n, rows, model)
+        return Estimate(model, *_UNKNOWN, n, rows, model)
     weights = _weights(corrections)
     value = float(weights @ corrections)
     effective = 1.0 / float(weights @ weights)
@@ -194,7 +231,9 @@ def _weights(corrections: Array) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-def _interval(value: float, deviation: float, n: float, telling: int | None = None) -> tuple[float, float, float, float]:
+def _interval(
+    value: float, deviation: float, n: float, telling: int | None = None
+) -> tuple[float, float, float, float]:
     """Return the ends for whoever looks once (Student's), and for whoever looks always.
 
     The latter is an asymptotic confidence sequence: a normal mixture's boundary with the estimated deviation,
