@@ -1,6 +1,7 @@
 """Estimates of a whole table: unbiased by integration, and their intervals cover."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def test_an_answer_corrects_a_prediction_without_bias(y, f, shift):
     parts = sorted({0.0, 1.0, y, min(max(f + shift, 0.0), 1.0)})
     integral = sum(
         quad(lambda c: ((y > c) - law.tail(np.array(f), np.array(c)).item()) / q, a, b, epsabs=1e-12)[0]
-        for a, b in zip(parts, parts[1:], strict=False)
+        for a, b in pairwise(parts)
     )
     assert law.mean(np.array([f])).item() + integral == pytest.approx(y, abs=1e-9)
 
