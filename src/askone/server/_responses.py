@@ -283,6 +283,31 @@ class ImportResponse(ResponseModel):
 
 
 @final
+class EstimateResponse(ResponseModel):
+    """An estimate of a group of rows (the empty group: of all); see ``askone.campaign.engine.estimates``."""
+
+    group: str
+    value: float | None
+    low: float | None
+    high: float | None
+    always_low: float | None
+    always_high: float | None
+    bits: int
+    rows: int
+    model: float | None
+    labels: float | None
+
+
+@final
+class EstimatesResponse(ResponseModel):
+    """Estimates of the whole table, or of its groups, the largest first."""
+
+    what: str
+    by: str | None
+    estimates: list[EstimateResponse]
+
+
+@final
 class ExclusionResponse(ResponseModel):
     """Whether a person is excluded, and how many answers that concerns."""
 
