@@ -15,8 +15,8 @@ from rich.table import Table
 from askone._common.validate import as_count
 from askone.campaign.campaign import Campaign
 from askone.cli.console import progress
-from askone.cli.demo.flats import flats
-from askone.cli.demo.play import make, play
+from askone.cli.demo.annotators import make, play
+from askone.cli.demo.tasks import flats
 from askone.store.open import open_store
 
 PEOPLE = 8

@@ -17,13 +17,9 @@ from rich.console import Console
 
 from askone._common.validate import as_count, as_number
 from askone.cli import console as printing
-from askone.cli.demo.annotators import Crowd, SimulatedPerson
-from askone.cli.demo.base import DemoTask, Flipping
-from askone.cli.demo.digits import FLIP, digits
-from askone.cli.demo.drinks import drinks
-from askone.cli.demo.flats import flats
+from askone.cli.demo.annotators import Crowd, SimulatedPerson, make, play
 from askone.cli.demo.headless import headless
-from askone.cli.demo.play import make, play
+from askone.cli.demo.tasks import FLIP, DemoTask, Flipping, digits, drinks, flats
 from askone.server.config import ServerConfig
 from askone.server.runner import require_free, serve
 from askone.server.security.tokens import TOKEN, digest, new_id, new_secret
