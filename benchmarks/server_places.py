@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,8 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import killing
 import numpy as np
-from killing import bits
+from killing import bits, enrolled
 from numpy.typing import NDArray
 from server_load import Decide, Record
 
@@ -30,7 +30,6 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, Settings
 from askone.campaign.tables.open import open_table
-from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.session.log import Answered, Asked
 from askone.store.open import open_store
 from askone.store.verification import verify
@@ -104,18 +103,7 @@ def make(url: str, task: Task, people: int) -> tuple[float, list[tuple[str, str]
 def people_of(url: str, campaign: str, count: int) -> list[tuple[str, str]]:
     """People who may answer in a campaign: their ids and tokens."""
     with closing(open_store(url)) as store:
-        return [_person(store.accounts, campaign, f"p{i:03}") for i in range(count)]
-
-
-def _person(accounts: Any, campaign: str, name: str) -> tuple[str, str]:
-    secret = new_secret(TOKEN)
-    if accounts.user(name) is None:
-        accounts.add_user(name, name, "annotator", None)
-    accounts.add_member(campaign, name, "annotator")
-    accounts.add_token(
-        new_secret("t")[:20], digest(secret), secret[:9], name, ("answer",), time.time() + 86_400, "load"
-    )
-    return name, secret
+        return [(who, enrolled(store.accounts, campaign, who)) for who in (f"p{i:03}" for i in range(count))]
 
 
 def checked(url: str, name: str, loads: Sequence[Record]) -> dict[str, Any]:
@@ -190,43 +178,12 @@ class Server:
 
 
 @contextmanager
-def serving(url: str, processes: int = 1, log: Path | None = None) -> Iterator[Server]:
-    """A server until the end of the block; its log goes to a file."""
-    command = [sys.executable, "-m", "askone", "serve", "--store", url, "--port", "0", "--processes", str(processes)]
+def serving(url: str, folder: Path, processes: int = 1) -> Iterator[Server]:
+    """A server until the end of the block; its log goes into the folder."""
     begin = time.perf_counter()
-    with (log or Path(os.devnull)).open("ab") as lines:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=lines, text=True)
-    try:
-        assert process.stdout is not None
-        address = None
-        for line in process.stdout:
-            if (address := re.search(r"askone serves http://127\.0\.0\.1:(\d+)", line)) is not None:
-                break
-        if address is None:
-            raise RuntimeError(f"askone serve ended with {process.wait()}: see its log")
-        port = int(address[1])
-        _wait_for(f"http://127.0.0.1:{port}/health/ready")
-        yield Server(port, process.pid, time.perf_counter() - begin, cpu_seconds(family(process.pid)))
-    finally:
-        process.terminate()
-        try:
-            process.communicate(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-
-
-def _wait_for(url: str, seconds: float = 120.0) -> None:
-    end = time.perf_counter() + seconds
-    while True:
-        try:
-            with urllib.request.urlopen(url, timeout=5) as response:
-                response.read()
-            return
-        except OSError:
-            if time.perf_counter() > end:
-                raise
-            time.sleep(0.02)
+    with killing.Server(url, folder, processes=processes) as server:
+        server.wait()
+        yield Server(server.port, server.pid, time.perf_counter() - begin, cpu_seconds(family(server.pid)))
 
 
 def family(pid: int) -> list[int]:

@@ -18,7 +18,7 @@ from askone.cli.files import any_store, known_store
 from askone.errors import InvalidArgument
 from askone.server.security.access import SCOPES
 from askone.server.security.passwords import Passwords, valid_password
-from askone.server.security.tokens import TOKEN, digest, new_id, new_secret
+from askone.server.security.tokens import issue_token, new_id
 from askone.store.accounts.accounts import Accounts
 from askone.store.accounts.users import User
 from askone.store.store import Store
@@ -99,9 +99,7 @@ def _token(accounts: Accounts, chosen: argparse.Namespace) -> str:
     if not scopes or any(scope not in SCOPES for scope in scopes):
         raise InvalidArgument("--scopes", f"some of {','.join(SCOPES)}", chosen.scopes)
     expires = time.time() + _DAY * as_number(chosen.days, "--days", 0.0, 36_500.0, strict=True)
-    token = new_secret(TOKEN)
-    accounts.add_token(new_id("t"), digest(token), token[:9], user.id, scopes, expires, chosen.title)
-    return token
+    return issue_token(accounts, user.id, scopes, expires, chosen.title)[1]
 
 
 def _user(accounts: Accounts, name: str) -> User:

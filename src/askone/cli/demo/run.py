@@ -22,7 +22,7 @@ from askone.cli.demo.headless import headless
 from askone.cli.demo.tasks import FLIP, DemoTask, Flipping, digits, drinks, flats
 from askone.server.config import ServerConfig
 from askone.server.runner import require_free, serve
-from askone.server.security.tokens import TOKEN, digest, new_id, new_secret
+from askone.server.security.tokens import digest, issue_token, new_id, new_secret
 from askone.store.open import open_store
 from askone.store.store import Store
 
@@ -118,10 +118,9 @@ def hired(store: Store, tasks: list[DemoTask], demo: Demo) -> list[SimulatedPers
         for place, task in enumerate(tasks):
             if accounts.role_in(task.name, person) is None:
                 accounts.add_member(task.name, person, "annotator")
-            secret, ends = new_secret(TOKEN), time.time() + 3600 * _HOURS
-            accounts.add_token(new_id("t"), digest(secret), secret[:9], person, ("answer",), ends, "demonstration")
+            _, token = issue_token(accounts, person, ("answer",), time.time() + 3600 * _HOURS, "demonstration")
             knowledge = Flipping(task.knowledge, FLIP) if task.name == "digits" else task.knowledge
-            found.append(SimulatedPerson(task.name, secret, knowledge, 100 * number + place))
+            found.append(SimulatedPerson(task.name, token, knowledge, 100 * number + place))
     return found
 
 

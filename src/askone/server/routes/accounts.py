@@ -22,7 +22,7 @@ from askone.server._responses import (
     UserSummary,
 )
 from askone.server.security.passwords import valid_password
-from askone.server.security.tokens import TOKEN, csrf_token, digest, equal_secrets, new_id, new_secret
+from askone.server.security.tokens import csrf_token, digest, equal_secrets, issue_token, new_id
 from askone.store.accounts.accounts import Accounts
 from askone.store.accounts.users import User
 from askone.version import __version__
@@ -175,10 +175,9 @@ async def add_token(ctx: RequestContext, body: NewToken) -> NewTokenResponse:
         raise forbidden("A token cannot allow more than what it is made with.")
     if len(await to_thread(ctx.accounts.tokens, ctx.user.id)) >= 50:
         raise conflict("You have 50 tokens: revoke some first.")
-    token, name = new_secret(TOKEN), new_id("t")
     expires = ctx.now + 86400 * body.expires_days
-    scopes = tuple(sorted(set(body.scopes)))
-    await to_thread(ctx.accounts.add_token, name, digest(token), token[:9], ctx.user.id, scopes, expires, body.title)
+    scopes = sorted(set(body.scopes))
+    name, token = await to_thread(issue_token, ctx.accounts, ctx.user.id, scopes, expires, body.title)
     return NewTokenResponse(id=name, token=token, expires=expires)
 
 
