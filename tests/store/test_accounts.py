@@ -199,7 +199,5 @@ def test_settings(accounts):
     accounts.put("secret", "1")
     accounts.put("secret", "2")
     assert accounts.get("secret") == "2"
-    assert accounts.put_once("secret", "3") == "2"
-    assert accounts.put_once("other", "3") == "3"
     accounts.put("secret", None)
     assert accounts.get("secret") is None

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar, final
@@ -23,6 +22,7 @@ from typing import Any, TypeVar, final
 from askone._common.validate import as_choice
 from askone.campaign.kinds.base import CellType
 from askone.campaign.output._parquet import ParquetPages
+from askone.store.entries import as_json
 
 Record = dict[str, Any]
 Column = tuple[str, CellType]
@@ -34,8 +34,6 @@ _BOM = "\ufeff"
 # Also their wide forms, which some spreadsheets take for the plain ones.
 _FORMULA = frozenset("=+-@＝＋－＠")
 _FIRST = frozenset("'\t\r\n")
-as_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-"""Compact JSON: no NaN, letters as they are."""
 
 
 def safe_cell(text: str) -> str:

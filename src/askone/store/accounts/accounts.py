@@ -92,14 +92,8 @@ class Accounts(UserRepository, WebhookRepository):
         """Keep a setting; None forgets it."""
         if value is None:
             self._run("DELETE FROM settings WHERE name = ?", name)
-            return
-        self._run(PUT_SETTING, name, value)
-
-    def put_once(self, name: str, value: str) -> str:
-        """Keep a setting unless there is one; the one that holds, for all who try at the same time."""
-        self._run("INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO NOTHING", name, value)
-        kept = self.get(name)
-        return value if kept is None else kept
+        else:
+            self._run(PUT_SETTING, name, value)
 
     def add_session(self, hash: str, user: str, csrf: str, expires: float) -> None:
         """Add a session: a user signs in."""
