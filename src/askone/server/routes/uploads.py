@@ -19,7 +19,7 @@ from askone.campaign.lazy import forecast as forecasting
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Cells, Table
-from askone.campaign.tables.image_folder import IMAGE, ImageTable
+from askone.campaign.tables.image_tables import IMAGE, ImageTable
 from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict, invalid
