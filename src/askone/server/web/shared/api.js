@@ -70,8 +70,7 @@ async function once(method, path, body, { keepalive = false, patience = PATIENCE
   if (mark) headers["If-None-Match"] = mark;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (!safe(method) && csrf) headers["X-CSRF-Token"] = csrf;
-  const clock = new AbortController();
-  const timer = setTimeout(() => clock.abort(), patience);
+  const signal = AbortSignal.timeout(patience);
   let response;
   let text;
   try {
@@ -82,19 +81,17 @@ async function once(method, path, body, { keepalive = false, patience = PATIENCE
       credentials: "same-origin",
       redirect: "error",
       cache: "no-store",
-      signal: clock.signal,
+      signal,
       keepalive,
     });
     text = await response.text();
   } catch {
-    const late = clock.signal.aborted;
+    const late = signal.aborted;
     throw new ApiError({
       status: 0,
       code: late ? "timeout" : "offline",
       message: late ? "The server took too long to answer." : "The server cannot be reached.",
     });
-  } finally {
-    clearTimeout(timer);
   }
   if (mark && response.status === 304) return UNCHANGED;
   marked?.(response.headers.get("ETag"));
