@@ -75,7 +75,6 @@ class HealthResponse(ResponseModel):
 # Accounts
 
 
-@final
 class UserSummary(ResponseModel):
     """An account."""
 
@@ -85,12 +84,9 @@ class UserSummary(ResponseModel):
 
 
 @final
-class UserResponse(ResponseModel):
+class UserResponse(UserSummary):
     """An account, and whether it is disabled."""
 
-    id: str
-    name: str
-    role: str
     disabled: bool
 
 
@@ -103,8 +99,8 @@ class CampaignMembership(ResponseModel):
     role: str
 
 
-class SessionResponse(ResponseModel):
-    """Who is signed in, and where."""
+class MeResponse(ResponseModel):
+    """The person who is signed in, and where."""
 
     user: UserSummary | None
     csrf: str | None
@@ -114,12 +110,7 @@ class SessionResponse(ResponseModel):
 
 
 @final
-class MeResponse(SessionResponse):
-    """The person who is signed in."""
-
-
-@final
-class JoinResponse(SessionResponse):
+class JoinResponse(MeResponse):
     """Who is signed in, and the campaign of the invitation."""
 
     campaign: str

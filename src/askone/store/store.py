@@ -227,13 +227,8 @@ class Store:
         found = self._found(f"SELECT key FROM media WHERE campaign = {_ID} ORDER BY key", name)
         return [key for (key,) in found]
 
-    def snapshot(self, name: str) -> tuple[int, str, bytes] | None:
-        """Return the latest state that was kept: how much it has learnt, a fingerprint, and its bytes."""
-        found = self.snapshots(name)
-        return found[-1] if found else None
-
     def snapshots(self, name: str) -> list[tuple[int, str, bytes]]:
-        """Return all states that were kept, the latest last."""
+        """Return the states that were kept, the latest last: how much it has learnt, a fingerprint, and its bytes."""
         query = f"SELECT seq, fingerprint, data FROM snapshots WHERE campaign = {_ID} ORDER BY seq"
         return [(seq, mark, bytes(data)) for seq, mark, data in self._found(query, name)]
 

@@ -147,11 +147,6 @@ class Accounts(UserRepository, WebhookRepository):
         record = {"id": id, "hash": hash, "campaign": self._campaign(campaign), "title": title, "uses": 0}
         self._add("invitations", "the invitation", {**record, "expires": expires, "most_uses": most_uses})
 
-    def invitation(self, hash: str) -> Invitation | None:
-        """Return the invitation of a secret's hash, whether or not it can still be used."""
-        found = self._read(_INVITATION + "i.hash = ?", hash)
-        return Invitation(*found[0]) if found else None
-
     def invitations(self, campaign: str) -> list[Invitation]:
         """Return all invitations to a campaign."""
         self._campaign(campaign)
