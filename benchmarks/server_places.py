@@ -186,15 +186,24 @@ def serving(url: str, folder: Path, processes: int = 1) -> Iterator[Server]:
         yield Server(server.port, server.pid, time.perf_counter() - begin, cpu_seconds(family(server.pid)))
 
 
+def _told(path: str) -> str:
+    """What the system says, or nothing: a process may be gone."""
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""
+
+
+def _stat(pid: int) -> list[str]:
+    """The numbers of a process, after its name."""
+    return _told(f"/proc/{pid}/stat").rpartition(")")[2].split()
+
+
 def family(pid: int) -> list[int]:
     """A process and all that it started."""
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                after = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
+        if entry.name.isdecimal() and (after := _stat(int(entry.name))):
             parents.setdefault(int(after[1]), []).append(int(entry.name))
     found, left = [], [pid]
     while left:
@@ -206,36 +215,20 @@ def family(pid: int) -> list[int]:
 
 def stolen_seconds() -> float:
     """Processor time that other virtual machines had while this one wanted it; 0 where that is not known."""
-    try:
-        fields = Path("/proc/stat").read_text().splitlines()[0].split()
-    except OSError:
-        return 0.0
+    fields = _told("/proc/stat").partition("\n")[0].split()
     return int(fields[8]) / _TICK if len(fields) > 8 else 0.0
 
 
 def cpu_seconds(pids: Sequence[int]) -> float:
     """Time on processors so far, of processes that are there."""
-    total = 0
-    for pid in pids:
-        try:
-            after = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        total += int(after[11]) + int(after[12])
-    return total / _TICK
+    found = [after for pid in pids if (after := _stat(pid))]
+    return sum(int(after[11]) + int(after[12]) for after in found) / _TICK
 
 
 def memory(pids: Sequence[int], name: str = "VmRSS") -> float:
     """MiB of memory, resident now or at most (VmHWM)."""
-    total = 0
-    for pid in pids:
-        try:
-            text = Path(f"/proc/{pid}/status").read_text()
-        except OSError:
-            continue
-        found = re.search(rf"{name}:\s+(\d+) kB", text)
-        total += int(found[1]) if found else 0
-    return total / 1024
+    texts = (_told(f"/proc/{pid}/status") for pid in pids)
+    return sum(int(found[1]) for text in texts if (found := re.search(rf"{name}:\s+(\d+) kB", text))) / 1024
 
 
 def command(*arguments: str) -> dict[str, float]:
