@@ -535,7 +535,7 @@ def test_processes_are_killed_and_nothing_acknowledged_is_lost(tmp_path, postgre
 
 def test_what_a_dead_maker_left_is_taken_away_in_time(any_store, monkeypatch):
     database = any_store._database
-    number = _campaigns._hidden(database, ("", "", b""))
+    number = _campaigns._hidden(database)
     assert _campaigns.sweep(database) == 0, "made by this very process"
     monkeypatch.setattr(_campaigns, "_PROCESS", "another")
     assert _campaigns._is_dead(f"{os.getpid()} before {platform.node()}"), "this number, another process"
