@@ -199,7 +199,7 @@ def test_parquet_comes_in_row_groups(monkeypatch):
 
 
 def test_parquet_needs_its_extra(monkeypatch):
-    monkeypatch.setattr("askone.campaign.output._parquet.parquet", None)
+    monkeypatch.setattr("askone.campaign.output._formats.parquet", None)
     with pytest.raises(MissingExtra, match=r"askone\[server\]"):
         list(file_chunks([], (("n", "int"),), "parquet"))
 
