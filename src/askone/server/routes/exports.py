@@ -93,7 +93,6 @@ async def restore(ctx: RequestContext, query: Restoring) -> CampaignNameResponse
     async with _received(ctx, "backup.zip") as path:
         name = await to_thread(_restore, ctx, path, query.name)
     await to_thread(ctx.accounts.add_member, name, ctx.user.id, "manager")
-    ctx.services.auth.clear_cache()
     return CampaignNameResponse(name=name)
 
 

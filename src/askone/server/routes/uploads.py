@@ -187,7 +187,6 @@ async def create(ctx: RequestContext, body: NewCampaign) -> CampaignNameResponse
         raise conflict("A campaign of this name exists.", "name_taken")
     async with ctx.services.heavy_slots:
         await to_thread(_create, ctx, name, settings, upload)
-    ctx.services.auth.clear_cache()
     return CampaignNameResponse(name=name)
 
 
