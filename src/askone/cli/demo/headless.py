@@ -75,10 +75,9 @@ def _table(lines: list[dict[str, Any]]) -> Table:
         table.add_column(name, justify="right")
     for line in lines:
         found = line["measured"]
-        shown = ("not yet", "") if found is None else (f"{found['value']:,.0f}", f"{_half(found):,.0f}")
+        shown = ("not yet", "")
+        if found is not None:
+            half = max(found["high"] - found["value"], found["value"] - found["low"])
+            shown = (f"{found['value']:,.0f}", f"{half:,.0f}")
         table.add_row(str(line["answers"]), *shown, f"{line['true']:,.0f}")
     return table
-
-
-def _half(point: Mapping[str, float]) -> float:
-    return max(point["high"] - point["value"], point["value"] - point["low"])
