@@ -1,5 +1,4 @@
 // The one way to the server: JSON in, JSON out, the CSRF token sent along, every failure an ApiError.
-// A path may be written "/campaigns" or "/api/v1/campaigns".
 
 const ROOT = "/api/v1";
 const PATIENCE = 30_000;
@@ -26,7 +25,6 @@ const UNCHANGED = Symbol("unchanged");
 // undefined: not asked yet; null: nobody is signed in.
 let csrf;
 
-const address = (path) => (path.startsWith("/api/") ? path : ROOT + path);
 const safe = (method) => method === "GET";
 
 /** Who is signed in, their campaigns, and whether the server needs its first set-up. */
@@ -74,7 +72,7 @@ async function once(method, path, body, { keepalive = false, patience = PATIENCE
   let response;
   let text;
   try {
-    response = await fetch(address(path), {
+    response = await fetch(ROOT + path, {
       method,
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),
@@ -139,7 +137,7 @@ export async function upload(path, file, onprogress = () => {}) {
   if (csrf === undefined) await me();
   return new Promise((resolve, reject) => {
     const call = new XMLHttpRequest();
-    call.open("POST", address(path));
+    call.open("POST", ROOT + path);
     call.setRequestHeader("Accept", "application/json");
     call.setRequestHeader("Content-Type", "application/octet-stream");
     // Header values are Latin-1: a name is sent percent-encoded.
