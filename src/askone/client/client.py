@@ -103,7 +103,8 @@ class Client:
     def tell(self, question: Posed, answer: object, took: float | None = None) -> None:
         """Answer: a bool, or one of ``question.answers``; ``took`` seconds, or the time since it was asked."""
         took = time.monotonic() - self._began if took is None else as_number(took, "took", 0.0)
-        bit = _bit(question, answer)
+        known = isinstance(answer, str) and answer in question.answers
+        bit = answer == question.answers[0] if known else yes_or_no(answer)
         self._serve("answers", {"lease": question.lease, "answer": bit, "id": _new_id(), "took": took})
 
     def skip(self, question: Posed, reason: str = "skip") -> None:
@@ -320,12 +321,6 @@ class Client:
         if not response.is_success:
             response.read()
         return response
-
-
-def _bit(question: Posed, answer: object) -> bool:
-    if isinstance(answer, str) and answer in question.answers:
-        return answer == question.answers[0]
-    return yes_or_no(answer)
 
 
 def _new_id() -> str:

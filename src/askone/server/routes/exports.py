@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import io
 from asyncio import to_thread
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -26,7 +26,6 @@ KINDS = {
     "label-studio": "application/json",
 }
 _ENDINGS = {"label-studio": "json"}
-_CHUNK = 1 << 16
 
 
 async def _stream(chunks: Iterator[bytes], kind: str, name: str) -> StreamingResponse:
@@ -76,33 +75,18 @@ def _estimates(store: Store, name: str, query: EstimateQuery) -> EstimatesRespon
 async def model(ctx: RequestContext) -> Response:
     """Return the model, in the format that ``askone.load`` reads."""
     async with ctx.services.heavy_slots:
-        path = await to_thread(_saved, ctx.store, ctx.campaign_name)
-    return await _stream(_file(path), "application/zip", f"{ctx.campaign_name}.askone")
+        content = await to_thread(_model_file, ctx.store, ctx.campaign_name)
+    return await _stream(iter([content]), "application/zip", f"{ctx.campaign_name}.askone")
 
 
 def _opened(store: Store, name: str) -> campaign.Campaign:
     return campaign.Campaign.open(store, name)
 
 
-def _saved(store: Store, name: str) -> Path:
-    with tempfile.NamedTemporaryFile(prefix="askone-", suffix=".askone", delete=False) as out:
-        path = Path(out.name)
-    try:
-        with path.open("wb") as out:
-            model_file.write_model(_opened(store, name), out)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    return path
-
-
-def _file(path: Path) -> Iterator[bytes]:
-    try:
-        with path.open("rb") as source:
-            while piece := source.read(_CHUNK):
-                yield piece
-    finally:
-        path.unlink(missing_ok=True)
+def _model_file(store: Store, name: str) -> bytes:
+    out = io.BytesIO()
+    model_file.write_model(_opened(store, name), out)
+    return out.getvalue()
 
 
 async def log(ctx: RequestContext) -> Response:
@@ -122,7 +106,6 @@ async def restore(ctx: RequestContext, query: Restoring) -> CampaignNameResponse
     async with _received(ctx, "backup.zip") as path:
         name = await to_thread(_restore, ctx, path, query.name)
     await to_thread(ctx.accounts.add_member, name, ctx.user.id, "manager")
-    ctx.services.auth.clear_cache()
     return CampaignNameResponse(name=name)
 
 
