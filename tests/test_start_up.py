@@ -26,6 +26,7 @@ from askone.cli import main
 from askone.estimators import model_file
 from askone.labels.losses import Median
 from askone.paper import strategies
+from askone.questions.between import Between
 from askone.questions.comparison import BestOf, PairSum, Prefer
 from askone.questions.registry import FAMILIES
 from askone.questions.slope import Slope
@@ -92,6 +93,7 @@ assert campaign.status(3.0)["answers"] == 1
 
 def test_questions_of_every_family_are_read_by_whoever_loaded_none():
     samples = (
+        Between(310.0, 390.0),
         Subset(("a", "b")),
         Prefer("a", "b"),
         BestOf(("a", "b", "c")),

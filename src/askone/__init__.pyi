@@ -25,6 +25,7 @@ from .labels.classes import Finite as Finite
 from .labels.number import Real as Real
 from .labels.ranking import Ranking as Ranking
 from .labels.wording import Wording as Wording
+from .questions.between import Between as Between
 from .questions.half_space import HalfSpace as HalfSpace
 from .questions.registry import question_from_json as question_from_json
 from .questions.reveal import Reveal as Reveal

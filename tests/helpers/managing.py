@@ -62,7 +62,7 @@ def settings(kind: str, t: Words = same) -> dict[str, Any]:
             "overlap": 1,
             "gold_share": 0.0,
             "exam_share": 0.1,
-            "order": "stream",
+            "order": "random",
             "per_person": None,
             "target": None,
             "price": 0.05,

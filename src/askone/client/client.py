@@ -166,6 +166,11 @@ class Client:
         """Return what the model says of these rows, with its uncertainty."""
         return list(self._json("GET", self._path("predictions"), params={"keys": ",".join(map(str, keys))}))
 
+    def estimate(self, what: str, by: str | None = None) -> list[Record]:
+        """Return an estimate of the whole table, such as its "mean", or of each group of rows by a column."""
+        params = {"what": what} if by is None else {"what": what, "by": by}
+        return list(self._json("GET", self._path("estimate"), params=params)["estimates"])
+
     def export(self, what: str, path: str | Path, form: str | None = None) -> Path:
         """Write the answers, predictions, model, log or backup into a file, which appears whole or not at all.
 

@@ -232,6 +232,14 @@ class PredictionsFormat(Parameters):
 
 
 @final
+class EstimateQuery(Parameters):
+    """What is estimated, such as "mean" or "share above 30", and the column of the groups."""
+
+    what: Annotated[str, Field(min_length=1, max_length=100)]
+    by: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+
+
+@final
 class Restoring(Parameters):
     """A new name for what is restored."""
 

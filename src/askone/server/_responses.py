@@ -169,6 +169,16 @@ class ThresholdResponse(ResponseModel):
 
 
 @final
+class RangeResponse(ResponseModel):
+    """Two numbers between which a yes says that the value lies: above the one, and not above the other."""
+
+    low: str
+    high: str
+    unit: str
+    name: str
+
+
+@final
 class PairResponse(ResponseModel):
     """Two items, the first of which a yes prefers."""
 
@@ -178,7 +188,7 @@ class PairResponse(ResponseModel):
 
 @final
 class QuestionResponse(ResponseModel):
-    """A question.  ``kind`` is "threshold", "set" or "pair", and says which of these parts it has."""
+    """A question.  ``kind`` is "threshold", "range", "set" or "pair", and says which of these parts it has."""
 
     lease: str
     number: int
@@ -187,6 +197,7 @@ class QuestionResponse(ResponseModel):
     sentence: str
     answers: list[str]
     threshold: ThresholdResponse | None
+    range: RangeResponse | None
     set: list[str] | None
     pair: PairResponse | None
     row: RowResponse
@@ -284,6 +295,31 @@ class ImportResponse(ResponseModel):
     already: int
     unknown: int
     other: int
+
+
+@final
+class EstimateResponse(ResponseModel):
+    """An estimate of a group of rows (the empty group: of all); see ``askone.campaign.engine.estimates``."""
+
+    group: str
+    value: float | None
+    low: float | None
+    high: float | None
+    always_low: float | None
+    always_high: float | None
+    bits: int
+    rows: int
+    model: float | None
+    labels: float | None
+
+
+@final
+class EstimatesResponse(ResponseModel):
+    """Estimates of the whole table, or of its groups, the largest first."""
+
+    what: str
+    by: str | None
+    estimates: list[EstimateResponse]
 
 
 @final

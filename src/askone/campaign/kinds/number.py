@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, final
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
+from askone.campaign.engine.estimates import Estimate, ExamAnswer, estimate_number
 from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View
 from askone.campaign.settings.section import Words, about, section
 from askone.errors import InvalidArgument
@@ -19,6 +20,7 @@ from askone.labels.wording import YES_NO, Wording, number_text
 from askone.learners.abilities import Forecasts, able, deviation, interval, space_at
 from askone.learners.base import Learner
 from askone.questions.base import Question
+from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ class Numbers(Kind):
     is_share: ClassVar[bool] = False
     view_kind: ClassVar[str] = "threshold"
     is_drawn_by_rows: ClassVar[bool] = True
+    estimates: ClassVar[tuple[str, ...]] = ("mean", "median", "share above 30")
     usage: ClassVar[str] = "number (with --low and --high)"
     places: ClassVar[Mapping[str, str]] = {"names": "name"}
     options: ClassVar[Mapping[str, str]] = {
@@ -131,6 +134,16 @@ class Numbers(Kind):
     # -- questions --------------------------------------------------------------------------------
 
     def view(self, question: Question) -> View:
+        if isinstance(question, Between):
+            low, high, words = question.low, question.high, question.wording
+            ends = {
+                "low": number_text(low),
+                "high": number_text(high),
+                "unit": words.unit,
+                "name": words.amount((1.0,)),
+            }
+            mark = {"y": (low + high) / 2, "low": low, "high": high}
+            return View("range", {"range": ends}, mark=mark, density=question.density)
         if not isinstance(question, HalfSpace):
             return super().view(question)
         sign = 1.0 if question.direction[0] > 0 else -1.0
@@ -183,6 +196,10 @@ class Numbers(Kind):
         columns = {"std": spread, "low": low, "high": high}
         told = {name: [None] * len(X) if one is None else one[:, 0].tolist() for name, one in columns.items()}
         return {"prediction": self._within(values).tolist(), **told}
+
+    def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
+        """Return the mean, the median or the share above a threshold (see ``engine.estimates``)."""
+        return estimate_number(what, predicted, exams, self.low, self.high)
 
     def _within(self, values: Array) -> Array:
         return values if self.low is None else np.clip(values, self.low, self.high)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from askone.campaign.engine.drift import drift
 from askone.campaign.engine.measurement import FIRST, Measured, continued, curve
 from askone.campaign.engine.projection import Projection
 from askone.campaign.kinds.base import Kind
@@ -57,7 +58,7 @@ def finished(projection: Projection) -> str | None:
         return None
     if projection.budget is not None and projection.seats_asked + projection.overlap > projection.budget:
         return "budget"
-    return None if projection.rowless or projection.next_rows(1) else "rows"
+    return None if projection.rowless or projection.pool.any_left() else "rows"
 
 
 def said(projection: Projection) -> dict[str, int]:
@@ -86,6 +87,16 @@ def errors(projection: Projection, labels: Kind) -> list[tuple[float, float]]:
     return [(1 - value if labels.is_share else value, most) for value, most in found]
 
 
+def drifting(projection: Projection, settings: Settings) -> dict[str, float] | None:
+    """Return the errors at earlier and at later rows, where rows come in file order and the later are clearly worse."""
+    if settings.ask.order != "file":
+        return None
+    asked = (projection.asked[lesson.number] for lesson in projection.lessons.all)
+    places = [one.position for one in asked if one.score is not None and one.most is not None]
+    found = drift([(at, error) for at, (error, _) in zip(places, errors(projection, settings.labels), strict=True)])
+    return None if found is None else found._asdict()
+
+
 def measured(projection: Projection, settings: Settings) -> dict[str, Any]:
     """Return the learning curve, and where it is heading."""
     labels = settings.labels
@@ -101,7 +112,7 @@ def measured(projection: Projection, settings: Settings) -> dict[str, Any]:
         "waiting": None if found else {"have": sum(1 for _ in _scored(projection)), "need": FIRST},
     }
     forecast = None if ahead is None else {"points": [[p.n, p.low, p.value, p.high] for p in ahead]}
-    return {"curve": learning, "forecast": forecast}
+    return {"curve": learning, "forecast": forecast, "drift": drifting(projection, settings)}
 
 
 def spent(projection: Projection, settings: Settings) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from starlette.responses import Response, StreamingResponse
 from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
 from askone.server._context import RequestContext
 from askone.server._errors import conflict
-from askone.server._requests import AnswersFormat, PredictionsFormat, Restoring
-from askone.server._responses import CampaignNameResponse, ImportResponse
+from askone.server._requests import AnswersFormat, EstimateQuery, PredictionsFormat, Restoring
+from askone.server._responses import CampaignNameResponse, EstimateResponse, EstimatesResponse, ImportResponse
 from askone.server.security.rate_limits import stream_body
 from askone.store.store import Store
 
@@ -57,6 +57,19 @@ async def predictions(ctx: RequestContext, query: PredictionsFormat) -> Response
         opened = await to_thread(_opened, ctx.store, ctx.campaign_name)
     chunks = export.prediction_chunks(opened, query.format)
     return await _stream(chunks, KINDS[query.format], f"{ctx.campaign_name}-predictions.{query.format}")
+
+
+async def estimate(ctx: RequestContext, query: EstimateQuery) -> EstimatesResponse:
+    """Return an estimate of the whole table, or of each group of rows that have the same value in a column."""
+    async with ctx.services.heavy_slots:
+        return await to_thread(_estimates, ctx.store, ctx.campaign_name, query)
+
+
+def _estimates(store: Store, name: str, query: EstimateQuery) -> EstimatesResponse:
+    opened = _opened(store, name)
+    found = {"": opened.estimate(query.what)} if query.by is None else opened.estimate(query.what, query.by)
+    lines = [EstimateResponse(group=group, **one.to_json()) for group, one in found.items()]
+    return EstimatesResponse(what=query.what, by=query.by, estimates=lines)
 
 
 async def model(ctx: RequestContext) -> Response:
