@@ -24,7 +24,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, final, overload
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.campaign.engine.batch import Batch, looked_up
 from askone.campaign.engine.commands import Request, Result
+from askone.campaign.engine.estimates import Estimate
 from askone.campaign.engine.handlers import decide
 from askone.campaign.engine.measurement import reached
 from askone.campaign.engine.packed_model import beginning
@@ -40,6 +41,7 @@ from askone.campaign.engine.projection import STOPPED, Projection
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.output import dashboard
+from askone.campaign.output.estimation import estimated, estimated_by
 from askone.campaign.output.views import picture_of, shown_row
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
@@ -282,6 +284,12 @@ class Campaign:
             for row, one, record in zip(rows, shown, records, strict=True)
         ]
 
+    def predict(self, X: Array) -> list[Any]:
+        """Return what the model predicts of rows as it sees them."""
+        with self._lock:
+            self.learn()
+            return self._predicted(X)["prediction"]
+
     def prediction_pages(self, size: int) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:
         """Yield the same of all rows, without what people see of them: keys and columns, page by page."""
         for keys, X in self.store.feature_pages(self.name, size):
@@ -289,6 +297,18 @@ class Campaign:
                 self.learn()
                 columns = self._predicted(X.astype(np.float64))
             yield keys, columns
+
+    @overload
+    def estimate(self, what: str, by: None = None) -> Estimate: ...
+    @overload
+    def estimate(self, what: str, by: str) -> dict[str, Estimate]: ...
+    def estimate(self, what: str, by: str | None = None) -> Estimate | dict[str, Estimate]:
+        """Estimate something of the whole table, or of each group of rows that have the same value in a column.
+
+        Of numbers the "mean", the "median" or a "share above 30"; of classes and orders the "accuracy".  Right whatever
+        the model is worth: see ``engine.estimates``.
+        """
+        return estimated(self, what) if by is None else estimated_by(self, what, by)
 
     def status(self, now: float) -> dict[str, Any]:
         """Return how far it is."""

@@ -137,7 +137,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         Another ``level`` stretches them as it would for normal labels.
         """
         stream = self._started()
-        if not abilities.able(stream.learner, abilities.HasInterval):
+        if self.interval is None or not abilities.able(stream.learner, abilities.HasInterval):
             reason = "a level such as 0.9 from the start: questions at the median do not tell how far labels spread"
             raise InvalidArgument("interval", reason, self.interval)
         rows = self._validated(X, reset=False)

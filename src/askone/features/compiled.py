@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from askone._common.compiled import exp, jit, jit_sum
+from askone._common.arithmetic import exp
+from askone._common.compiled import dot, jit
 from askone._common.types import Array
 
 
@@ -31,16 +32,16 @@ def gaussian(X: Array, Z: Array, bandwidth: float, out: Array) -> None:
             out[i, j] = exp(factor * out[i, j])
 
 
-@jit_sum
+@jit
 def gaussian_line(X: Array, Z: Array, bandwidth: float, a: Array, out: Array) -> None:
     """out[i] = sum_j exp(-(x_i - z_j)^2 / (2 sigma^2)) a_j in one dimension, without writing the matrix."""
-    factor = -0.5 / (bandwidth * bandwidth)
+    factor, section = -0.5 / (bandwidth * bandwidth), np.empty(Z.shape[1])
     for i in range(X.shape[0]):
-        x, total = X[i, 0], 0.0
+        x = X[i, 0]
         for j in range(Z.shape[1]):
             difference = x - Z[0, j]
-            total += exp(factor * (difference * difference)) * a[j]
-        out[i] = total
+            section[j] = exp(factor * (difference * difference))
+        out[i] = dot(section, a)
 
 
 @jit

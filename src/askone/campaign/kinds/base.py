@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, fina
 import numpy as np
 
 from askone._common.types import Array
+from askone.campaign.engine.estimates import Estimate, ExamAnswer, proportion
 from askone.campaign.settings.section import plain
 from askone.errors import InvalidArgument
 from askone.labels.base import Space
@@ -91,6 +92,8 @@ class Kind(ABC):
     """Whether there must be a table."""
     rehearsed: ClassVar[int] = 2_000
     """Answers that a forecast rehearses at most: its curve ends there, its cost does not."""
+    estimates: ClassVar[tuple[str, ...]] = ("accuracy",)
+    """What may be estimated of the whole table: see ``estimate``."""
     options: ClassVar[Mapping[str, str]] = {}
     """Options of ``askone new``, and the settings that they give."""
     usage: ClassVar[str]
@@ -182,6 +185,13 @@ class Kind(ABC):
     @abstractmethod
     def predicted(self, estimator: Any, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
         """Return predictions for rows, or for everybody: a list for each column."""
+
+    def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
+        """Return what exams and predictions say of rows: here the share of the latest half of exams that was right."""
+        if what not in self.estimates:
+            raise InvalidArgument("what", " or ".join(map(repr, self.estimates)), repr(what)[:60])
+        latest = np.array([exam.score for exam in exams[len(exams) // 2 :]], dtype=np.float64)
+        return proportion(latest, len(predicted))
 
     # -- forecasts --------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import { drawCurve, tableOfCurve } from "../charts/learning-curve.js";
 import { el, show } from "../shared/dom.js";
 import { Figure } from "../charts/chart.js";
 import { choice } from "../shared/fields.js";
+import { Estimates } from "./estimates.js";
 import { Predictions } from "./predictions.js";
 import { drawNotes, drawTiles } from "./tiles.js";
 
@@ -33,6 +34,7 @@ export class Overview {
     this.cloud = new Figure({ title: "Cloud of questions", draw: drawCloud, table: tableOfCloud, extra: this.columns, by: "both", empty: "Each question that is answered becomes a mark here." });
     this.activity = new Figure({ title: "Activity", draw: drawBars, table: tableOfBars, empty: "Answers per minute, once people answer." });
     this.predictions = new Predictions(shared);
+    this.estimates = new Estimates(shared);
   }
 
   path() {
@@ -43,7 +45,7 @@ export class Overview {
   open(panel) {
     show(panel, el("div", { class: "stack" }, this.notes, this.tiles,
       el("div", { class: "halves" }, el("div", { class: "stack" }, this.curve.element, this.activity.element), this.cloud.element),
-      this.predictions.element));
+      this.predictions.element, this.estimates.element));
     this.predictions.refresh();
   }
 
