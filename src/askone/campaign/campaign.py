@@ -32,7 +32,6 @@ from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.campaign.engine.batch import Batch, looked_up
 from askone.campaign.engine.commands import Request, Result
-from askone.campaign.engine.estimates import Estimate
 from askone.campaign.engine.handlers import decide
 from askone.campaign.engine.measurement import reached
 from askone.campaign.engine.packed_model import beginning
@@ -40,6 +39,7 @@ from askone.campaign.engine.planner import Planner
 from askone.campaign.engine.projection import STOPPED, Projection
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.row_pool import RowPool
+from askone.campaign.kinds.estimates import Estimate
 from askone.campaign.output import dashboard
 from askone.campaign.output.estimation import estimated, estimated_by
 from askone.campaign.output.views import picture_of, shown_row
@@ -306,7 +306,7 @@ class Campaign:
         """Estimate something of the whole table, or of each group of rows that have the same value in a column.
 
         Of numbers the "mean", the "median" or a "share above 30"; of classes and orders the "accuracy".  Right whatever
-        the model is worth: see ``engine.estimates``.
+        the model is worth: see ``kinds.estimates``.
         """
         return estimated(self, what) if by is None else estimated_by(self, what, by)
 

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from typing import Any, Generic, Literal, Self, TypeVar, final
+from typing import Any, Literal, Self, final
 
 from pydantic import BaseModel, ConfigDict
-from starlette.responses import Response
-
-T = TypeVar("T", covariant=True)
-_ENCODER = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=lambda model: model.model_dump()
-)
 
 
 class ResponseModel(BaseModel):
@@ -24,22 +16,6 @@ class ResponseModel(BaseModel):
     def of(cls, record: object) -> Self:
         """Return what a record has of these fields."""
         return cls.model_validate(record, from_attributes=True)
-
-
-@final
-class JsonResponse(Response, Generic[T]):
-    """A response whose body is a model, or plain JSON values; handlers that need no header return the body itself."""
-
-    media_type = "application/json"
-
-    def __init__(self, body: T, status: int = 200, known_tag: str | None = None) -> None:
-        """``known_tag`` is the tag of what a page that polls has already: the same content is not sent again."""
-        content, headers = _ENCODER.encode(body).encode("utf-8", "replace"), {}
-        if known_tag is not None:
-            headers["ETag"] = tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
-            if known_tag.removeprefix("W/") == tag:  # a proxy that compresses makes the tag a weak one
-                content, status = b"", 304
-        super().__init__(content, status, headers)
 
 
 @final
@@ -299,7 +275,7 @@ class ImportResponse(ResponseModel):
 
 @final
 class EstimateResponse(ResponseModel):
-    """An estimate of a group of rows (the empty group: of all); see ``askone.campaign.engine.estimates``."""
+    """An estimate of a group of rows (the empty group: of all); see ``askone.campaign.kinds.estimates``."""
 
     group: str
     value: float | None

@@ -11,7 +11,6 @@ import numpy as np
 
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
-from askone.campaign.engine.estimates import Estimate, ExamAnswer, estimate_number
 from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View
 from askone.campaign.settings.section import Words, about, section
 from askone.errors import InvalidArgument
@@ -25,12 +24,15 @@ from askone.questions.half_space import HalfSpace
 
 if TYPE_CHECKING:
     from askone._common import compiled
+    from askone.campaign.kinds import estimates
+    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.estimators import regressor
     from askone.estimators.learner_choices import defaults
     from askone.estimators.learner_choices.base import LearnerChoice
 else:
     compiled = lazy_import("askone._common.compiled")
+    estimates = lazy_import("askone.campaign.kinds.estimates")
     regressor = lazy_import("askone.estimators.regressor")
     defaults = lazy_import("askone.estimators.learner_choices.defaults")
 
@@ -63,7 +65,7 @@ class Numbers(Kind):
     is_share: ClassVar[bool] = False
     view_kind: ClassVar[str] = "threshold"
     is_drawn_by_rows: ClassVar[bool] = True
-    estimates: ClassVar[tuple[str, ...]] = ("mean", "median", "share above 30")
+    estimable: ClassVar[tuple[str, ...]] = ("mean", "median", "share above 30")
     usage: ClassVar[str] = "number (with --low and --high)"
     places: ClassVar[Mapping[str, str]] = {"names": "name"}
     options: ClassVar[Mapping[str, str]] = {
@@ -198,8 +200,8 @@ class Numbers(Kind):
         return {"prediction": self._within(values).tolist(), **told}
 
     def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
-        """Return the mean, the median or the share above a threshold (see ``engine.estimates``)."""
-        return estimate_number(what, predicted, exams, self.low, self.high)
+        """Return the mean, the median or the share above a threshold (see ``kinds.estimates``)."""
+        return estimates.estimate_number(what, predicted, exams, self.low, self.high)
 
     def _within(self, values: Array) -> Array:
         return values if self.low is None else np.clip(values, self.low, self.high)

@@ -7,6 +7,7 @@ import re
 from asyncio import to_thread
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, final
 
 from starlette.datastructures import FormData, UploadFile
@@ -96,10 +97,14 @@ def _described(upload: Upload) -> UploadResponse:
     )
 
 
-@lru_cache(maxsize=4)
 def _table(upload: Upload) -> Table:
+    return _opened(upload.path, upload.title)
+
+
+@lru_cache(maxsize=4)
+def _opened(path: Path, title: str) -> Table:
     # A file is read from end to end to be opened, and looked at several times before it becomes a campaign.
-    return tables.open_table(upload.path, name=upload.title)
+    return tables.open_table(path, name=title)
 
 
 async def preview(ctx: RequestContext, body: SettingsBody) -> PreviewResponse:
@@ -213,7 +218,7 @@ def _add(ctx: RequestContext, upload: Upload) -> int:
 
 def _remove(ctx: RequestContext, upload: Upload) -> None:
     """Remove an upload: its file is of no use any more, and no table keeps it open."""
-    _table.cache_clear()
+    _opened.cache_clear()
     ctx.services.uploads.remove(upload)
 
 
