@@ -11,7 +11,6 @@ import math
 import numpy as np
 
 from askone._common.compiled import jit
-from askone._common.types import Array
 
 _ROUNDING = 6755399441055744.0  # 1.5 * 2^52: adding it rounds a double to an integer, in its low bits
 _LOG2_HIGH, _LOG2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # the high part times k is exact
