@@ -100,6 +100,12 @@ class AskSettings:
         ),
     ] = 0.0
     exam_share: Annotated[float, about("share of questions that measure the model", ge=0, le=0.9)] = 0.15
+    exams: Annotated[
+        Literal["error", "mean", "both"],
+        about(
+            'what they measure, for numbers: "error": the model\'s; "mean": the labels\' as well, less exactly; "both"'
+        ),
+    ] = "error"
     order: Annotated[
         Literal["stream", "uncertain"],
         about('"stream": rows as they come; "uncertain": those that should tell most'),
