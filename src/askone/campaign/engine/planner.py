@@ -129,11 +129,12 @@ class Planner:
         question: Question | None = None
         if plan.role == "exam":
             uniform = random_table.uniforms(self.seed, plan.number, 1, EXAM_UNIFORMS, random_table.EXAM)[0]
-            found = self.labels.exam(self.learner, state, x, uniform, self._exam_plan(float(uniform[-1])))
+            made_by = self._exam_plan(float(uniform[-1]))
+            found = self.labels.exam(self.learner, state, x, uniform, made_by)
             if found is not None:
                 heaviest = found.most if found.heaviest is None else found.heaviest
                 question, score = found.question, [*found.score, found.most, heaviest]
-                aside = {**aside, "role": "exam", "score": score, "predicted": found.predicted}
+                aside |= {"role": "exam", "score": score, "predicted": found.predicted, "aim": made_by.aim}
         if question is None:
             uniform = random_table.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
             question = self.labels.plausible(self.learner.ask(state, x, uniform), self.learner, state)

@@ -151,6 +151,7 @@ class Projection:
             bounds[0] if bounds else None,
             bounds[-1] if bounds else None,
             aside.get("predicted"),
+            aside.get("aim", "error"),
         )
         self.seats_asked += 1 if aside.get("role") == "gold" else self.overlap
         self.numbers = max(self.numbers, number + 1)

@@ -51,6 +51,8 @@ class AskedQuestion:
     heaviest: float | None = None
     """What an exam could have scored at most, and how far apart its scores could have been (see ``Exam``)."""
     predicted: Any = None
+    aim: str = "error"
+    """What the model predicted when an exam was made, and what that was to measure."""
     given: list[GivenAnswer] = field(default_factory=list)
 
 

@@ -273,18 +273,18 @@ class FilterLearner(
 
     def chance(self, state: BankState, x: ArrayLike, question: Question) -> float:
         """Return p(yes): the filters' word, by weight."""
-        features = self._features(as_row(x, self.columns), self._in_use(*state.banks))
+        row, (bank, *_) = as_row(x, self.columns), state.banks
         if isinstance(question, Between):
             low, high = self._between(question)
-            inside = self._above(state.banks[0], features, low) - self._above(state.banks[0], features, high)
-            return self._said(state.banks[0], inside)
+            return self._said(bank, self._above(bank, row, low) - self._above(bank, row, high))
+        features = self._features(row, self._in_use(*state.banks)) if len(state.banks) > 1 else np.empty(0)
         ((j, (side, threshold, extra)), *_) = self._shares(state, features, *self._told(question)).items()
-        above = self._said(state.banks[j], self._above(state.banks[j], features, threshold, extra))
+        above = self._said(state.banks[j], self._above(state.banks[j], row, threshold, extra))
         return above if side else 1 - above
 
-    def _above(self, bank: Bank, features: Array, c: float, extra: float = 0.0) -> Array:
+    def _above(self, bank: Bank, row: Array, c: float, extra: float = 0.0) -> Array:
         """Return P(label > c) of each filter, at one row."""
-        at, spread = bank.seen(features, self._places(bank))
+        at, spread = bank.seen_at(row, lambda: self._features(row, self._in_use(bank)), self._places(bank))
         noise = self.grid[bank.alive, 2]
         return np.asarray(ndtr((at[:, 0] - self._lean * noise - c) / np.sqrt(spread[:, 0] + noise**2 + extra)))
 
