@@ -56,14 +56,12 @@ from askone.questions.base import Answer, Question
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace, bundle_question, half_space, in_unit_labels
 
-NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(17))
+NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(19))
 PRIORS = (0.1, 0.5, 2.5)
 _LAPSE = 0.12  # of the rarer answer, in the weights alone: a surprise or two is no proof against a filter
-_WARY = float(__import__("os").environ.get("WARY", 0.2))  # flips that some filters reckon with whatever is declared: answers may have been mixed up for a while
-_NOISIER = float(__import__("os").environ.get("NOISIER", 0.5))
-_SUSPICION = float(__import__("os").environ.get("SUS", 2))
-_WROOM = int(__import__("os").environ.get("WROOM", 2))
-_YOUNG = float(__import__("os").environ.get("YOUNG", 1))
+_WARY = 0.2  # flips that some filters reckon with whatever is declared: answers may have been mixed up for a while
+_UNLIKELY = 4.0  # nats, of evidence against flips that nobody declared, and against noise beyond the range
+_YOUNG = 1.0  # nats that a filter is behind the one that it begins as
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
 _OTHERS = 1000
@@ -180,11 +178,12 @@ class FilterLearner(
         place = np.arange(len(self.grid))
         noisier = len(self.noises) - 1 - place % len(self.noises)
         prior = place // len(self.noises) % len(self.priors)
-        spare = (noisier % 2 == 0) & (prior == len(self.priors) // 2)
+        spare = (noisier % 4 == 0) & (prior == len(self.priors) // 2)
         alive = np.flatnonzero(np.where(self.grid[:, 3] == self.flip, place % len(self.noises) % 2 == 0, spare))
         kind = DiagonalBank if self.diagonal else FullBank
         begun = kind.begun(alive, self.grid[alive, 1], self.size)
-        return BankState((replace(begun, evidence=_NOISIER * np.log(self.grid[alive, 2]) - _SUSPICION * (self.grid[alive, 3] > self.flip)),) * self.space.m, 0)
+        doubts = (self.grid[alive, 3] > self.flip) + (self.grid[alive, 2] > 1.0)
+        return BankState((replace(begun, evidence=-_UNLIKELY * doubts),) * self.space.m, 0)
 
     @property
     def local(self) -> bool:
@@ -399,7 +398,7 @@ class FilterLearner(
         halvings = (bank.count // _FIRST_LOOK).bit_length() - 1
         ranked, plain = sorted(best, key=lambda g: (-best[g], g)), len(self.maps) * len(self.priors)
         kept = [g for g in ranked if g < plain][: max(_GROUPS, plain >> halvings)]
-        kept += [g for g in ranked if g >= plain][: max(_WROOM, len(self.maps) >> halvings)]
+        kept += [g for g in ranked if g >= plain][: max(_GROUPS, len(self.maps) >> halvings)]
         hopeful = bank.evidence > bank.evidence.max() - _BEHIND
         # One that forgives stays whatever it forecasts: after a change the sure ones would never come round.
         hopeful |= bank.alive == bank.alive[groups == ranked[0]].max()
