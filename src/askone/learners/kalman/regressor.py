@@ -26,7 +26,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import cast, final
 
 import numpy as np
@@ -57,10 +56,12 @@ from askone.questions.base import Answer, Question
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace, bundle_question, half_space, in_unit_labels
 
-NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(17))
+NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(19))
 PRIORS = (0.1, 0.5, 2.5)
 _LAPSE = 0.12  # of the rarer answer, in the weights alone: a surprise or two is no proof against a filter
-_WARY = 0.1  # flips that some filters reckon with whatever is declared: answers may have been mixed up for a while
+_WARY = 0.2  # flips that some filters reckon with whatever is declared: answers may have been mixed up for a while
+_UNLIKELY = 4.0  # nats, of evidence against flips that nobody declared, and against noise beyond the range
+_YOUNG = 1.0  # nats that a filter is behind the one that it begins as
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
 _OTHERS = 1000
@@ -182,7 +183,9 @@ class FilterLearner(
         spare = (noisier % 4 == 0) & (prior == len(self.priors) // 2)
         alive = np.flatnonzero(np.where(self.grid[:, 3] == self.flip, place % len(self.noises) % 2 == 0, spare))
         kind = DiagonalBank if self.diagonal else FullBank
-        return BankState((kind.begun(alive, self.grid[alive, 1], self.size),) * self.space.m, 0)
+        begun = kind.begun(alive, self.grid[alive, 1], self.size)
+        doubts = (self.grid[alive, 3] > self.flip) + (self.grid[alive, 2] > 1.0)
+        return BankState((replace(begun, evidence=-_UNLIKELY * doubts),) * self.space.m, 0)
 
     @property
     def local(self) -> bool:
@@ -397,33 +400,34 @@ class FilterLearner(
         halvings = (bank.count // _FIRST_LOOK).bit_length() - 1
         ranked, plain = sorted(best, key=lambda g: (-best[g], g)), len(self.maps) * len(self.priors)
         kept = [g for g in ranked if g < plain][: max(_GROUPS, plain >> halvings)]
-        kept += [g for g in ranked if g >= plain][: max(1, len(self.maps) >> halvings)]
+        kept += [g for g in ranked if g >= plain][: max(_GROUPS, len(self.maps) >> halvings)]
         hopeful = bank.evidence > bank.evidence.max() - _BEHIND
         # One that forgives stays whatever it forecasts: after a change the sure ones would never come round.
         hopeful |= bank.alive == bank.alive[groups == ranked[0]].max()
         stay = np.flatnonzero(np.isin(groups, kept) & hopeful)
         if len(stay) < len(groups):
             bank = bank.taken(stay)
-        return self._refined(bank) if bank.count == _SECOND_LOOK else bank
+        return self._with_neighbours(bank)
 
-    def _refined(self, bank: Bank) -> Bank:
-        """Return the bank with noise scales between those that are left: a filter begins as the next noisier one.
+    def _with_neighbours(self, bank: Bank) -> Bank:
+        """Return the bank with filters next to the one that foretold best: of more and less noise, of more and no doubt.
 
-        Early on a noise scale need not be right, and fewer filters are faster; later a gain of twice too
-        much or too little costs questions.  As S is about proportional to s^2, so is the new one's.
+        Each begins as that one, with S as s^2, which it is about proportional to; it pays for not having been there.
+        So no scale is lost for good to answers that were mixed up for a while, or to an early chance.  A gain of
+        twice too much or too little costs questions in the end: the steps become smaller.
         """
-        order = np.argsort(bank.alive)
-        alive = bank.alive[order]
-        pairs = [i for i, (a, b) in enumerate(pairwise(alive)) if b - a in (2, 4)]
-        between = [i for i in pairs if alive[i] // len(self.noises) == alive[i + 1] // len(self.noises)]
-        noisier = order[[i + 1 for i in between]]
-        if not between:
+        leader = int(np.argmax(bank.evidence))
+        k, scales = int(bank.alive[leader]), len(self.noises)
+        step, half = (2 if bank.count < _SECOND_LOOK else 1), len(self.grid) // 2
+        near = [k + side * step for side in (-1, 1) if 0 <= k % scales + side * step < scales]
+        if self.grid[-1, 3] > self.flip:
+            near.append((k + half) % len(self.grid))
+        new = np.setdiff1d(near, bank.alive)
+        if not len(new):
             return bank
-        new = bank.taken(noisier)
-        added, noise = (new.alive + alive[between]) // 2, self.grid[:, 2]
-        evidence = (new.evidence + bank.evidence[order[between]]) / 2
-        between_them = replace(new.sharpened(noise[added] / noise[new.alive]), alive=added, evidence=evidence)
-        return bank.joined(between_them)
+        ratio = self.grid[new, 2] / self.grid[k, 2]
+        born = bank.taken(np.full(len(new), leader)).sharpened(ratio)
+        return bank.joined(replace(born, alive=new, evidence=born.evidence - _YOUNG))
 
     def _questions(self, state: BankState, rows: Array, uniform: Array) -> list[Question]:
         chosen, learnt = self._chosen(as_uniform(uniform, len(rows), self.width)), self.count(state)
