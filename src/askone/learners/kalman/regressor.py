@@ -161,7 +161,9 @@ class FilterLearner(
     @cached_property
     def _ends(self) -> list[tuple[float, float]]:
         """Between which thresholds each output is asked."""
-        return [tuple(end) for end in self.space.clipped([[-math.inf] * self.space.m, [math.inf] * self.space.m]).T.tolist()]
+        return [
+            tuple(end) for end in self.space.clipped([[-math.inf] * self.space.m, [math.inf] * self.space.m]).T.tolist()
+        ]
 
     @cached_property
     def _lean(self) -> float:
