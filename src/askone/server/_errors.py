@@ -1,17 +1,12 @@
-"""What goes wrong: one table from exceptions to the status and the words of a response, and that response."""
+"""What goes wrong: one table from exceptions to the status and the words of a response."""
 
 from __future__ import annotations
 
-import json
-import math
 from typing import final
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
 
 from askone import errors
-from askone.server._responses import ErrorDetail, ErrorResponse
 
 
 @final
@@ -93,25 +88,3 @@ def to_api_error(error: BaseException) -> ApiError:
                 status, code, str(error) if words is None else words, argument, 1.0 if status == 503 else None
             )
     return ApiError(500, "internal", "Something went wrong here.")
-
-
-def error_response(error: BaseException) -> Response:
-    """Return the response to an exception.
-
-    >>> error_response(forbidden("No.")).body
-    b'{"error": {"code": "forbidden", "message": "No.", "argument": null}}'
-    """
-    problem = to_api_error(error)
-    headers = {}
-    if problem.wait is not None:
-        headers["Retry-After"] = str(max(1, math.ceil(problem.wait)))
-    if problem.status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    detail = ErrorDetail(code=problem.code, message=problem.message, argument=problem.argument)
-    text = json.dumps(ErrorResponse(error=detail).model_dump(), ensure_ascii=True)
-    return Response(text, problem.status, headers, "application/json")
-
-
-async def handle_error(_: Request, error: Exception) -> Response:
-    """For the framework: exceptions that come by way of it."""
-    return error_response(error)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Any, Generic, Literal, Self, TypeVar, final
 
 from pydantic import BaseModel, ConfigDict
+from starlette.requests import Request
 from starlette.responses import Response
+
+from askone.server._errors import to_api_error
 
 T = TypeVar("T", covariant=True)
 _ENCODER = json.JSONEncoder(
@@ -56,6 +60,29 @@ class ErrorResponse(ResponseModel):
     """The shape of every error."""
 
     error: ErrorDetail
+
+
+def error_response(error: BaseException) -> Response:
+    """Return the response to an exception.
+
+    >>> from askone.server._errors import forbidden
+    >>> error_response(forbidden("No.")).body
+    b'{"error": {"code": "forbidden", "message": "No.", "argument": null}}'
+    """
+    problem = to_api_error(error)
+    headers = {}
+    if problem.wait is not None:
+        headers["Retry-After"] = str(max(1, math.ceil(problem.wait)))
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    detail = ErrorDetail(code=problem.code, message=problem.message, argument=problem.argument)
+    text = json.dumps(ErrorResponse(error=detail).model_dump(), ensure_ascii=True)
+    return Response(text, problem.status, headers, "application/json")
+
+
+async def handle_error(_: Request, error: Exception) -> Response:
+    """For the framework: exceptions that come by way of it."""
+    return error_response(error)
 
 
 @final

@@ -13,7 +13,8 @@ from typing import final
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from askone.server._errors import ApiError, error_response
+from askone.server._errors import ApiError
+from askone.server._responses import error_response
 from askone.server._routing import ROUTE
 from askone.server.config import ServerConfig
 from askone.server.ops.metrics import Metrics
