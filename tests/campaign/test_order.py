@@ -72,4 +72,5 @@ def test_exams_are_about_all_rows_when_others_come_in_file_order():
         places = [one.position for one in campaign.projection.asked.values() if one.role == "exam"]
         assert abs(np.mean(places) - ROWS / 2) < 4 * ROWS / np.sqrt(12 * len(places))
         learnt = [one.position for one in campaign.projection.asked.values() if not one.role]
-        assert learnt == sorted(learnt) and max(learnt) < 3 * len(learnt)
+        assert learnt == sorted(learnt)
+        assert max(learnt) < 3 * len(learnt)

@@ -32,14 +32,13 @@ from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.campaign.engine.batch import Batch, looked_up
 from askone.campaign.engine.commands import Request, Result
-from askone.campaign.engine.estimates import Estimate
 from askone.campaign.engine.handlers import decide
-from askone.campaign.engine.measurement import reached
 from askone.campaign.engine.packed_model import beginning
 from askone.campaign.engine.planner import Planner
 from askone.campaign.engine.projection import STOPPED, Projection
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.row_pool import RowPool
+from askone.campaign.kinds.estimates import Estimate
 from askone.campaign.output import dashboard
 from askone.campaign.output.estimation import estimated, estimated_by
 from askone.campaign.output.views import picture_of, shown_row
@@ -155,7 +154,7 @@ class Campaign:
             drafts = [self._planner.draft(plan._replace(role=role), projection.state) for role in ("exam", "")]
             state, X = projection.state, self._row_cache.features([plan.position])
             for i in range(_WARM):
-                state = projection.learner.tell(state, X[0], drafts[i % 2].question, i % 3 == 0)
+                state = projection.learner.tell(state, X[0], drafts[1].question, i % 3 == 0)
             projection.learner.predict(state, X)
 
     def refresh(self) -> None:
@@ -241,7 +240,7 @@ class Campaign:
         if abs(lessons - self._judged) * _PATIENCE < lessons:
             return
         self._judged = lessons
-        if reached(dashboard.errors(projection, self.settings.labels), target):
+        if dashboard.is_reached(projection, self.settings.labels, target):
             batch.note(Entry(StatusChanged(f"{STOPPED}{projection.seq + 1}", "paused"), at=now))
 
     # -- looking ----------------------------------------------------------------------------------
@@ -306,7 +305,7 @@ class Campaign:
         """Estimate something of the whole table, or of each group of rows that have the same value in a column.
 
         Of numbers the "mean", the "median" or a "share above 30"; of classes and orders the "accuracy".  Right whatever
-        the model is worth: see ``engine.estimates``.
+        the model is worth: see ``kinds.estimates``.
         """
         return estimated(self, what) if by is None else estimated_by(self, what, by)
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from askone._common import random_table
 from askone.campaign.engine._trainer import teaches
+from askone.campaign.engine.measurement import corrected
 from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
-from askone.campaign.kinds.base import EXAM_UNIFORMS
+from askone.campaign.kinds.base import EXAM_UNIFORMS, ExamPlan
 from askone.campaign.settings.settings import Settings
 from askone.learners.abilities import Forecasts, able
 from askone.questions.base import Question
@@ -128,15 +129,24 @@ class Planner:
         question: Question | None = None
         if plan.role == "exam":
             uniform = random_table.uniforms(self.seed, plan.number, 1, EXAM_UNIFORMS, random_table.EXAM)[0]
-            found = self.labels.exam(self.learner, state, x, uniform, self.projection.scores)
+            found = self.labels.exam(self.learner, state, x, uniform, self._exam_plan(float(uniform[-1])))
             if found is not None:
-                question, aside = found.question, {**aside, "role": "exam", "score": [*found.score, found.most]}
+                heaviest = found.most if found.heaviest is None else found.heaviest
+                question, score = found.question, [*found.score, found.most, heaviest]
+                aside = {**aside, "role": "exam", "score": score, "predicted": found.predicted}
         if question is None:
             uniform = random_table.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
             question = self.labels.plausible(self.learner.ask(state, x, uniform), self.learner, state)
         if plan.role == "gold":
             aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
         return DraftQuestion(plan, question.numbered(plan.number), self.learner.count(state), aside)
+
+    def _exam_plan(self, u: float) -> ExamPlan:
+        """Return what exams are made by at the moment; with both aims, each has one by lot."""
+        slip = self.projection.slips.of_majority(self.projection.overlap).rate
+        scores = [corrected(*pair, slip) for pair in self.projection.scores]
+        aim = self.settings.exams if self.settings.exams != "both" else "error" if u < 0.5 else "mean"
+        return ExamPlan(scores, slip, aim, self.settings.target)
 
     def drafts(self, number: int, following: PlannedQuestion, quiet: bool) -> tuple[DraftQuestion, DraftQuestion]:
         """Return what would be asked after a no and after a yes to question ``number``.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from askone.campaign.engine.estimates import Estimate, ExamAnswer
+from askone.campaign.kinds.estimates import Estimate, ExamAnswer
 from askone.errors import InvalidArgument
 from askone.store.entries import Row
 

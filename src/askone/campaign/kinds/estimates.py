@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from askone._common.types import Array
 from askone.errors import InvalidArgument
@@ -109,7 +109,7 @@ class Laplace(NamedTuple):
         """
         apart = c - np.clip(f + self.shift, self.low, self.high)
         away = 0.5 * np.exp(-np.abs(apart) / self.scale)
-        return np.where(apart >= 0, away, 1.0 - away)
+        return np.asarray(np.where(apart >= 0, away, 1.0 - away))
 
     def mean(self, f: Array) -> Array:
         """Return low + the integral of S over the range, m(f)."""
@@ -240,7 +240,7 @@ def _interval(
     sqrt(2 (n r + 1) / (n^2 r) log(sqrt(n r + 1) / alpha)), where r makes it narrowest at a certain n.
     """
     alpha = 1.0 - LEVEL
-    once = float(student.ppf(1.0 - alpha / 2, (n if telling is None else telling) - 1.0)) * deviation / math.sqrt(n)
+    once = float(stdtrit((n if telling is None else telling) - 1.0, 1.0 - alpha / 2)) * deviation / math.sqrt(n)
     r = (-2.0 * math.log(alpha) + math.log(1.0 - 2.0 * math.log(alpha))) / _LOOKED
     always = deviation * math.sqrt(2.0 * (n * r + 1.0) / (n * n * r) * math.log(math.sqrt(n * r + 1.0) / alpha))
     always = max(always, once)
