@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from askone._common import random_table
+from askone._common.types import Array
 from askone.campaign.engine._trainer import teaches
 from askone.campaign.engine.measurement import corrected
 from askone.campaign.engine.projection import PlannedQuestion, Projection
@@ -23,6 +24,7 @@ from askone.store.entries import Entry
 
 _REMEMBERED = 4096  # drafts
 _MINUTE = 60.0  # seconds
+_CHECKS = 0.2  # of exams: they show how often people err, where neither gold nor overlap does
 QUIET = 3
 """With more people than these at work an answer of one's own is one of many, and not looked ahead for."""
 
@@ -126,18 +128,27 @@ class Planner:
         aside: dict[str, Any] = {"position": plan.position}
         question: Question | None = None
         if plan.role == "exam":
-            uniform = random_table.uniforms(self.seed, plan.number, 1, EXAM_UNIFORMS, random_table.EXAM)[0]
-            found = self.labels.exam(self.learner, state, x, uniform, self._exam_plan(float(uniform[-1])))
-            if found is not None:
-                heaviest = found.most if found.heaviest is None else found.heaviest
-                question, score = found.question, [*found.score, found.most, heaviest]
-                aside = {**aside, "role": "exam", "score": score, "predicted": found.predicted}
+            question, aside = self._exam(plan.number, state, x, aside)
         if question is None:
             uniform = random_table.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
             question = self.labels.plausible(self.learner.ask(state, x, uniform), self.learner, state)
         if plan.role == "gold":
             aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
         return DraftQuestion(plan, question.numbered(plan.number), self.learner.count(state), aside)
+
+    def _exam(self, number: int, state: Any, x: Array, aside: dict[str, Any]) -> tuple[Question | None, dict[str, Any]]:
+        """Return a question that measures the model, or now and then people, and what is noted of it."""
+        *uniform, which, lot = random_table.uniforms(self.seed, number, 1, EXAM_UNIFORMS + 2, random_table.EXAM)[0]
+        made_by = self._exam_plan(float(which))
+        if lot < _CHECKS and self.settings.gold_share == 0 and self.projection.overlap == 1:
+            check = self.labels.sure_question(self.learner, state, x, np.array(uniform), made_by)
+            if check is not None:
+                return check.question, {**aside, "role": "check", "chance": check.chance}
+        exam = self.labels.exam(self.learner, state, x, np.array(uniform), made_by)
+        if exam is None:
+            return None, aside
+        score = [*exam.score, exam.most, exam.most if exam.heaviest is None else exam.heaviest]
+        return exam.question, {**aside, "role": "exam", "score": score, "predicted": exam.predicted}
 
     def _exam_plan(self, u: float) -> ExamPlan:
         """Return what exams are made by at the moment; with both aims, each has one by lot."""
