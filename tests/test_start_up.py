@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ from askone.questions.comparison import BestOf, PairSum, Prefer
 from askone.questions.registry import FAMILIES
 from askone.questions.slope import Slope
 from askone.questions.subset import Subset
+from askone.server.ops import warm_up
 from askone.store.open import open_store
 from sites import DRINKS, PRICES, Site, table
 
@@ -79,6 +81,7 @@ def test_asking_and_learning_need_no_scikit_learn(settings, tmp_path):
     code = f"""
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Next
+from askone.server.ops import warm_up
 from askone.store.open import open_store
 campaign = Campaign.open(open_store({url!r}), "c")
 [serving] = campaign.serve([Next("ann")], 1.0)
@@ -235,3 +238,8 @@ def test_a_server_that_starts_with_campaigns_gets_ready(tmp_path):
     with Site(tmp_path) as site:
         assert site.client().get("/health/ready").json() == {"status": "ready"}
         assert site.services.ready.is_set()
+
+
+def test_what_a_server_loads_in_the_end_is_there():
+    assert "askone.campaign.output.export" in warm_up._REST
+    assert all(find_spec(module) for module in warm_up._REST)

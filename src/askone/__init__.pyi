@@ -20,6 +20,8 @@ from .estimators.learner_choices.repeated import Remembering as Remembering
 from .estimators.loading import load as load
 from .estimators.ranker import OneBitRanker as OneBitRanker
 from .estimators.regressor import OneBitRegressor as OneBitRegressor
+from .estimators.row_order import LabelRangeWarning as LabelRangeWarning
+from .estimators.row_order import SortedRowsWarning as SortedRowsWarning
 from .labels.classes import Classes as Classes
 from .labels.classes import Finite as Finite
 from .labels.number import Real as Real

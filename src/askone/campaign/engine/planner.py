@@ -74,6 +74,7 @@ class Planner:
         self.made: dict[str, tuple[DraftQuestion, DraftQuestion]] = {}
         """Drafts by the lease of whoever will have them; the seat has them, too: for others and after a restart."""
         self._seen: dict[str, float] = {}
+        self._slip = -1, 0.0  # after so many answers, how often they are wrong
 
     def present(self, people: Iterable[str], now: float) -> int:
         """Return how many are at work, with these: whoever asked here or answered anywhere within a minute."""
@@ -95,26 +96,28 @@ class Planner:
         unseen = [p for p in self.gold if p not in seen and p != besides] if u[0] < self.settings.gold_share else []
         if unseen:
             return PlannedQuestion(number, unseen[int(u[2] * len(unseen))], "gold")
-        role = "exam" if u[1] < self.settings.exam_share else ""
-        position, choice = self._row(number, besides, float(u[2]) if role else None)
-        return None if position is None else PlannedQuestion(number, position, role, choice)
+        exam = bool(u[1] < self.settings.exam_share)
+        if self.projection.rowless:
+            return PlannedQuestion(number, 0, "exam" if exam else "")
+        for is_exam in (exam, not exam):  # when the rows of one sort have run out, the others are asked
+            position, choice = self._row(number, is_exam, besides)
+            if position is not None:
+                return PlannedQuestion(number, position, "exam" if is_exam else "", choice)
+        return None
 
-    def _row(self, number: int, besides: int | None, lot: float | None) -> tuple[int | None, Choice | None]:
-        """Return the row that should tell most, of some that are drawn (see ``row_selection``), or the next.
+    def _row(self, number: int, is_exam: bool, besides: int | None) -> tuple[int | None, Choice | None]:
+        """Return a row for an exam, drawn from those kept for them, or one to learn from, as ``ask.order`` says.
 
-        ``lot`` draws one instead: rows that were chosen as the least certain say nothing of the error in all.
+        The one that should tell most is that of some that are drawn (see ``row_selection``).
         """
-        learner = self.learner
-        if self.settings.order != "uncertain" or not able(learner, Forecasts) or self.projection.rowless:
-            found = [p for p in self.projection.next_rows(2) if self.projection.rowless or p != besides]
-            return (found[0] if found else None), None
-        free = self.projection.free_rows()
-        free = free if besides is None else free[free != besides]
+        pool, order, learner = self.projection.pool, self.settings.order, self.learner
+        if order == "file" and not is_exam:
+            return pool.next_in_file(besides), None
+        if is_exam or order != "uncertain" or not able(learner, Forecasts):
+            return pool.drawn(number, is_exam, besides), None
+        looked = free = pool.free(besides=besides)
         if not len(free):
             return None, None
-        if lot is not None:
-            return int(free[int(lot * len(free))]), None
-        looked = free
         if len(free) > CANDIDATES:
             uniform = random_table.uniforms(self.seed, number, 1, CANDIDATES, random_table.POOL)[0]
             looked = free[sampled(uniform, len(free))]
@@ -152,7 +155,10 @@ class Planner:
 
     def _exam_plan(self, u: float) -> ExamPlan:
         """Return what exams are made by at the moment; with both aims, each has one by lot."""
-        slip = self.projection.slips.of_majority(self.projection.overlap).rate
+        projection = self.projection
+        if not 0.9 <= (projection.answers + 1) / (self._slip[0] + 1.01) <= 1.1:  # looking at all answers takes its time
+            self._slip = projection.answers, projection.slips.of_majority(projection.overlap).rate
+        slip = self._slip[1]
         scores = [corrected(*pair, slip) for pair in self.projection.scores]
         aim = self.settings.exams if self.settings.exams != "both" else "error" if u < 0.5 else "mean"
         return ExamPlan(scores, slip, aim, self.settings.target)

@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple, cast, final
 
-import numpy as np
-
-from askone._common.types import Array
 from askone.campaign.engine._annotators import Annotator, Undoable
 from askone.campaign.engine._trainer import Features, Trainer
+from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.engine.slips import Evidence, Slips, slip_rate
 from askone.campaign.engine.training_set import AskedQuestion, GivenAnswer, TrainingSet, decided
 from askone.errors import InvalidFile
@@ -55,13 +53,19 @@ class PlannedQuestion(NamedTuple):
 class Projection:
     """See the module.  ``overlap`` people are to answer each question; ``rowless``: all are about one row."""
 
-    def __init__(self, learner: Learner[Any], features: Features, overlap: int = 1, rowless: bool = False) -> None:
-        self.overlap, self.rowless = overlap, rowless
+    def __init__(
+        self,
+        learner: Learner[Any],
+        features: Features,
+        overlap: int = 1,
+        rowless: bool = False,
+        pool: RowPool | None = None,
+    ) -> None:
+        self.overlap, self.rowless, self.pool = overlap, rowless, pool or RowPool()
         self.seq = 0
         self.status: Status = "running"
         self.stopped = False
         self.budget: int | None = None
-        self.rows = 0
         self.numbers = 0
         """Numbers that questions have, or that are set aside for them."""
         self.seats_asked = 0
@@ -86,42 +90,15 @@ class Projection:
         """Questions whose answer was all but known."""
         self.several: set[int] = set()
         """Questions with more than one answer."""
-        self._taken = np.zeros(0, dtype=np.bool_)
-        self._cursor = 0
         self._answers: dict[str, tuple[int, GivenAnswer, float | None]] = {}
         self._skips: dict[str, int] = {}
         self._skipped_by: dict[int, dict[str, tuple[str, str]]] = {}
         self._lost: dict[int, int] = {}
 
-    # -- rows -------------------------------------------------------------------------------------
-
-    def take(self, position: int) -> None:
-        """This row has its question."""
-        if position >= len(self._taken):
-            self._resize(max(position + 1, self.rows))
-        self._taken[position] = True
-
-    def next_rows(self, count: int) -> list[int]:
-        """Return the first so many rows without a question, in order; fewer if there are no more."""
-        if self.rowless:
-            return [0] * count
-        while self._cursor < self.rows and self._taken[self._cursor]:
-            self._cursor += 1
-        for near in (count + 256, self.rows - self._cursor):  # those set aside or chosen lie near the first free one
-            found = np.flatnonzero(~self._taken[self._cursor : self._cursor + near])[:count]
-            if len(found) == count:
-                break
-        return [int(place) + self._cursor for place in found]
-
-    def free_rows(self) -> Array:
-        """Return all rows without a question."""
-        return np.flatnonzero(~self._taken[: self.rows])
-
-    def _resize(self, rows: int) -> None:
-        # Rows with a known label may be taken before the log that was read says that they are there.
-        grown = np.zeros(max(rows, len(self._taken)), dtype=np.bool_)
-        grown[: len(self._taken)] = self._taken
-        self._taken = grown
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.pool.rows
 
     # -- book-keeping -----------------------------------------------------------------------------
 
@@ -146,12 +123,11 @@ class Projection:
         return self.people.setdefault(who, Annotator())
 
     def _began(self, entry: Entry, event: Began) -> None:
-        self.rows, self.budget = event.rows, event.settings.get("ask", {}).get("budget")
-        self._resize(self.rows)
+        self.pool.grow(event.rows)
+        self.budget = event.settings.get("ask", {}).get("budget")
 
     def _grown(self, entry: Entry, event: Grown) -> None:
-        self.rows += event.rows
-        self._resize(self.rows)
+        self.pool.grow(event.rows)
 
     def _status_changed(self, entry: Entry, event: StatusChanged) -> None:
         self.status = event.status
@@ -183,14 +159,14 @@ class Projection:
         self.numbers = max(self.numbers, number + 1)
         self.touched[number] = set()
         if not self.rowless:
-            self.take(position)
+            self.pool.take(position)
         for before in [before for before, following in self.reserved.items() if following.number == number]:
             del self.reserved[before]
         if aside.get("ahead") is not None:
             plan = self.reserved[number] = PlannedQuestion.from_json(aside["ahead"])
             self.numbers = max(self.numbers, plan.number + 1)
             if not self.rowless:
-                self.take(plan.position)
+                self.pool.take(plan.position)
 
     def seats(self, number: int) -> int:
         """Return how many people are to answer a question."""

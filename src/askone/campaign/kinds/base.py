@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, fina
 
 import numpy as np
 
+from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.campaign.settings.section import plain
 from askone.errors import InvalidArgument
@@ -17,10 +18,14 @@ from askone.learners.base import Learner
 from askone.questions.base import Question
 
 if TYPE_CHECKING:  # settings hold a kind; what learns and predicts is loaded when it is used
+    from askone.campaign.kinds import estimates
+    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.campaign.tables.base import Column, Table
     from askone.estimators.base import OneBitEstimator
     from askone.estimators.learner_choices.base import LearnerChoice
+else:
+    estimates = lazy_import("askone.campaign.kinds.estimates")
 
 CellType = Literal["int", "float", "bool", "text", "json"]
 Columns = tuple[tuple[str, CellType], ...]
@@ -127,6 +132,8 @@ class Kind(ABC):
     """Whether there must be a table."""
     rehearsed: ClassVar[int] = 2_000
     """Answers that a forecast rehearses at most: its curve ends there, its cost does not."""
+    estimable: ClassVar[tuple[str, ...]] = ("accuracy",)
+    """What may be estimated of the whole table: see ``estimate``."""
     options: ClassVar[Mapping[str, str]] = {}
     """Options of ``askone new``, and the settings that they give."""
     usage: ClassVar[str]
@@ -226,6 +233,13 @@ class Kind(ABC):
     @abstractmethod
     def predicted(self, estimator: Any, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
         """Return predictions for rows, or for everybody: a list for each column."""
+
+    def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
+        """Return what exams and predictions say of rows: here the share of the latest half of exams that was right."""
+        if what not in self.estimable:
+            raise InvalidArgument("what", " or ".join(map(repr, self.estimable)), repr(what)[:60])
+        latest = np.array([exam.score for exam in exams[len(exams) // 2 :]], dtype=np.float64)
+        return estimates.proportion(latest, len(predicted))
 
     # -- forecasts --------------------------------------------------------------------------------
 

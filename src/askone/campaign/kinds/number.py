@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, final
 
@@ -36,11 +36,14 @@ from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
 if TYPE_CHECKING:
+    from askone.campaign.kinds import estimates
+    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.estimators import regressor
     from askone.estimators.learner_choices import defaults
     from askone.estimators.learner_choices.base import LearnerChoice
 else:
+    estimates = lazy_import("askone.campaign.kinds.estimates")
     regressor = lazy_import("askone.estimators.regressor")
     defaults = lazy_import("askone.estimators.learner_choices.defaults")
 
@@ -71,6 +74,7 @@ class Numbers(Kind):
     is_share: ClassVar[bool] = False
     view_kind: ClassVar[str] = "threshold"
     is_drawn_by_rows: ClassVar[bool] = True
+    estimable: ClassVar[tuple[str, ...]] = ("mean", "median", "share above 30")
     usage: ClassVar[str] = "number (with --low and --high)"
     places: ClassVar[Mapping[str, str]] = {"names": "name"}
     options: ClassVar[Mapping[str, str]] = {
@@ -225,6 +229,10 @@ class Numbers(Kind):
         columns = {"std": spread, "low": low, "high": high}
         told = {name: [None] * len(X) if one is None else one[:, 0].tolist() for name, one in columns.items()}
         return {"prediction": self._within(values).tolist(), **told}
+
+    def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
+        """Return the mean, the median or the share above a threshold (see ``kinds.estimates``)."""
+        return estimates.estimate_number(what, predicted, exams, self.low, self.high)
 
     def _within(self, values: Array) -> Array:
         return values if self.low is None else np.clip(values, self.low, self.high)

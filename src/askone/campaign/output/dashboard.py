@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from askone.campaign.engine.drift import drift
 from askone.campaign.engine.measurement import FIRST, Measured, Scored, continued, curve, reached
 from askone.campaign.engine.projection import Projection
 from askone.campaign.kinds.base import Kind
@@ -58,7 +59,7 @@ def finished(projection: Projection) -> str | None:
         return None
     if projection.budget is not None and projection.seats_asked + projection.overlap > projection.budget:
         return "budget"
-    return None if projection.rowless or projection.next_rows(1) else "rows"
+    return None if projection.rowless or projection.pool.any_left() else "rows"
 
 
 def said(projection: Projection) -> dict[str, int]:
@@ -89,6 +90,17 @@ def is_reached(projection: Projection, labels: Kind, target: float) -> bool:
     return reached(found, target, projection.slips.of_majority(projection.overlap).least)
 
 
+def drifting(projection: Projection, settings: Settings) -> dict[str, float] | None:
+    """Return the errors at earlier and at later rows, where rows come in file order and the later are clearly worse."""
+    if settings.ask.order != "file":
+        return None
+    asked = ((projection.asked[lesson.number], lesson.answer) for lesson in projection.lessons.all)
+    scores = [(one.position, one.score[answer]) for one, answer in asked if one.score is not None]
+    is_share = settings.labels.is_share
+    found = drift([(position, 1 - score if is_share else score) for position, score in scores])
+    return None if found is None else found._asdict()
+
+
 def measured(projection: Projection, settings: Settings) -> dict[str, Any]:
     """Return the learning curve, and where it is heading."""
     labels = settings.labels
@@ -106,7 +118,7 @@ def measured(projection: Projection, settings: Settings) -> dict[str, Any]:
         "waiting": None if found else {"have": sum(1 for _ in _scored(projection)), "need": FIRST},
     }
     forecast = None if ahead is None else {"points": [[p.n, p.low, p.value, p.high] for p in ahead]}
-    return {"curve": learning, "forecast": forecast}
+    return {"curve": learning, "forecast": forecast, "drift": drifting(projection, settings)}
 
 
 def spent(projection: Projection, settings: Settings) -> dict[str, Any]:
