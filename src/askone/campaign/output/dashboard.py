@@ -91,9 +91,9 @@ def drifting(projection: Projection, settings: Settings) -> dict[str, float] | N
     """Return the errors at earlier and at later rows, where rows come in file order and the later are clearly worse."""
     if settings.ask.order != "file":
         return None
-    asked = (projection.asked[lesson.number] for lesson in projection.lessons.all)
-    places = [one.position for one in asked if one.score is not None and one.most is not None]
-    found = drift([(at, error) for at, (error, _) in zip(places, errors(projection, settings.labels), strict=True)])
+    asked = [(projection.asked[lesson.number], lesson.answer) for lesson in projection.lessons.all]
+    scores = [(one.position, one.score[answer]) for one, answer in asked if one.score is not None]
+    found = drift([(at, 1 - score if settings.labels.is_share else score) for at, score in scores])
     return None if found is None else found._asdict()
 
 

@@ -51,7 +51,7 @@ export class Predictions {
     const range = this.labels.kind === "number" ? span(list, this.labels) : null;
     return scroller("Predictions", el("table", {},
       el("caption", { class: "visually-hidden" }, "Predictions on chosen rows"),
-      el("thead", {}, el("tr", {}, ["Row", "", "Prediction", "How sure", ...(counted ? ["Answers"] : [])].map((name) => el("th", { scope: "col", class: { Answers: "number", "": "about" }[name] ?? null }, name || el("span", { class: "visually-hidden" }, "Columns"))))),
+      el("thead", {}, el("tr", {}, ["Row", "", "Prediction", range ? "Where the label lies" : "How sure", ...(counted ? ["Answers"] : [])].map((name) => el("th", { scope: "col", class: { Answers: "number", "": "about" }[name] ?? null }, name || el("span", { class: "visually-hidden" }, "Columns"))))),
       el("tbody", {}, list.map((one) => el("tr", {},
         el("th", { scope: "row" }, el("span", { class: "row-name" }, thumbnail(one), el("span", {}, one.key))),
         el("td", { class: "about muted small" }, describe(one)),
@@ -75,7 +75,7 @@ function describe({ key, image, row: fields }) {
 }
 const short = (value) => (value.length > 24 ? `${value.slice(0, 23)}…` : value);
 
-const ends = (one) => [one.low ?? one.prediction - 2 * (one.std ?? 0), one.high ?? one.prediction + 2 * (one.std ?? 0)];
+const ends = (one) => [one.low ?? one.prediction_low ?? one.prediction, one.high ?? one.prediction_high ?? one.prediction];
 
 /** From where to where the bars go: the declared range, or what the predictions take. */
 function span(list, labels) {
@@ -84,7 +84,7 @@ function span(list, labels) {
   return [Math.min(...all), Math.max(...all)];
 }
 
-/** The prediction as a dot and its interval as a bar, on the range of the labels. */
+/** The prediction as a dot and the interval of the label as a bar, on the range of the labels. */
 function interval(one, [least, most], unit) {
   if (typeof one.prediction !== "number") return "";
   const within = (value) => Math.max(least, Math.min(most, value));
