@@ -1,7 +1,7 @@
 """exp, log, the normal distribution and a few more, from +, -, *, / and sqrt alone: the same bits everywhere.
 
 A processor's or a library's own functions differ in the last bit from one machine to the next, and what has been
-learnt would too.  These are within a few units in the last place.  ``each`` applies them to arrays.
+learnt would too.  These are within a few units in the last place.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 
-from askone._common.compiled import jit
+from askone._common.compiled import jit, total
+from askone._common.types import Array
 
 _ROUNDING = 6755399441055744.0  # 1.5 * 2^52: adding it rounds a double to an integer, in its low bits
 _LOG2_HIGH, _LOG2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # the high part times k is exact
@@ -43,13 +44,13 @@ def _reduced(x: float) -> tuple[float, float, float]:
 
 @jit
 def exp(x: float) -> float:
-    """Return e^x; below -708 and above 709 what it is there.
+    """Return e^x; 0 below -708, and above 709 what it is there.
 
     >>> exp(1.0) == math.e
     True
     """
     power, r, rest = _reduced(min(max(x, -708.0), 709.0))
-    return (1.0 + (r + rest)) * power
+    return (1.0 + (r + rest)) * power if x >= -708.0 else 0.0
 
 
 @jit
@@ -143,7 +144,7 @@ def cos(x: float) -> float:
 @jit
 def normal_density(z: float) -> float:
     """Return N(z) = exp(-z^2 / 2) / sqrt(2 pi); z^2 is taken in two parts, or its rounding would be seen far out."""
-    z = min(abs(z), 38.0)
+    z = min(abs(z), 40.0)
     wide = z * 134217729.0  # 2^27 + 1
     high = wide - (wide - z)
     rest = -0.5 * (z - high) * (z + high)
@@ -219,6 +220,53 @@ def hazard(z: float) -> tuple[float, float, float]:
 
 
 @jit
+def exps(x: Array) -> Array:
+    """Return e^x of each of a vector's numbers."""
+    out = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        out[i] = exp(x[i])
+    return out
+
+
+@jit
+def softmax(x: Array) -> Array:
+    """Return exp(x), normalised, for a vector.
+
+    >>> softmax(np.zeros(2)).tolist()
+    [0.5, 0.5]
+    """
+    out = exps(x - x.max())
+    return out / total(out)
+
+
+@jit
+def logs(x: Array) -> Array:
+    """Return the logarithm of each of a vector's numbers."""
+    out = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        out[i] = log(x[i])
+    return out
+
+
+@jit
+def tanhs(x: Array) -> Array:
+    """Return the hyperbolic tangent of each of a vector's numbers."""
+    out = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        out[i] = tanh(x[i])
+    return out
+
+
+@jit
+def cosines(x: Array) -> Array:
+    """Return the cosine of each of a vector's numbers."""
+    out = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        out[i] = cos(x[i])
+    return out
+
+
+@jit
 def normal_quantile(p: float) -> float:
     """Return z with Phi(z) = p, 0 < p < 1: Halley's steps from a rational guess.
 
@@ -235,3 +283,12 @@ def normal_quantile(p: float) -> float:
         off = (found - below) / density
         z -= off / (1.0 + 0.5 * z * off)
     return z if p < 0.5 else -z
+
+
+@jit
+def normal_quantiles(p: Array) -> Array:
+    """Return the same for each of a vector's numbers."""
+    out = np.empty(p.shape[0])
+    for i in range(p.shape[0]):
+        out[i] = normal_quantile(p[i])
+    return out

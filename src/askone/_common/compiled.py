@@ -151,6 +151,15 @@ def paired_dots(X: Array, Z: Array) -> Array:
 
 
 @jit
+def total(x: Array) -> float:
+    """Return the sum of a vector's numbers, one after the other."""
+    found = 0.0
+    for i in range(x.shape[0]):
+        found += x[i]
+    return found
+
+
+@jit
 def rounded(value: float, decimals: int) -> float:
     """Return the value to so many decimals, as the nearest double to what a person reads.
 

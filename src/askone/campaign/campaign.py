@@ -33,7 +33,6 @@ from askone._common.types import Array
 from askone.campaign.engine.batch import Batch, looked_up
 from askone.campaign.engine.commands import Request, Result
 from askone.campaign.engine.handlers import decide
-from askone.campaign.engine.measurement import reached
 from askone.campaign.engine.packed_model import beginning
 from askone.campaign.engine.planner import Planner
 from askone.campaign.engine.projection import STOPPED, Projection
@@ -155,7 +154,7 @@ class Campaign:
             drafts = [self._planner.draft(plan._replace(role=role), projection.state) for role in ("exam", "")]
             state, X = projection.state, self._row_cache.features([plan.position])
             for i in range(_WARM):
-                state = projection.learner.tell(state, X[0], drafts[i % 2].question, i % 3 == 0)
+                state = projection.learner.tell(state, X[0], drafts[1].question, i % 3 == 0)
             projection.learner.predict(state, X)
 
     def refresh(self) -> None:
@@ -241,7 +240,7 @@ class Campaign:
         if abs(lessons - self._judged) * _PATIENCE < lessons:
             return
         self._judged = lessons
-        if reached(dashboard.errors(projection, self.settings.labels), target):
+        if dashboard.is_reached(projection, self.settings.labels, target):
             batch.note(Entry(StatusChanged(f"{STOPPED}{projection.seq + 1}", "paused"), at=now))
 
     # -- looking ----------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ LEAST: Final = 0.05
 
 def step(i: int) -> float:
     """Return the length of the i-th step."""
-    return max((i + 3) ** -0.6, LEAST)
+    return max(float((i + 3) ** -0.6), LEAST)
 
 
 def stretched(outside: Iterable[bool], alpha: float, slip: float = 0.0) -> float:

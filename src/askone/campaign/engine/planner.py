@@ -11,9 +11,10 @@ from askone._common import random_table
 from askone._common.types import Array
 from askone.campaign.engine._trainer import teaches
 from askone.campaign.engine.coverage import SHARE
+from askone.campaign.engine.measurement import corrected
 from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
-from askone.campaign.kinds.base import EXAM_UNIFORMS
+from askone.campaign.kinds.base import EXAM_UNIFORMS, ExamPlan
 from askone.campaign.settings.settings import Settings
 from askone.learners.abilities import Forecasts, able
 from askone.questions.base import Question
@@ -132,9 +133,11 @@ class Planner:
             question, aside = self._about_interval(plan.number, state, x, aside)
         if plan.role == "exam" and question is None:
             uniform = random_table.uniforms(self.seed, plan.number, 1, EXAM_UNIFORMS, random_table.EXAM)[0]
-            found = self.labels.exam(self.learner, state, x, uniform, self.projection.scores)
+            found = self.labels.exam(self.learner, state, x, uniform, self._exam_plan(float(uniform[-1])))
             if found is not None:
-                question, aside = found.question, {**aside, "role": "exam", "score": [*found.score, found.most]}
+                heaviest = found.most if found.heaviest is None else found.heaviest
+                question, score = found.question, [*found.score, found.most, heaviest]
+                aside = {**aside, "role": "exam", "score": score, "predicted": found.predicted}
         if question is None:
             uniform = random_table.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
             question = self.labels.plausible(self.learner.ask(state, x, uniform), self.learner, state)
@@ -153,6 +156,13 @@ class Planner:
         if found is None:
             return None, aside
         return found.question, {**aside, "role": "exam", "outside": found.outside}
+
+    def _exam_plan(self, u: float) -> ExamPlan:
+        """Return what exams are made by at the moment; with both aims, each has one by lot."""
+        slip = self.projection.slips.of_majority(self.projection.overlap).rate
+        scores = [corrected(*pair, slip) for pair in self.projection.scores]
+        aim = self.settings.exams if self.settings.exams != "both" else "error" if u < 0.5 else "mean"
+        return ExamPlan(scores, slip, aim, self.settings.target)
 
     def drafts(self, number: int, following: PlannedQuestion, quiet: bool) -> tuple[DraftQuestion, DraftQuestion]:
         """Return what would be asked after a no and after a yes to question ``number``.

@@ -42,11 +42,35 @@ _MOST_LISTED = 12  # names in a line
 
 @final
 class Exam(NamedTuple):
-    """A question, the score of a no and of a yes, and the most that any question drawn instead could have scored."""
+    """A question, the score of a no and of a yes, and what was predicted.
+
+    No question drawn instead could have scored more than ``most``, nor had its two scores further apart than
+    ``heaviest`` (None: than ``most``).
+    """
 
     question: Question
     score: tuple[float, float]
     most: float = 1.0
+    heaviest: float | None = None
+    predicted: Any = None
+
+
+@final
+class ExamPlan(NamedTuple):
+    """What an exam is made by: the scores of late, how often answers are wrong, and what is to be measured.
+
+    The aim "mean" serves estimates of the labels' mean (see ``number_exam``); it is "error" for all but numbers.
+    Errors up to twice the ``target`` are told from larger ones.
+    """
+
+    scores: Sequence[float] = ()
+    slip: float = 0.0
+    aim: str = "error"
+    target: float | None = None
+
+
+FIRST_EXAM = ExamPlan()
+"""By which the first exam is made."""
 
 
 @final
@@ -59,10 +83,11 @@ class IntervalQuestion(NamedTuple):
 
 @final
 class View(NamedTuple):
-    """A question in parts: its sort ("threshold", "range", "set" or "pair"), what a page shows, its own words for yes and no.
+    """A question in parts: what a page shows of it, and its own words for yes and no.
 
-    A dashboard draws its ``mark``; ``mirrored``: a yes to the question is a no to what is drawn.  The question was
-    drawn with a ``probability``, or its threshold with a ``density``.
+    Its sort is "threshold", "range", "set" or "pair".  A dashboard draws its ``mark``;
+    ``mirrored``: a yes to the question is a no to what is drawn.  The question was drawn with a ``probability``, or
+    its threshold or half-width with a ``density``.
     """
 
     kind: str
@@ -74,7 +99,6 @@ class View(NamedTuple):
     density: float | None = None
 
 
-Scores = Sequence[float]
 Smooth = Callable[[int], Array]
 """Makes so many functions of the rows, each with mean 0 and deviation 1 over them."""
 Truth = tuple[Array, Callable[[Any, Array], float]]
@@ -183,10 +207,12 @@ class Kind(ABC):
         return question
 
     @abstractmethod
-    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
+    def exam(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Exam | None:
         """Return a question that measures the model at its present state, or None if there is none yet.
 
-        The mean of its score is the error (or the share).  ``scores`` are those of the latest exams.
+        The mean of its score is the error (or the share), as long as answers are right (see ``measurement``).
         """
 
     def interval_question(

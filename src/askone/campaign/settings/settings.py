@@ -111,6 +111,12 @@ class AskSettings:
         ),
     ] = 0.0
     exam_share: Annotated[float, about("share of questions that measure the model", ge=0, le=0.9)] = 0.15
+    exams: Annotated[
+        Literal["error", "mean", "both"],
+        about(
+            'what they measure, for numbers: "error": the model\'s; "mean": the labels\' as well, less exactly; "both"'
+        ),
+    ] = "error"
     order: Annotated[
         RowOrder,
         about('"random": rows by lot; "file": as they come, for live streams; "uncertain": those that tell most'),

@@ -71,7 +71,6 @@ export class Outbox {
   #shelf;
   #busy = false;
   #patience = new Patience();
-  trouble = null; // the error for which the first item waits
 
   /**
    * name: whose and of which campaign. send(item) posts it. Listeners: accepted(item, response), refused(item, error),
@@ -113,7 +112,6 @@ export class Outbox {
   }
 
   #calm(item) {
-    this.trouble = null;
     this.#patience.reset();
     this.#forget(item);
   }
@@ -164,7 +162,6 @@ export class Outbox {
         return false;
       }
       if (this.waits(error)) {
-        this.trouble = error;
         const pause = this.#patience.after(error);
         this.changed();
         await pause;
