@@ -266,7 +266,8 @@ class Campaign:
 
     def _predicted(self, X: Array) -> dict[str, list[Any]]:
         self._estimator.stream_.state = self.projection.state
-        return self.settings.labels.predicted(self._estimator, X, self.rowless)
+        stretch = self.projection.stretch(1 - self.settings.level)
+        return self.settings.labels.predicted(self._estimator, X, self.rowless, stretch)
 
     def predictions(self, positions: Sequence[int]) -> list[dict[str, Any]]:
         """For each row its key, what people see of it, the prediction and how sure it is."""

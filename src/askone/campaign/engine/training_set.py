@@ -106,6 +106,11 @@ class TrainingSet:
             self._of[number] = new
             self._change(place)
 
+    def answer_to(self, number: int) -> bool | None:
+        """Return what a question teaches now; None: nothing yet."""
+        lesson = self._of.get(number)
+        return None if lesson is None else lesson.answer
+
     def _change(self, place: int) -> None:
         self.changed = min(self.changed, place)
         if place < self._marked:

@@ -49,7 +49,7 @@ export class Predictions {
     if (this.labels.kind === "order" && list.length === 1) return ranking(list[0]);
     const counted = list.some((one) => one.answers !== undefined);
     const range = this.labels.kind === "number" ? span(list, this.labels) : null;
-    const heads = ["Row", ["", { class: "about" }, "Columns"], "Prediction", "How sure", ...(counted ? [["Answers", { class: "number" }]] : [])];
+    const heads = ["Row", ["", { class: "about" }, "Columns"], "Prediction", range ? "Where the label lies" : "How sure", ...(counted ? [["Answers", { class: "number" }]] : [])];
     return dataTable("Predictions", heads, list.map((one) => el("tr", {},
       el("th", { scope: "row" }, el("span", { class: "row-name" }, thumbnail(one), el("span", {}, one.key))),
       el("td", { class: "about muted small" }, describe(one)),
@@ -72,7 +72,7 @@ function describe({ key, row: fields }) {
 }
 const short = (value) => (value.length > 24 ? `${value.slice(0, 23)}…` : value);
 
-const ends = (one) => [one.low ?? one.prediction - 2 * (one.std ?? 0), one.high ?? one.prediction + 2 * (one.std ?? 0)];
+const ends = (one) => [one.low ?? one.prediction_low ?? one.prediction, one.high ?? one.prediction_high ?? one.prediction];
 
 /** From where to where the bars go: the declared range, or what the predictions take. */
 function span(list, labels) {
@@ -81,7 +81,7 @@ function span(list, labels) {
   return [Math.min(...all), Math.max(...all)];
 }
 
-/** The prediction as a dot and its interval as a bar, on the range of the labels. */
+/** The prediction as a dot and the interval of the label as a bar, on the range of the labels. */
 function interval(one, [least, most], unit) {
   if (typeof one.prediction !== "number") return "";
   const within = (value) => Math.max(least, Math.min(most, value));
