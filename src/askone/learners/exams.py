@@ -67,7 +67,7 @@ def exam(space: Any, predicted: Any, uniform: Array, wide: float, learnt: int | 
     if not isinstance(space, FiniteSpace):
         raise InvalidArgument("space", "numbers, classes or orders", type(space).__name__)
     said = list(dict.fromkeys(predicted))
-    names = list(space.classes)
+    names = list(space.names)
     chance = {k: wide / len(names) + (1.0 - wide) * (k in said) / len(said) for k in names}
     above = np.cumsum([chance[k] for k in names])
     chosen = names[min(int(np.searchsorted(above, uniform[0], side="right")), len(names) - 1)]

@@ -10,8 +10,8 @@ import numpy as np
 from askone._common.types import Array
 from askone.paper._base import FAILS, HOLDS, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Figure, band, panels
-from askone.paper._synthetic import kernel_learner, sine, uniform_rows
 from askone.paper._rates import Rate, rate
+from askone.paper._synthetic import kernel_learner, sine, uniform_rows
 from askone.paper._trials import chunks, errors_at, joined, parted, slope
 from askone.session.simulation import checkpoints
 

@@ -21,8 +21,8 @@ from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.step_rules import InverseSqrt
 from askone.paper._base import FAILS, HOLDS, IN_PART, Claim, Job, Numbers, Run
 from askone.paper._plots import COLOURS, Figure, band, panels
-from askone.paper._synthetic import class_draws, class_grid, class_probabilities, class_rows, kernel_learner
 from askone.paper._rates import EXPONENTIAL, POWER, Rate, rate
+from askone.paper._synthetic import class_draws, class_grid, class_probabilities, class_rows, kernel_learner
 from askone.paper._trials import TUNING, chunks, errors_at, joined, parted, ratio, reached
 from askone.session.simulation import checkpoints
 
