@@ -109,7 +109,7 @@ def test_intervals_of_exam_bits_cover():
 
 def test_a_quadrature_agrees_with_the_formula():
     """int |l'(f - c)| 1{c between} dc is the loss, for every loss of the distance."""
+    f, y = -0.35, 0.6
     for loss in (Median(), Squared(), Huber(0.3), LogCosh(0.2)):
-        f, y = -0.35, 0.6
         area = quad(lambda c, loss=loss: abs(loss.gradient(np.array([[f]]), np.array([[c]])).item()), f, y)[0]
         assert area == pytest.approx(loss.value(np.array([[f]]), np.array([[y]])).item(), rel=1e-6)

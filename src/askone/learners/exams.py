@@ -81,10 +81,7 @@ def _about_number(space: Real, z: Array, uniform: Array, wide: float, learnt: in
     low, high = min(at), max(at)
     room = _ROOM * (high - low) + _LEAST
     low, high = low - room, high + room
-    if v < wide:
-        c = reach * (2.0 * v / wide - 1.0)
-    else:
-        c = low + (high - low) * (v - wide) / (1.0 - wide)
+    c = reach * (2.0 * v / wide - 1.0) if v < wide else low + (high - low) * (v - wide) / (1.0 - wide)
     density = (1.0 - wide) * (low <= c <= high) / (high - low) + wide * (abs(c) <= reach) / (2.0 * reach)
     return replace(half_space(space, u.tolist(), c, density, learnt), purpose=PURPOSE)
 
