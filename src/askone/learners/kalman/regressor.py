@@ -22,6 +22,7 @@ drawn at random.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,7 +30,7 @@ from typing import cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from askone._common.arithmetic import normal_cdf, normal_quantile
 from askone._common.compiled import dot, paired_dots, times
@@ -176,7 +177,8 @@ class FilterLearner(
     def init(self) -> BankState:
         """Return mu = 0 and S = prior^2 I: the middle of the range.
 
-        Every second noise scale, to begin with; of wary filters every fourth, from the noisiest on, at the middle prior.
+        Every second noise scale, to begin with; of wary filters every fourth, from the noisiest on, at the middle
+        prior.
         """
         place = np.arange(len(self.grid))
         noisier = len(self.noises) - 1 - place % len(self.noises)
@@ -410,7 +412,7 @@ class FilterLearner(
         return self._with_neighbours(bank)
 
     def _with_neighbours(self, bank: Bank) -> Bank:
-        """Return the bank with filters next to the one that foretold best: of more and less noise, of more and no doubt.
+        """Return the bank with filters next to the one that foretold best: of more and less noise, more and no doubt.
 
         Each begins as that one, with S as s^2, which it is about proportional to; it pays for not having been there.
         So no scale is lost for good to answers that were mixed up for a while, or to an early chance.  A gain of
