@@ -20,13 +20,14 @@ import math
 
 import numpy as np
 
-from askone._common.arithmetic import exp, hazard, log, log1p, normal
+from askone._common.arithmetic import exp, expm1, hazard, log, log1p, normal
 from askone._common.compiled import add_product, dot, jit, product, rounded, row_dots
 from askone._common.types import Array
 from askone.learners.step_loops import SKIPPED, UNKNOWN
 
 PENDING = 16
 """Updates that are kept beside L."""
+_PINNED = 1e5  # deviations: beyond, a number is known to lie at the nearer end
 _TAIL = -6.0  # below, h + z is a difference of nearly equal numbers
 
 
@@ -44,6 +45,42 @@ def answered(z: float, flip: float) -> tuple[float, float, float]:
     chance = flip + (1.0 - 2.0 * flip) * below
     h = (1.0 - 2.0 * flip) * density / chance
     return chance, h, h * (h + z)
+
+
+@jit
+def answered_between(e: float, za: float, zb: float, flip: float) -> tuple[float, float, float]:
+    """Return (Z, slope, taken) of the answer (e: 1 or -1) whether a number lies between za and zb deviations.
+
+    With P = Phi(zb) - Phi(za) and Z = pi + (1 - 2 pi) P for yes, 1 - Z for no, the derivatives of log Z by the mean,
+    in deviations, move mean and variance as those of a half-space do:
+
+        slope = e (1 - 2 pi) (N(za) - N(zb)) / Z ,     taken = slope^2 - e (1 - 2 pi) (za N(za) - zb N(zb)) / Z .
+
+    "No" may leave more variance than there was: taken is below 0 then.
+
+    >>> [round(value, 6) for value in answered_between(1.0, -1.0, 1.0, 0.0)]
+    [0.682689, 0.0, 0.708874]
+    """
+    if e > 0.0 and flip == 0.0 and max(za, -zb) > 0.0:  # in parts of the nearer end's tail, however far out it is
+        mirror, near, far = (1.0, za, zb) if za > 0.0 else (-1.0, -zb, -za)
+        log_near, h_near, _ = hazard(-near)
+        log_far, h_far, _ = hazard(-far)
+        inside = max(-expm1(log_far - log_near), 1e-300)
+        h_far *= 1.0 - inside
+        slope = (h_near - h_far) / inside
+        taken = slope * slope - (near * h_near - far * h_far) / inside if near < _PINNED else 1.0
+        return exp(log_near) * inside, mirror * slope, min(max(taken, 0.0), 1.0)
+    density_a, below_a = normal(za)
+    density_b, below_b = normal(zb)
+    inside = below_b - below_a if e > 0.0 else below_a + normal(-zb)[1]
+    chance = flip + (1.0 - 2.0 * flip) * inside
+    if chance < 1e-290:  # outside of all that is plausible: beyond the nearer end
+        side = 1.0 if zb < -za else -1.0
+        chance, h, taken = answered(-zb if side > 0.0 else za, 0.0)
+        return chance, side * h, taken
+    sure = e * (1.0 - 2.0 * flip) / chance
+    slope = sure * (density_a - density_b)
+    return chance, slope, slope * slope - sure * (za * density_a - zb * density_b)
 
 
 @jit
@@ -120,13 +157,14 @@ def look(
 
 @jit
 def _put(
-    i: int, at: Array, evidence: Array, weights: Array, center: float, scale: float, decimals: int,
+    i: int, at: Array, evidence: Array, weights: Array,
+    center: float, scale: float, low: float, high: float, decimals: int,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> float:  # fmt: skip
     """Ask about row i where nobody has, and have it answered: 1 for yes, -1 for no, 0 for a skip."""
     if answers[i] == UNKNOWN or answers[i] == SKIPPED:
         weights_of(evidence, weights)
-        asked = dot(weights, at) * scale + center
+        asked = min(max(dot(weights, at) * scale + center, low), high)
         if decimals < 99:
             asked = rounded(asked, decimals)
         thresholds[i] = (asked - center) / scale
@@ -137,17 +175,27 @@ def _put(
 
 
 @jit
+def _heard(e: float, at: float, root: float, threshold: float, upper: float, flip: float) -> tuple[float, float, float]:
+    """Return (Z, slope, taken) of an answer: above the threshold, and below the upper end where there is one?"""
+    if upper < np.inf:
+        return answered_between(e, (threshold - at) / root, (upper - at) / root, flip)
+    chance, h, taken = answered(e * (at - threshold) / root, flip)
+    return chance, e * h, taken
+
+
+@jit
 def advance(
-    features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float,
+    features: Array, place: Array, noise: Array, flip: Array, lean: float, lapse: float,
     mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int,
-    extra: float, center: float, scale: float, decimals: int,
+    upper: float, extra: float, center: float, scale: float, low: float, high: float, decimals: int,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> int:  # fmt: skip
     """Learn about some rows, one after the other, in place; at most PENDING - done of them.
 
     A row whose answer is UNKNOWN is asked at the filters' mean, its threshold rounded in the user's
-    units, c scale + center, and answered by what is hidden.  ``lean`` is Phi^-1(tau), ``extra`` the
-    variance of what else the answer depends on.  Returns how many answers are pending.
+    units, c scale + center, within low and high, and answered by what is hidden.  ``lean`` is Phi^-1(tau),
+    ``upper`` the other end of the question (inf: it has none), ``extra`` the variance of what else the answer
+    depends on.  Returns how many answers are pending.
     """
     K, p = mean.shape
     n = features.shape[1]
@@ -158,7 +206,7 @@ def advance(
     for i in range(n):
         for k in range(K):
             at[k] = dot(features[place[k], i], mean[k]) + dot(Y[k, i], moved[k])
-        e = _put(i, at, evidence, weights, center, scale, decimals, hidden, flips, thresholds, answers)
+        e = _put(i, at, evidence, weights, center, scale, low, high, decimals, hidden, flips, thresholds, answers)
         if e == 0.0:
             continue
         for k in range(K):
@@ -167,15 +215,14 @@ def advance(
                 _reflect(y, steps[k, j], gains[k, j])
             q = dot(y, y)
             v = q + noise[k] * noise[k] + extra
-            z = e * (at[k] - lean * noise[k] - thresholds[i]) / math.sqrt(v)
-            chance, h, taken = answered(z, flip)
+            chance, slope, taken = _heard(e, at[k] - lean * noise[k], math.sqrt(v), thresholds[i], upper, flip[k])
             b = taken / v
             g = b / (1.0 + math.sqrt(max(1.0 - b * q, 1e-12)))
             for j in range(p):
                 back[j] = y[j]
             for j in range(done - 1, -1, -1):
                 _reflect(back, steps[k, j], gains[k, j])
-            a = e * h / math.sqrt(v)
+            a = slope / math.sqrt(v)
             for j in range(p):
                 steps[k, done, j] = y[j]
                 moved[k, j] += a * back[j]
@@ -220,9 +267,9 @@ def look_diagonal(features: Array, place: Array, mean: Array, deviation: Array, 
 
 @jit
 def advance_diagonal(
-    features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float,
+    features: Array, place: Array, noise: Array, flip: Array, lean: float, lapse: float,
     mean: Array, deviation: Array, evidence: Array,
-    extra: float, center: float, scale: float, decimals: int,
+    upper: float, extra: float, center: float, scale: float, low: float, high: float, decimals: int,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> int:  # fmt: skip
     """Return ``advance`` where S is kept diagonal: O(p) an answer.  Returns how many answers were learnt.
@@ -235,7 +282,7 @@ def advance_diagonal(
     for i in range(features.shape[1]):
         for k in range(K):
             at[k] = dot(features[place[k], i], mean[k])
-        e = _put(i, at, evidence, weights, center, scale, decimals, hidden, flips, thresholds, answers)
+        e = _put(i, at, evidence, weights, center, scale, low, high, decimals, hidden, flips, thresholds, answers)
         if e == 0.0:
             continue
         for k in range(K):
@@ -243,9 +290,8 @@ def advance_diagonal(
             for j in range(p):
                 y[j] = deviation[k, j] * x[j]
             v = dot(y, y) + noise[k] * noise[k] + extra
-            z = e * (at[k] - lean * noise[k] - thresholds[i]) / math.sqrt(v)
-            chance, h, taken = answered(z, flip)
-            a, b = e * h / math.sqrt(v), taken / v
+            chance, slope, taken = _heard(e, at[k] - lean * noise[k], math.sqrt(v), thresholds[i], upper, flip[k])
+            a, b = slope / math.sqrt(v), taken / v
             for j in range(p):
                 variance = deviation[k, j] * deviation[k, j]
                 mean[k, j] += a * variance * x[j]

@@ -22,15 +22,15 @@ drawn at random.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from askone._common.arithmetic import normal_cdf, normal_quantile
 from askone._common.compiled import dot, paired_dots, times
@@ -42,10 +42,11 @@ from askone.labels.number import Real
 from askone.learners import step_loops
 from askone.learners.abilities import (
     AsksMany,
-    Forecasts,
     HasDeviation,
+    HasInterval,
     HasRange,
     Streams,
+    TakesRanges,
     TakesSlopes,
     row_by_row,
 )
@@ -54,11 +55,15 @@ from askone.learners.kalman import _compiled
 from askone.learners.kalman._bank import Bank, DiagonalBank, FullBank
 from askone.learners.streaming import StreamBlock, StreamTask
 from askone.questions.base import Answer, Question
+from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace, bundle_question, half_space, in_unit_labels
 
-NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(17))
+NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(19))
 PRIORS = (0.1, 0.5, 2.5)
-_LAPSE = 0.06  # in the weights alone: a surprise or two is no proof against a filter
+_LAPSE = 0.12  # of the rarer answer, in the weights alone: a surprise or two is no proof against a filter
+_WARY = 0.2  # flips that some filters reckon with whatever is declared: answers may have been mixed up for a while
+_UNLIKELY = 4.0  # nats, of evidence against flips that nobody declared, and against noise beyond the range
+_YOUNG = 1.0  # nats that a filter is behind the one that it begins as
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
 _OTHERS = 1000
@@ -84,7 +89,8 @@ class BankState:
 @dataclass(frozen=True, eq=False)
 class FilterLearner(
     HasDeviation[BankState],
-    Forecasts[BankState],
+    HasInterval[BankState],
+    TakesRanges[BankState],
     AsksMany[BankState],
     Streams[BankState],
     TakesSlopes[BankState],
@@ -151,9 +157,16 @@ class FilterLearner(
 
     @cached_property
     def grid(self) -> Array:
-        """Feature map, prior scale and noise scale of each filter, K x 3."""
-        places = range(len(self.maps))
-        return np.array([(g, prior, s) for g in places for prior in self.priors for s in self.noises])
+        """Feature map, prior scale, noise scale and flip probability of each filter, K x 4."""
+        flips, places = sorted({self.flip, max(self.flip, _WARY)}), range(len(self.maps))
+        return np.array([(g, t, s, pi) for pi in flips for g in places for t in self.priors for s in self.noises])
+
+    @cached_property
+    def _ends(self) -> list[tuple[float, float]]:
+        """Between which thresholds each output is asked."""
+        return [
+            tuple(end) for end in self.space.clipped([[-math.inf] * self.space.m, [math.inf] * self.space.m]).T.tolist()
+        ]
 
     @cached_property
     def _lean(self) -> float:
@@ -162,10 +175,20 @@ class FilterLearner(
     # -- the four functions ---------------------------------------------------------------------
 
     def init(self) -> BankState:
-        """Return mu = 0 and S = prior^2 I: the middle of the range.  Every second noise scale, to begin with."""
-        alive = np.flatnonzero(np.arange(len(self.grid)) % len(self.noises) % 2 == 0)
+        """Return mu = 0 and S = prior^2 I: the middle of the range.
+
+        Every second noise scale, to begin with; of wary filters every fourth, from the noisiest on, at the middle
+        prior.
+        """
+        place = np.arange(len(self.grid))
+        noisier = len(self.noises) - 1 - place % len(self.noises)
+        prior = place // len(self.noises) % len(self.priors)
+        spare = (noisier % 4 == 0) & (prior == len(self.priors) // 2)
+        alive = np.flatnonzero(np.where(self.grid[:, 3] == self.flip, place % len(self.noises) % 2 == 0, spare))
         kind = DiagonalBank if self.diagonal else FullBank
-        return BankState((kind.begun(alive, self.grid[alive, 1], self.size),) * self.space.m, 0)
+        begun = kind.begun(alive, self.grid[alive, 1], self.size)
+        doubts = (self.grid[alive, 3] > self.flip) + (self.grid[alive, 2] > 1.0)
+        return BankState((replace(begun, evidence=-_UNLIKELY * doubts),) * self.space.m, 0)
 
     @property
     def local(self) -> bool:
@@ -183,13 +206,15 @@ class FilterLearner(
         return self._questions(state, as_rows(X, self.columns), np.asarray(uniform))
 
     def tell(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
-        """Return every filter's posterior; any half-space question will do, whoever asked it."""
-        row, told = as_row(x, self.columns), self._told(question)
-        bit = question.accept(answer)
-        features = self._features(row, self._in_use(*state.banks))
-        banks = list(state.banks)
-        for j, (side, threshold, extra) in self._shares(state, features, *told).items():
-            banks[j] = self._learnt(state.banks[j], j, features, threshold, extra, bool(bit) == side)
+        """Return every filter's posterior; any half-space or ``Between`` will do, whoever asked it."""
+        row, bit = as_row(x, self.columns), bool(question.accept(answer))
+        features, banks = self._features(row, self._in_use(*state.banks)), list(state.banks)
+        if isinstance(question, Between):
+            low, high = self._between(question)
+            banks[0] = self._learnt(banks[0], 0, features, low, 0.0, bit, high)
+        else:
+            for j, (side, threshold, extra) in self._shares(state, features, *self._told(question)).items():
+                banks[j] = self._learnt(state.banks[j], j, features, threshold, extra, bit == side)
         return BankState(tuple(banks), state.answers + 1)
 
     def predict(self, state: BankState, X: ArrayLike) -> Array:
@@ -201,7 +226,7 @@ class FilterLearner(
             features = self.maps[g](rows)
             for j, theta in enumerate(thetas):
                 values[:, j] += times(features, theta[g, : features.shape[1]])
-        return self.space.from_unit(values)
+        return self.space.clipped(self.space.from_unit(values))
 
     def std(self, state: BankState, X: ArrayLike) -> Array:
         """Return the standard deviation of what is predicted (not of the labels), in the user's units, n x m."""
@@ -219,33 +244,61 @@ class FilterLearner(
         """
 
         def end_of(bank: Bank, at: Array, spread: Array) -> Array:
-            noise = self.grid[bank.alive, 2, None]
-            middle, deviation = at - self._lean * noise, np.sqrt(_WIDER * spread + noise**2)
-            ends = middle + self._lean * deviation  # each filter's own quantile: the mixture's is between them
-            low, high = ends.min(axis=0), ends.max(axis=0)
-            for _ in range(_HALVINGS):
-                half = (low + high) / 2
-                below = bank.weights @ ndtr((half - middle) / deviation) < self.quantile
-                low, high = np.where(below, half, low), np.where(below, high, half)
-            return np.asarray((low + high) / 2)
+            return self._quantile_of(bank, at, _WIDER * spread, self.quantile)
 
-        return self.space.from_unit(self._each(state, X, end_of))
+        return self.space.clipped(self.space.from_unit(self._each(state, X, end_of)))
+
+    def interval(self, state: BankState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array]:
+        """Return ends that hold ``level`` (0.9) of the labels by the filters' forecasts, n x m each.
+
+        Filter k says N(mu - s Phi^-1(tau), s^2 + q).  The noise s is what fits where it was asked: intervals
+        that hold for any law of labels ask about their ends (see ``Intervals``).
+        """
+        wanted = 0.9 if level is None else as_number(level, "level", 0.0, 1.0, strict=True)
+
+        def ends_of(bank: Bank, at: Array, spread: Array) -> Array:
+            return np.array([self._quantile_of(bank, at, spread, 0.5 + side * wanted / 2) for side in (-1, 1)])
+
+        low, high = (self.space.clipped(self.space.from_unit(end)) for end in self._each(state, X, ends_of, 2))
+        return low, high
+
+    def _quantile_of(self, bank: Bank, at: Array, spread: Array, tau: float) -> Array:
+        """Return t with P(Y <= t) = tau by weighted filters, in unit labels, for each row."""
+        noise = self.grid[bank.alive, 2, None]
+        middle, deviation = at - self._lean * noise, np.sqrt(spread + noise**2)
+        ends = middle + float(ndtri(tau)) * deviation  # each filter's own quantile: the mixture's is between them
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        for _ in range(_HALVINGS):
+            half = (low + high) / 2
+            below = bank.weights @ ndtr((half - middle) / deviation) < tau
+            low, high = np.where(below, half, low), np.where(below, high, half)
+        return np.asarray((low + high) / 2)
 
     def count(self, state: BankState) -> int:
         return state.answers
 
     def chance(self, state: BankState, x: ArrayLike, question: Question) -> float:
         """Return p(yes): the filters' word, by weight."""
-        row, (u, c) = as_row(x, self.columns), self._told(question)
-        features = self._features(row, self._in_use(*state.banks))
-        ((j, (side, threshold, extra)), *_) = self._shares(state, features, u, c).items()
-        bank = state.banks[j]
-        at, spread = bank.seen(features, self._places(bank))
-        noise = self.grid[bank.alive, 2]
-        z = (at[:, 0] - self._lean * noise - threshold) / np.sqrt(spread[:, 0] + noise**2 + extra)
-        below = np.array([normal_cdf(one) for one in z.tolist()])
-        above = float(dot(bank.weights, self.flip + (1 - 2 * self.flip) * below))
+        row, (bank, *_) = as_row(x, self.columns), state.banks
+        if isinstance(question, Between):
+            low, high = self._between(question)
+            return self._said(bank, self._above(bank, row, low) - self._above(bank, row, high))
+        features = self._features(row, self._in_use(*state.banks)) if len(state.banks) > 1 else np.empty(0)
+        ((j, (side, threshold, extra)), *_) = self._shares(state, features, *self._told(question)).items()
+        above = self._said(state.banks[j], self._above(state.banks[j], row, threshold, extra))
         return above if side else 1 - above
+
+    def _above(self, bank: Bank, row: Array, c: float, extra: float = 0.0) -> Array:
+        """Return P(label > c) of each filter, at one row."""
+        at, spread = bank.seen_at(row, lambda: self._features(row, self._in_use(bank)), self._places(bank))
+        noise = self.grid[bank.alive, 2]
+        z = (at[:, 0] - self._lean * noise - c) / np.sqrt(spread[:, 0] + noise * noise + extra)
+        return np.array([normal_cdf(one) for one in z.tolist()])
+
+    def _said(self, bank: Bank, chances: Array) -> float:
+        """Return how likely "yes" is where it is right with these chances: answers may be flipped."""
+        flip = self.grid[bank.alive, 3]
+        return float(dot(bank.weights, flip + (1 - 2 * flip) * chances))
 
     def worth(self, state: BankState, X: ArrayLike) -> Array:
         """Return what the answer about each row tells of the predictions at all these rows, in nats, mean over them.
@@ -316,20 +369,23 @@ class FilterLearner(
             rows = mine[done : done + _compiled.PENDING - bank.pending]
             features = self._features(X[rows], self._in_use(bank))
             part = asked.part(rows)
-            bank = self._advanced(bank, j, features, part, 0.0)
+            bank = self._advanced(bank, j, features, part, 0.0, math.inf)
             asked.thresholds[rows], asked.answers[rows] = part.thresholds, part.answers
             done += len(rows)
         return bank
 
-    def _learnt(self, bank: Bank, j: int, features: Array, threshold: float, extra: float, above: bool) -> Bank:
-        told = _Asked(np.zeros(1), np.zeros(1, np.bool_), np.array([threshold]), np.array([above], dtype=np.int8))
-        return self._advanced(bank.opened(1), j, features, told, extra)
+    def _learnt(
+        self, bank: Bank, j: int, features: Array, threshold: float, extra: float, yes: bool, upper: float = math.inf
+    ) -> Bank:
+        told = _Asked(np.zeros(1), np.zeros(1, np.bool_), np.array([threshold]), np.array([yes], dtype=np.int8))
+        return self._advanced(bank.opened(1), j, features, told, extra, upper)
 
-    def _advanced(self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float) -> Bank:
+    def _advanced(self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float, upper: float) -> Bank:
         """Return the bank, written into, after a block of rows that does not go beyond what may be pending."""
-        law = (self.grid[bank.alive, 2].copy(), self._lean, self.flip, _LAPSE)
+        noise, flip = self.grid[bank.alive, 2:].T.copy()
+        law = noise, flip, self._lean, _LAPSE * min(self.quantile, 1 - self.quantile)
         decimals = _UNROUNDED if self.space.decimals is None else self.space.decimals
-        about = (extra, self.space.centers[j], self.space.scales[j], decimals)
+        about = (upper, extra, self.space.centers[j], self.space.scales[j], *self._ends[j], decimals)
         after = bank.learnt(features, self._places(bank), law, about, asked.arrays)
         return self._thinned(after) if after.count > bank.count and after.pending == 0 else after
 
@@ -344,34 +400,36 @@ class FilterLearner(
         groups = bank.alive // len(self.noises)
         best = {int(g): bank.evidence[groups == g].max() for g in np.unique(groups)}
         halvings = (bank.count // _FIRST_LOOK).bit_length() - 1
-        room = max(_GROUPS, len(self.maps) * len(self.priors) >> halvings)
-        kept = sorted(best, key=lambda g: (-best[g], g))[:room]
+        ranked, plain = sorted(best, key=lambda g: (-best[g], g)), len(self.maps) * len(self.priors)
+        kept = [g for g in ranked if g < plain][: max(_GROUPS, plain >> halvings)]
+        kept += [g for g in ranked if g >= plain][: max(_GROUPS, len(self.maps) >> halvings)]
         hopeful = bank.evidence > bank.evidence.max() - _BEHIND
         # One that forgives stays whatever it forecasts: after a change the sure ones would never come round.
-        hopeful |= bank.alive == bank.alive[groups == kept[0]].max()
+        hopeful |= bank.alive == bank.alive[groups == ranked[0]].max()
         stay = np.flatnonzero(np.isin(groups, kept) & hopeful)
         if len(stay) < len(groups):
             bank = bank.taken(stay)
-        return self._refined(bank) if bank.count == _SECOND_LOOK else bank
+        return self._with_neighbours(bank)
 
-    def _refined(self, bank: Bank) -> Bank:
-        """Return the bank with noise scales between those that are left: a filter begins as the next noisier one.
+    def _with_neighbours(self, bank: Bank) -> Bank:
+        """Return the bank with filters next to the one that foretold best: of more and less noise, more and no doubt.
 
-        Early on a noise scale need not be right, and fewer filters are faster; later a gain of twice too
-        much or too little costs questions.  As S is about proportional to s^2, so is the new one's.
+        Each begins as that one, with S as s^2, which it is about proportional to; it pays for not having been there.
+        So no scale is lost for good to answers that were mixed up for a while, or to an early chance.  A gain of
+        twice too much or too little costs questions in the end: the steps become smaller.
         """
-        order = np.argsort(bank.alive)
-        alive = bank.alive[order]
-        pairs = [i for i, (a, b) in enumerate(pairwise(alive)) if b - a == 2]
-        between = [i for i in pairs if alive[i] // len(self.noises) == alive[i + 1] // len(self.noises)]
-        noisier = order[[i + 1 for i in between]]
-        if not between:
+        leader = int(np.argmax(bank.evidence))
+        k, scales = int(bank.alive[leader]), len(self.noises)
+        step, half = (2 if bank.count < _SECOND_LOOK else 1), len(self.grid) // 2
+        near = [k + side * step for side in (-1, 1) if 0 <= k % scales + side * step < scales]
+        if self.grid[-1, 3] > self.flip:
+            near.append((k + half) % len(self.grid))
+        new = np.setdiff1d(near, bank.alive)
+        if not len(new):
             return bank
-        new = bank.taken(noisier)
-        added, noise = new.alive - 1, self.grid[:, 2]
-        evidence = (new.evidence + bank.evidence[order[between]]) / 2
-        between_them = replace(new.sharpened(noise[added] / noise[new.alive]), alive=added, evidence=evidence)
-        return bank.joined(between_them)
+        ratio = self.grid[new, 2] / self.grid[k, 2]
+        born = bank.taken(np.full(len(new), leader)).sharpened(ratio)
+        return bank.joined(replace(born, alive=new, evidence=born.evidence - _YOUNG))
 
     def _questions(self, state: BankState, rows: Array, uniform: Array) -> list[Question]:
         chosen, learnt = self._chosen(as_uniform(uniform, len(rows), self.width)), self.count(state)
@@ -392,6 +450,12 @@ class FilterLearner(
         if self.width == 0:
             return np.zeros(len(uniform), dtype=np.int64)
         return (uniform[:, 0] * len(self.space.askable)).astype(np.int64)
+
+    def _between(self, question: Between) -> tuple[float, float]:
+        if self.space.m > 1:
+            raise InvalidArgument("question", "a HalfSpace where there are several outputs", str(question))
+        low, high = self.space.to_unit([[question.low], [question.high]])[:, 0].tolist()
+        return low, high
 
     def _told(self, question: Question) -> tuple[list[float], float]:
         return in_unit_labels(self.space, of_family(question, HalfSpace))
@@ -416,14 +480,14 @@ class FilterLearner(
             out[j] = (u[j] > 0, (c - rest) / u[j], variance / (u[j] * u[j]) - moments[j][1])
         return out
 
-    def _each(self, state: BankState, X: ArrayLike, value: Callable[[Bank, Array, Array], Array]) -> Array:
-        """Return a function of the filters' means and variances at each row, for each output, n x m."""
+    def _each(self, state: BankState, X: ArrayLike, value: Callable[[Bank, Array, Array], Array], *more: int) -> Array:
+        """Return a function of the filters' means and variances at each row, for each output, (more x) n x m."""
         rows, wanted = as_rows(X, self.columns), self._in_use(*state.banks)
-        out = np.empty((len(rows), self.space.m))
+        out = np.empty((*more, len(rows), self.space.m))
         for first in range(0, len(rows), _CHUNK):
             features = self._features(rows[first : first + _CHUNK], wanted)
             for j, bank in enumerate(state.banks):
-                out[first : first + _CHUNK, j] = value(bank, *bank.seen(features, self._places(bank)))
+                out[..., first : first + _CHUNK, j] = value(bank, *bank.seen(features, self._places(bank)))
         return out
 
     def _mixture(self, bank: Bank, features: Array) -> tuple[float, float]:
