@@ -151,7 +151,7 @@ class Planner:
         if exam is None:
             return None, aside
         score = [*exam.score, exam.most, exam.most if exam.heaviest is None else exam.heaviest]
-        return exam.question, {**aside, "role": "exam", "score": score, "predicted": exam.predicted}
+        return exam.question, {**aside, "role": "exam", "score": score, "predicted": exam.predicted, "aim": made_by.aim}
 
     def _exam_plan(self, u: float) -> ExamPlan:
         """Return what exams are made by at the moment; with both aims, each has one by lot."""

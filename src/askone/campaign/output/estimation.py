@@ -9,6 +9,7 @@ import numpy as np
 
 from askone.campaign.kinds.estimates import Estimate, ExamAnswer
 from askone.errors import InvalidArgument
+from askone.questions.half_space import HalfSpace
 from askone.store.entries import Row
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ def _exams(campaign: Campaign, predicted: list[Any]) -> dict[int, ExamAnswer]:
     projection, found = campaign.projection, dict[int, ExamAnswer]()
     for lesson in projection.lessons.all:
         asking = projection.asked[lesson.number]
-        if asking.score is not None:
+        # A threshold that measures errors alone was not drawn from the whole range: labels beyond it are not seen.
+        narrow = asking.aim == "error" and isinstance(asking.question, HalfSpace)
+        if asking.score is not None and not narrow:
             score = asking.score[lesson.answer]
             found[asking.position] = ExamAnswer(asking.question, lesson.answer, score, predicted[asking.position])
     return found
