@@ -10,6 +10,7 @@ import numpy as np
 from askone._common import random_table
 from askone._common.types import Array
 from askone.campaign.engine._trainer import teaches
+from askone.campaign.engine.coverage import SHARE
 from askone.campaign.engine.measurement import corrected
 from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
@@ -70,7 +71,7 @@ class Planner:
             gold,
             projection.learner,
         )
-        self.settings, self.labels = settings.ask, settings.labels
+        self.settings, self.labels, self.level = settings.ask, settings.labels, settings.level
         self.made: dict[str, tuple[DraftQuestion, DraftQuestion]] = {}
         """Drafts by the lease of whoever will have them; the seat has them, too: for others and after a restart."""
         self._seen: dict[str, float] = {}
@@ -131,6 +132,8 @@ class Planner:
         aside: dict[str, Any] = {"position": plan.position}
         question: Question | None = None
         if plan.role == "exam":
+            question, aside = self._about_interval(plan.number, state, x, aside)
+        if plan.role == "exam" and question is None:
             question, aside = self._exam(plan.number, state, x, aside)
         if question is None:
             uniform = random_table.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
@@ -138,6 +141,18 @@ class Planner:
         if plan.role == "gold":
             aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
         return DraftQuestion(plan, question.numbered(plan.number), self.learner.count(state), aside)
+
+    def _about_interval(
+        self, number: int, state: Any, x: Array, aside: dict[str, Any]
+    ) -> tuple[Question | None, dict[str, Any]]:
+        """Return, for some of the exams, whether the label lies in the predicted interval (see ``coverage``)."""
+        if random_table.uniforms(self.seed, number, 1, 1, random_table.INTERVAL)[0, 0] >= SHARE:
+            return None, aside
+        stretch = self.projection.stretch(1 - self.level)
+        found = self.labels.interval_question(self.learner, state, x, self.level, stretch)
+        if found is None:
+            return None, aside
+        return found.question, {**aside, "role": "exam", "outside": found.outside}
 
     def _exam(self, number: int, state: Any, x: Array, aside: dict[str, Any]) -> tuple[Question | None, dict[str, Any]]:
         """Return a question that measures the model, or now and then people, and what is noted of it."""

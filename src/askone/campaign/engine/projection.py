@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, cast, final
 
 from askone.campaign.engine._annotators import Annotator, Undoable
 from askone.campaign.engine._trainer import Features, Trainer
+from askone.campaign.engine.coverage import stretched
 from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.engine.slips import Evidence, Slips, slip_rate
 from askone.campaign.engine.training_set import AskedQuestion, GivenAnswer, TrainingSet, decided
@@ -88,6 +89,8 @@ class Projection:
         """What the latest exams scored, and what the other answer would have."""
         self.checks: list[int] = []
         """Questions whose answer was all but known."""
+        self.outside: dict[int, bool] = {}
+        """Question about an interval: the answer that says "outside"."""
         self.several: set[int] = set()
         """Questions with more than one answer."""
         self._answers: dict[str, tuple[int, GivenAnswer, float | None]] = {}
@@ -151,7 +154,11 @@ class Projection:
             bounds[0] if bounds else None,
             bounds[-1] if bounds else None,
             aside.get("predicted"),
+<<<<<<< HEAD
             aside.get("aim", ""),
+=======
+            aside.get("aim", "error"),
+>>>>>>> main
             aside.get("chance"),
         )
         if aside.get("chance") is not None:
@@ -159,6 +166,8 @@ class Projection:
         self.seats_asked += 1 if aside.get("role") == "gold" else self.overlap
         self.numbers = max(self.numbers, number + 1)
         self.touched[number] = set()
+        if "outside" in aside:
+            self.outside[number] = bool(aside["outside"])
         if not self.rowless:
             self.pool.take(position)
         for before in [before for before, following in self.reserved.items() if following.number == number]:
@@ -290,6 +299,12 @@ class Projection:
     def learnt(self) -> int:
         """Answers that the state has learnt from, as the learner counts them."""
         return self.learner.count(self.state)
+
+    def stretch(self, alpha: float) -> float:
+        """Return by how much intervals that 1 - alpha of the labels should lie in are stretched (see ``coverage``)."""
+        said = ((self.lessons.answer_to(number), outside) for number, outside in self.outside.items())
+        slip = self.slips.of_majority(self.overlap).rate
+        return stretched((answer == outside for answer, outside in said if answer is not None), alpha, slip)
 
     # -- looking ----------------------------------------------------------------------------------
 

@@ -149,7 +149,7 @@ class ClassNames(Kind):
         return *first, ("probability", "float"), ("probabilities", "json")
 
     def predicted(
-        self, estimator: classifier.OneBitClassifier, X: Array, rowless: bool = False
+        self, estimator: classifier.OneBitClassifier, X: Array, rowless: bool = False, stretch: float = 1.0
     ) -> dict[str, list[Any]]:
         stream, best = estimator.stream_, estimator.predict(X).tolist()
         found = probabilities(stream.learner, stream.state, X)

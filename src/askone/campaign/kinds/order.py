@@ -131,7 +131,9 @@ class Items(Kind):
     def columns(self) -> Columns:
         return (("prediction", "json"),)
 
-    def predicted(self, estimator: ranker.OneBitRanker, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
+    def predicted(
+        self, estimator: ranker.OneBitRanker, X: Array, rowless: bool = False, stretch: float = 1.0
+    ) -> dict[str, list[Any]]:
         orders = [estimator.predict(None).tolist()] if rowless else estimator.predict(X).tolist()
         return {"prediction": [list(order) for order in orders]}
 
