@@ -56,7 +56,7 @@ def outcome(table: str, order: str, seed: int) -> Outcome:
 
 def section(quick: bool) -> str:
     """Return what was found, as Markdown."""
-    repeats = 2 if quick else 100
+    repeats = 1 if quick else 100
     lines = [
         "## Tables that come sorted",
         "",
@@ -70,7 +70,7 @@ def section(quick: bool) -> str:
         "|---|---|---|---|---|---|",
     ]
     jobs = [(table, order) for table in TARGETS for order in ("random", "file", "uncertain")]
-    jobs = [job for job in jobs if not quick or job[1] != "uncertain"]
+    jobs = jobs[:2] if quick else jobs
     with ProcessPoolExecutor(1 if quick else os.cpu_count()) as pool:
         for table, order in jobs:
             found = list(pool.map(outcome, [table] * repeats, [order] * repeats, range(repeats)))
