@@ -288,7 +288,8 @@ class Campaign:
         """Return what the model predicts of rows as it sees them."""
         with self._lock:
             self.learn()
-            return self._predicted(X)["prediction"]
+            self._estimator.stream_.state = self.projection.state
+            return list(self._estimator.predict(None if self.rowless else X))
 
     def prediction_pages(self, size: int) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:
         """Yield the same of all rows, without what people see of them: keys and columns, page by page."""

@@ -87,8 +87,8 @@ class Projection:
         self.per_minute: Counter[int] = Counter()
         self.scores: deque[tuple[float, float]] = deque(maxlen=64)
         """What the latest exams scored, and what the other answer would have."""
-        self.foretold: tuple[int, list[tuple[float, bool]]] = 0, []
-        """Of how many lessons, chances of answers by a model that never saw them (see ``held_out``)."""
+        self.checks: list[int] = []
+        """Questions whose answer was all but known."""
         self.outside: dict[int, bool] = {}
         """Question about an interval: the answer that says "outside"."""
         self.several: set[int] = set()
@@ -154,7 +154,11 @@ class Projection:
             bounds[0] if bounds else None,
             bounds[-1] if bounds else None,
             aside.get("predicted"),
+            aside.get("aim", "error"),
+            aside.get("chance"),
         )
+        if aside.get("chance") is not None:
+            self.checks.append(number)
         self.seats_asked += 1 if aside.get("role") == "gold" else self.overlap
         self.numbers = max(self.numbers, number + 1)
         self.touched[number] = set()
@@ -312,7 +316,9 @@ class Projection:
         gold, right = (sum(getattr(person, name) for person in people) for name in ("gold_asked", "gold_right"))
         pairs = sum(of for _, of in agreement)
         evidence = Evidence(gold, gold - right, pairs, pairs - sum(alike for alike, _ in agreement))
-        return slip_rate(evidence, self.foretold[1])
+        checks = [(self.asked[number].chance, self.asked[number].given) for number in self.checks]
+        said = [(p, one.answer) for p, given in checks if p for one in given if one.who not in self.excluded]
+        return slip_rate(evidence, said)
 
     def _agreed(self, number: int) -> tuple[int, int]:
         """Of the pairs of answers to a question by people who count: how many are alike, of how many."""

@@ -56,6 +56,18 @@ class Exam(NamedTuple):
 
 
 @final
+class Check(NamedTuple):
+    """A question whose answer the model is sure of, and the chance of a yes, said with caution."""
+
+    question: Question
+    chance: float
+
+
+UNSURE = 0.01
+"""The least chance that a check reckons with: whoever is sure may still be wrong."""
+
+
+@final
 class ExamPlan(NamedTuple):
     """What an exam is made by: the scores of late, how often answers are wrong, and what is to be measured.
 
@@ -214,6 +226,12 @@ class Kind(ABC):
 
         The mean of its score is the error (or the share), as long as answers are right (see ``measurement``).
         """
+
+    def sure_question(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Check | None:
+        """Return a question that shows slips, as its answer is all but known; None where nothing is so sure."""
+        return None
 
     def interval_question(
         self, learner: Learner[Any], state: Any, x: Array, level: float, stretch: float

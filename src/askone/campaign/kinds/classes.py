@@ -13,6 +13,8 @@ from askone._common.validate import as_count
 from askone.campaign.kinds.base import (
     FIRST_EXAM,
     SCATTER,
+    UNSURE,
+    Check,
     Columns,
     Exam,
     ExamPlan,
@@ -122,6 +124,23 @@ class ClassNames(Kind):
         title, members = prescribed[min(int(uniform[0] * len(prescribed)), len(prescribed) - 1)]
         question = Subset(tuple(members), title, wording=space.wording, learnt=learnt)
         return Exam(question, (0.0, 1.0) if best in members else (1.0, 0.0), predicted=best)
+
+    def sure_question(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Check | None:
+        """Return "Is it c?" for a class that it all but certainly is not; or such an attribute or set."""
+        space, found = learner.space, probabilities(learner, state, x[None])
+        if found is None or not isinstance(space, FiniteSpace):
+            return None
+        chances = dict(zip(self.classes, found[0].tolist(), strict=True))
+        sets = [*space.attributes, *space.sets] or [("", (name,)) for name in self.classes]
+        said = [(title, members, sum(chances[name] for name in members)) for title, members in sets]
+        sure = [one for one in said if not UNSURE < one[2] < 1 - UNSURE]
+        if not sure:
+            return None
+        title, members, chance = sure[min(int(uniform[0] * len(sure)), len(sure) - 1)]
+        question = Subset(tuple(members), title, wording=space.wording, learnt=learner.count(state))
+        return Check(question, min(max(chance, UNSURE), 1 - UNSURE))
 
     @property
     def columns(self) -> Columns:

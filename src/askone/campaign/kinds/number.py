@@ -15,6 +15,8 @@ from askone.campaign.kinds.base import (
     FIRST_EXAM,
     LEVEL,
     SCATTER,
+    UNSURE,
+    Check,
     Columns,
     Exam,
     ExamPlan,
@@ -48,6 +50,7 @@ else:
     defaults = lazy_import("askone.estimators.learner_choices.defaults")
 
 _EDGE = 0.01  # of the range, next to its ends, is not asked about
+_FAR = 8.0  # errors from the prediction, where next to no label lies
 _BEYOND = 20.0  # ranges: nothing lies so far off
 
 
@@ -190,6 +193,24 @@ class Numbers(Kind):
         if able(learner, Forecasts):
             above = _foretold(learner, state, x, space)
         return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state))
+
+    def sure_question(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Check | None:
+        """Return a threshold eight errors from the prediction, within the range."""
+        space = _known_range(learner, state)
+        if space is None or space.m > 1:
+            return None
+        f, far = float(learner.predict(state, x[None])[0, 0]), _FAR * usual_error(space, plan.scores)
+        sides = [c for c in (f - far, f + far) if space.lows[0] < c < space.highs[0]]
+        if not sides:
+            return None
+        c = rounded(space, sides[min(int(uniform[0] * len(sides)), len(sides) - 1)])
+        above = _foretold(learner, state, x, space)(c) if able(learner, Forecasts) else float(c < f)
+        if UNSURE < above < 1 - UNSURE:
+            return None
+        question = HalfSpace((1.0,), c, wording=space.words, learnt=learner.count(state))
+        return Check(question, min(max(above, UNSURE / 2), 1 - UNSURE / 2))
 
     # -- predictions and forecasts ----------------------------------------------------------------
 

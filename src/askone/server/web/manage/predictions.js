@@ -1,7 +1,7 @@
 // What the model says now about chosen rows, and how sure it is.
 
 import { get } from "../shared/api.js";
-import { el, scroller, show } from "../shared/dom.js";
+import { dataTable, el, show } from "../shared/dom.js";
 import { bad, field, text, words } from "../shared/fields.js";
 import { count, percent, rounded, withUnit } from "../shared/format.js";
 
@@ -49,15 +49,13 @@ export class Predictions {
     if (this.labels.kind === "order" && list.length === 1) return ranking(list[0]);
     const counted = list.some((one) => one.answers !== undefined);
     const range = this.labels.kind === "number" ? span(list, this.labels) : null;
-    return scroller("Predictions", el("table", {},
-      el("caption", { class: "visually-hidden" }, "Predictions on chosen rows"),
-      el("thead", {}, el("tr", {}, ["Row", "", "Prediction", range ? "Where the label lies" : "How sure", ...(counted ? ["Answers"] : [])].map((name) => el("th", { scope: "col", class: { Answers: "number", "": "about" }[name] ?? null }, name || el("span", { class: "visually-hidden" }, "Columns"))))),
-      el("tbody", {}, list.map((one) => el("tr", {},
-        el("th", { scope: "row" }, el("span", { class: "row-name" }, thumbnail(one), el("span", {}, one.key))),
-        el("td", { class: "about muted small" }, describe(one)),
-        el("td", { class: "strong nowrap" }, Array.isArray(one.prediction) ? one.prediction.join(" › ") : typeof one.prediction === "number" && range ? withUnit(rounded(one.prediction, 4), this.labels.unit) : String(one.prediction ?? "–")),
-        el("td", {}, range ? interval(one, range, this.labels.unit) : chances(one.probabilities)),
-        counted ? el("td", { class: "number" }, count(one.answers ?? 0)) : null)))));
+    const heads = ["Row", ["", { class: "about" }, "Columns"], "Prediction", range ? "Where the label lies" : "How sure", ...(counted ? [["Answers", { class: "number" }]] : [])];
+    return dataTable("Predictions", heads, list.map((one) => el("tr", {},
+      el("th", { scope: "row" }, el("span", { class: "row-name" }, thumbnail(one), el("span", {}, one.key))),
+      el("td", { class: "about muted small" }, describe(one)),
+      el("td", { class: "strong nowrap" }, Array.isArray(one.prediction) ? one.prediction.join(" › ") : typeof one.prediction === "number" && range ? withUnit(rounded(one.prediction, 4), this.labels.unit) : String(one.prediction ?? "–")),
+      el("td", {}, range ? interval(one, range, this.labels.unit) : chances(one.probabilities)),
+      counted ? el("td", { class: "number" }, count(one.answers ?? 0)) : null)), { caption: el("caption", { class: "visually-hidden" }, "Predictions on chosen rows") });
   }
 }
 
