@@ -236,9 +236,8 @@ def test_without_matplotlib_other_commands_work_and_reproduce_says_what_to_insta
 
 def test_the_page_gets_new_rows_and_keeps_the_others(runs, tmp_path, capsys):
     page = tmp_path / "page.md"
-    page.write_text(
-        "before\n<!-- verdicts:begin -->\n| `clumsy` | old | 1 | holds | | then |\n<!-- verdicts:end -->\nafter\n"
-    )
+    old = "| `clumsy` | old | 1 | holds | | then |"
+    page.write_text(f"before\n<!-- verdicts:begin -->\n{old}\n<!-- verdicts:end -->\nafter\n")
     arguments = ["reproduce", "tiny", "--workers", "1", "--out", str(tmp_path), "--page", str(page)]
     assert main([*arguments, "--quick"]) == 0
     assert "no full run" in capsys.readouterr().out
