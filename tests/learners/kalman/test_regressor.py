@@ -41,7 +41,7 @@ class Lone:
 
     def __init__(self, noises, priors, p, quantile=0.5, flip=0.0, lapse=0.0):
         K, self.lapse = len(noises), lapse
-        self.noise, self.lean, self.flip = np.array(noises, dtype=float), float(ndtri(quantile)), flip
+        self.noise, self.lean, self.flip = np.array(noises, dtype=float), float(ndtri(quantile)), np.full(K, flip)
         self.mean, self.factor = np.zeros((K, p)), np.array(priors, dtype=float)[:, None, None] * np.eye(p)
         self.steps, self.gains, self.moved = np.zeros((K, B, p)), np.zeros((K, B)), np.zeros((K, p))
         self.evidence, self.done, self.count = np.zeros(K), 0, 0
@@ -50,7 +50,7 @@ class Lone:
     def arrays(self):
         return self.mean, self.factor, self.steps, self.gains, self.moved
 
-    def run(self, rows, thresholds, answers, hidden=None, extra=0.0):
+    def run(self, rows, thresholds, answers, hidden=None, extra=0.0, upper=math.inf):
         """Answers that are UNKNOWN are asked at the mean and answered by what is hidden."""
         hidden = np.zeros(len(rows)) if hidden is None else hidden
         place, flips, start = np.zeros(len(self.noise), np.int64), np.zeros(len(rows), np.bool_), 0
@@ -58,8 +58,8 @@ class Lone:
             part = slice(start, start + B - self.done)
             before, block = self.done, np.ascontiguousarray(rows[part], dtype=float)[None]
             self.done = _compiled.advance(
-                block, place, self.noise, self.lean, self.flip, self.lapse, *self.arrays, self.evidence, self.done,
-                extra, 0.0, 1.0, 99, hidden[part], flips[part], thresholds[part], answers[part],
+                block, place, self.noise, self.flip, self.lean, self.lapse, *self.arrays, self.evidence, self.done,
+                upper, extra, 0.0, 1.0, -math.inf, math.inf, 99, hidden[part], flips[part], thresholds[part], answers[part],
             )  # fmt: skip
             self.count += self.done - before
             start += len(block[0])
@@ -68,8 +68,9 @@ class Lone:
                 self.done = 0
         return self
 
-    def tell(self, x, c, yes, extra=0.0):
-        return self.run(np.array([x]), np.array([c], dtype=float), np.array([yes], dtype=np.int8), extra=extra)
+    def tell(self, x, c, yes, extra=0.0, upper=math.inf):
+        told = np.array([x]), np.array([c], dtype=float), np.array([yes], dtype=np.int8)
+        return self.run(*told, extra=extra, upper=upper)
 
     def ask(self, rows, hidden):
         n = len(rows)
@@ -361,7 +362,7 @@ def test_the_bank_needs_no_noise_scale():
 
 
 def lone_learner(quantile=0.5, flip=0.0, noise=0.3):
-    return FilterLearner(askone.Real(-1, 1, decimals=None), (CONSTANT,), (noise,), (1.0,), quantile, flip)
+    return FilterLearner(askone.Real(-1, 1, decimals=None), (CONSTANT,), (noise,), (1.0,), quantile, flip, wary=0.0)
 
 
 @pytest.mark.parametrize(("quantile", "flip"), [(0.5, 0.0), (0.9, 0.0), (0.5, 0.2)])

@@ -59,8 +59,8 @@ from askone.questions.half_space import HalfSpace, bundle_question, half_space, 
 NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(19))
 PRIORS = (0.1, 0.5, 2.5)
 _LAPSE = 0.12  # of the rarer answer, in the weights alone: a surprise or two is no proof against a filter
-_WARY = 0.2  # flips that some filters reckon with whatever is declared: answers may have been mixed up for a while
 _UNLIKELY = 4.0  # nats, of evidence against flips that nobody declared, and against noise beyond the range
+_RARE = 1.0  # nats for e times as much noise where the rarer answer is ten times rarer than at the median
 _YOUNG = 1.0  # nats that a filter is behind the one that it begins as
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
@@ -70,7 +70,7 @@ _SECOND_LOOK = 1024  # answers before noise scales between the others come in
 _BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of any
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
 _HEARD = 0.01  # of the largest weight: filters below it have no say in which row to ask about
-_WIDER = 2.0  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
+_WIDER = float(__import__('os').environ.get('WIDER','2.0'))  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
 _HALVINGS = 40
 
 
@@ -96,7 +96,8 @@ class FilterLearner(
 ):
     """Regression to the median, or a quantile, by a bank of one-bit Kalman filters.
 
-    ``diagonal`` keeps only the diagonals of their covariances, for very many features.
+    ``diagonal`` keeps only the diagonals of their covariances, for very many features.  ``wary`` is how often answers
+    are flipped by what some filters reckon with, whatever is declared: they may have been mixed up for a while.
 
     >>> from askone.features.maps import Linear, Scaler
     >>> learner = FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),))
@@ -116,6 +117,7 @@ class FilterLearner(
     quantile: float = 0.5
     flip: float = 0.0
     diagonal: bool = False
+    wary: float = 0.2
 
     def __post_init__(self) -> None:
         if not self.maps or len({one.columns for one in self.maps}) > 1:
@@ -126,8 +128,9 @@ class FilterLearner(
             for value in grid:
                 as_number(value, argument, 0.0, strict=True)
         as_number(self.quantile, "quantile", 0.0, 1.0, strict=True)
-        if not 0 <= as_number(self.flip, "flip", 0.0) < 0.5:
-            raise InvalidArgument("flip", "a chance below 1/2", self.flip)
+        for argument, value in (("flip", self.flip), ("wary", self.wary)):
+            if not 0 <= as_number(value, argument, 0.0) < 0.5:
+                raise InvalidArgument(argument, "a chance below 1/2", value)
         if self.space.bundles and self.quantile != 0.5:
             # The quantile of a sum is not the sum of the quantiles.
             raise IncompatibleParts("bundles", f"left out for the quantile {self.quantile}, output by output", "some")
@@ -156,7 +159,7 @@ class FilterLearner(
     @cached_property
     def grid(self) -> Array:
         """Feature map, prior scale, noise scale and flip probability of each filter, K x 4."""
-        flips, places = sorted({self.flip, max(self.flip, _WARY)}), range(len(self.maps))
+        flips, places = sorted({self.flip, max(self.flip, self.wary)}), range(len(self.maps))
         return np.array([(g, t, s, pi) for pi in flips for g in places for t in self.priors for s in self.noises])
 
     @cached_property
@@ -183,7 +186,8 @@ class FilterLearner(
         kind = DiagonalBank if self.diagonal else FullBank
         begun = kind.begun(alive, self.grid[alive, 1], self.size)
         doubts = (self.grid[alive, 3] > self.flip) + (self.grid[alive, 2] > 1.0)
-        return BankState((replace(begun, evidence=-_UNLIKELY * doubts),) * self.space.m, 0)
+        rarely = _RARE * math.log10(0.5 / min(self.quantile, 1 - self.quantile)) * np.log(self.grid[alive, 2])
+        return BankState((replace(begun, evidence=rarely - _UNLIKELY * doubts),) * self.space.m, 0)
 
     @property
     def local(self) -> bool:
