@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,10 @@ from askone.questions.comparison import BestOf, PairSum, Prefer
 from askone.questions.registry import FAMILIES
 from askone.questions.slope import Slope
 from askone.questions.subset import Subset
+from askone.server.ops import warm_up
 from askone.store.open import open_store
 from sites import DRINKS, PRICES, Site, table
+from stores import at_once
 
 SOURCE = Path(askone.__file__).parent
 LEARNING = ("numba", "scipy", "sklearn", "pandas", "torch")
@@ -79,6 +82,7 @@ def test_asking_and_learning_need_no_scikit_learn(settings, tmp_path):
     code = f"""
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Next
+from askone.server.ops import warm_up
 from askone.store.open import open_store
 campaign = Campaign.open(open_store({url!r}), "c")
 [serving] = campaign.serve([Next("ann")], 1.0)
@@ -176,13 +180,8 @@ def _same_names(block):
 def test_a_module_is_loaded_once_by_many_threads(tmp_path, monkeypatch):
     (tmp_path / "slow_to_load.py").write_text("import time\ntime.sleep(0.05)\nvalue = object()\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    slow, found = lazy_import("slow_to_load"), []
-    threads = [threading.Thread(target=lambda: found.append(slow.value)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 4
+    slow = lazy_import("slow_to_load")
+    found = at_once(lambda _: slow.value, 4)
     assert len(set(map(id, found))) == 1
 
 
@@ -235,3 +234,8 @@ def test_a_server_that_starts_with_campaigns_gets_ready(tmp_path):
     with Site(tmp_path) as site:
         assert site.client().get("/health/ready").json() == {"status": "ready"}
         assert site.services.ready.is_set()
+
+
+def test_what_a_server_loads_in_the_end_is_there():
+    assert "askone.campaign.output.export" in warm_up._REST
+    assert all(find_spec(module) for module in warm_up._REST)

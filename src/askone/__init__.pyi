@@ -6,6 +6,7 @@ from .errors import AskoneError as AskoneError
 from .estimators.base import InputScaleWarning as InputScaleWarning
 from .estimators.classifier import OneBitClassifier as OneBitClassifier
 from .estimators.comparison import compare as compare
+from .estimators.comparison import examine as examine
 from .estimators.comparison import refit as refit
 from .estimators.learner_choices.defaults import Filters as Filters
 from .estimators.learner_choices.defaults import SetLikelihood as SetLikelihood
@@ -20,6 +21,8 @@ from .estimators.learner_choices.repeated import Remembering as Remembering
 from .estimators.loading import load as load
 from .estimators.ranker import OneBitRanker as OneBitRanker
 from .estimators.regressor import OneBitRegressor as OneBitRegressor
+from .estimators.row_order import LabelRangeWarning as LabelRangeWarning
+from .estimators.row_order import SortedRowsWarning as SortedRowsWarning
 from .labels.classes import Classes as Classes
 from .labels.classes import Finite as Finite
 from .labels.number import Real as Real

@@ -13,9 +13,9 @@ from askone.labels.wording import Wording
 from askone.questions.comparison import BestOf, Prefer
 from askone.questions.half_space import HalfSpace
 from askone.questions.subset import Subset
-from askone.server._json import JsonResponse
 from askone.server._responses import (
     CellResponse,
+    JsonResponse,
     PairResponse,
     QuestionResponse,
     RowResponse,
@@ -88,7 +88,8 @@ def test_the_json_of_a_serving():
     model = QuestionSerializer("c", LABELS[Prefer], None).serving(serving, 58.75)
     asked = {
         "lease": "l", "number": 3, "expires_in": 1.25, "kind": "pair", "sentence": "Do you prefer tea or milk?",
-        "answers": ["tea", "milk"], "threshold": None, "range": None, "set": None, "pair": {"left": "tea", "right": "milk"},
+        "answers": ["tea", "milk"], "threshold": None, "range": None, "set": None,
+        "pair": {"left": "tea", "right": "milk"},
         "row": {"key": "a", "position": 2,
                 "fields": [{"name": "size", "value": "7.5", "kind": "number"}], "image": None},
     }  # fmt: skip

@@ -1,7 +1,7 @@
 """exp, log, the normal distribution and a few more, from +, -, *, / and sqrt alone: the same bits everywhere.
 
 A processor's or a library's own functions differ in the last bit from one machine to the next, and what has been
-learnt would too.  These are within a few units in the last place.  ``each`` applies them to arrays.
+learnt would too.  These are within a few units in the last place.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from askone._common.compiled import jit
+from askone._common.compiled import jit, total
 from askone._common.types import Array
 
 _ROUNDING = 6755399441055744.0  # 1.5 * 2^52: adding it rounds a double to an integer, in its low bits
@@ -44,13 +44,13 @@ def _reduced(x: float) -> tuple[float, float, float]:
 
 @jit
 def exp(x: float) -> float:
-    """Return e^x; below -708 and above 709 what it is there.
+    """Return e^x; 0 below -708, and above 709 what it is there.
 
     >>> exp(1.0) == math.e
     True
     """
     power, r, rest = _reduced(min(max(x, -708.0), 709.0))
-    return (1.0 + (r + rest)) * power
+    return (1.0 + (r + rest)) * power if x >= -708.0 else 0.0
 
 
 @jit
@@ -121,8 +121,8 @@ def tanh(x: float) -> float:
 
 
 @jit
-def cos(x: float) -> float:
-    """Return the cosine, of an angle up to a million or so."""
+def sine_and_cosine(x: float) -> tuple[float, float]:
+    """Return both, of an angle up to a million or so."""
     k = (x * 0.6366197723675814 + _ROUNDING) - _ROUNDING
     r = (x - k * _HALF_PI_HIGH) - k * _HALF_PI_LOW
     z = r * r
@@ -136,15 +136,17 @@ def cos(x: float) -> float:
     s = z * s + -1.98412698298579493134e-04
     s = z * s + 8.33333333332248946124e-03
     s = z * s + -1.66666666666666324348e-01
+    sine, cosine = r + r * (z * s), 1.0 - (0.5 * z - z * (z * c))
     quarter = np.int64(k) & 3
-    found = r + r * (z * s) if quarter & 1 else 1.0 - (0.5 * z - z * (z * c))
-    return found if quarter == 0 or quarter == 3 else -found
+    if quarter & 1:
+        sine, cosine = cosine, -sine
+    return (-sine, -cosine) if quarter & 2 else (sine, cosine)
 
 
 @jit
 def normal_density(z: float) -> float:
     """Return N(z) = exp(-z^2 / 2) / sqrt(2 pi); z^2 is taken in two parts, or its rounding would be seen far out."""
-    z = min(abs(z), 38.0)
+    z = min(abs(z), 40.0)
     wide = z * 134217729.0  # 2^27 + 1
     high = wide - (wide - z)
     rest = -0.5 * (z - high) * (z + high)
@@ -220,6 +222,53 @@ def hazard(z: float) -> tuple[float, float, float]:
 
 
 @jit
+def exps(x: Array) -> Array:
+    """Return e^x of each of a vector's numbers."""
+    out = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        out[i] = exp(x[i])
+    return out
+
+
+@jit
+def softmax(x: Array) -> Array:
+    """Return exp(x), normalised, for a vector.
+
+    >>> softmax(np.zeros(2)).tolist()
+    [0.5, 0.5]
+    """
+    out = exps(x - x.max())
+    return out / total(out)
+
+
+@jit
+def logs(x: Array) -> Array:
+    """Return the logarithm of each of a vector's numbers."""
+    out = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        out[i] = log(x[i])
+    return out
+
+
+@jit
+def tanhs(x: Array) -> Array:
+    """Return the hyperbolic tangent of each of a vector's numbers."""
+    out = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        out[i] = tanh(x[i])
+    return out
+
+
+@jit
+def cosines(x: Array) -> Array:
+    """Return the cosine of each of a vector's numbers."""
+    out = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        out[i] = sine_and_cosine(x[i])[1]
+    return out
+
+
+@jit
 def normal_quantile(p: float) -> float:
     """Return z with Phi(z) = p, 0 < p < 1: Halley's steps from a rational guess.
 
@@ -236,3 +285,12 @@ def normal_quantile(p: float) -> float:
         off = (found - below) / density
         z -= off / (1.0 + 0.5 * z * off)
     return z if p < 0.5 else -z
+
+
+@jit
+def normal_quantiles(p: Array) -> Array:
+    """Return the same for each of a vector's numbers."""
+    out = np.empty(p.shape[0])
+    for i in range(p.shape[0]):
+        out[i] = normal_quantile(p[i])
+    return out

@@ -2,8 +2,11 @@ from .base import InputScaleWarning as InputScaleWarning
 from .base import OneBitEstimator as OneBitEstimator
 from .classifier import OneBitClassifier as OneBitClassifier
 from .comparison import compare as compare
+from .comparison import examine as examine
 from .comparison import refit as refit
 from .loading import load as load
 from .network import fit_network as fit_network
 from .ranker import OneBitRanker as OneBitRanker
 from .regressor import OneBitRegressor as OneBitRegressor
+from .row_order import LabelRangeWarning as LabelRangeWarning
+from .row_order import SortedRowsWarning as SortedRowsWarning

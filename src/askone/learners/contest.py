@@ -17,7 +17,6 @@ half of ``last`` it and the leader are all that is left.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
@@ -25,6 +24,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from askone._common.arithmetic import log, softmax
 from askone._common.types import Array
 from askone._common.validate import as_count, as_number
 from askone.errors import InvalidArgument
@@ -206,7 +206,7 @@ class Contest(
         parts, losses = list(state.parts), np.zeros(len(state.parts))
         for i in alive:
             said, parts[i] = self.members[i].learnt_and_said(parts[i], x, question, answer)
-            losses[i] = -math.log((1.0 - _LAPSE) * said + 0.5 * _LAPSE)
+            losses[i] = -log((1.0 - _LAPSE) * said + 0.5 * _LAPSE)
         state = self._judged(state, tuple(parts), losses)
         return self._thinned(state) if self._due(self.count(state)) else state
 
@@ -259,8 +259,7 @@ class Contest(
     def weighted(self, state: ContestState) -> list[tuple[float, Forecasts[Any], Any]]:
         """Return the members that are in, with their states, and the weights of their predictions."""
         alive, behind = self.alive(state), self.behind(state, self._leader(state))
-        weights = np.exp(-np.minimum(behind[list(alive)], _FAR))
-        shares = (weights / weights.sum()).tolist()
+        shares = softmax(-np.minimum(behind[list(alive)], _FAR)).tolist()
         return [(w, self.members[i], state.parts[i]) for w, i in zip(shares, alive, strict=True)]
 
     # -- the state as a value ---------------------------------------------------------------------

@@ -74,4 +74,5 @@ class Between(YesNo):
     def from_json(cls, record: Record) -> Between:
         """See ``question_from_json``."""
         wording = Wording(tuple(record["names"]), record["unit"], record["wording"])
-        return cls(*(record[name] for name in ("low", "high", "density", "number")), wording, record["learnt"])
+        low, high, density, number = (record[name] for name in ("low", "high", "density", "number"))
+        return cls(low, high, density, number, wording, record["learnt"])

@@ -20,8 +20,7 @@ from askone.campaign.lazy import campaign
 from askone.errors import AskoneError
 from askone.server._campaign_service import CampaignService
 from askone.server._context import Services
-from askone.server._json import handle_error
-from askone.server._responses import ServingResponse
+from askone.server._responses import ServingResponse, handle_error
 from askone.server._routing import Route, endpoint
 from askone.server._upload_folder import Uploads
 from askone.server.config import ServerConfig
@@ -90,6 +89,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/rows", access.MANAGE, uploads.add_rows, limit="heavy"),
     Route("GET", f"{_C}/dashboard", access.READ, managers.dashboard),
     Route("GET", f"{_C}/predictions", access.READ, managers.predictions),
+    Route("GET", f"{_C}/estimate", access.READ, exports.estimate, limit="heavy"),
     Route("GET", f"{_C}/people", access.READ, managers.people),
     Route("POST", f"{_C}/people/{{id}}/exclude", access.MANAGE, managers.exclude),
     Route("POST", f"{_C}/people/{{id}}/include", access.MANAGE, managers.include),

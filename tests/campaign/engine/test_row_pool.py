@@ -63,7 +63,7 @@ def test_all_rows_are_drawn_once_and_then_none_is_left():
     assert sorted(drawn) == list(range(200))
     assert drawn != sorted(drawn)
     assert not pool.any_left()
-    assert pool.drawn(200, False) is None and pool.drawn(200, True) is None and pool.next_in_file() is None
+    assert [pool.drawn(200, False), pool.drawn(200, True), pool.next_in_file()] == [None] * 3
 
 
 def test_in_file_order_rows_for_exams_are_passed_over():

@@ -6,6 +6,7 @@ whoever reads the same log has the same projection, and after as many lessons th
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
@@ -13,7 +14,9 @@ from typing import Any, NamedTuple, cast, final
 
 from askone.campaign.engine._annotators import Annotator, Undoable
 from askone.campaign.engine._trainer import Features, Trainer
+from askone.campaign.engine.coverage import stretched
 from askone.campaign.engine.row_pool import RowPool
+from askone.campaign.engine.slips import Evidence, Slips, slip_rate
 from askone.campaign.engine.training_set import AskedQuestion, GivenAnswer, TrainingSet, decided
 from askone.errors import InvalidFile
 from askone.learners.base import Learner
@@ -82,8 +85,12 @@ class Projection:
         self.answers = self.skips = self.retractions = 0
         self.stale_count = self.stale_sum = self.stale_most = 0
         self.per_minute: Counter[int] = Counter()
-        self.scores: deque[float] = deque(maxlen=64)
-        """What the latest exams scored."""
+        self.scores: deque[tuple[float, float]] = deque(maxlen=64)
+        """What the latest exams scored, and what the other answer would have."""
+        self.checks: list[int] = []
+        """Questions whose answer was all but known."""
+        self.outside: dict[int, bool] = {}
+        """Question about an interval: the answer that says "outside"."""
         self.several: set[int] = set()
         """Questions with more than one answer."""
         self._answers: dict[str, tuple[int, GivenAnswer, float | None]] = {}
@@ -134,20 +141,29 @@ class Projection:
 
     def _asked(self, entry: Entry, event: Asked) -> None:
         number, position, aside = cast(int, event.question.number), int(entry.aside["position"]), entry.aside
-        score = aside.get("score")
+        # Logs of older versions lack the last numbers: the bound then was that of the weight as well.
+        score, *bounds = _pair(aside.get("score"))
         self.asked[number] = AskedQuestion(
             number,
             position,
             event.question,
             event.learnt,
             aside.get("role", ""),
-            None if score is None else (float(score[0]), float(score[1])),
+            score,
             aside.get("truth"),
-            None if score is None or len(score) < 3 else float(score[2]),
+            bounds[0] if bounds else None,
+            bounds[-1] if bounds else None,
+            aside.get("predicted"),
+            aside.get("aim", "error"),
+            aside.get("chance"),
         )
+        if aside.get("chance") is not None:
+            self.checks.append(number)
         self.seats_asked += 1 if aside.get("role") == "gold" else self.overlap
         self.numbers = max(self.numbers, number + 1)
         self.touched[number] = set()
+        if "outside" in aside:
+            self.outside[number] = bool(aside["outside"])
         if not self.rowless:
             self.pool.take(position)
         for before in [before for before, following in self.reserved.items() if following.number == number]:
@@ -196,7 +212,7 @@ class Projection:
             self.stale_count, self.stale_sum = self.stale_count + 1, self.stale_sum + late
             self.stale_most = max(self.stale_most, late)
         if asking.score is not None:
-            self.scores.append(asking.score[answer])
+            self.scores.append((asking.score[answer], asking.score[not answer]))
         if len(asking.given) > 1:
             self.several.add(number)
         self._refresh(number)
@@ -280,11 +296,35 @@ class Projection:
         """Answers that the state has learnt from, as the learner counts them."""
         return self.learner.count(self.state)
 
+    def stretch(self, alpha: float) -> float:
+        """Return by how much intervals that 1 - alpha of the labels should lie in are stretched (see ``coverage``)."""
+        said = ((self.lessons.answer_to(number), outside) for number, outside in self.outside.items())
+        slip = self.slips.of_majority(self.overlap).rate
+        return stretched((answer == outside for answer, outside in said if answer is not None), alpha, slip)
+
     # -- looking ----------------------------------------------------------------------------------
 
     def active(self, now: float, seconds: float = 60.0) -> int:
         """Return how many people answered or skipped lately."""
         return sum(person.last_seen > now - seconds for person in self.people.values())
+
+    @property
+    def slips(self) -> Slips:
+        """How often an answer is wrong, as far as is known by now."""
+        people = [person for who, person in self.people.items() if who not in self.excluded]
+        agreement = [self._agreed(number) for number in self.several]
+        gold, right = (sum(getattr(person, name) for person in people) for name in ("gold_asked", "gold_right"))
+        pairs = sum(of for _, of in agreement)
+        evidence = Evidence(gold, gold - right, pairs, pairs - sum(alike for alike, _ in agreement))
+        checks = [(self.asked[number].chance, self.asked[number].given) for number in self.checks]
+        said = [(p, one.answer) for p, given in checks if p for one in given if one.who not in self.excluded]
+        return slip_rate(evidence, said)
+
+    def _agreed(self, number: int) -> tuple[int, int]:
+        """Of the pairs of answers to a question by people who count: how many are alike, of how many."""
+        said = [given.answer for given in self.asked[number].given if given.who not in self.excluded]
+        yes, no = sum(said), len(said) - sum(said)
+        return math.comb(yes, 2) + math.comb(no, 2), math.comb(len(said), 2)
 
     def agreement(self) -> dict[str, tuple[int, int]]:
         """Of each person's answers to questions that others answered too: how often they agree, of how many."""
@@ -296,6 +336,11 @@ class Projection:
                 alike, of = found.get(one.who, (0, 0))
                 found[one.who] = (alike + sum(o.answer == one.answer for o in others), of + len(others))
         return found
+
+
+def _pair(score: Sequence[float] | None) -> tuple[Any, ...]:
+    """Return the scores of a no and of a yes as a pair, and the bounds that stand behind them."""
+    return (None,) if score is None else ((float(score[0]), float(score[1])), *map(float, score[2:]))
 
 
 _Note = Callable[[Projection, Entry, Any], None]

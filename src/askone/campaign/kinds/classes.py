@@ -10,7 +10,22 @@ import numpy as np
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone._common.validate import as_count
-from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View, listed, named, objects
+from askone.campaign.kinds.base import (
+    FIRST_EXAM,
+    SCATTER,
+    UNSURE,
+    Check,
+    Columns,
+    Exam,
+    ExamPlan,
+    Kind,
+    Smooth,
+    Truth,
+    View,
+    listed,
+    named,
+    objects,
+)
 from askone.campaign.settings.section import Attributes, Names, about, section
 from askone.labels.classes import Classes, FiniteSpace
 from askone.learners.abilities import probabilities
@@ -95,7 +110,9 @@ class ClassNames(Kind):
         parts = {"set": None if question.title else members}
         return View("set", parts, mark={"members": members}, probability=question.probability)
 
-    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
+    def exam(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Exam | None:
         """Return "Is it f(x)?", which is right as often as the model is; or one of the attributes or sets by lot."""
         space, learnt = learner.space, learner.count(state)
         if not isinstance(space, FiniteSpace):
@@ -103,10 +120,27 @@ class ClassNames(Kind):
         best = space.decode(learner.predict(state, x[None]), x[None])[0, 0]
         prescribed = [*space.attributes, *space.sets]
         if not prescribed:
-            return Exam(Subset((best,), wording=space.wording, learnt=learnt), (0.0, 1.0))
+            return Exam(Subset((best,), wording=space.wording, learnt=learnt), (0.0, 1.0), predicted=best)
         title, members = prescribed[min(int(uniform[0] * len(prescribed)), len(prescribed) - 1)]
         question = Subset(tuple(members), title, wording=space.wording, learnt=learnt)
-        return Exam(question, (0.0, 1.0) if best in members else (1.0, 0.0))
+        return Exam(question, (0.0, 1.0) if best in members else (1.0, 0.0), predicted=best)
+
+    def sure_question(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Check | None:
+        """Return "Is it c?" for a class that it all but certainly is not; or such an attribute or set."""
+        space, found = learner.space, probabilities(learner, state, x[None])
+        if found is None or not isinstance(space, FiniteSpace):
+            return None
+        chances = dict(zip(self.classes, found[0].tolist(), strict=True))
+        sets = [*space.attributes, *space.sets] or [("", (name,)) for name in self.classes]
+        said = [(title, members, sum(chances[name] for name in members)) for title, members in sets]
+        sure = [one for one in said if not UNSURE < one[2] < 1 - UNSURE]
+        if not sure:
+            return None
+        title, members, chance = sure[min(int(uniform[0] * len(sure)), len(sure) - 1)]
+        question = Subset(tuple(members), title, wording=space.wording, learnt=learner.count(state))
+        return Check(question, min(max(chance, UNSURE), 1 - UNSURE))
 
     @property
     def columns(self) -> Columns:
@@ -115,7 +149,7 @@ class ClassNames(Kind):
         return *first, ("probability", "float"), ("probabilities", "json")
 
     def predicted(
-        self, estimator: classifier.OneBitClassifier, X: Array, rowless: bool = False
+        self, estimator: classifier.OneBitClassifier, X: Array, rowless: bool = False, stretch: float = 1.0
     ) -> dict[str, list[Any]]:
         stream, best = estimator.stream_, estimator.predict(X).tolist()
         found = probabilities(stream.learner, stream.state, X)

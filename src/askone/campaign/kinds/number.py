@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, final
 
@@ -11,7 +11,22 @@ import numpy as np
 
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
-from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View
+from askone.campaign.kinds.base import (
+    FIRST_EXAM,
+    LEVEL,
+    SCATTER,
+    UNSURE,
+    Check,
+    Columns,
+    Exam,
+    ExamPlan,
+    IntervalQuestion,
+    Kind,
+    Smooth,
+    Truth,
+    View,
+)
+from askone.campaign.kinds.number_exam import Above, laplace, number_exam, rounded, usual_error
 from askone.campaign.settings.section import Words, about, section
 from askone.errors import InvalidArgument
 from askone.labels.number import Real
@@ -23,21 +38,20 @@ from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
 if TYPE_CHECKING:
-    from askone._common import compiled
+    from askone.campaign.kinds import estimates
+    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.estimators import regressor
     from askone.estimators.learner_choices import defaults
     from askone.estimators.learner_choices.base import LearnerChoice
 else:
-    compiled = lazy_import("askone._common.compiled")
+    estimates = lazy_import("askone.campaign.kinds.estimates")
     regressor = lazy_import("askone.estimators.regressor")
     defaults = lazy_import("askone.estimators.learner_choices.defaults")
 
 _EDGE = 0.01  # of the range, next to its ends, is not asked about
-_USUAL_ERROR = 0.05  # to expect before anything was measured, as a part of the range
-_LEAST_ERROR = 0.002  # that exams reckon with, as a part of the range
-_USUAL_WEIGHT = 4  # exams that the usual error counts for
-_WIDE = 2.5  # W in units of Laplace's scale
+_FAR = 8.0  # errors from the prediction, where next to no label lies
+_BEYOND = 20.0  # ranges: nothing lies so far off
 
 
 @final
@@ -62,6 +76,7 @@ class Numbers(Kind):
     is_share: ClassVar[bool] = False
     view_kind: ClassVar[str] = "threshold"
     is_drawn_by_rows: ClassVar[bool] = True
+    estimable: ClassVar[tuple[str, ...]] = ("mean", "median", "share above 30")
     usage: ClassVar[str] = "number (with --low and --high)"
     places: ClassVar[Mapping[str, str]] = {"names": "name"}
     options: ClassVar[Mapping[str, str]] = {
@@ -134,7 +149,12 @@ class Numbers(Kind):
     def view(self, question: Question) -> View:
         if isinstance(question, Between):
             low, high, words = question.low, question.high, question.wording
-            ends = {"low": number_text(low), "high": number_text(high), "unit": words.unit, "name": words.amount((1.0,))}
+            ends = {
+                "low": number_text(low),
+                "high": number_text(high),
+                "unit": words.unit,
+                "name": words.amount((1.0,)),
+            }
             mark = {"y": (low + high) / 2, "low": low, "high": high}
             return View("range", {"range": ends}, mark=mark, density=question.density)
         if not isinstance(question, HalfSpace):
@@ -159,36 +179,86 @@ class Numbers(Kind):
             return question
         sign, low, high = question.direction[0], space.lows[0], space.highs[0]
         inside = sign * min(max(sign * question.threshold, low + _EDGE * (high - low)), high - _EDGE * (high - low))
-        return question if inside == question.threshold else replace(question, threshold=_rounded(space, inside))
+        return question if inside == question.threshold else replace(question, threshold=rounded(space, inside))
 
-    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
-        """Return a threshold near the prediction, see ``threshold_exam``; None before the range is known."""
+    def exam(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Exam | None:
+        """Return a range or a threshold near the prediction, see ``number_exam``; None before the range is known."""
         space = _known_range(learner, state)
         if space is None or space.m > 1:
             return None
-        usual = _USUAL_ERROR * (space.highs[0] - space.lows[0])
-        error = (_USUAL_WEIGHT * usual + sum(scores)) / (_USUAL_WEIGHT + len(scores))
-        return threshold_exam(space, float(learner.predict(state, x[None])[0, 0]), uniform, learner.count(state), error)
+        f = min(max(float(learner.predict(state, x[None])[0, 0]), space.lows[0]), space.highs[0])
+        above = laplace(f, usual_error(space, plan.scores))
+        if able(learner, Forecasts):
+            above = _foretold(learner, state, x, space)
+        return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state))
+
+    def sure_question(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Check | None:
+        """Return a threshold eight errors from the prediction, within the range."""
+        space = _known_range(learner, state)
+        if space is None or space.m > 1:
+            return None
+        f, far = float(learner.predict(state, x[None])[0, 0]), _FAR * usual_error(space, plan.scores)
+        sides = [c for c in (f - far, f + far) if space.lows[0] < c < space.highs[0]]
+        if not sides:
+            return None
+        c = rounded(space, sides[min(int(uniform[0] * len(sides)), len(sides) - 1)])
+        above = _foretold(learner, state, x, space)(c) if able(learner, Forecasts) else float(c < f)
+        if UNSURE < above < 1 - UNSURE:
+            return None
+        question = HalfSpace((1.0,), c, wording=space.words, learnt=learner.count(state))
+        return Check(question, min(max(above, UNSURE / 2), 1 - UNSURE / 2))
 
     # -- predictions and forecasts ----------------------------------------------------------------
 
+    def interval_question(
+        self, learner: Learner[Any], state: Any, x: Array, level: float, stretch: float
+    ) -> IntervalQuestion | None:
+        """Return whether it lies between the ends, or on the right side of the one that is within the range."""
+        space, ends = _known_range(learner, state), interval(learner, state, x[None], level)
+        if space is None or ends is None or space.m > 1:
+            return None
+        low, high = (
+            rounded(space, float(end[0, 0])) for end in _stretched(learner.predict(state, x[None]), *ends, stretch)
+        )
+        words: dict[str, Any] = {"wording": space.words, "learnt": learner.count(state)}
+        bounded, reaching = low > space.lows[0], high < space.highs[0]
+        if bounded and reaching and low < high:
+            return IntervalQuestion(Between(low, high, **words), False)
+        if bounded != reaching:
+            return IntervalQuestion(HalfSpace((1.0,), low if bounded else high, **words), reaching)
+        return None
+
     @property
     def columns(self) -> Columns:
-        return ("prediction", "float"), ("std", "float"), ("low", "float"), ("high", "float")
+        names = ("prediction", "std", "low", "high", "prediction_low", "prediction_high")
+        return tuple((name, "float") for name in names)
 
-    def predicted(self, estimator: regressor.OneBitRegressor, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
+    def predicted(
+        self, estimator: regressor.OneBitRegressor, X: Array, rowless: bool = False, stretch: float = 1.0
+    ) -> dict[str, list[Any]]:
         """Return predictions within the range that was declared: what cannot be is not said, however unsure it is.
 
-        The interval is that of the labels where it was asked about, else two deviations of the predicted median.
+        ``low`` and ``high`` are the ends of an interval for the label, ``prediction_low`` and ``prediction_high`` of
+        one for what is predicted, the median: two of its deviations.
         """
         learner, state, values = estimator.stream_.learner, estimator.stream_.state, estimator.predict(X)
-        spread, ends = deviation(learner, state, X), interval(learner, state, X)
-        if ends is None and spread is not None:
-            ends = values[:, None] - 2 * spread, values[:, None] + 2 * spread
-        low, high = (None, None) if ends is None else map(self._within, ends)
-        columns = {"std": spread, "low": low, "high": high}
+        level = LEVEL if estimator.interval is None else estimator.interval
+        spread, ends, middle = deviation(learner, state, X), interval(learner, state, X, level), values[:, None]
+        columns: dict[str, Array | None] = {"std": spread, **dict.fromkeys(("low", "high"))}
+        if ends is not None:
+            columns["low"], columns["high"] = map(self._within, _stretched(middle, *ends, stretch))
+        for name, side in (("prediction_low", -2), ("prediction_high", 2)):
+            columns[name] = None if spread is None else self._within(middle + side * spread)
         told = {name: [None] * len(X) if one is None else one[:, 0].tolist() for name, one in columns.items()}
         return {"prediction": self._within(values).tolist(), **told}
+
+    def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
+        """Return the mean, the median or the share above a threshold (see ``kinds.estimates``)."""
+        return estimates.estimate_number(what, predicted, exams, self.low, self.high)
 
     def _within(self, values: Array) -> Array:
         return values if self.low is None else np.clip(values, self.low, self.high)
@@ -221,43 +291,16 @@ def _known_range(learner: Learner[Any], state: Any) -> Real | None:
     return space if isinstance(space, Real) else None
 
 
-def _rounded(space: Real, threshold: float) -> float:
-    return threshold if space.decimals is None else float(compiled.rounded(threshold, space.decimals))
+def _stretched(middle: Array, low: Array, high: Array, by: float) -> tuple[Array, Array]:
+    """Return intervals stretched around what is predicted."""
+    return middle - by * np.maximum(middle - low, 0.0), middle + by * np.maximum(high - middle, 0.0)
 
 
-def threshold_exam(space: Real, predicted: float, uniform: Array, learnt: int, error: float | None = None) -> Exam:
-    """Return a threshold whose score has the error as its mean.
+def _foretold(learner: Forecasts[Any], state: Any, x: Array, space: Real) -> Above:
+    """Return the model's chance that the label is above a threshold, apart from slips that it reckons with."""
 
-    With f the prediction and the threshold c of density q on [f - W, f + W], the score 1{y and f lie on different
-    sides of c} / q(c) has the mean min(|y - f|, W).  W is five times the error of late (``error``): far larger errors
-    count as W, and so does a slip of somebody's finger, which without W would count as the whole range.  Half of the
-    thresholds are drawn around the prediction by Laplace's distribution of twice that scale (for errors that fall off
-    exponentially that has the least variance), half uniformly.  A threshold that is rounded to be shown moves the mean
-    by one step of the rounding at most.
-    """
-    low, high = space.lows[0], space.highs[0]
-    f, usual = min(max(predicted, low), high), _USUAL_ERROR * (high - low) if error is None else error
-    s = 2 * min(max(usual, _LEAST_ERROR * (high - low)), 0.25 * (high - low))
-    low, high = max(low, f - _WIDE * s), min(high, f + _WIDE * s)
-    c = low + uniform[1] * (high - low) if uniform[0] < 0.5 else _laplace(f, s, low, high, float(uniform[1]))
-    density = 0.5 / (high - low) + 0.5 * _density(float(c), f, s, low, high)
-    shown = _rounded(space, float(c))
-    question = HalfSpace((1.0,), shown, density=density, wording=space.words, learnt=learnt)
-    weight = 1.0 / density
-    # The uniform half alone has at least the density 0.5 / (high - low), so that no weight is larger.
-    return Exam(question, (0.0, weight) if shown >= f else (weight, 0.0), 2 * (high - low))
+    def said(c: float) -> float:
+        return learner.chance(state, x, HalfSpace((1.0,), c))
 
-
-def _laplace(f: float, s: float, low: float, high: float, u: float) -> float:
-    """Return a draw from Laplace's distribution around f, within [low, high]."""
-    below, above = _mass(f - low, s), _mass(high - f, s)
-    t = u * (below + above) - below
-    return f + math.copysign(-s * math.log1p(-min(abs(t), 1 - 1e-16)), t)
-
-
-def _mass(length: float, s: float) -> float:
-    return -math.expm1(-length / s)
-
-
-def _density(c: float, f: float, s: float, low: float, high: float) -> float:
-    return math.exp(-abs(c - f) / s) / s / (_mass(f - low, s) + _mass(high - f, s))
+    slip = min(said(space.highs[0] + _BEYOND * (space.highs[0] - space.lows[0])), 0.45)
+    return lambda c: (said(c) - slip) / (1 - 2 * slip)

@@ -32,6 +32,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
+from askone._common.arithmetic import normal_cdf, normal_quantile
+from askone._common.compiled import dot, paired_dots, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts, InvalidArgument
@@ -165,18 +167,21 @@ class FilterLearner(
     @cached_property
     def _ends(self) -> list[tuple[float, float]]:
         """Between which thresholds each output is asked."""
-        return [tuple(end) for end in self.space.clipped([[-math.inf] * self.space.m, [math.inf] * self.space.m]).T.tolist()]
+        return [
+            tuple(end) for end in self.space.clipped([[-math.inf] * self.space.m, [math.inf] * self.space.m]).T.tolist()
+        ]
 
     @cached_property
     def _lean(self) -> float:
-        return float(ndtri(self.quantile))
+        return float(normal_quantile(self.quantile))
 
     # -- the four functions ---------------------------------------------------------------------
 
     def init(self) -> BankState:
         """Return mu = 0 and S = prior^2 I: the middle of the range.
 
-        Every second noise scale, to begin with; of wary filters every fourth, from the noisiest on, at the middle prior.
+        Every second noise scale, to begin with; of wary filters every fourth, from the noisiest on, at the middle
+        prior.
         """
         place = np.arange(len(self.grid))
         noisier = len(self.noises) - 1 - place % len(self.noises)
@@ -224,7 +229,7 @@ class FilterLearner(
         for g in self._in_use(*state.banks):
             features = self.maps[g](rows)
             for j, theta in enumerate(thetas):
-                values[:, j] += features @ theta[g, : features.shape[1]]
+                values[:, j] += times(features, theta[g, : features.shape[1]])
         return self.space.clipped(self.space.from_unit(values))
 
     def std(self, state: BankState, X: ArrayLike) -> Array:
@@ -278,25 +283,26 @@ class FilterLearner(
 
     def chance(self, state: BankState, x: ArrayLike, question: Question) -> float:
         """Return p(yes): the filters' word, by weight."""
-        features = self._features(as_row(x, self.columns), self._in_use(*state.banks))
+        row, (bank, *_) = as_row(x, self.columns), state.banks
         if isinstance(question, Between):
             low, high = self._between(question)
-            inside = self._above(state.banks[0], features, low) - self._above(state.banks[0], features, high)
-            return self._said(state.banks[0], inside)
+            return self._said(bank, self._above(bank, row, low) - self._above(bank, row, high))
+        features = self._features(row, self._in_use(*state.banks)) if len(state.banks) > 1 else np.empty(0)
         ((j, (side, threshold, extra)), *_) = self._shares(state, features, *self._told(question)).items()
-        above = self._said(state.banks[j], self._above(state.banks[j], features, threshold, extra))
+        above = self._said(state.banks[j], self._above(state.banks[j], row, threshold, extra))
         return above if side else 1 - above
 
-    def _above(self, bank: Bank, features: Array, c: float, extra: float = 0.0) -> Array:
+    def _above(self, bank: Bank, row: Array, c: float, extra: float = 0.0) -> Array:
         """Return P(label > c) of each filter, at one row."""
-        at, spread = bank.seen(features, self._places(bank))
+        at, spread = bank.seen_at(row, lambda: self._features(row, self._in_use(bank)), self._places(bank))
         noise = self.grid[bank.alive, 2]
-        return np.asarray(ndtr((at[:, 0] - self._lean * noise - c) / np.sqrt(spread[:, 0] + noise**2 + extra)))
+        z = (at[:, 0] - self._lean * noise - c) / np.sqrt(spread[:, 0] + noise * noise + extra)
+        return np.array([normal_cdf(one) for one in z.tolist()])
 
     def _said(self, bank: Bank, chances: Array) -> float:
         """Return how likely "yes" is where it is right with these chances: answers may be flipped."""
         flip = self.grid[bank.alive, 3]
-        return float(bank.weights @ (flip + (1 - 2 * flip) * chances))
+        return float(dot(bank.weights, flip + (1 - 2 * flip) * chances))
 
     def worth(self, state: BankState, X: ArrayLike) -> Array:
         """Return what the answer about each row tells of the predictions at all these rows, in nats, mean over them.
@@ -321,9 +327,7 @@ class FilterLearner(
             weights, noise, places = bank.weights, self.grid[bank.alive, 2], self._places(bank)
             for k in np.flatnonzero(weights > _HEARD * weights.max()):
                 Y, Z = (bank.roots(int(k), one[places[k]]) for one in (features, others))
-                q, r = (np.maximum(np.einsum("ij,ij->i", one, one), 1e-300) for one in (Y, Z))
-                part = (Y @ Z.T) ** 2 / ((q + noise[k] ** 2)[:, None] * r)
-                told += weights[k] * (-0.5 * np.log1p(-np.minimum(part, 1.0) * 2 / math.pi)).mean(axis=1)
+                told += weights[k] * _compiled.told_of(Y, Z, noise[k])
         return told / self.space.m
 
     def to_arrays(self, state: BankState) -> dict[str, Array]:
@@ -412,7 +416,7 @@ class FilterLearner(
         return self._with_neighbours(bank)
 
     def _with_neighbours(self, bank: Bank) -> Bank:
-        """Return the bank with filters next to the one that foretold best: of more and less noise, of more and no doubt.
+        """Return the bank with filters next to the one that foretold best: of more and less noise, more and no doubt.
 
         Each begins as that one, with S as s^2, which it is about proportional to; it pays for not having been there.
         So no scale is lost for good to answers that were mixed up for a while, or to an early chance.  A gain of
@@ -435,7 +439,7 @@ class FilterLearner(
         chosen, learnt = self._chosen(as_uniform(uniform, len(rows), self.width)), self.count(state)
         values = self.space.to_unit(self.predict(state, rows))
         if self.space.bundles:
-            at = np.einsum("ij,ij->i", values, self._directions[chosen]).tolist()
+            at = paired_dots(values, self._directions[chosen]).tolist()
             return [bundle_question(self.space, k, at[i], 1.0, learnt) for i, k in enumerate(chosen.tolist())]
         axes = np.eye(self.space.m).tolist()
         return [half_space(self.space, axes[k], values[i, k], 1.0, learnt) for i, k in enumerate(chosen.tolist())]
@@ -473,11 +477,11 @@ class FilterLearner(
             return {j: (u[j] > 0, c / u[j], 0.0)}
         moments = {j: self._mixture(state.banks[j], features) for j in inside}
         middle = sum(u[j] * moments[j][0] for j in inside)
-        variance = sum(u[j] ** 2 * moments[j][1] for j in inside)
+        variance = sum(u[j] * u[j] * moments[j][1] for j in inside)
         out = {}
         for j in inside:
             rest = middle - u[j] * moments[j][0]
-            out[j] = (u[j] > 0, (c - rest) / u[j], variance / u[j] ** 2 - moments[j][1])
+            out[j] = (u[j] > 0, (c - rest) / u[j], variance / (u[j] * u[j]) - moments[j][1])
         return out
 
     def _each(self, state: BankState, X: ArrayLike, value: Callable[[Bank, Array, Array], Array], *more: int) -> Array:
@@ -493,9 +497,9 @@ class FilterLearner(
     def _mixture(self, bank: Bank, features: Array) -> tuple[float, float]:
         """Return mean and variance of a label of one output at a row."""
         at, spread = bank.seen(features, self._places(bank))
-        mean = float(bank.weights @ at[:, 0])
+        mean = float(dot(bank.weights, at[:, 0].copy()))
         noise = self.grid[bank.alive, 2]
-        return mean, float(bank.weights @ (spread[:, 0] + noise**2 + (at[:, 0] - mean) ** 2))
+        return mean, float(dot(bank.weights, spread[:, 0] + noise**2 + (at[:, 0] - mean) ** 2))
 
     def _in_use(self, *banks: Bank) -> list[int]:
         return sorted({int(g) for bank in banks for g in self.grid[bank.alive, 0].tolist()})

@@ -13,11 +13,11 @@ from askone.errors import InvalidArgument
 from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict, not_found
-from askone.server._json import JsonResponse
 from askone.server._requests import CampaignChange, DashboardQuery, NewInvitation, NewWebhook, PredictionsQuery
 from askone.server._responses import (
     ExclusionResponse,
     InvitationResponse,
+    JsonResponse,
     NewInvitationResponse,
     NewWebhookResponse,
     OkResponse,
@@ -66,7 +66,6 @@ async def delete(ctx: RequestContext) -> OkResponse:
     ctx.services.workers.release(ctx.campaign_name)
     await to_thread(ctx.store.delete, ctx.campaign_name)
     ctx.services.workers.release(ctx.campaign_name)
-    ctx.services.auth.clear_cache()
     return OkResponse()
 
 

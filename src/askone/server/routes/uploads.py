@@ -7,7 +7,6 @@ import re
 from asyncio import to_thread
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, final
 
 from starlette.datastructures import FormData, UploadFile
@@ -20,7 +19,7 @@ from askone.campaign.lazy import forecast as forecasting
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Cells, Table
-from askone.campaign.tables.image_folder import IMAGE, ImageTable
+from askone.campaign.tables.image_tables import IMAGE, ImageTable
 from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict, invalid
@@ -97,14 +96,10 @@ def _described(upload: Upload) -> UploadResponse:
     )
 
 
-def _table(upload: Upload) -> Table:
-    return _opened(upload.path, upload.title)
-
-
 @lru_cache(maxsize=4)
-def _opened(path: Path, title: str) -> Table:
+def _table(upload: Upload) -> Table:
     # A file is read from end to end to be opened, and looked at several times before it becomes a campaign.
-    return tables.open_table(path, name=title)
+    return tables.open_table(upload.path, name=upload.title)
 
 
 async def preview(ctx: RequestContext, body: SettingsBody) -> PreviewResponse:
@@ -192,7 +187,6 @@ async def create(ctx: RequestContext, body: NewCampaign) -> CampaignNameResponse
         raise conflict("A campaign of this name exists.", "name_taken")
     async with ctx.services.heavy_slots:
         await to_thread(_create, ctx, name, settings, upload)
-    ctx.services.auth.clear_cache()
     return CampaignNameResponse(name=name)
 
 
@@ -219,7 +213,7 @@ def _add(ctx: RequestContext, upload: Upload) -> int:
 
 def _remove(ctx: RequestContext, upload: Upload) -> None:
     """Remove an upload: its file is of no use any more, and no table keeps it open."""
-    _opened.cache_clear()
+    _table.cache_clear()
     ctx.services.uploads.remove(upload)
 
 

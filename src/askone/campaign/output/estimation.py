@@ -1,0 +1,74 @@
+"""Estimates of a campaign's table: its rows, predictions and exams brought together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from askone.campaign.engine.measurement import corrected
+from askone.campaign.kinds.estimates import Estimate, ExamAnswer
+from askone.errors import InvalidArgument
+from askone.store.entries import Row
+
+if TYPE_CHECKING:
+    from askone.campaign.campaign import Campaign
+
+MOST_GROUPS = 200
+MOST_SLIPS = 0.4
+"""Of answers, that are reckoned with."""
+_PAGE = 10_000
+
+
+def estimated(campaign: Campaign, what: str) -> Estimate:
+    """Return an estimate of the whole table."""
+    predicted = [value for page in _pages(campaign) for value in campaign.predict(_features(page))]
+    return _estimate(campaign, what, predicted, range(len(predicted)))
+
+
+def estimated_by(campaign: Campaign, what: str, by: str) -> dict[str, Estimate]:
+    """Return an estimate of each group of rows that have the same value in a column, the largest group first."""
+    predicted, groups = list[Any](), dict[str, list[int]]()
+    for page in _pages(campaign):
+        predicted += campaign.predict(_features(page))
+        for row in page:
+            if by not in row.content:
+                raise InvalidArgument("by", f"one of the columns {', '.join(row.content)}", repr(by)[:60])
+            groups.setdefault(str(row.content[by]), []).append(row.position)
+        if len(groups) > MOST_GROUPS:
+            raise InvalidArgument("by", f"a column with at most {MOST_GROUPS} different values", repr(by))
+    largest = sorted(groups.items(), key=lambda group: -len(group[1]))
+    return {name: _estimate(campaign, what, predicted, places) for name, places in largest}
+
+
+def _estimate(campaign: Campaign, what: str, predicted: list[Any], places: Sequence[int]) -> Estimate:
+    """Return an estimate of some rows; what is not known of people's slips makes its interval wider."""
+    projection, rows = campaign.projection, [predicted[place] for place in places]
+    slips = projection.slips.of_majority(projection.overlap)
+    more = min(slips.rate + slips.deviation, MOST_SLIPS)
+    found, moved = (
+        campaign.settings.labels.estimate(what, rows, _exams(campaign, predicted, set(places), slip))
+        for slip in (slips.rate, more)
+    )
+    return found.widened(2.0 * abs(moved.value - found.value))
+
+
+def _pages(campaign: Campaign) -> Iterator[list[Row]]:
+    return campaign.store.row_pages(campaign.name, _PAGE)
+
+
+def _features(page: list[Row]) -> Any:
+    return np.array([row.features for row in page], dtype=np.float64)
+
+
+def _exams(campaign: Campaign, predicted: list[Any], places: set[int], slip: float) -> list[ExamAnswer]:
+    """Return the exams about some rows that were answered, in the order of their answers."""
+    projection, found = campaign.projection, []
+    for lesson in projection.lessons.all:
+        asking = projection.asked[lesson.number]
+        if asking.score is not None and asking.position in places:
+            score = corrected(asking.score[lesson.answer], asking.score[not lesson.answer], slip)
+            bit = corrected(float(lesson.answer), float(not lesson.answer), slip)
+            found.append(ExamAnswer(asking.question, asking.aim, bit, score, predicted[asking.position]))
+    return found
