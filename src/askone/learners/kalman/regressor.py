@@ -30,9 +30,9 @@ from typing import cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
-from askone._common.arithmetic import normal_cdf, normal_quantile
+from askone._common.arithmetic import log, normal_cdf, normal_quantile
 from askone._common.compiled import dot, paired_dots, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
@@ -62,7 +62,7 @@ NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(19))
 PRIORS = (0.1, 0.5, 2.5)
 _LAPSE = 0.12  # of the rarer answer, in the weights alone: a surprise or two is no proof against a filter
 _UNLIKELY = 4.0  # nats, of evidence against flips that nobody declared, and against noise beyond the range
-_RARE = 1.0  # nats for e times as much noise where the rarer answer is ten times rarer than at the median
+_RARE = 0.43  # how many nats e times as much noise is likelier where the rarer answer is e times as rare as the other
 _YOUNG = 1.0  # nats that a filter is behind the one that it begins as
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
@@ -72,7 +72,7 @@ _SECOND_LOOK = 1024  # answers before noise scales between the others come in
 _BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of any
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
 _HEARD = 0.01  # of the largest weight: filters below it have no say in which row to ask about
-_WIDER = float(__import__('os').environ.get('WIDER','2.0'))  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
+_WIDER = 1.5  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
 _HALVINGS = 40
 
 
@@ -191,8 +191,9 @@ class FilterLearner(
         kind = DiagonalBank if self.diagonal else FullBank
         begun = kind.begun(alive, self.grid[alive, 1], self.size)
         doubts = (self.grid[alive, 3] > self.flip) + (self.grid[alive, 2] > 1.0)
-        rarely = _RARE * math.log10(0.5 / min(self.quantile, 1 - self.quantile)) * np.log(self.grid[alive, 2])
-        return BankState((replace(begun, evidence=rarely - _UNLIKELY * doubts),) * self.space.m, 0)
+        rarer = _RARE * log(0.5 / min(self.quantile, 1 - self.quantile))
+        noisier = np.array([rarer * log(s) for s in self.grid[alive, 2].tolist()])
+        return BankState((replace(begun, evidence=noisier - _UNLIKELY * doubts),) * self.space.m, 0)
 
     @property
     def local(self) -> bool:
@@ -243,7 +244,7 @@ class FilterLearner(
     def forecast(self, state: BankState, X: ArrayLike) -> Array:
         """Return the quantile of a label as far as it is known, n x m: t with P(Y <= t) = tau by weighted filters.
 
-        Filter k says N(mu - s Phi^-1(tau), s^2 + 2 q).  Twice q, its variance, is a rule of thumb: which filter is
+        Filter k says N(mu - s Phi^-1(tau), s^2 + 1.5 q).  Half as much again as q, its variance, is a rule of thumb: which filter is
         right, and that no feature map quite is, is not in q, and simulated intervals of q alone were too narrow.
         """
 
@@ -270,7 +271,7 @@ class FilterLearner(
         """Return t with P(Y <= t) = tau by weighted filters, in unit labels, for each row."""
         noise = self.grid[bank.alive, 2, None]
         middle, deviation = at - self._lean * noise, np.sqrt(spread + noise**2)
-        ends = middle + float(ndtri(tau)) * deviation  # each filter's own quantile: the mixture's is between them
+        ends = middle + normal_quantile(tau) * deviation  # each filter's own quantile: the mixture's is between them
         low, high = ends.min(axis=0), ends.max(axis=0)
         for _ in range(_HALVINGS):
             half = (low + high) / 2
