@@ -30,9 +30,9 @@ from typing import cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
-from askone._common.arithmetic import normal_cdf, normal_quantile
+from askone._common.arithmetic import log, normal_cdf, normal_quantile
 from askone._common.compiled import dot, paired_dots, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
@@ -61,8 +61,8 @@ from askone.questions.half_space import HalfSpace, bundle_question, half_space, 
 NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(19))
 PRIORS = (0.1, 0.5, 2.5)
 _LAPSE = 0.12  # of the rarer answer, in the weights alone: a surprise or two is no proof against a filter
-_WARY = 0.2  # flips that some filters reckon with whatever is declared: answers may have been mixed up for a while
 _UNLIKELY = 4.0  # nats, of evidence against flips that nobody declared, and against noise beyond the range
+_RARE = 0.43  # how many nats e times as much noise is likelier where the rarer answer is e times as rare as the other
 _YOUNG = 1.0  # nats that a filter is behind the one that it begins as
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
@@ -72,7 +72,7 @@ _SECOND_LOOK = 1024  # answers before noise scales between the others come in
 _BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of any
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
 _HEARD = 0.01  # of the largest weight: filters below it have no say in which row to ask about
-_WIDER = 2.0  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
+_WIDER = 1.5  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
 _HALVINGS = 40
 
 
@@ -98,7 +98,8 @@ class FilterLearner(
 ):
     """Regression to the median, or a quantile, by a bank of one-bit Kalman filters.
 
-    ``diagonal`` keeps only the diagonals of their covariances, for very many features.
+    ``diagonal`` keeps only the diagonals of their covariances, for very many features.  ``wary`` is how often answers
+    are flipped by what some filters reckon with, whatever is declared: they may have been mixed up for a while.
 
     >>> from askone.features.maps import Linear, Scaler
     >>> learner = FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),))
@@ -118,6 +119,7 @@ class FilterLearner(
     quantile: float = 0.5
     flip: float = 0.0
     diagonal: bool = False
+    wary: float = 0.2
 
     def __post_init__(self) -> None:
         if not self.maps or len({one.columns for one in self.maps}) > 1:
@@ -128,8 +130,9 @@ class FilterLearner(
             for value in grid:
                 as_number(value, argument, 0.0, strict=True)
         as_number(self.quantile, "quantile", 0.0, 1.0, strict=True)
-        if not 0 <= as_number(self.flip, "flip", 0.0) < 0.5:
-            raise InvalidArgument("flip", "a chance below 1/2", self.flip)
+        for argument, value in (("flip", self.flip), ("wary", self.wary)):
+            if not 0 <= as_number(value, argument, 0.0) < 0.5:
+                raise InvalidArgument(argument, "a chance below 1/2", value)
         if self.space.bundles and self.quantile != 0.5:
             # The quantile of a sum is not the sum of the quantiles.
             raise IncompatibleParts("bundles", f"left out for the quantile {self.quantile}, output by output", "some")
@@ -158,7 +161,7 @@ class FilterLearner(
     @cached_property
     def grid(self) -> Array:
         """Feature map, prior scale, noise scale and flip probability of each filter, K x 4."""
-        flips, places = sorted({self.flip, max(self.flip, _WARY)}), range(len(self.maps))
+        flips, places = sorted({self.flip, max(self.flip, self.wary)}), range(len(self.maps))
         return np.array([(g, t, s, pi) for pi in flips for g in places for t in self.priors for s in self.noises])
 
     @cached_property
@@ -188,7 +191,9 @@ class FilterLearner(
         kind = DiagonalBank if self.diagonal else FullBank
         begun = kind.begun(alive, self.grid[alive, 1], self.size)
         doubts = (self.grid[alive, 3] > self.flip) + (self.grid[alive, 2] > 1.0)
-        return BankState((replace(begun, evidence=-_UNLIKELY * doubts),) * self.space.m, 0)
+        rarer = _RARE * log(0.5 / min(self.quantile, 1 - self.quantile))
+        noisier = np.array([rarer * log(s) for s in self.grid[alive, 2].tolist()])
+        return BankState((replace(begun, evidence=noisier - _UNLIKELY * doubts),) * self.space.m, 0)
 
     @property
     def local(self) -> bool:
@@ -239,7 +244,7 @@ class FilterLearner(
     def forecast(self, state: BankState, X: ArrayLike) -> Array:
         """Return the quantile of a label as far as it is known, n x m: t with P(Y <= t) = tau by weighted filters.
 
-        Filter k says N(mu - s Phi^-1(tau), s^2 + 2 q).  Twice q, its variance, is a rule of thumb: which filter is
+        Filter k says N(mu - s Phi^-1(tau), s^2 + 1.5 q).  Half as much again as q, its variance, is a rule of thumb: which filter is
         right, and that no feature map quite is, is not in q, and simulated intervals of q alone were too narrow.
         """
 
@@ -266,7 +271,7 @@ class FilterLearner(
         """Return t with P(Y <= t) = tau by weighted filters, in unit labels, for each row."""
         noise = self.grid[bank.alive, 2, None]
         middle, deviation = at - self._lean * noise, np.sqrt(spread + noise**2)
-        ends = middle + float(ndtri(tau)) * deviation  # each filter's own quantile: the mixture's is between them
+        ends = middle + normal_quantile(tau) * deviation  # each filter's own quantile: the mixture's is between them
         low, high = ends.min(axis=0), ends.max(axis=0)
         for _ in range(_HALVINGS):
             half = (low + high) / 2
