@@ -198,17 +198,23 @@ class Contest(
 
     def tell(self, state: ContestState, x: ArrayLike, question: Question, answer: Answer) -> ContestState:
         """Let all that are in forecast the answer and learn it; when it is time, those clearly behind are out."""
-        alive = self.alive(state)
+        return self.learnt_and_said(state, x, question, answer)[1]
+
+    def learnt_and_said(
+        self, state: ContestState, x: ArrayLike, question: Question, answer: Answer
+    ) -> tuple[float, ContestState]:
+        """See ``Forecasts.learnt_and_said``: the members' forecasts, by weight."""
+        alive, parts = self.alive(state), list(state.parts)
         if len(alive) == 1:
-            parts = list(state.parts)
-            parts[alive[0]] = self.members[alive[0]].tell(parts[alive[0]], x, question, answer)
-            return replace(state, parts=tuple(parts))
-        parts, losses = list(state.parts), np.zeros(len(state.parts))
-        for i in alive:
+            said, parts[alive[0]] = self.members[alive[0]].learnt_and_said(parts[alive[0]], x, question, answer)
+            return said, replace(state, parts=tuple(parts))
+        losses, total = np.zeros(len(state.parts)), 0.0
+        for i, weight in zip(alive, self._shares(state), strict=True):
             said, parts[i] = self.members[i].learnt_and_said(parts[i], x, question, answer)
             losses[i] = -math.log((1.0 - _LAPSE) * said + 0.5 * _LAPSE)
+            total += weight * said
         state = self._judged(state, tuple(parts), losses)
-        return self._thinned(state) if self._due(self.count(state)) else state
+        return total, self._thinned(state) if self._due(self.count(state)) else state
 
     def stream(self, state: ContestState, X: Array, task: StreamTask) -> ContestState:
         """Return the same for many rows; once one is left, by its own stream."""
@@ -258,10 +264,14 @@ class Contest(
 
     def weighted(self, state: ContestState) -> list[tuple[float, Forecasts[Any], Any]]:
         """Return the members that are in, with their states, and the weights of their predictions."""
-        alive, behind = self.alive(state), self.behind(state, self._leader(state))
-        weights = np.exp(-np.minimum(behind[list(alive)], _FAR))
-        shares = (weights / weights.sum()).tolist()
-        return [(w, self.members[i], state.parts[i]) for w, i in zip(shares, alive, strict=True)]
+        shares = zip(self._shares(state), self.alive(state), strict=True)
+        return [(w, self.members[i], state.parts[i]) for w, i in shares]
+
+    def _shares(self, state: ContestState) -> list[float]:
+        behind = self.behind(state, self._leader(state))
+        weights = np.exp(-np.minimum(behind[list(self.alive(state))], _FAR))
+        shares: list[float] = (weights / weights.sum()).tolist()
+        return shares
 
     # -- the state as a value ---------------------------------------------------------------------
 

@@ -48,9 +48,10 @@ from askone.learners.abilities import (
     TakesSlopes,
     row_by_row,
 )
-from askone.learners.base import as_uniform, of_family
+from askone.learners.base import as_uniform, marked, of_family, unmarked
 from askone.learners.kalman import _compiled
 from askone.learners.kalman._bank import Bank, DiagonalBank, FullBank
+from askone.learners.kalman._watch import SHORT, Watch, long_life
 from askone.learners.streaming import StreamBlock, StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace, bundle_question, half_space, in_unit_labels
@@ -73,10 +74,11 @@ _HALVINGS = 40
 @final
 @dataclass(frozen=True, eq=False)
 class BankState:
-    """A bank for each output, and how many answers were told."""
+    """A bank for each output, how many answers were told, and who watches for a change of the concept, if anyone yet."""
 
     banks: tuple[Bank, ...]
     answers: int
+    watches: tuple[Watch | None, ...]
 
 
 @final
@@ -162,9 +164,19 @@ class FilterLearner(
 
     def init(self) -> BankState:
         """Return mu = 0 and S = prior^2 I: the middle of the range.  Every second noise scale, to begin with."""
-        alive = np.flatnonzero(np.arange(len(self.grid)) % len(self.noises) % 2 == 0)
-        kind = DiagonalBank if self.diagonal else FullBank
-        return BankState((kind.begun(alive, self.grid[alive, 1], self.size),) * self.space.m, 0)
+        m = self.space.m
+        return BankState((self._first(),) * m, 0, (None,) * m)
+
+    def _first(self) -> Bank:
+        return self._begun(np.flatnonzero(np.arange(len(self.grid)) % len(self.noises) % 2 == 0))
+
+    @property
+    def _kind(self) -> type[Bank]:
+        return DiagonalBank if self.diagonal else FullBank
+
+    def _begun(self, alive: Array) -> Bank:
+        """Return filters that know nothing."""
+        return self._kind.begun(alive, self.grid[alive, 1], self.size)
 
     @property
     def local(self) -> bool:
@@ -185,11 +197,14 @@ class FilterLearner(
         """Return every filter's posterior; any half-space question will do, whoever asked it."""
         row, told = as_row(x, self.columns), self._told(question)
         bit = question.accept(answer)
-        features = self._features(row, self._in_use(*state.banks))
-        banks = list(state.banks)
+        young = [watch.young for watch in state.watches if watch is not None]
+        features = self._features(row, self._in_use(*state.banks, *young))
+        banks, watches = list(state.banks), list(state.watches)
         for j, (side, threshold, extra) in self._shares(state, features, *told).items():
-            banks[j] = self._learnt(state.banks[j], j, features, threshold, extra, bool(bit) == side)
-        return BankState(tuple(banks), state.answers + 1)
+            answer = _Asked.told(np.array([threshold]), np.array([bool(bit) == side]))
+            banks[j] = self._advanced(banks[j].opened(1), j, features, answer, extra)
+            banks[j], watches[j] = self._watched(banks[j], watches[j], j, row, features, answer, extra)
+        return BankState(tuple(banks), state.answers + 1, tuple(watches))
 
     def predict(self, state: BankState, X: ArrayLike) -> Array:
         """Return the mean of the filters, in the user's units."""
@@ -278,13 +293,18 @@ class FilterLearner(
         arrays: dict[str, Array] = {"counts": np.array(counts)}
         for j, bank in enumerate(state.banks):
             arrays |= {f"{name}-{j}": array for name, array in bank.arrays().items()}
+        for j, watch in enumerate(state.watches):
+            if watch is not None:
+                arrays |= marked(f"watch-{j}-", watch.to_arrays())
         return arrays
 
     def from_arrays(self, arrays: dict[str, Array]) -> BankState:
         answers, *counts = arrays["counts"].tolist()
-        kind: type[Bank] = DiagonalBank if self.diagonal else FullBank
+        kind = self._kind
         banks = [kind(n, **{name: arrays[f"{name}-{j}"] for name in kind.parts}) for j, n in enumerate(counts)]
-        return BankState(tuple(banks), answers)
+        seen = [unmarked(f"watch-{j}-", arrays) for j in range(len(banks))]
+        watches = tuple(Watch.from_arrays(kind, one) if one else None for one in seen)
+        return BankState(tuple(banks), answers, watches)
 
     def stream(self, state: BankState, X: Array, task: StreamTask) -> BankState:
         """See ``Streams.stream``: an output at a time, in blocks, where questions are about one output."""
@@ -302,36 +322,77 @@ class FilterLearner(
 
     def examined(self, state: BankState, exam: Exam, places: Array) -> BankState:
         """Return the state after asking about some rows; what was asked and answered is written into the exam."""
-        banks = list(state.banks)
+        banks, watches = list(state.banks), list(state.watches)
         for j in range(self.space.m):
-            banks[j] = self._streamed(banks[j], j, exam.X, places[exam.chosen[places] == j], exam.asked)
+            mine = places[exam.chosen[places] == j]
+            banks[j], watches[j] = self._streamed(banks[j], watches[j], j, exam.X, mine, exam.asked)
         told = int(np.count_nonzero(exam.asked.answers[places] != step_loops.SKIPPED))
-        return BankState(tuple(banks), state.answers + told)
+        return BankState(tuple(banks), state.answers + told, tuple(watches))
 
     # -- parts ----------------------------------------------------------------------------------
 
-    def _streamed(self, bank: Bank, j: int, X: Array, mine: Array, asked: _Asked) -> Bank:
+    def _streamed(
+        self, bank: Bank, watch: Watch | None, j: int, X: Array, mine: Array, asked: _Asked
+    ) -> tuple[Bank, Watch | None]:
         bank, done = bank.opened(_compiled.PENDING), 0
         while done < len(mine):
             rows = mine[done : done + _compiled.PENDING - bank.pending]
-            features = self._features(X[rows], self._in_use(bank))
+            features = self._features(X[rows], self._in_use(bank, *([] if watch is None else [watch.young])))
             part = asked.part(rows)
             bank = self._advanced(bank, j, features, part, 0.0)
+            bank, watch = self._watched(bank, watch, j, X[rows], features, part, 0.0)
             asked.thresholds[rows], asked.answers[rows] = part.thresholds, part.answers
             done += len(rows)
+        return bank, watch
+
+    def _watched(
+        self, bank: Bank, watch: Watch | None, j: int, X: Array, features: Array, asked: _Asked, extra: float
+    ) -> tuple[Bank, Watch | None]:
+        """Return the bank after some answers, or one begun anew if the concept has changed, and who watches."""
+        heard = asked.answers != step_loops.SKIPPED
+        if not heard.any():
+            return bank, watch
+        if watch is not None:
+            young = self._advanced(watch.young.opened(len(X)), j, features, asked, extra, thin=False)
+            told = np.column_stack([X, asked.thresholds, np.full(len(X), extra), asked.answers])
+            watch = watch.heard(young, told[heard])
+        if bank.pending:
+            return bank, watch
+        most = float(bank.evidence.max())
+        if watch is not None:
+            watch, change = watch.judged(most)
+            if change is not None:
+                return self._relearnt(j, watch.since(change)), None
+        if bank.count % SHORT == 0:
+            young = self._begun(bank.alive[[int(np.argmax(bank.evidence))]])
+            if watch is None or watch.count >= long_life(self.columns):
+                watch = Watch.begun(young.joined(young), most, self.columns)
+            else:
+                watch = watch.renewed(young, most)
+        return bank, watch
+
+    def _relearnt(self, j: int, kept: Array) -> Bank:
+        """Return a bank that knows some answers and nothing else."""
+        bank, done = self._first().opened(_compiled.PENDING), 0
+        X, (thresholds, extras, above) = kept[:, :-3], kept[:, -3:].T
+        block = 1 if extras.any() else _compiled.PENDING
+        while done < len(kept):
+            rows = slice(done, done + min(block, _compiled.PENDING - bank.pending))
+            told = _Asked.told(thresholds[rows], above[rows])
+            features = self._features(X[rows], self._in_use(bank))
+            bank = self._advanced(bank, j, features, told, float(extras[done]))
+            done += len(told.answers)
         return bank
 
-    def _learnt(self, bank: Bank, j: int, features: Array, threshold: float, extra: float, above: bool) -> Bank:
-        told = _Asked(np.zeros(1), np.zeros(1, np.bool_), np.array([threshold]), np.array([above], dtype=np.int8))
-        return self._advanced(bank.opened(1), j, features, told, extra)
-
-    def _advanced(self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float) -> Bank:
+    def _advanced(
+        self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float, thin: bool = True
+    ) -> Bank:
         """Return the bank, written into, after a block of rows that does not go beyond what may be pending."""
         law = (self.grid[bank.alive, 2].copy(), self._lean, self.flip, _LAPSE)
         decimals = _UNROUNDED if self.space.decimals is None else self.space.decimals
         about = (extra, self.space.centers[j], self.space.scales[j], decimals)
         after = bank.learnt(features, self._places(bank), law, about, asked.arrays)
-        return self._thinned(after) if after.count > bank.count and after.pending == 0 else after
+        return self._thinned(after) if thin and after.count > bank.count and after.pending == 0 else after
 
     def _places(self, bank: Bank) -> Array:
         """Return the map of each filter."""
@@ -474,6 +535,12 @@ class _Asked:
         sealed = task.respondent.seal(task.rows, directions)
         answers = np.where(sealed.skipped, step_loops.SKIPPED, step_loops.UNKNOWN).astype(np.int8)
         return cls(np.ascontiguousarray(sealed.projections), sealed.flips, np.zeros(n), answers)
+
+    @classmethod
+    def told(cls, thresholds: Array, above: Array) -> _Asked:
+        """Return those that have been answered."""
+        n = len(above)
+        return cls(np.zeros(n), np.zeros(n, np.bool_), np.ascontiguousarray(thresholds), above.astype(np.int8))
 
     def part(self, rows: Array) -> _Asked:
         """Those about some rows: copies."""

@@ -1,0 +1,88 @@
+"""Whether the concept that a bank has learnt is still so: two young filters forecast beside it, and the rows are kept.
+
+Questions are asked where yes and no are equally likely, so that no answer surprises; but after a change a filter that
+knows little is soon right where the bank is wrong.  Two filters begin anew again and again, one after ``SHORT`` answers
+and one after ``long``, as the best filter of the bank began.  With l the log evidence,
+
+    lead = (l_young - l_young at its start) - (max l_bank - max l_bank at the same time)
+
+is the log-likelihood ratio of the two.  When it is ``ALARM`` above its least value so far, the concept has changed, and
+it did so when it was least: the bank begins anew from the answers since.  Where nothing changes this happens at
+most once in exp(ALARM) answers if the bank is right about itself (Lorden's bound for CUSUM).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from askone._common.types import Array
+from askone.learners.kalman._bank import Bank
+from askone.learners.models.kernel_expansion import Buffer
+
+SHORT, _TIMES = 128, 8
+ALARM = 12.0
+_KEPT = 1 << 20  # numbers of rows that are kept
+
+
+def long_life(columns: int) -> int:
+    """Return after how many answers the second filter begins anew; only since then are rows kept."""
+    return SHORT * max(1, min(_TIMES, _KEPT // (columns * SHORT)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """Two young filters; 2 x 3 for each: max l_bank at its start, its least lead, answers kept by then; the answers.
+
+    ``kept`` has ``count`` of them: the row, the threshold, the variance of the rest, and 1 for yes.
+    """
+
+    young: Bank
+    marks: Array
+    count: int
+    kept: Buffer
+
+    @classmethod
+    def begun(cls, young: Bank, evidence: float, columns: int) -> Watch:
+        """Return a watch that begins now."""
+        return cls(young, np.array([[evidence, 0.0, 0.0]] * 2), 0, Buffer(columns + 3))
+
+    def heard(self, young: Bank, answers: Array) -> Watch:
+        """Return the same after some answers."""
+        return replace(self, young=young, count=self.count + len(answers), kept=self.kept.extended(self.count, answers))
+
+    def judged(self, evidence: float) -> tuple[Watch, int | None]:
+        """Return the same with the leads of now, and after how many of the answers the concept changed, if it did."""
+        marks = self.marks.copy()
+        for i in range(2):
+            lead = self.young.evidence[i] - (evidence - marks[i, 0])
+            if lead - marks[i, 1] > ALARM:
+                return self, int(marks[i, 2])
+            if lead < marks[i, 1]:
+                marks[i, 1:] = lead, self.count
+        return replace(self, marks=marks), None
+
+    def renewed(self, first: Bank, evidence: float) -> Watch:
+        """Return the same with another first filter, which begins now."""
+        marks = self.marks.copy()
+        marks[0] = evidence, 0.0, self.count
+        return replace(self, young=first.joined(self.young.taken(np.array([1]))), marks=marks)
+
+    def since(self, place: int) -> Array:
+        """Return the answers from a place on."""
+        return self.kept.view(self.count)[place:]
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Return all as arrays."""
+        own = {"marks": self.marks, "kept": self.since(0).copy(), "count": np.array(self.young.count)}
+        return own | self.young.arrays()
+
+    @classmethod
+    def from_arrays(cls, kind: type[Bank], arrays: dict[str, Array]) -> Watch:
+        """Return the watch of ``to_arrays``."""
+        kept = arrays["kept"]
+        young = kind(int(arrays["count"]), **{name: arrays[name] for name in kind.parts})
+        return cls(young, arrays["marks"], len(kept), Buffer(kept.shape[1]).extended(0, kept))
