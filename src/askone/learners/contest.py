@@ -18,6 +18,7 @@ half of ``last`` it and the leader are all that is left.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
@@ -35,14 +36,13 @@ from askone.learners.abilities import (
     Forecasts,
     HasDeviation,
     HasProbabilities,
-    Streams,
+    StreamsForecasts,
     Wraps,
     able,
     ask_many,
     deviation,
     probabilities,
-    row_by_row,
-    stream,
+    stream_while,
 )
 from askone.learners.base import as_uniform, marked, unmarked
 from askone.learners.streaming import StreamTask
@@ -72,9 +72,8 @@ class ContestState:
 class Contest(
     HasDeviation[ContestState],
     HasProbabilities[ContestState],
-    Forecasts[ContestState],
     AsksMany[ContestState],
-    Streams[ContestState],
+    StreamsForecasts[ContestState],
     Wraps[ContestState],
 ):
     """The best of several learners that forecast, found while they learn.  Ties are the first one's.
@@ -218,17 +217,38 @@ class Contest(
 
     def stream(self, state: ContestState, X: Array, task: StreamTask) -> ContestState:
         """Return the same for many rows; once one is left, by its own stream."""
-        for i in range(len(X)):
+        return self.stream_while(state, X, task, lambda *_: True)[1]
+
+    def stream_while(
+        self, state: ContestState, X: Array, task: StreamTask, go_on: Callable[[int, float], bool]
+    ) -> tuple[int, ContestState]:
+        """See ``StreamsForecasts.stream_while``."""
+        for i, x in enumerate(X):
             alive = self.alive(state)
             if len(alive) == 1:
-                return self._alone(state, alive[0], X[i:], task.part(i))
-            state = row_by_row(self, state, X[i : i + 1], task.part(i, i + 1))
-        return state
+                return self._alone(state, alive[0], X, task, i, go_on)
+            question = self.ask(state, x, task.draw(task.first + i, 1)[0])
+            answer = task.answer(i, question)
+            if answer is not None:
+                said, state = self.learnt_and_said(state, x, question, answer)
+                if not go_on(i, said):
+                    return i + 1, state
+        return len(X), state
 
-    def _alone(self, state: ContestState, place: int, X: Array, task: StreamTask) -> ContestState:
+    def _alone(
+        self,
+        state: ContestState,
+        place: int,
+        X: Array,
+        task: StreamTask,
+        first: int,
+        go_on: Callable[[int, float], bool],
+    ) -> tuple[int, ContestState]:
+        """Return the stream from a row on, of the one member that is left."""
         member, parts = self.members[place], list(state.parts)
-        parts[place] = stream(member, parts[place], X, task.narrowed(member.width))
-        return replace(state, parts=tuple(parts))
+        rest = task.part(first).narrowed(member.width)
+        met, parts[place] = stream_while(member, parts[place], X[first:], rest, lambda i, said: go_on(first + i, said))
+        return first + met, replace(state, parts=tuple(parts))
 
     def _judged(self, state: ContestState, parts: tuple[Any, ...], losses: Array) -> ContestState:
         keep = 1.0 - 1.0 / max(_MEMORY * self.count(state), _LEAST)

@@ -1,20 +1,26 @@
-"""A learner that forgets when its answers say that what it has learnt is no longer so.
+"""A learner that begins anew when its answers say that what it has learnt is no longer so.
 
-Whether a concept has changed is found by forecasts alone, in three steps:
+Whether a concept has changed is found by forecasts alone, with two likelihood ratios that never fall below 1:
 
-1. *Surprise.*  With P the chance that the learner gave to what was then answered, a doubter says (P + 1/2) / 2.  Its
-   lead, C <- max(0, C + log((P + 1/2) / 2P)), grows only while sure forecasts fail: if the learner is right about
-   itself, C passes ``alarm`` at most once in exp(alarm) answers (the ratio has mean 1: Lorden's bound).  It costs nothing.
-2. *Duel.*  From then on a young learner, begun anew, hears the same answers, and both forecast them:
-   D = sum of w_t (log P_young - log P_old), with w_t falling with age.  When D exceeds ``lead``, the old one is
-   dropped; when the young one has not won after as many answers as the old one had, it is.
-3. *Rows.*  Rows that come sorted surprise, too, but what was learnt of others is still so.  If the columns' means in
-   the duel are not those of before (mean square of their differences in standard errors above ``shift``), the old one stays.
+1. *Surprise.*  With P the chance that the learner gave to what was then answered, a doubter says (P + 1/2) / 2, and
+
+       R <- max(1, R (P + 1/2) / 2P)
+
+   grows while sure forecasts fail.  It costs next to nothing.  If the learner is right about itself the factor has
+   mean 1, so that R passes ``alarm`` at most once in ``alarm`` answers (Lorden's bound); in fact much more seldom.
+2. *Duel.*  Then a young learner begins beside the old one.  It asks, as it needs the answers more, both learn them, and
+
+       D <- max(1, D P_young / P_old) .
+
+   After 64 answers, and when D is above ``odds``, the old one is forgotten; a young one that has not won after as many
+   answers as the old one had heard, or a thousand, is.
+
+Rows that come sorted surprise, too, but what was learnt of the others is still so.  Where the rows of the duel are
+other rows than those before (see ``RowMoments.differ``), the old learner stays.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -38,57 +44,32 @@ from askone.learners.abilities import (
     deviation,
     probabilities,
     row_by_row,
+    stream_while,
 )
 from askone.learners.base import marked, unmarked
+from askone.learners.row_shift import RowMoments
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
-_SOON = 32  # answers before a duel ends
-_SHORT, _LONG = 256, 4096  # how long a duel may last
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """How many rows there were, the means of their columns, and the sums of the squared deviations."""
-
-    count: int
-    mean: Array
-    squares: Array
-
-    def met(self, row: Array) -> Inputs:
-        """Return the same with one more row."""
-        count = self.count + 1
-        apart = row - self.mean
-        mean = self.mean + apart / count
-        return Inputs(count, mean, self.squares + apart * (row - mean))
-
-    def shifted(self, other: Inputs) -> float:
-        """Return the mean over columns of (difference of the means / its standard error)^2: about 1 where none is."""
-        spread = (self.squares + other.squares) / max(self.count + other.count - 2, 1)
-        error = spread * (1.0 / max(self.count, 1) + 1.0 / max(other.count, 1))
-        apart, total, used = self.mean - other.mean, 0.0, 0
-        for gap, scale in zip(apart.tolist(), error.tolist(), strict=True):
-            if scale > 0.0:
-                total, used = total + gap * gap / scale, used + 1
-        return total / max(used, 1)
+_SOON = 64  # answers before a duel ends: by then one sees whether the rows are others
+_SHORT, _LONG = 256, 1024  # how long a duel may last
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class ForgettingState:
-    """The learner's state, and in a duel the young one's; all answers; the doubter's lead; the young one's lead.
+    """The states of the learner and, in a duel, of the young one; all answers; both likelihood ratios.
 
-    ``inputs`` are the rows of before a duel and in it.
+    ``rows`` are the moments of the rows until the duel, and in it.
     """
 
     old: Any
-    young: Any
+    young: Any | None
     told: int
     surprise: float
-    lead: float
-    inputs: tuple[Inputs, Inputs]
+    odds: float
+    rows: tuple[RowMoments, RowMoments]
 
 
 @final
@@ -101,18 +82,30 @@ class Forgetting(
     Streams[ForgettingState],
     Wraps[ForgettingState],
 ):
-    """A learner that forecasts, begun anew when its forecasts say that the concept has changed."""
+    """A learner that forecasts, begun anew when its forecasts say that the concept has changed.
+
+    >>> from askone.features.maps import Linear, Scaler
+    >>> from askone.labels.classes import Classes
+    >>> from askone.learners.softmax.classifier import SetLikelihoodLearner
+    >>> learner = Forgetting(SetLikelihoodLearner(Classes(("cat", "owl")), Linear(Scaler.identity(1))))
+    >>> state = learner.init()
+    >>> for i in range(600):
+    ...     row, animal = [1.0 if i % 2 else -1.0], "cat" if (i % 2 == 1) == (i < 400) else "owl"
+    ...     question = learner.ask(state, row, np.full(2, 0.5))
+    ...     state = learner.tell(state, row, question, animal in question.members)
+    >>> learner.probabilities(state, [[1.0]]).round(1).tolist(), learner.known(state) < 200, learner.count(state)
+    ([[0.0, 1.0]], True, 600)
+    """
 
     learner: Forecasts[Any]
-    alarm: float = 8.0
-    lead: float = 8.0
-    shift: float = 6.0
+    alarm: float = 400.0
+    odds: float = 3000.0
 
     def __post_init__(self) -> None:
         if not able(self.learner, Forecasts) or isinstance(self.learner, AsksAgain):
             raise InvalidArgument("learner", "one that forecasts answers", type(self.learner).__name__)
-        for name in ("alarm", "lead", "shift"):
-            as_number(getattr(self, name), name, 0.0, strict=True)
+        as_number(self.alarm, "alarm", 1.0, strict=True)
+        as_number(self.odds, "odds", 1.0, strict=True)
 
     # -- what the learner says --------------------------------------------------------------------
 
@@ -133,19 +126,20 @@ class Forgetting(
         return (self.learner,)
 
     def init(self) -> ForgettingState:
-        none = Inputs(0, np.zeros(self.columns), np.zeros(self.columns))
-        return ForgettingState(self.learner.init(), None, 0, 0.0, 0.0, (none, none))
+        return self._alone(self.learner.init(), 0, RowMoments.none(self.columns))
 
     def ask(self, state: ForgettingState, x: ArrayLike, uniform: Array) -> Question:
+        """Return the learner's question, in a duel the young one's."""
         return self.learner.ask(self._asking(state), x, uniform)
 
     def ask_many(self, state: ForgettingState, X: ArrayLike, uniform: Array) -> list[Question]:
         return ask_many(self.learner, self._asking(state), X, uniform)
 
     def _asking(self, state: ForgettingState) -> Any:
-        return state.young if state.lead > 0.0 or state.inputs[1].count % 2 else state.old
+        return state.old if state.young is None else state.young
 
     def predict(self, state: ForgettingState, X: ArrayLike) -> Array:
+        """Return predictions of the learner that has not been forgotten."""
         return self.learner.predict(state.old, X)
 
     def probabilities(self, state: ForgettingState, X: ArrayLike) -> Array | None:
@@ -158,10 +152,16 @@ class Forgetting(
         return self.learner.chance(state.old, x, question)
 
     def worth(self, state: ForgettingState, X: ArrayLike) -> Array:
-        return self.learner.worth(state.old, X)
+        """Return what an answer should tell whoever asks."""
+        return self.learner.worth(self._asking(state), X)
 
     def count(self, state: ForgettingState) -> int:
+        """Return answers told, the forgotten ones too."""
         return state.told
+
+    def known(self, state: ForgettingState) -> int:
+        """Return answers that predictions rest on: those since the last change that was found."""
+        return self.learner.count(state.old)
 
     # -- answers ----------------------------------------------------------------------------------
 
@@ -172,41 +172,85 @@ class Forgetting(
         self, state: ForgettingState, x: ArrayLike, question: Question, answer: Answer
     ) -> tuple[float, ForgettingState]:
         """See ``Forecasts.learnt_and_said``."""
-        before, during = state.inputs
-        row = as_row(x, self.columns)[0]
+        row, (before, during) = as_row(x, self.columns), state.rows
         said, old = self.learner.learnt_and_said(state.old, x, question, answer)
+        state = replace(state, old=old, told=state.told + 1)
         if state.young is None:
-            surprise = max(0.0, state.surprise + math.log(0.5 + 0.25 / _slipped(said)))
-            young = self.learner.init() if surprise > self.alarm else None
-            return said, replace(
-                state, old=old, young=young, told=state.told + 1, surprise=surprise, inputs=(before.met(row), during)
-            )
+            return said, self._doubted(replace(state, rows=(before.met(row), during)), _doubt(state.surprise, said))
         rival, young = self.learner.learnt_and_said(state.young, x, question, answer)
-        during = during.met(row)
-        lead = max(0.0, state.lead + math.log(_slipped(rival) / _slipped(said)))
-        state = ForgettingState(old, young, state.told + 1, state.surprise, lead, (before, during))
-        return said, self._ended(state) if during.count >= _SOON else state
+        odds = max(1.0, state.odds * _slipped(rival) / _slipped(said))
+        return said, self._decided(replace(state, young=young, odds=odds, rows=(before, during.met(row))))
 
     def stream(self, state: ForgettingState, X: Array, task: StreamTask) -> ForgettingState:
-        state = row_by_row(self, state, X, task)
+        """Return the same for many rows: between duels by the learner's own stream."""
+        done = 0
+        while done < len(X):
+            if state.young is not None:
+                state, done = row_by_row(self, state, X[done : done + 1], task.part(done, done + 1)), done + 1
+                continue
+            watch, rest = _Watch(state.surprise, self.alarm, []), X[done:]
+            met, old = stream_while(self.learner, state.old, rest, task.part(done), watch.heard)
+            rows = (state.rows[0].met(rest[watch.places]), state.rows[1])
+            told = state.told + len(watch.places)
+            state, done = self._doubted(replace(state, old=old, told=told, rows=rows), watch.surprise), done + met
         return state
 
-    def _ended(self, state: ForgettingState) -> ForgettingState:
+    def _doubted(self, state: ForgettingState, surprise: float) -> ForgettingState:
+        """Return the state with the surprise of now, and with a young learner if that is too much."""
+        return replace(state, surprise=surprise, young=self.learner.init() if surprise > self.alarm else None)
+
+    def _decided(self, state: ForgettingState) -> ForgettingState:
         """Return the state after a duel, if it is over."""
-        before, during = state.inputs
-        last = min(max(_SHORT, before.count), _LONG)
-        none = Inputs(0, np.zeros(self.columns), np.zeros(self.columns))
-        both = before
-        if during.shifted(before) > 1.0 + self.shift / math.sqrt(min(self.columns, 16)):
-            print("shift", state.told, state.lead, during.count, during.shifted(before))
-            return replace(state, young=None, surprise=0.0, lead=0.0, inputs=(both, none))
-        if state.lead > self.lead:
-            print("won", state.told, during.count, during.shifted(before))
-            return replace(state, old=state.young, young=None, surprise=0.0, lead=0.0, inputs=(during, none))
-        if during.count >= last:
-            print("lost", state.told, state.lead)
-            return replace(state, young=None, surprise=0.0, lead=0.0, inputs=(both, none))
+        before, during = state.rows
+        if during.count < _SOON:
+            return state
+        others = during.differ(before)
+        if state.odds > self.odds and not others:
+            return self._alone(state.young, state.told, during)
+        if others or during.count >= min(max(_SHORT, before.count), _LONG):
+            return self._alone(state.old, state.told, before)
         return state
+
+    def _alone(self, learnt: Any, told: int, rows: RowMoments) -> ForgettingState:
+        return ForgettingState(learnt, None, told, 1.0, 1.0, (rows, RowMoments.none(self.columns)))
+
+    # -- the state as a value ---------------------------------------------------------------------
+
+    def to_arrays(self, state: ForgettingState) -> dict[str, Array]:
+        before, during = state.rows
+        arrays = {"told": np.array([state.told, before.count, during.count])}
+        arrays["ratios"] = np.array([state.surprise, state.odds])
+        arrays["rows"] = np.array([before.mean, before.squares, during.mean, during.squares])
+        arrays |= marked("old-", self.learner.to_arrays(state.old))
+        return arrays if state.young is None else arrays | marked("young-", self.learner.to_arrays(state.young))
+
+    def from_arrays(self, arrays: dict[str, Array]) -> ForgettingState:
+        told, before, during = arrays["told"].tolist()
+        surprise, odds = arrays["ratios"].tolist()
+        rows = (RowMoments(before, *arrays["rows"][:2]), RowMoments(during, *arrays["rows"][2:]))
+        old, young = (unmarked(mark, arrays) for mark in ("old-", "young-"))
+        states = (self.learner.from_arrays(old), self.learner.from_arrays(young) if young else None)
+        return ForgettingState(*states, told, surprise, odds, rows)
+
+
+@dataclass(eq=False)
+class _Watch:
+    """Who listens to a learner's stream until it is too surprised."""
+
+    surprise: float
+    alarm: float
+    places: list[int]
+
+    def heard(self, place: int, said: float) -> bool:
+        """Return whether to go on, after an answer that was given this chance."""
+        self.places.append(place)
+        self.surprise = _doubt(self.surprise, said)
+        return self.surprise <= self.alarm
+
+
+def _doubt(surprise: float, said: float) -> float:
+    """Return the doubter's likelihood ratio after an answer."""
+    return max(1.0, surprise * (0.5 + 0.25 / _slipped(said)))
 
 
 def _slipped(chance: float) -> float:

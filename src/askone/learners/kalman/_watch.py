@@ -8,7 +8,8 @@ and one after ``long``, as the best filter of the bank began.  With l the log ev
 
 is the log-likelihood ratio of the two.  When it is ``ALARM`` above its least value so far, the concept has changed, and
 it did so when it was least: the bank begins anew from the answers since.  Where nothing changes this happens at
-most once in exp(ALARM) answers if the bank is right about itself (Lorden's bound for CUSUM).
+most once in exp(ALARM) answers if the bank is right about itself (Lorden's bound for CUSUM).  If the rows since then
+are other rows than before, as in a sorted table, what was learnt of those may still be so, and it is no change.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ import numpy as np
 from askone._common.types import Array
 from askone.learners.kalman._bank import Bank
 from askone.learners.models.kernel_expansion import Buffer
+from askone.learners.row_shift import RowMoments
 
 SHORT, _TIMES = 128, 8
-ALARM = 12.0
+ALARM = 11.0
 _KEPT = 1 << 20  # numbers of rows that are kept
 
 
@@ -35,20 +37,22 @@ def long_life(columns: int) -> int:
 @final
 @dataclass(frozen=True, eq=False)
 class Watch:
-    """Two young filters; 2 x 3 for each: max l_bank at its start, its least lead, answers kept by then; the answers.
+    """Two young filters; for each max l_bank at its start, its least lead, and answers kept by then (2 x 3).
 
-    ``kept`` has ``count`` of them: the row, the threshold, the variance of the rest, and 1 for yes.
+    ``kept`` has ``count`` answers: the row, the threshold, the variance of the rest, and 1 for yes; ``rows`` are the
+    moments of the rows before.
     """
 
     young: Bank
     marks: Array
     count: int
     kept: Buffer
+    rows: RowMoments
 
     @classmethod
-    def begun(cls, young: Bank, evidence: float, columns: int) -> Watch:
+    def begun(cls, young: Bank, evidence: float, rows: RowMoments) -> Watch:
         """Return a watch that begins now."""
-        return cls(young, np.array([[evidence, 0.0, 0.0]] * 2), 0, Buffer(columns + 3))
+        return cls(young, np.array([[evidence, 0.0, 0.0]] * 2), 0, Buffer(len(rows.mean) + 3), rows)
 
     def heard(self, young: Bank, answers: Array) -> Watch:
         """Return the same after some answers."""
@@ -59,11 +63,18 @@ class Watch:
         marks = self.marks.copy()
         for i in range(2):
             lead = self.young.evidence[i] - (evidence - marks[i, 0])
-            if lead - marks[i, 1] > ALARM:
-                return self, int(marks[i, 2])
-            if lead < marks[i, 1]:
+            found, place = lead - marks[i, 1] > ALARM, int(marks[i, 2])
+            if found and not self.met(place).differ(
+                RowMoments.none(len(self.rows.mean)).met(self.since(place)[:, :-3])
+            ):
+                return self, place
+            if found or lead < marks[i, 1]:
                 marks[i, 1:] = lead, self.count
         return replace(self, marks=marks), None
+
+    def met(self, place: int) -> RowMoments:
+        """Return the moments of all rows until a place."""
+        return self.rows.met(self.kept.view(place)[:, :-3])
 
     def renewed(self, first: Bank, evidence: float) -> Watch:
         """Return the same with another first filter, which begins now."""
@@ -77,12 +88,14 @@ class Watch:
 
     def to_arrays(self) -> dict[str, Array]:
         """Return all as arrays."""
-        own = {"marks": self.marks, "kept": self.since(0).copy(), "count": np.array(self.young.count)}
-        return own | self.young.arrays()
+        counts = np.array([self.young.count, self.rows.count])
+        rows = np.array([self.rows.mean, self.rows.squares])
+        return {"marks": self.marks, "kept": self.since(0).copy(), "counts": counts, "rows": rows} | self.young.arrays()
 
     @classmethod
     def from_arrays(cls, kind: type[Bank], arrays: dict[str, Array]) -> Watch:
         """Return the watch of ``to_arrays``."""
-        kept = arrays["kept"]
-        young = kind(int(arrays["count"]), **{name: arrays[name] for name in kind.parts})
-        return cls(young, arrays["marks"], len(kept), Buffer(kept.shape[1]).extended(0, kept))
+        kept, (count, rows) = arrays["kept"], arrays["counts"].tolist()
+        young = kind(count, **{name: arrays[name] for name in kind.parts})
+        buffer = Buffer(kept.shape[1]).extended(0, kept)
+        return cls(young, arrays["marks"], len(kept), buffer, RowMoments(rows, *arrays["rows"]))

@@ -52,6 +52,7 @@ from askone.learners.base import as_uniform, marked, of_family, unmarked
 from askone.learners.kalman import _compiled
 from askone.learners.kalman._bank import Bank, DiagonalBank, FullBank
 from askone.learners.kalman._watch import SHORT, Watch, long_life
+from askone.learners.row_shift import RowMoments
 from askone.learners.streaming import StreamBlock, StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace, bundle_question, half_space, in_unit_labels
@@ -365,8 +366,10 @@ class FilterLearner(
                 return self._relearnt(j, watch.since(change)), None
         if bank.count % SHORT == 0:
             young = self._begun(bank.alive[[int(np.argmax(bank.evidence))]])
-            if watch is None or watch.count >= long_life(self.columns):
-                watch = Watch.begun(young.joined(young), most, self.columns)
+            if watch is None:
+                watch = Watch.begun(young.joined(young), most, RowMoments.none(self.columns))
+            elif watch.count >= long_life(self.columns):
+                watch = Watch.begun(young.joined(young), most, watch.met(watch.count))
             else:
                 watch = watch.renewed(young, most)
         return bank, watch
@@ -384,9 +387,7 @@ class FilterLearner(
             done += len(told.answers)
         return bank
 
-    def _advanced(
-        self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float, thin: bool = True
-    ) -> Bank:
+    def _advanced(self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float, thin: bool = True) -> Bank:
         """Return the bank, written into, after a block of rows that does not go beyond what may be pending."""
         law = (self.grid[bank.alive, 2].copy(), self._lean, self.flip, _LAPSE)
         decimals = _UNROUNDED if self.space.decimals is None else self.space.decimals
