@@ -19,6 +19,7 @@ _STYLES: dict[str, dict[str, Any]] = {
     DEFAULT: {"color": COLOURS[0], "linewidth": 2.8, "linestyle": "-"},
 }
 _NAMES = {DEFAULT: "askone", ALGORITHM: "Algorithm 1", PASSIVE: "passive", FULL: "all labels"}
+_SHORT = {"mean absolute error / standard deviation": "error / std. deviation"}
 _LEAST = 1e-9  # an error of zero has no logarithm: it is drawn here, below the panel
 
 
@@ -61,7 +62,7 @@ def draw_tasks(rows: dict[str, Any], columns: int = 4) -> Figure:
         _drawn(one, row)
         one.set_ylim(low, high)
         one.set_title(row["title"], fontsize=9.5, loc="left", color=_INK)
-        one.set_ylabel(_axis(row["error"]), fontsize=8, color=_INK)
+        one.set_ylabel(_SHORT.get(row["error"], row["error"]), fontsize=8, color=_INK)
         _fewer(one, row)
     for one in axes[len(rows) :]:
         one.set_visible(False)
@@ -78,10 +79,6 @@ def draw_tasks(rows: dict[str, Any], columns: int = 4) -> Figure:
     for said, name in zip(legend.get_texts(), _NAMES, strict=True):
         said.set_color(_STYLES[name]["color"])
     return figure
-
-
-def _axis(error: str) -> str:
-    return {"mean absolute error / standard deviation": "error / std. deviation"}.get(error, error)
 
 
 def _times(found: dict[str, Any] | None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -125,7 +125,6 @@ class Problem:
     error: Callable[[Array], float]
     targets: Array
     """Labels as points, for learners that see them: numbers, one-hot vectors, or Borda vectors."""
-    extra: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def scaler(self) -> Scaler:
@@ -186,7 +185,7 @@ def _stream(task: Task) -> Problem:
     def error(predicted: Array) -> float:
         return float(np.abs(predicted.reshape(-1) - stream.y_test).mean()) / spread
 
-    return Problem(X, y, stream.X_test, error, y[:, None], {"spread": spread})
+    return Problem(X, y, stream.X_test, error, y[:, None])
 
 
 # -- classes -------------------------------------------------------------------------------------------

@@ -22,8 +22,10 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.settings.settings import AskSettings, Numbers, RowSettings, Settings
 from askone.campaign.tables.open import open_table
-from askone.server.security.tokens import TOKEN, digest, new_secret
+from askone.server.security.tokens import issue_token
 from askone.session.log import Answered, Asked, Retracted, Skipped
+from askone.store.accounts.accounts import Accounts
+from askone.store.accounts.users import MemberRole
 from askone.store.notices import Reopened
 from askone.store.open import open_store
 from askone.store.verification import verify
@@ -92,9 +94,9 @@ class Server:
     It is started by a nursery, or by itself as anybody would.
     """
 
-    def __init__(self, url: str, folder: Path, nursery: Nursery | None = None) -> None:
+    def __init__(self, url: str, folder: Path, nursery: Nursery | None = None, processes: int = 1) -> None:
         self.port, self.nursery, self.pid = free_port(), nursery, 0
-        self.arguments = ["serve", "--store", url, "--port", str(self.port)]
+        self.arguments = ["serve", "--store", url, "--port", str(self.port), "--processes", str(processes)]
         self.said = folder / f"server-{self.port}.log"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -236,6 +238,16 @@ class Person(threading.Thread):
         return None
 
 
+def enrolled(
+    accounts: Accounts, campaign: str, who: str, role: MemberRole = "annotator", scopes: Sequence[str] = ("answer",)
+) -> str:
+    """A person of this role in a campaign; their token."""
+    if accounts.user(who) is None:
+        accounts.add_user(who, who, role, None)
+    accounts.add_member(campaign, who, role)
+    return issue_token(accounts, who, scopes, time.time() + 1e6, "benchmark")[1]
+
+
 class Crowd:
     """A campaign in a store, and people at the servers of it."""
 
@@ -248,13 +260,9 @@ class Crowd:
         settings = Settings("Sizes", Numbers(0, 100, name="size"), rows=RowSettings(key="id"), ask=ask)
         store = open_store(url)
         create_campaign(store, NAME, settings, open_table(path), "boss", time.time())
-        for who in ["boss", *(f"p{i}" for i in range(people))]:
-            role = "admin" if who == "boss" else "annotator"
-            store.accounts.add_user(who, who, role, None)
-            store.accounts.add_member(NAME, who, "manager" if who == "boss" else role)
-            token = self.tokens[who] = new_secret(TOKEN)
-            scopes = ("read", "answer", "manage") if who == "boss" else ("answer",)
-            store.accounts.add_token(f"t-{who}", digest(token), token[:9], who, scopes, time.time() + 1e6, "")
+        self.tokens["boss"] = enrolled(store.accounts, NAME, "boss", "manager", ("read", "answer", "manage"))
+        for who in (f"p{i}" for i in range(people)):
+            self.tokens[who] = enrolled(store.accounts, NAME, who)
         store.close()
         self.people: list[Person] = []
 

@@ -107,7 +107,7 @@ def _load(database: str, task: Task, chosen: argparse.Namespace, folder: Path) -
         print(f"{database}, {processes} process(es), {task.name}: {chosen.rows} rows made in {made:.1f} s", flush=True)
         served: dict[int, str] = {}
         loads = []
-        with serving(url, processes, folder / "serve.log") as server:
+        with serving(url, folder, processes) as server:
             time.sleep(min(5.0, chosen.seconds))  # a server is ready before all of it is loaded
             # No campaign begins with a rush: its first answers, while all filters are in, come at a walk.
             walk = ("warm", min(5.0, chosen.seconds), min(60.0, chosen.rate))
@@ -185,7 +185,7 @@ def _large(task: Task, folder: Path) -> dict[str, Any]:
     result: dict[str, Any] = {"made": command("new", str(task.file), *labels, "--store", url)}
     print(f"large: made {result['made']}", flush=True)
     store_people = people_of(url, "large", 4)
-    with serving(url) as server:
+    with serving(url, folder) as server:
         result["started"] = server.started
         result["memory_start_mib"] = memory([server.pid])
         place = Place("large", server.port, "first")
@@ -226,16 +226,16 @@ def _start(task: Task, folder: Path, times: int) -> list[dict[str, Any]]:
         line = {name: min(one[name] for one in taken) for name in ("seconds", "cpu", "peak_mib")}
         found.append({"what": f"`askone {' '.join(arguments).partition(' --store')[0]}`", **line})
     for url, what in ((empty, "no campaign"), (full, "a campaign")):
-        found.append({"what": f"`askone serve` until it is ready, with {what}", **_readied(url, times)})
+        found.append({"what": f"`askone serve` until it is ready, with {what}", **_readied(url, folder, times)})
     for line in found:
         print(f"start: {line}", flush=True)
     return found
 
 
-def _readied(url: str, times: int) -> dict[str, float]:
+def _readied(url: str, folder: Path, times: int) -> dict[str, float]:
     found = []
     for _ in range(times + 1):  # what is compiled when it is first used is there from the second time on
-        with serving(url) as server:
+        with serving(url, folder) as server:
             found.append((server.started, server.cpu, memory([server.pid])))
     seconds, cpu, peak = (min(one) for one in zip(*found[1:], strict=True))
     return {"seconds": seconds, "cpu": cpu, "peak_mib": peak}

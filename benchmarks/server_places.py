@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,8 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import killing
 import numpy as np
-from killing import bits
+from killing import bits, enrolled
 from numpy.typing import NDArray
 from server_load import Decide, Record
 
@@ -30,7 +30,6 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, Settings
 from askone.campaign.tables.open import open_table
-from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.session.log import Answered, Asked
 from askone.store.open import open_store
 from askone.store.verification import verify
@@ -104,18 +103,7 @@ def make(url: str, task: Task, people: int) -> tuple[float, list[tuple[str, str]
 def people_of(url: str, campaign: str, count: int) -> list[tuple[str, str]]:
     """People who may answer in a campaign: their ids and tokens."""
     with closing(open_store(url)) as store:
-        return [_person(store.accounts, campaign, f"p{i:03}") for i in range(count)]
-
-
-def _person(accounts: Any, campaign: str, name: str) -> tuple[str, str]:
-    secret = new_secret(TOKEN)
-    if accounts.user(name) is None:
-        accounts.add_user(name, name, "annotator", None)
-    accounts.add_member(campaign, name, "annotator")
-    accounts.add_token(
-        new_secret("t")[:20], digest(secret), secret[:9], name, ("answer",), time.time() + 86_400, "load"
-    )
-    return name, secret
+        return [(who, enrolled(store.accounts, campaign, who)) for who in (f"p{i:03}" for i in range(count))]
 
 
 def checked(url: str, name: str, loads: Sequence[Record]) -> dict[str, Any]:
@@ -190,54 +178,32 @@ class Server:
 
 
 @contextmanager
-def serving(url: str, processes: int = 1, log: Path | None = None) -> Iterator[Server]:
-    """A server until the end of the block; its log goes to a file."""
-    command = [sys.executable, "-m", "askone", "serve", "--store", url, "--port", "0", "--processes", str(processes)]
+def serving(url: str, folder: Path, processes: int = 1) -> Iterator[Server]:
+    """A server until the end of the block; its log goes into the folder."""
     begin = time.perf_counter()
-    with (log or Path(os.devnull)).open("ab") as lines:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=lines, text=True)
+    with killing.Server(url, folder, processes=processes) as server:
+        server.wait()
+        yield Server(server.port, server.pid, time.perf_counter() - begin, cpu_seconds(family(server.pid)))
+
+
+def _told(path: str) -> str:
+    """What the system says, or nothing: a process may be gone."""
     try:
-        assert process.stdout is not None
-        address = None
-        for line in process.stdout:
-            if (address := re.search(r"askone serves http://127\.0\.0\.1:(\d+)", line)) is not None:
-                break
-        if address is None:
-            raise RuntimeError(f"askone serve ended with {process.wait()}: see its log")
-        port = int(address[1])
-        _wait_for(f"http://127.0.0.1:{port}/health/ready")
-        yield Server(port, process.pid, time.perf_counter() - begin, cpu_seconds(family(process.pid)))
-    finally:
-        process.terminate()
-        try:
-            process.communicate(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
+        return Path(path).read_text()
+    except OSError:
+        return ""
 
 
-def _wait_for(url: str, seconds: float = 120.0) -> None:
-    end = time.perf_counter() + seconds
-    while True:
-        try:
-            with urllib.request.urlopen(url, timeout=5) as response:
-                response.read()
-            return
-        except OSError:
-            if time.perf_counter() > end:
-                raise
-            time.sleep(0.02)
+def _stat(pid: int) -> list[str]:
+    """The numbers of a process, after its name."""
+    return _told(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 
 def family(pid: int) -> list[int]:
     """A process and all that it started."""
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                after = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
+        if entry.name.isdecimal() and (after := _stat(int(entry.name))):
             parents.setdefault(int(after[1]), []).append(int(entry.name))
     found, left = [], [pid]
     while left:
@@ -249,36 +215,20 @@ def family(pid: int) -> list[int]:
 
 def stolen_seconds() -> float:
     """Processor time that other virtual machines had while this one wanted it; 0 where that is not known."""
-    try:
-        fields = Path("/proc/stat").read_text().splitlines()[0].split()
-    except OSError:
-        return 0.0
+    fields = _told("/proc/stat").partition("\n")[0].split()
     return int(fields[8]) / _TICK if len(fields) > 8 else 0.0
 
 
 def cpu_seconds(pids: Sequence[int]) -> float:
     """Time on processors so far, of processes that are there."""
-    total = 0
-    for pid in pids:
-        try:
-            after = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        total += int(after[11]) + int(after[12])
-    return total / _TICK
+    found = [after for pid in pids if (after := _stat(pid))]
+    return sum(int(after[11]) + int(after[12]) for after in found) / _TICK
 
 
 def memory(pids: Sequence[int], name: str = "VmRSS") -> float:
     """MiB of memory, resident now or at most (VmHWM)."""
-    total = 0
-    for pid in pids:
-        try:
-            text = Path(f"/proc/{pid}/status").read_text()
-        except OSError:
-            continue
-        found = re.search(rf"{name}:\s+(\d+) kB", text)
-        total += int(found[1]) if found else 0
-    return total / 1024
+    texts = (_told(f"/proc/{pid}/status") for pid in pids)
+    return sum(int(found[1]) for text in texts if (found := re.search(rf"{name}:\s+(\d+) kB", text))) / 1024
 
 
 def command(*arguments: str) -> dict[str, float]:

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -25,10 +26,12 @@ from askone.cli import main
 from askone.estimators import model_file
 from askone.labels.losses import Median
 from askone.paper import strategies
+from askone.questions.between import Between
 from askone.questions.comparison import BestOf, PairSum, Prefer
 from askone.questions.registry import FAMILIES
 from askone.questions.slope import Slope
 from askone.questions.subset import Subset
+from askone.server.ops import warm_up
 from askone.store.open import open_store
 from sites import DRINKS, PRICES, Site, table
 
@@ -78,6 +81,7 @@ def test_asking_and_learning_need_no_scikit_learn(settings, tmp_path):
     code = f"""
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Next
+from askone.server.ops import warm_up
 from askone.store.open import open_store
 campaign = Campaign.open(open_store({url!r}), "c")
 [serving] = campaign.serve([Next("ann")], 1.0)
@@ -89,6 +93,7 @@ assert campaign.status(3.0)["answers"] == 1
 
 def test_questions_of_every_family_are_read_by_whoever_loaded_none():
     samples = (
+        Between(310.0, 390.0),
         Subset(("a", "b")),
         Prefer("a", "b"),
         BestOf(("a", "b", "c")),
@@ -233,3 +238,8 @@ def test_a_server_that_starts_with_campaigns_gets_ready(tmp_path):
     with Site(tmp_path) as site:
         assert site.client().get("/health/ready").json() == {"status": "ready"}
         assert site.services.ready.is_set()
+
+
+def test_what_a_server_loads_in_the_end_is_there():
+    assert "askone.campaign.output.export" in warm_up._REST
+    assert all(find_spec(module) for module in warm_up._REST)

@@ -2,6 +2,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.special import erf
 
 from askone import theory
 from askone._common import random_table
@@ -23,6 +25,34 @@ def test_c2_values_and_bracket():
         assert theory.c2(m) == pytest.approx(value, abs=6e-6)
     for m in (1, 2, 5, 299, 300, 301, 10**4, 10**6):
         assert math.sqrt(2 / (math.pi * m)) < theory.c2(m) < math.sqrt(2 / (math.pi * (m - 0.5)))
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 10, 25])
+def test_slices_of_the_sphere_have_the_exponent_m_minus_3_over_2(m):
+    """With t = sin a, (1 - t^2)^((m-3)/2) dt is cos(a)^(m-2) da; the paper's (m-2)/2 has m-1, and another mean."""
+
+    def mean(power):
+        top, bottom = (quad(lambda a, k=k: np.sin(a) ** k * np.cos(a) ** power, 0, np.pi / 2)[0] for k in (1, 0))
+        return top / bottom
+
+    assert mean(m - 2) == pytest.approx(theory.c2(m), rel=1e-9)
+    assert mean(m - 1) < 0.99 * theory.c2(m)
+
+
+@pytest.mark.parametrize(("d", "sigma"), [(0.0, 1.0), (0.3, 0.5), (-2.0, 1.5)])
+def test_the_mean_distance_of_a_gaussian_has_a_plus(d, sigma):
+    """The one-dimensional lemma: by quadrature, d erf(d / (sqrt(2) s)) + s sqrt(2 / pi) exp(-d^2 / (2 s^2))."""
+
+    def distance(y):
+        return abs(d - sigma * y) * math.exp(-y * y / 2) / math.sqrt(2 * math.pi)
+
+    exact = sum(quad(distance, *ends)[0] for ends in ((-12, d / sigma), (d / sigma, 12)))
+    first, second = (
+        d * erf(d / (math.sqrt(2) * sigma)),
+        sigma * math.sqrt(2 / math.pi) * math.exp(-(d**2) / 2 / sigma**2),
+    )
+    assert first + second == pytest.approx(exact, rel=1e-9)
+    assert first - second < exact - second
 
 
 @pytest.mark.parametrize(("m", "M"), [(1, 1.0), (2, 0.5), (5, 2.0)])

@@ -20,11 +20,14 @@ from .estimators.learner_choices.repeated import Remembering as Remembering
 from .estimators.loading import load as load
 from .estimators.ranker import OneBitRanker as OneBitRanker
 from .estimators.regressor import OneBitRegressor as OneBitRegressor
+from .estimators.row_order import LabelRangeWarning as LabelRangeWarning
+from .estimators.row_order import SortedRowsWarning as SortedRowsWarning
 from .labels.classes import Classes as Classes
 from .labels.classes import Finite as Finite
 from .labels.number import Real as Real
 from .labels.ranking import Ranking as Ranking
 from .labels.wording import Wording as Wording
+from .questions.between import Between as Between
 from .questions.half_space import HalfSpace as HalfSpace
 from .questions.registry import question_from_json as question_from_json
 from .questions.reveal import Reveal as Reveal

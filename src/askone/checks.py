@@ -192,16 +192,15 @@ def _check_deviation(learner: HasDeviation[Any], state: Any, case: _Case) -> Non
 
 def _check_interval(learner: HasInterval[Any], state: Any, case: _Case) -> None:
     ends = _pure(learner, state, lambda: learner.interval(state, case.rows), "interval")
-    wide = learner.interval(state, case.rows, 0.99)
-    _require((ends is None) == (wide is None), "an interval is known at one level, and not at another")
-    if ends is None or wide is None:
+    narrow, wide = (learner.interval(state, case.rows, level) for level in (0.01, 0.99))
+    known = {one is not None for one in (ends, narrow, wide)}
+    _require(len(known) == 1, "an interval is known at one level, and not at another")
+    if ends is None or narrow is None or wide is None:
         return
-    for end in (*ends, *wide):
-        _require_numbers(end, (len(case.rows), learner.space.m), "an end of an interval")
-    narrow = learner.interval(state, case.rows, 0.01)
-    _require(narrow is not None, "an interval is known at one level, and not at another")
-    assert narrow is not None
-    _require(all(bool((low <= high).all()) for low, high in (ends, wide, narrow)), "an interval ends before it begins")
+    for low, high in (ends, narrow, wide):
+        for end in (low, high):
+            _require_numbers(end, (len(case.rows), learner.space.m), "an end of an interval")
+        _require(bool((low <= high).all()), "an interval ends before it begins")
     inside = (wide[0] <= narrow[0]).all() and (narrow[1] <= wide[1]).all()
     _require(bool(inside), "an interval of level 0.99 does not hold that of level 0.01")
 

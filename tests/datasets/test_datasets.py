@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from askone.datasets import DATASETS, ENVIRONMENT, File, Recipe, _formats, _locate, card, content_checksum, load
+from askone.datasets import DATASETS, ENVIRONMENT, File, Recipe, _formats, _loading, card, content_checksum, load
 from askone.errors import AskoneError, DownloadFailed, InvalidArgument, InvalidFile, MissingExtra, WrongType
 
 X = np.array([[0.0, 100.0], [3.0, 0.0], [7.0, 8.0]])
@@ -60,7 +60,7 @@ def write_originals(place):
 def cache(tmp_path, monkeypatch):
     monkeypatch.delenv(ENVIRONMENT, raising=False)
     monkeypatch.setenv("no_proxy", "*")  # the loopback server is asked directly
-    monkeypatch.setattr(_locate.pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+    monkeypatch.setattr(_loading.pooch, "os_cache", lambda project: tmp_path / "cache" / project)
     return tmp_path / "cache" / "askone"
 
 
@@ -371,7 +371,7 @@ def test_no_network_says_what_to_do(toy, cache):
     ],
 )
 def test_what_no_program_can_fetch(monkeypatch, cache, name, parts):
-    monkeypatch.setattr(_locate.pooch, "retrieve", None)
+    monkeypatch.setattr(_loading.pooch, "retrieve", None)
     with pytest.raises(DownloadFailed) as caught:
         load(name)
     for part in (*parts, str(cache), ENVIRONMENT):

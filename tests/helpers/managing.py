@@ -10,7 +10,10 @@ from typing import Any
 from pages import Call, Reply, Site, refused
 
 NOW = 1_790_000_000.0
-QR = '<svg width="290" height="290" viewBox="0 0 29 29"><path fill="#fff" d="M0 0h29v29H0z"/><path d="{}"/></svg>'
+QR = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="290" height="290" viewBox="0 0 29 29">'
+    '<path fill="#fff" d="M0 0h29v29H0z"/><path d="{}"/></svg>'
+)
 TOML = """title = "{title}"
 
 [labels]
@@ -59,7 +62,7 @@ def settings(kind: str, t: Words = same) -> dict[str, Any]:
             "overlap": 1,
             "gold_share": 0.0,
             "exam_share": 0.1,
-            "order": "stream",
+            "order": "random",
             "per_person": None,
             "target": None,
             "price": 0.05,
@@ -396,7 +399,6 @@ class Managed:
             "expires": NOW + 3600 * wish["expires_hours"],
             "most_uses": wish.get("most_uses", 100),
             "uses": 0,
-            "revoked": False,
         }
         self.invitations.append(made)
         draw = random.Random(1)
@@ -404,7 +406,7 @@ class Managed:
         return Reply(201, {**made, "link": "/join#SECRET-ONCE", "qr": QR.format(squares)})
 
     def revoke(self, call: Call) -> Any:
-        next(one for one in self.invitations if one["id"] == call.match[1])["revoked"] = True
+        self.invitations = [one for one in self.invitations if one["id"] != call.match[1]]
         return Reply(204)
 
     def flags(self) -> list[dict[str, Any]]:

@@ -57,10 +57,9 @@ def test_the_database_goes_away_and_comes_back(killing, nursery, tmp_path, postg
 def test_one_process_of_a_server_is_killed(killing, nursery, tmp_path):
     """`--processes 2`: the other process goes on, the parent starts a new one, and nothing is lost."""
     url = str(tmp_path / "store.db")
-    crowd = killing.Crowd(url, tmp_path, people=3, rows=1500, seed=4)
-    server = killing.Server(url, tmp_path, nursery)
-    server.arguments += ["--processes", "2"]
-    with server:
+    # Rows for as long as a busy machine takes to start a process.
+    crowd = killing.Crowd(url, tmp_path, people=3, rows=8000, seed=4)
+    with killing.Server(url, tmp_path, nursery, processes=2) as server:
         eventually(lambda: ready(killing, server.port))
         first = eventually(lambda: found if len(found := workers(server.pid)) == 2 else None)
         crowd.come([server.port])

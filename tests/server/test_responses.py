@@ -88,7 +88,8 @@ def test_the_json_of_a_serving():
     model = QuestionSerializer("c", LABELS[Prefer], None).serving(serving, 58.75)
     asked = {
         "lease": "l", "number": 3, "expires_in": 1.25, "kind": "pair", "sentence": "Do you prefer tea or milk?",
-        "answers": ["tea", "milk"], "threshold": None, "set": None, "pair": {"left": "tea", "right": "milk"},
+        "answers": ["tea", "milk"], "threshold": None, "range": None, "set": None,
+        "pair": {"left": "tea", "right": "milk"},
         "row": {"key": "a", "position": 2,
                 "fields": [{"name": "size", "value": "7.5", "kind": "number"}], "image": None},
     }  # fmt: skip

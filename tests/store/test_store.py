@@ -384,15 +384,15 @@ def test_media(any_store):
 
 def test_the_last_two_snapshots_stay(any_store):
     make(any_store)
-    assert any_store.snapshot("c") is None
+    assert any_store.snapshots("c") == []
     for seq in (1, 5, 3, 9):
         any_store.keep_snapshot("c", seq, f"f{seq}", bytes([seq]))
     any_store.keep_snapshot("c", 9, "again", b"x")
-    assert any_store.snapshot("c") == (9, "again", b"x")
+    assert any_store.snapshots("c")[-1] == (9, "again", b"x")
     assert any_store._database.read("SELECT seq FROM snapshots ORDER BY seq") == [(3,), (9,)]
     assert any_store.snapshots("c") == [(3, "f3", b"\3"), (9, "again", b"x")]
     any_store.keep_snapshot("c", 4, "less", b"y")  # after answers were taken back: what has more would hide it
-    assert any_store.snapshot("c") == (4, "less", b"y")
+    assert any_store.snapshots("c")[-1] == (4, "less", b"y")
 
 
 def test_a_campaign_is_deleted_with_all_it_has(any_store, monkeypatch):
@@ -535,7 +535,7 @@ def test_processes_are_killed_and_nothing_acknowledged_is_lost(tmp_path, postgre
 
 def test_what_a_dead_maker_left_is_taken_away_in_time(any_store, monkeypatch):
     database = any_store._database
-    number = _campaigns._hidden(database, ("", "", b""))
+    number = _campaigns._hidden(database)
     assert _campaigns.sweep(database) == 0, "made by this very process"
     monkeypatch.setattr(_campaigns, "_PROCESS", "another")
     assert _campaigns._is_dead(f"{os.getpid()} before {platform.node()}"), "this number, another process"

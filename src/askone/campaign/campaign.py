@@ -24,7 +24,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, final, overload
 
 import numpy as np
 
@@ -33,12 +33,14 @@ from askone._common.types import Array
 from askone.campaign.engine.batch import Batch, looked_up
 from askone.campaign.engine.commands import Request, Result
 from askone.campaign.engine.handlers import decide
-from askone.campaign.engine.measurement import reached
 from askone.campaign.engine.packed_model import beginning
 from askone.campaign.engine.planner import Planner
 from askone.campaign.engine.projection import STOPPED, Projection
 from askone.campaign.engine.row_cache import RowCache
+from askone.campaign.engine.row_pool import RowPool
+from askone.campaign.kinds.estimates import Estimate
 from askone.campaign.output import dashboard
+from askone.campaign.output.estimation import estimated, estimated_by
 from askone.campaign.output.views import picture_of, shown_row
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
@@ -80,7 +82,7 @@ class Campaign:
         self.title = store.campaign(name).title
         """What it is called here: a restored copy has another title than its log."""
         self.rowless = self.settings.is_rowless(first.event.rows)
-        self._row_cache = RowCache(store, name)
+        self._row_cache = RowCache(store, name, in_runs=self.settings.ask.order == "file")
         self._spoilt, self._gold = True, list[int]()
         self._kept = self._judged = 0
         self._kept_at = self._now = 0.0
@@ -96,7 +98,8 @@ class Campaign:
     def _reload(self) -> None:
         """Read the log from its beginning; of the model only what came after the last state that was kept."""
         self._check(self.store.number(self.name))
-        projection = Projection(self._begun.learner, self._row_cache.features, self.settings.ask.overlap, self.rowless)
+        ask, pool = self.settings.ask, RowPool(self._begun.seed, self.settings.ask.exam_share)
+        projection = Projection(self._begun.learner, self._row_cache.features, ask.overlap, self.rowless, pool)
         self._note(projection, self.store.entries(self.name))
         if not self._fresh:
             self._adopt(projection)
@@ -151,7 +154,7 @@ class Campaign:
             drafts = [self._planner.draft(plan._replace(role=role), projection.state) for role in ("exam", "")]
             state, X = projection.state, self._row_cache.features([plan.position])
             for i in range(_WARM):
-                state = projection.learner.tell(state, X[0], drafts[i % 2].question, i % 3 == 0)
+                state = projection.learner.tell(state, X[0], drafts[1].question, i % 3 == 0)
             projection.learner.predict(state, X)
 
     def refresh(self) -> None:
@@ -193,7 +196,7 @@ class Campaign:
         if projection.rows != rows and not self.rowless:
             self._gold[:] = self.store.gold(self.name)
             for position in self._gold:
-                projection.take(position)
+                projection.pool.take(position)
 
     # -- serving ----------------------------------------------------------------------------------
 
@@ -237,7 +240,7 @@ class Campaign:
         if abs(lessons - self._judged) * _PATIENCE < lessons:
             return
         self._judged = lessons
-        if reached(dashboard.errors(projection, self.settings.labels), target):
+        if dashboard.is_reached(projection, self.settings.labels, target):
             batch.note(Entry(StatusChanged(f"{STOPPED}{projection.seq + 1}", "paused"), at=now))
 
     # -- looking ----------------------------------------------------------------------------------
@@ -280,6 +283,12 @@ class Campaign:
             for row, one, record in zip(rows, shown, records, strict=True)
         ]
 
+    def predict(self, X: Array) -> list[Any]:
+        """Return what the model predicts of rows as it sees them."""
+        with self._lock:
+            self.learn()
+            return self._predicted(X)["prediction"]
+
     def prediction_pages(self, size: int) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:
         """Yield the same of all rows, without what people see of them: keys and columns, page by page."""
         for keys, X in self.store.feature_pages(self.name, size):
@@ -288,10 +297,27 @@ class Campaign:
                 columns = self._predicted(X.astype(np.float64))
             yield keys, columns
 
+    @overload
+    def estimate(self, what: str, by: None = None) -> Estimate: ...
+    @overload
+    def estimate(self, what: str, by: str) -> dict[str, Estimate]: ...
+    def estimate(self, what: str, by: str | None = None) -> Estimate | dict[str, Estimate]:
+        """Estimate something of the whole table, or of each group of rows that have the same value in a column.
+
+        Of numbers the "mean", the "median" or a "share above 30"; of classes and orders the "accuracy".  Right whatever
+        the model is worth: see ``kinds.estimates``.
+        """
+        return estimated(self, what) if by is None else estimated_by(self, what, by)
+
     def status(self, now: float) -> dict[str, Any]:
         """Return how far it is."""
         with self._lock:
             return {"name": self.name, "title": self.title, **dashboard.counts(self.projection, now)}
+
+    def measured(self) -> dict[str, Any]:
+        """Return the learning curve, where it is heading, and whether later rows are predicted worse."""
+        with self._lock:
+            return dashboard.measured(self.projection, self.settings)
 
     def dashboard(self, now: float, column: str | None = None) -> dict[str, Any]:
         """Return all that a manager sees."""

@@ -18,7 +18,7 @@ from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.open import open_table
 from askone.cli.console import counted, row_bar, say
-from askone.cli.files import any_store, read_from, store_url, whole_file
+from askone.cli.files import any_store, read_from, whole_file
 from askone.cli.settings_file import commented, from_options, name_of, table_of
 from askone.errors import InvalidArgument
 from askone.store.store import Store
@@ -40,9 +40,9 @@ def run_new(chosen: argparse.Namespace, console: Console) -> int:
         with row_bar(console) as advance:
             create_campaign(store, name, settings, table, "", time.time(), advance)
         rows = store.campaign(name).rows
-        sentence = first_question(store, name)
+        place, sentence = store.url, first_question(store, name)
     what = "items to put in order" if table is None else counted(rows, "row")
-    say(console, f"Campaign {name}: {what}, in {_shown(chosen.store)}.")
+    say(console, f"Campaign {name}: {what}, in {place}.")
     _sum_up(settings, table, sentence, console)
     if not (chosen.file or "").lower().endswith(".toml"):
         say(console, "Otherwise: see askone new --help, or --out FILE.toml, edit it, and askone new FILE.toml")
@@ -53,13 +53,6 @@ def run_new(chosen: argparse.Namespace, console: Console) -> int:
 def _sum_up(settings: Settings, table: Table | None, sentence: str | None, console: Console) -> None:
     for line in [*summary(settings, table, sentence), *doubts(settings, table)]:
         say(console, line)
-
-
-def _shown(given: str | None) -> str:
-    """Return a store's address without its password."""
-    url = store_url(given)
-    scheme, separator, rest = url.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}" if separator else url
 
 
 def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.table import Table
@@ -52,4 +53,21 @@ def _one(campaign: campaigns.Campaign) -> Table:
             if isinstance(number, str | int | float) or number is None:
                 text = "–" if number is None else f"{number:.4g}" if isinstance(number, float) else str(number)
                 shown.add_row(f"{name} {label}".replace("_", " ").strip(), Text(text))
+    for name, text in _measured(campaign):
+        shown.add_row(name, Text(text))
     return shown
+
+
+def _measured(campaign: campaigns.Campaign) -> Iterator[tuple[str, str]]:
+    """Yield what exams say: the error, of which rows, and whether later rows are predicted worse."""
+    found = campaign.measured()
+    curve, drift, in_order = found["curve"], found["drift"], campaign.settings.ask.order == "file"
+    if curve["latest"] is not None:
+        value, low, high = (f"{curve['latest'][name]:.4g}" for name in ("value", "low", "high"))
+        yield curve["measure"], f"{value} {curve['unit']}".rstrip() + f" ({low} to {high})"
+        yield "measured on", "rows drawn from all so far; rows still to come may differ" if in_order else "all rows"
+    if drift is not None:
+        yield (
+            "drift",
+            f"later rows are predicted worse: error {drift['earlier']:.4g} at first, {drift['later']:.4g} then",
+        )

@@ -18,10 +18,9 @@ from askone.cli.files import any_store, known_store
 from askone.errors import InvalidArgument
 from askone.server.security.access import SCOPES
 from askone.server.security.passwords import Passwords, valid_password
-from askone.server.security.tokens import TOKEN, digest, new_id, new_secret
+from askone.server.security.tokens import issue_token, new_id
 from askone.store.accounts.accounts import Accounts
 from askone.store.accounts.users import User
-from askone.store.store import Store
 
 _DAY = 86_400.0
 
@@ -30,18 +29,7 @@ def run_users(chosen: argparse.Namespace, console: Console) -> int:
     """Add, list, remove or prune users, let one join a campaign, or make a token."""
     opened = any_store if chosen.action == "add" else known_store
     with opened(chosen.store) as store:
-        if chosen.action == "add":
-            _add(store.accounts, chosen, console)
-        elif chosen.action == "list":
-            show(console, _listed(store.accounts))
-        elif chosen.action == "remove":
-            _remove(store.accounts, chosen, console)
-        elif chosen.action == "prune":
-            _prune(store.accounts, chosen, console)
-        elif chosen.action == "join":
-            _join(store, chosen, console)
-        else:
-            print(_token(store.accounts, chosen))  # alone on standard output, so that it can be piped
+        _ACTIONS[chosen.action](store.accounts, chosen, console)
     return 0
 
 
@@ -63,13 +51,13 @@ def _password() -> str:
     return first
 
 
-def _listed(accounts: Accounts) -> Table:
+def _list(accounts: Accounts, _: argparse.Namespace, console: Console) -> None:
     shown = Table("name", "role", "campaigns", "tokens")
     for user in accounts.users():
         campaigns = ", ".join(member.campaign for member in accounts.campaigns_of(user.id))
         role = f"{user.role} (disabled)" if user.disabled else user.role
         shown.add_row(Text(user.name), role, Text(campaigns), str(len(accounts.tokens(user.id))))
-    return shown
+    show(console, shown)
 
 
 def _remove(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
@@ -81,10 +69,9 @@ def _remove(accounts: Accounts, chosen: argparse.Namespace, console: Console) ->
     say(console, f"{chosen.name} is forgotten; the log knows a pseudonym.")
 
 
-def _join(store: Store, chosen: argparse.Namespace, console: Console) -> None:
-    user, campaign = _user(store.accounts, chosen.name), store.campaign(chosen.campaign)
-    store.accounts.add_member(campaign.name, user.id, chosen.role)
-    say(console, f"{chosen.name} is {'an' if chosen.role[0] == 'a' else 'a'} {chosen.role} of {campaign.name}.")
+def _join(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
+    accounts.add_member(chosen.campaign, _user(accounts, chosen.name).id, chosen.role)
+    say(console, f"{chosen.name} is {'an' if chosen.role[0] == 'a' else 'a'} {chosen.role} of {chosen.campaign}.")
 
 
 def _prune(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
@@ -93,15 +80,14 @@ def _prune(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> 
     say(console, f"Guests forgotten: {guests}; expired sessions, tokens, invitations and deliveries removed: {rest}.")
 
 
-def _token(accounts: Accounts, chosen: argparse.Namespace) -> str:
+def _token(accounts: Accounts, chosen: argparse.Namespace, _: Console) -> None:
     user = _user(accounts, chosen.name)
     scopes = [scope.strip() for scope in chosen.scopes.split(",")]
     if not scopes or any(scope not in SCOPES for scope in scopes):
         raise InvalidArgument("--scopes", f"some of {','.join(SCOPES)}", chosen.scopes)
     expires = time.time() + _DAY * as_number(chosen.days, "--days", 0.0, 36_500.0, strict=True)
-    token = new_secret(TOKEN)
-    accounts.add_token(new_id("t"), digest(token), token[:9], user.id, scopes, expires, chosen.title)
-    return token
+    # Alone on standard output, so that it can be piped.
+    print(issue_token(accounts, user.id, scopes, expires, chosen.title)[1])
 
 
 def _user(accounts: Accounts, name: str) -> User:
@@ -109,3 +95,6 @@ def _user(accounts: Accounts, name: str) -> User:
     if user is None:
         raise InvalidArgument("name", "that of a user (see askone users list)", name)
     return user
+
+
+_ACTIONS = {"add": _add, "list": _list, "remove": _remove, "prune": _prune, "join": _join, "token": _token}

@@ -103,7 +103,8 @@ class Client:
     def tell(self, question: Posed, answer: object, took: float | None = None) -> None:
         """Answer: a bool, or one of ``question.answers``; ``took`` seconds, or the time since it was asked."""
         took = time.monotonic() - self._began if took is None else as_number(took, "took", 0.0)
-        bit = _bit(question, answer)
+        known = isinstance(answer, str) and answer in question.answers
+        bit = answer == question.answers[0] if known else yes_or_no(answer)
         self._serve("answers", {"lease": question.lease, "answer": bit, "id": _new_id(), "took": took})
 
     def skip(self, question: Posed, reason: str = "skip") -> None:
@@ -164,6 +165,11 @@ class Client:
     def predict(self, keys: Iterable[str | int]) -> list[Record]:
         """Return what the model says of these rows, with its uncertainty."""
         return list(self._json("GET", self._path("predictions"), params={"keys": ",".join(map(str, keys))}))
+
+    def estimate(self, what: str, by: str | None = None) -> list[Record]:
+        """Return an estimate of the whole table, such as its "mean", or of each group of rows by a column."""
+        params = {"what": what} if by is None else {"what": what, "by": by}
+        return list(self._json("GET", self._path("estimate"), params=params)["estimates"])
 
     def export(self, what: str, path: str | Path, form: str | None = None) -> Path:
         """Write the answers, predictions, model, log or backup into a file, which appears whole or not at all.
@@ -315,12 +321,6 @@ class Client:
         if not response.is_success:
             response.read()
         return response
-
-
-def _bit(question: Posed, answer: object) -> bool:
-    if isinstance(answer, str) and answer in question.answers:
-        return answer == question.answers[0]
-    return yes_or_no(answer)
 
 
 def _new_id() -> str:

@@ -21,6 +21,7 @@ class Posed:
     ``kind`` there is one of
 
     - "threshold": ``threshold`` in the labels' own units, ``side`` ("above" or "below") and ``unit``;
+    - "range": ``ends``, between which a yes says that the label lies (above the one, not above the other);
     - "set": ``classes``, the names that are asked about (None where an attribute is asked about by its title);
     - "pair": ``pair``, the two items, the first of which is meant by True.
 
@@ -58,14 +59,21 @@ class Posed:
         return float(self.record["threshold"]["shown"]) if self.record.get("threshold") else None
 
     @property
+    def ends(self) -> tuple[float, float] | None:
+        """The two numbers asked about, as they are shown."""
+        part = self.record.get("range")
+        return None if part is None else (float(part["low"]), float(part["high"]))
+
+    @property
     def side(self) -> str | None:
         """Which side of the threshold a yes means: "above" or "below"."""
         return str(self.record["threshold"]["side"]) if self.record.get("threshold") else None
 
     @property
     def unit(self) -> str | None:
-        """The unit of the threshold."""
-        return str(self.record["threshold"]["unit"]) if self.record.get("threshold") else None
+        """The unit of the threshold, or of the ends."""
+        part = self.record.get("threshold") or self.record.get("range")
+        return str(part["unit"]) if part else None
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -92,6 +100,8 @@ class Posed:
         if self.threshold is not None:
             value = _number(label)
             return value < self.threshold if self.side == "below" else value > self.threshold
+        if self.ends is not None:
+            return self.ends[0] < _number(label) <= self.ends[1]
         if self.classes is not None:
             return str(label) in self.classes
         if self.pair is not None:

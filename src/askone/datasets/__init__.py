@@ -17,8 +17,7 @@ one exception is "calcofi-bottle", whose card says so.
 """
 
 from askone.datasets._base import Dataset, File, Recipe, content_checksum
-from askone.datasets._loading import card, load
-from askone.datasets._locate import ENVIRONMENT
+from askone.datasets._loading import ENVIRONMENT, card, load
 from askone.datasets._registry import DATASETS
 
 __all__ = ["DATASETS", "ENVIRONMENT", "Dataset", "File", "Recipe", "card", "content_checksum", "load"]

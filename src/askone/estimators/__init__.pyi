@@ -7,3 +7,5 @@ from .loading import load as load
 from .network import fit_network as fit_network
 from .ranker import OneBitRanker as OneBitRanker
 from .regressor import OneBitRegressor as OneBitRegressor
+from .row_order import LabelRangeWarning as LabelRangeWarning
+from .row_order import SortedRowsWarning as SortedRowsWarning

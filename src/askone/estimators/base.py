@@ -20,6 +20,7 @@ from askone._common.validate import as_choice, as_flag, dimensions
 from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType, incompatible
 from askone.estimators import model_file
 from askone.estimators.learner_choices.base import LearnerChoice, OwnLearner, Setup
+from askone.estimators.row_order import warn_of_sorted
 from askone.labels.base import Space
 from askone.learners import registry
 from askone.learners.abilities import AsksAgain, is_patient
@@ -227,6 +228,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         # Rows that are known already are passed over: draw more of them than there are questions.
         passes = _PASSES if self._revisits() else 1
         order = resampled(len(rows), passes * most, stream.seed) if again and most else None
+        if order is None:
+            warn_of_sorted(rows)
         if self.keep_log:  # question by question: compiled blocks keep less of a question than a log must
             in_order(stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most)
             return

@@ -18,6 +18,7 @@ from askone.estimators.learner_choices.base import LearnerChoice
 from askone.estimators.learner_choices.defaults import Filters
 from askone.estimators.learner_choices.gradients import SGD, Ellipsoid, GenericScheme, RecursiveLeastSquares
 from askone.estimators.learner_choices.repeated import Bisection, Remembering
+from askone.estimators.row_order import warn_of_labels
 from askone.labels.base import Space
 from askone.labels.number import Real, sensible_decimals
 from askone.labels.wording import Wording
@@ -137,7 +138,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         Another ``level`` stretches them as it would for normal labels.
         """
         stream = self._started()
-        if not abilities.able(stream.learner, abilities.HasInterval):
+        if self.interval is None or not abilities.able(stream.learner, abilities.HasInterval):
             reason = "a level such as 0.9 from the start: questions at the median do not tell how far labels spread"
             raise InvalidArgument("interval", reason, self.interval)
         rows = self._validated(X, reset=False)
@@ -206,6 +207,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
             again = bool(self.resample) or self._choice().several
             rows, labels = self._validated(X, y, multi_output=True, y_numeric=True)
             oracle, self.flat_ = Oracle(labels, resample=again), labels.ndim == 1
+            if self._ranged():
+                warn_of_labels(labels.reshape(len(labels), -1), self._space_of(oracle.outputs))
         return rows, oracle, self._space_of(oracle.outputs)
 
     def _extras(self) -> dict[str, Any]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from askone._common.compiled import exp, jit, jit_sum
+from askone._common.arithmetic import exp
+from askone._common.compiled import add_product, jit, paired_dots, total
 from askone._common.types import Array
+
+MANY_DIMENSIONS = 12  # from here on a matrix product beats the loop over coordinates
 
 
 @jit
@@ -31,30 +34,16 @@ def gaussian(X: Array, Z: Array, bandwidth: float, out: Array) -> None:
             out[i, j] = exp(factor * out[i, j])
 
 
-@jit_sum
+@jit
 def gaussian_line(X: Array, Z: Array, bandwidth: float, a: Array, out: Array) -> None:
-    """out[i] = sum_j exp(-(x_i - z_j)^2 / (2 sigma^2)) a_j in one dimension, without writing the matrix."""
-    factor = -0.5 / (bandwidth * bandwidth)
+    """out[i] = sum_j exp(-(x_i - z_j)^2 / (2 sigma^2)) a_j in one dimension, in the order of j, without the matrix."""
+    factor, section = -0.5 / (bandwidth * bandwidth), np.empty(Z.shape[1])
     for i in range(X.shape[0]):
-        x, total = X[i, 0], 0.0
+        x = X[i, 0]
         for j in range(Z.shape[1]):
             difference = x - Z[0, j]
-            total += exp(factor * (difference * difference)) * a[j]
-        out[i] = total
-
-
-@jit
-def nystroem_row(
-    X: Array, center: Array, scale: Array, Z: Array, bandwidth: float, whitener: Array, sections: Array, out: Array
-) -> None:
-    """Scaling, Gaussian sections and (unless it is empty) the whitener for one row, in one call."""
-    row = np.empty((1, X.shape[1]))
-    for k in range(X.shape[1]):
-        row[0, k] = (X[0, k] - center[k]) / scale[k]
-    gaussian(row, Z, bandwidth, sections)
-    for i in range(whitener.shape[0]):
-        for j in range(whitener.shape[1]):
-            out[0, j] += sections[0, i] * whitener[i, j]
+            section[j] = exp(factor * (difference * difference)) * a[j]
+        out[i] = total(section)
 
 
 @jit
@@ -64,6 +53,31 @@ def gaussian_from_products(out: Array, x2: Array, z2: Array, bandwidth: float) -
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             out[i, j] = exp(factor * max(x2[i] + z2[j] - 2.0 * out[i, j], 0.0))
+
+
+@jit
+def gaussian_sections(X: Array, Z: Array, z2: Array, bandwidth: float, out: Array) -> None:
+    """Either of the two, by the number of dimensions alone: a row is the same, whatever other rows there are."""
+    if X.shape[1] < MANY_DIMENSIONS:
+        gaussian(X, Z, bandwidth, out)
+    else:
+        out[:] = 0.0
+        add_product(X, Z, out)
+        gaussian_from_products(out, paired_dots(X, X), z2, bandwidth)
+
+
+@jit
+def nystroem_row(
+    X: Array, center: Array, scale: Array, Z: Array, z2: Array, bandwidth: float, whitener: Array, sections: Array,
+    out: Array,
+) -> None:  # fmt: skip
+    """Scaling, Gaussian sections and (unless it is empty) the whitener for one row, in one call."""
+    row = np.empty((1, X.shape[1]))
+    for k in range(X.shape[1]):
+        row[0, k] = (X[0, k] - center[k]) / scale[k]
+    gaussian_sections(row, Z, z2, bandwidth, sections)
+    if whitener.shape[0]:
+        add_product(sections, whitener, out)
 
 
 @jit

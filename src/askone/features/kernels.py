@@ -9,14 +9,14 @@ from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.special import ndtri
 
+from askone._common.arithmetic import normal_quantiles
+from askone._common.compiled import paired_dots, product
 from askone._common.types import Array
 from askone._common.validate import as_number
 from askone.errors import InvalidArgument, incompatible
 from askone.features import compiled
 
-_MANY_DIMENSIONS = 12  # from here on a matrix product beats the loop over coordinates
 _SAMPLE = 1000
 
 
@@ -35,7 +35,7 @@ class Points:
     @cached_property
     def squares(self) -> Array:
         """|z_j|^2."""
-        return np.asarray(np.einsum("ij,ij->i", self.rows, self.rows))
+        return np.asarray(paired_dots(self.rows, self.rows))
 
 
 class Kernel(ABC):
@@ -52,8 +52,8 @@ class Kernel(ABC):
         return self._matrix(X, Z if isinstance(Z, Points) else Points(Z))
 
     def dot(self, X: Array, Z: Array, a: Array) -> Array:
-        """Return sum_j k(x_i, z_j) a_j, for coefficients a (n x m)."""
-        return np.asarray(self.matrix(X, Z) @ a)
+        """Return sum_j k(x_i, z_j) a_j in the order of j, for coefficients a (n x m)."""
+        return np.asarray(product(self.matrix(X, Z), a))
 
     @abstractmethod
     def _matrix(self, X: Array, Z: Points) -> Array:
@@ -79,24 +79,20 @@ class Gaussian(Kernel):
     def dot(self, X: Array, Z: Array, a: Array) -> Array:
         """For one input and one output in one pass, without the matrix: half of the time."""
         if X.shape[1] > 1 or a.shape[1] > 1:
-            return np.asarray(self.matrix(X, Z) @ a)
+            return super().dot(X, Z, a)
         out = np.empty((len(X), 1))
         compiled.gaussian_line(X, Z.T, self.bandwidth, np.ascontiguousarray(a[:, 0]), out[:, 0])
         return out
 
     def _matrix(self, X: Array, Z: Points) -> Array:
         """By coordinates for few of them, by a matrix product for many."""
-        if X.shape[1] < _MANY_DIMENSIONS:
-            out = np.empty((len(X), len(Z.rows)))
-            compiled.gaussian(X, Z.columns, self.bandwidth, out)
-            return out
-        out = np.asarray(X @ Z.rows.T)
-        compiled.gaussian_from_products(out, Points(X).squares, Z.squares, self.bandwidth)
+        out = np.empty((len(X), len(Z.rows)))
+        compiled.gaussian_sections(X, Z.columns, Z.squares, self.bandwidth, out)
         return out
 
     def frequencies(self, uniform: Array) -> Array:
         """Return normal, over the bandwidth."""
-        return np.asarray(ndtri(uniform) / self.bandwidth)
+        return np.asarray(normal_quantiles(uniform.ravel()).reshape(uniform.shape) / self.bandwidth)
 
 
 @final
@@ -132,7 +128,7 @@ class Dot(Kernel):
 
     def _matrix(self, X: Array, Z: Points) -> Array:
         """Return a matrix product."""
-        return np.asarray((1.0 + X @ Z.rows.T) / (1.0 + self.bandwidth**2))
+        return np.asarray((1.0 + product(X, Z.columns)) / (1.0 + self.bandwidth * self.bandwidth))
 
     def frequencies(self, uniform: Array) -> Array:
         """There are none: it is not a function of x - z."""

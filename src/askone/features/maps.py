@@ -11,6 +11,8 @@ from typing import ClassVar, final
 import numpy as np
 
 from askone._common import random_table
+from askone._common.arithmetic import cosines
+from askone._common.compiled import product
 from askone._common.types import Array
 from askone._common.validate import as_count, as_rows
 from askone.features import compiled
@@ -140,15 +142,16 @@ class Nystroem(ScaledMap):
         if len(X) == 1 and isinstance(self.kernel, Gaussian):
             return self._row(X, self.kernel.bandwidth)
         sections = self.kernel.matrix(self.scaler(X), self._points)
-        return sections if self.whitener is None else np.asarray(sections @ self.whitener)
+        return sections if self.whitener is None else np.asarray(product(sections, self.whitener))
 
     def _row(self, X: Array, bandwidth: float) -> Array:
         # One compiled call in place of a dozen NumPy calls: somebody is waiting for the question.
         sections = np.empty((1, len(self.representers)))
         whitener = _NOTHING if self.whitener is None else self.whitener
         out = sections if self.whitener is None else np.zeros((1, whitener.shape[1]))
-        Z = self._points.columns
-        compiled.nystroem_row(X, self.scaler.center, self.scaler.scale, Z, bandwidth, whitener, sections, out)
+        scaler, Z = self.scaler, self._points
+        parts = (X, scaler.center, scaler.scale, Z.columns, Z.squares, bandwidth, whitener, sections, out)
+        compiled.nystroem_row(*parts)
         return out
 
 
@@ -178,8 +181,12 @@ class Fourier(ScaledMap):
         return len(self.phases)
 
     def __call__(self, X: Array) -> Array:
-        angles = self.scaler(X) @ self.frequencies.T + self.phases
-        return np.asarray(math.sqrt(2 / self.size) * np.cos(angles))
+        angles = product(self.scaler(X), self._columns) + self.phases
+        return np.asarray(math.sqrt(2 / self.size) * cosines(angles.ravel()).reshape(angles.shape))
+
+    @cached_property
+    def _columns(self) -> Array:
+        return np.ascontiguousarray(self.frequencies.T)
 
 
 def _designed(X: Array, kernel: str, bandwidth: float | None, scaler: Scaler | None) -> tuple[Scaler, Array, Kernel]:

@@ -30,7 +30,7 @@ class Real(Space):
     ``unit`` are for the sentences; ``wording`` replaces the sentence and ``answers`` the words "yes"
     and "no" (see ``Wording``).  ``bundles`` lists what may be asked about where that is not for the
     learner to choose: quantities of each output, such as ((1, 0), (2, 1)) for "1 apple" and "2 apples
-    and 1 pear".
+    and 1 pear".  ``is_found`` says that the range is only estimated: labels may lie beyond it.
 
     >>> celsius = Real(-30, 45, unit="°C")
     >>> celsius.m, celsius.to_unit([[7.5]]).tolist(), celsius.from_unit([[1.0]]).tolist()
@@ -51,6 +51,7 @@ class Real(Space):
     wording: str = ""
     answers: tuple[str, str] = YES_NO
     bundles: Bundles = ()
+    is_found: bool = False
 
     def __post_init__(self) -> None:
         low, high = _vector(self.low, "low"), _vector(self.high, "high")
@@ -151,6 +152,14 @@ class Real(Space):
     def from_unit(self, z: ArrayLike) -> Array:
         """Return labels or predictions into the user's units."""
         return np.asarray(np.asarray(z, dtype=np.float64) * self.scale + self.center)
+
+    def clipped(self, y: ArrayLike) -> Array:
+        """Return predictions within the range, in the user's units, where it was declared.
+
+        >>> Real(0, 9).clipped([[-1.0], [5.0]]).tolist()
+        [[0.0], [5.0]]
+        """
+        return np.asarray(y) if self.is_found else np.clip(y, self.lows, self.highs)
 
 
 def sensible_decimals(low: Numbers, high: Numbers) -> int:

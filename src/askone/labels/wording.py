@@ -65,6 +65,22 @@ class Wording:
         parts = {"threshold": shown, "amount": self.amount(weights, exact), "side": "below" if below else "above"}
         return (template or "Is {amount} {side} {threshold}?").format(**parts)
 
+    def range_sentence(self, low: float, high: float) -> str:
+        """Return the question low < y <= high for a person: in the template's words, where it has a {side}.
+
+        >>> Wording(("rent",), "USD", "Do you pay {side} {threshold} a month?").range_sentence(310, 390)
+        'Do you pay between 310 and 390 USD a month?'
+        """
+        template = self.template if self.says_ranges else ""
+        ends = f"{number_text(low)} and {number_text(high)}" + (f" {self.unit}" if self.unit else "")
+        parts = {"threshold": ends, "amount": self.amount((1.0,)), "side": "between"}
+        return (template or "Is {amount} {side} {threshold}?").format(**parts)
+
+    @property
+    def says_ranges(self) -> bool:
+        """Whether "between" can be said in these words: "Would you buy it for 310 and 390 USD?" makes no sense."""
+        return self.answers == YES_NO and (not self.template or "{side}" in self.template)
+
     def amount(self, weights: tuple[float, ...], exact: bool = False) -> str:
         """Return what is compared: "the value", "pears", or "0.6 apples + 0.8 pears".
 

@@ -24,6 +24,7 @@ from .repeated.memory import RememberedReal as RememberedReal
 from .rls.pseudo_labels import PseudoLabels as PseudoLabels
 from .rls.pseudo_labels import PseudoMeans as PseudoMeans
 from .sgd.sgd import SGDLearner as SGDLearner
+from .sgd.step_search import StepSearch as StepSearch
 from .sgd.surrogate import Surrogate as Surrogate
 from .softmax.classifier import SetLikelihoodLearner as SetLikelihoodLearner
 from .thurstone.ranker import ThurstoneLearner as ThurstoneLearner

@@ -79,6 +79,10 @@ class Forecasts(Learner[S]):
         return (yes if bit else 1.0 - yes), self.tell(state, x, question, answer)
 
 
+class TakesRanges(Forecasts[S]):
+    """Has a likelihood of ``Between``, too: it learns from a question with two ends, and foretells its answer."""
+
+
 # -- how it asks --------------------------------------------------------------------------------------
 
 

@@ -32,6 +32,7 @@ from askone.learners.abilities import (
     HasInterval,
     HasRange,
     Streams,
+    TakesRanges,
     Wraps,
     able,
     ask_many,
@@ -67,7 +68,7 @@ class CalibratedState:
 class Calibrated(
     HasDeviation[CalibratedState],
     HasInterval[CalibratedState],
-    Forecasts[CalibratedState],
+    TakesRanges[CalibratedState],
     AsksMany[CalibratedState],
     Streams[CalibratedState],
     FindsRange[CalibratedState],
@@ -248,7 +249,7 @@ class Calibrated(
         reach = np.maximum(_SCALES * found[:, 1], 1e-9 * np.abs(found[:, 0]) + 1e-300)
         low, high = (found[:, 0] - reach).tolist(), (found[:, 0] + reach).tolist()
         decimals = sensible_decimals(low, high) if isinstance(self.decimals, str) else self.decimals
-        space = replace(self.space, low=low, high=high, decimals=decimals)
+        space = replace(self.space, low=low, high=high, decimals=decimals, is_found=True)
         return CalibratedState(bits, rows, space, self._begun(space, bits, rows))
 
     def _begun(self, space: Real, bits: Array, rows: Array) -> Any:

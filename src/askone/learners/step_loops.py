@@ -1,4 +1,4 @@
-"""Compiled inner loops: the one door to numba (other compiled loops take ``jit`` and ``jit_sum`` from here).
+"""Compiled inner loops of stochastic gradient descent.
 
 Every step of the stream is written once here and used twice: for one answer that a person gave
 (a block of one row) and inside the loops of a simulation.  A learner packs its numbers into two
@@ -31,7 +31,8 @@ import math
 
 import numpy as np
 
-from askone._common.compiled import jit, jit_sum, rounded
+from askone._common.arithmetic import power, tanh
+from askone._common.compiled import dot, jit, rounded
 from askone._common.types import Array
 from askone.labels.losses import HUBER, MEDIAN, QUANTILE, SQUARED
 
@@ -70,7 +71,7 @@ def _learning_rate(S: Array, R: Array, t: float, g2: float) -> float:
         return S[FAR] * S[FAR] / math.sqrt(S[SUMSQ]) if S[SUMSQ] > 0.0 else 0.0
     S[SUMSQ] += g2
     if rule == SCHEDULE:
-        return R[GAMMA] * t ** (-R[POWER]) / R[BOUND]
+        return R[GAMMA] * power(t, -R[POWER]) / R[BOUND]
     if S[SUMSQ] == 0.0:
         return 0.0
     if rule == ADAGRAD:
@@ -141,7 +142,7 @@ def slope(i: int, at: float, kind: int, yes: Array, no: Array, thresholds: Array
     return yes[i] if answered_yes else no[i]
 
 
-@jit_sum
+@jit
 def stream_features(
     features: Array, arrays: Array, U: Array, offset: Array, yes: Array, no: Array,
     shift: Array, stretch: Array, hidden: Array, flips: Array, thresholds: Array,
@@ -154,14 +155,9 @@ def stream_features(
     for i in range(n):
         if answers[i] == SKIPPED:
             continue
-        at, square = 0.0, 0.0
+        at, square = 0.0, dot(features[i], features[i])
         for j in range(m):
-            value = 0.0
-            for k in range(p):
-                value += A[j, k] * features[i, k]
-            at += value * U[i, j]
-        for k in range(p):
-            square += features[i, k] * features[i, k]
+            at += dot(A[j], features[i]) * U[i, j]
         at *= S[SCALE]
         _settle(i, at, kind, decimals, offset, shift, stretch, hidden, flips, thresholds, answers)
         g = slope(i, at, kind, yes, no, thresholds, answers)
@@ -185,7 +181,7 @@ def stream_features(
             S[SCALE] = 1.0
 
 
-@jit_sum
+@jit
 def stream_block(
     base: Array, H: Array, offset: Array, yes: Array, no: Array, shift: Array, stretch: Array,
     hidden: Array, flips: Array, thresholds: Array, answers: Array, kind: int, decimals: int,
@@ -201,10 +197,7 @@ def stream_block(
         before[i] = 0.0
         if answers[i] == SKIPPED:
             continue
-        at = base[i]
-        for j in range(i):
-            at += H[i, j] * coefficient[j]
-        at *= S[SCALE]
+        at = (base[i] + dot(H[i, :i], coefficient[:i])) * S[SCALE]
         _settle(i, at, kind, decimals, offset, shift, stretch, hidden, flips, thresholds, answers)
         g = slope(i, at, kind, yes, no, thresholds, answers)
         a, before[i] = advance(S, R, g * g * H[i, i], g * at)
@@ -232,10 +225,10 @@ def _label_slopes(z: Array, y: Array, loss: int, parameter: float, out: Array) -
         elif loss == HUBER:
             out[j] = min(max(r, -parameter), parameter)
         else:
-            out[j] = math.tanh(r / parameter)
+            out[j] = tanh(r / parameter)
 
 
-@jit_sum
+@jit
 def stream_labels(
     base: Array, gram: Array, Y: Array, skipped: Array, loss: int, parameter: float,
     S: Array, R: Array, steps: Array, before: Array,

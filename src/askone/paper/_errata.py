@@ -24,6 +24,12 @@ ERRATA = (
     Erratum("Theorem 1", "2κM/(c₂√T) ≤ κM m^{3/2}/√T", "κM/(c₂√T) ≤ √(πm/2) κM/√T: √m, and no factor 2"),
     Erratum("Gaussian kernel", "exp(−‖x−x′‖/(2σ²))", "exp(−‖x−x′‖²/(2σ²))"),
     Erratum("infimum loss with noise", "a baseline for the median", "its target is F⁻¹(E F(Y)), not the median"),
+    Erratum("surface of the sphere, for c₁ and c₂", "slices weigh (1−t²)^{(m−2)/2}", "the exponent is (m−3)/2"),
+    Erratum(
+        "Gaussian lemma, one dimension",
+        "E|μ̂−Y| = d erf(d/(√2σ)) − σ√(2/π) e^{−d²/(2σ²)}",
+        "+: at d = μ̂−μ = 0 it is E|Y−μ| = σ√(2/π)",
+    ),
     Erratum("units", "Algorithm 1 hides 1/c₂ in γ", "a ridge must be in true gradient units, or it changes with m"),
     Erratum("Nyström", "Euclidean SGD on the coefficients", "squares the conditioning: features must be whitened"),
     Erratum("min-max proposition", "f* = argmin_y g*_y", "argmax (v* = δ_{y*})"),

@@ -1,4 +1,5 @@
 from .base import Question as Question
+from .between import Between as Between
 from .comparison import BestOf as BestOf
 from .comparison import PairSum as PairSum
 from .comparison import Prefer as Prefer

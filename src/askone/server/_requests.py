@@ -38,21 +38,18 @@ class EmptyBody(Body):
     """An empty object."""
 
 
-@final
-class SetUp(Body):
-    """The first administrator."""
-
-    token: Secret
-    name: Name
-    password: Secret
-
-
-@final
 class Login(Body):
     """A name and its password."""
 
     name: Name
     password: Secret
+
+
+@final
+class SetUp(Login):
+    """The first administrator."""
+
+    token: Secret
 
 
 @final
@@ -162,7 +159,6 @@ class LeasesBody(Body):
 # Managing
 
 
-@final
 class SettingsBody(Body):
     """Settings of a campaign, as JSON of the TOML file."""
 
@@ -170,10 +166,9 @@ class SettingsBody(Body):
 
 
 @final
-class ForecastBody(Body):
+class ForecastBody(SettingsBody):
     """Settings, how many answers, and how often people are wrong."""
 
-    settings: dict[str, Any]
     answers: Annotated[int, Field(ge=1, le=100_000)] = 1000
     flip: Annotated[float, Field(ge=0, le=0.49)] = 0.05
 
@@ -234,6 +229,14 @@ class PredictionsFormat(Parameters):
     """The format of exported predictions."""
 
     format: Literal["csv", "jsonl", "parquet"] = "csv"
+
+
+@final
+class EstimateQuery(Parameters):
+    """What is estimated, such as "mean" or "share above 30", and the column of the groups."""
+
+    what: Annotated[str, Field(min_length=1, max_length=100)]
+    by: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
 @final

@@ -51,7 +51,6 @@ class HealthResponse(ResponseModel):
 # Accounts
 
 
-@final
 class UserSummary(ResponseModel):
     """An account."""
 
@@ -61,12 +60,9 @@ class UserSummary(ResponseModel):
 
 
 @final
-class UserResponse(ResponseModel):
+class UserResponse(UserSummary):
     """An account, and whether it is disabled."""
 
-    id: str
-    name: str
-    role: str
     disabled: bool
 
 
@@ -79,8 +75,8 @@ class CampaignMembership(ResponseModel):
     role: str
 
 
-class SessionResponse(ResponseModel):
-    """Who is signed in, and where."""
+class MeResponse(ResponseModel):
+    """The person who is signed in, and where."""
 
     user: UserSummary | None
     csrf: str | None
@@ -90,12 +86,7 @@ class SessionResponse(ResponseModel):
 
 
 @final
-class MeResponse(SessionResponse):
-    """The person who is signed in."""
-
-
-@final
-class JoinResponse(SessionResponse):
+class JoinResponse(MeResponse):
     """Who is signed in, and the campaign of the invitation."""
 
     campaign: str
@@ -154,6 +145,16 @@ class ThresholdResponse(ResponseModel):
 
 
 @final
+class RangeResponse(ResponseModel):
+    """Two numbers between which a yes says that the value lies: above the one, and not above the other."""
+
+    low: str
+    high: str
+    unit: str
+    name: str
+
+
+@final
 class PairResponse(ResponseModel):
     """Two items, the first of which a yes prefers."""
 
@@ -163,7 +164,7 @@ class PairResponse(ResponseModel):
 
 @final
 class QuestionResponse(ResponseModel):
-    """A question.  ``kind`` is "threshold", "set" or "pair", and says which of these parts it has."""
+    """A question.  ``kind`` is "threshold", "range", "set" or "pair", and says which of these parts it has."""
 
     lease: str
     number: int
@@ -172,6 +173,7 @@ class QuestionResponse(ResponseModel):
     sentence: str
     answers: list[str]
     threshold: ThresholdResponse | None
+    range: RangeResponse | None
     set: list[str] | None
     pair: PairResponse | None
     row: RowResponse
@@ -269,6 +271,31 @@ class ImportResponse(ResponseModel):
     already: int
     unknown: int
     other: int
+
+
+@final
+class EstimateResponse(ResponseModel):
+    """An estimate of a group of rows (the empty group: of all); see ``askone.campaign.kinds.estimates``."""
+
+    group: str
+    value: float | None
+    low: float | None
+    high: float | None
+    always_low: float | None
+    always_high: float | None
+    bits: int
+    rows: int
+    model: float | None
+    labels: float | None
+
+
+@final
+class EstimatesResponse(ResponseModel):
+    """Estimates of the whole table, or of its groups, the largest first."""
+
+    what: str
+    by: str | None
+    estimates: list[EstimateResponse]
 
 
 @final

@@ -20,6 +20,7 @@ from askone.server._errors import ApiError, invalid, not_found
 from askone.server._json import JsonResponse
 from askone.server._requests import EmptyBody
 from askone.server.security.access import Access
+from askone.server.security.authentication import SAFE
 from askone.server.security.rate_limits import client_address, read_body
 
 Handler = Callable[..., Awaitable[Any]]
@@ -84,6 +85,8 @@ def endpoint(route: Route, services: Services) -> Callable[[Request], Awaitable[
     names = [name for name in re.findall(r"{(\w+)}", route.path) if name in _COMPILED]
     body, query = route.body, route.query
     wanted = route.handler.__annotations__
+    # All but people's answers may: roles go with campaigns.
+    changes_accounts = route.method not in SAFE and route.access.campaign_role != "annotator"
 
     async def serve(request: Request) -> Response:
         request.scope[ROUTE] = route.path
@@ -109,6 +112,8 @@ def endpoint(route: Route, services: Services) -> Callable[[Request], Awaitable[
             read["body"] = _body(request, text, body)
         given = {name: model for name, model in read.items() if name in wanted}
         result = await route.handler(RequestContext(request, services, user, role), **given)
+        if changes_accounts:
+            services.auth.clear_cache()
         return result if isinstance(result, Response) else JsonResponse(result, route.status)
 
     return serve

@@ -90,6 +90,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/rows", access.MANAGE, uploads.add_rows, limit="heavy"),
     Route("GET", f"{_C}/dashboard", access.READ, managers.dashboard),
     Route("GET", f"{_C}/predictions", access.READ, managers.predictions),
+    Route("GET", f"{_C}/estimate", access.READ, exports.estimate, limit="heavy"),
     Route("GET", f"{_C}/people", access.READ, managers.people),
     Route("POST", f"{_C}/people/{{id}}/exclude", access.MANAGE, managers.exclude),
     Route("POST", f"{_C}/people/{{id}}/include", access.MANAGE, managers.include),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+from pydantic.json_schema import JsonSchemaMode
 
 from askone.server._responses import ErrorResponse
 from askone.server._routing import PARTS, Route
@@ -100,7 +100,7 @@ def _responses(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schema(model: Any, schemas: dict[str, Any], mode: JsonSchemaMode) -> dict[str, Any]:
-    schema = TypeAdapter(model).json_schema(ref_template=_REF, mode=mode, schema_generator=GenerateJsonSchema)
+    schema = TypeAdapter(model).json_schema(ref_template=_REF, mode=mode)
     schemas.update(schema.pop("$defs", {}))
     if isinstance(model, type) and issubclass(model, BaseModel):
         schemas[model.__name__] = schema

@@ -7,10 +7,10 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
@@ -26,18 +26,11 @@ from askone.store.open import open_store
 from askone.store.store import Store
 
 
-@final
-@dataclass(frozen=True)
-class AppFactory:
-    """Makes the app in each process, which opens the store for itself; it can be sent to another process."""
-
-    url: str
-    config: ServerConfig
-
-    def __call__(self) -> Application:
-        _configure_access_log()
-        give_back_large()
-        return create_app(open_store(self.url), self.config, owned=True)
+def make_app(url: str, config: ServerConfig) -> Application:
+    """Make the app in each process, which opens the store for itself."""
+    _configure_access_log()
+    give_back_large()
+    return create_app(open_store(url), config, owned=True)
 
 
 def serve(
@@ -53,7 +46,7 @@ def serve(
         require_admin(store, config)
         link = setup_link(store)
     # Whoever comes by the network finds nothing to log in to before somebody administers the server.
-    settings = uvicorn_config(AppFactory(url, config), config)
+    settings = uvicorn_config(partial(make_app, url, config), config)
     listening = settings.bind_socket()
     port = listening.getsockname()[1]
     address = config.public_url.rstrip("/") or f"http{'s' if config.tls else ''}://{config.host}:{port}"
@@ -109,7 +102,7 @@ def uvicorn_config(app: Callable[..., Any], config: ServerConfig) -> uvicorn.Con
         tls = {"ssl_certfile": str(config.certificate), "ssl_keyfile": str(config.certificate_key)}
     return uvicorn.Config(
         app,
-        factory=isinstance(app, AppFactory),
+        factory=isinstance(app, partial),
         host=config.host.strip("[]"),
         port=config.port,
         workers=config.processes,

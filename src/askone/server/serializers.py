@@ -66,7 +66,7 @@ class QuestionSerializer:
             sentence=str(served.question),
             answers=list(view.answers or ("Yes", "No")),
             row=self._row(served.row),
-            **{"threshold": None, "set": None, "pair": None, **view.parts},
+            **{"threshold": None, "range": None, "set": None, "pair": None, **view.parts},
         )
 
     def _row(self, row: Row) -> RowResponse:

@@ -24,10 +24,6 @@ from askone.store.transactions import Transaction
 
 Rows = Iterable[RowBlock | Sequence[Row]]
 Mark = Callable[[int, str], Entry]
-About = tuple[str, str, bytes]
-"""The title, the owner and the learner."""
-Past = tuple[Iterable[Sequence[Entry]], Sequence[Seat], Sequence[int]]
-"""Of a campaign from elsewhere: the log after its first entry, seats, and where its table grew."""
 CHUNK = 20_000
 _ROOM = 8 << 20
 """Bytes of rows or media that are gathered for a transaction."""
@@ -52,61 +48,80 @@ class CampaignRecord:
     fingerprint: str
 
 
-def create(
-    database: Database, name: str, about: About, began: Mark, rows: Rows, past: Past, making: dict[str, int]
-) -> None:
-    """See ``Store.create``."""
-    title, owner, _ = about
-    if not is_name(name):
-        raise InvalidArgument("name", "at most 100 letters, digits, '-', '_' and '.', a letter or digit first", name)
-    as_texts("title", [title])
-    as_texts("owner", [owner])
-    if database.read("SELECT 1 FROM campaigns WHERE name = ?", (name,)):
-        raise AlreadyExists(f"there is a campaign {name!r} already")
-    number = _hidden(database, about)
-    making[name] = number
-    try:
-        packer = Packer()
-        log, seats, parts = past
-        _stage(database, number, rows, packer, parts)
-        _log(database, number, began(packer.count, packer.fingerprint), packer, log)
-        _seat(database, number, seats)
-        _show(database, number, name)
-    except BaseException:
-        _vanish(database, number)
-        raise
-    finally:
-        making.pop(name, None)
+class CampaignWriter:
+    """Base of ``Store``: makes, grows and deletes campaigns."""
 
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._making: dict[str, int] = {}
 
-def grow(database: Database, name: str, rows: Rows, mark: Mark) -> int:
-    """See ``Store.grow``: the new rows wait in a campaign without a name until they are moved in one step."""
-    found = database.read("SELECT dtype, width FROM campaigns WHERE name = ?", (name,)) if is_name(name) else []
-    if not found:
-        raise UnknownCampaign(name)
-    number = _hidden(database, ("", "", b""))
-    try:
-        packer = Packer(*found[0])
-        _stage(database, number, rows, packer)
-        _move(database, name, number, packer, mark)
-    finally:
-        _vanish(database, number)
-    return packer.count
+    def create(
+        self,
+        name: str,
+        title: str,
+        owner: str,
+        learner: bytes,
+        began: Mark,
+        rows: Rows,
+        log: Iterable[Sequence[Entry]] = (),
+        seats: Sequence[Seat] = (),
+        parts: Sequence[int] = (),
+    ) -> None:
+        """Create a campaign, seen by nobody before all of it is there.
 
+        ``rows`` come in chunks and get their positions in their order; ``began`` makes the first entry from their
+        number and fingerprint.  Where a campaign comes from elsewhere, ``log`` is what follows, ``seats`` are those of
+        questions without an answer, and ``parts`` say after how many rows the table grew: no chunk goes across.
+        """
+        if not is_name(name):
+            allowed = "at most 100 letters, digits, '-', '_' and '.', a letter or digit first"
+            raise InvalidArgument("name", allowed, name)
+        as_texts("title", [title])
+        as_texts("owner", [owner])
+        if self._database.read("SELECT 1 FROM campaigns WHERE name = ?", (name,)):
+            raise AlreadyExists(f"there is a campaign {name!r} already")
+        number = self._making[name] = _hidden(self._database, title, owner, learner)
+        try:
+            packer = Packer()
+            _stage(self._database, number, rows, packer, parts)
+            _log(self._database, number, began(packer.count, packer.fingerprint), packer, log)
+            _seat(self._database, number, seats)
+            _show(self._database, number, name)
+        except BaseException:
+            _vanish(self._database, number)
+            raise
+        finally:
+            self._making.pop(name, None)
 
-def delete(database: Database, name: str) -> None:
-    """See ``Store.delete``."""
-    if not is_name(name):
-        raise UnknownCampaign(name)
-    with database.transaction(lock=name) as session:
-        found = session.fetch("SELECT id FROM campaigns WHERE name = ?", (name,))
+    def grow(self, name: str, rows: Rows, grown: Mark) -> int:
+        """Add rows at the end, and the entry that ``grown`` makes of their number and the whole fingerprint.
+
+        The new rows wait in a campaign without a name until they are moved in one step.
+        """
+        query = "SELECT dtype, width FROM campaigns WHERE name = ?"
+        found = self._database.read(query, (name,)) if is_name(name) else []
         if not found:
             raise UnknownCampaign(name)
-        number = found[0][0]
-        session.run(
-            "UPDATE campaigns SET name = NULL, maker = ?, touched = ? WHERE id = ?", (_maker(), time.time(), number)
-        )
-    _vanish(database, number)
+        number = _hidden(self._database)
+        try:
+            packer = Packer(*found[0])
+            _stage(self._database, number, rows, packer)
+            _move(self._database, name, number, packer, grown)
+        finally:
+            _vanish(self._database, number)
+        return packer.count
+
+    def delete(self, name: str) -> None:
+        """Delete a whole campaign with its log: the one deletion of a log."""
+        if not is_name(name):
+            raise UnknownCampaign(name)
+        with self._database.transaction(lock=name) as session:
+            found = session.fetch("SELECT id FROM campaigns WHERE name = ?", (name,))
+            if not found:
+                raise UnknownCampaign(name)
+            hide = "UPDATE campaigns SET name = NULL, maker = ?, touched = ? WHERE id = ?"
+            session.run(hide, (_maker(), time.time(), found[0][0]))
+        _vanish(self._database, found[0][0])
 
 
 def sweep(database: Database, now: float | None = None) -> int:
@@ -139,8 +154,8 @@ def _is_dead(maker: str) -> bool:
     return False
 
 
-def _hidden(database: Database, about: About) -> int:
-    (title, owner, learner), now = about, time.time()
+def _hidden(database: Database, title: str = "", owner: str = "", learner: bytes = b"") -> int:
+    now = time.time()
     with database.transaction() as session:
         return database.add_campaign(session, (title, owner, now, 0, "", "", 0, learner, _maker(), now))
 

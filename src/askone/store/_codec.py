@@ -137,7 +137,8 @@ class Packer:
         features = [data[i * size : (i + 1) * size] for i in range(len(block))]
         plain = (one if type(one) is dict else dict(one) for one in block.contents)
         contents = [_json("content", one, key) for one, key in zip(plain, block.keys, strict=True)]
-        golds = [_gold(one, key) for one, key in zip(block.golds, block.keys, strict=True)]
+        known = zip(block.golds, block.keys, strict=True)
+        golds = [None if one is None else _json("gold", one, key) for one, key in known]
         told: list[bytes] = []
         for key, content, gold, part in zip(block.keys, contents, golds, features, strict=True):
             told += (f"{key}\0{content}\0{gold or ''}\0".encode(), part)
@@ -180,10 +181,6 @@ def row_of(record: Record, dtype: str) -> Row:
 def grown(fingerprint: str, added: str) -> str:
     """Return the fingerprint of a table that has grown by rows of another."""
     return hashlib.sha256(f"{fingerprint}\n{added}".encode()).hexdigest()
-
-
-def _gold(value: Any, key: str) -> str | None:
-    return None if value is None else _json("gold", value, key)
 
 
 def _json(argument: str, value: Any, key: str | None = None) -> str:

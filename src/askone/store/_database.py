@@ -78,12 +78,25 @@ class Database(ABC):
 
     def __init__(self, engine: sa.Engine, secrets: Sequence[str] = ()) -> None:
         self.engine = engine
+        sa.event.listen(engine, "connect", self._prepared)
         self._secrets = [secret for secret in secrets if secret]
         driver: Any = engine.dialect.dbapi
         self._driver = driver
         self._closed, self._closing = False, threading.Lock()
         self.conflict: type[BaseException] = self._driver.IntegrityError
         """What the driver raises when a record would break a rule of its table."""
+
+    def _prepared(self, connection: Any, _: object) -> None:
+        try:
+            self.prepare(connection)
+        except BaseException:
+            # The pool never saw it, so nobody else would close it.
+            connection.close()
+            raise
+
+    @abstractmethod
+    def prepare(self, connection: Any) -> None:
+        """Make the settings of a new connection."""
 
     @abstractmethod
     def sql(self, text: str) -> str:

@@ -69,12 +69,14 @@ class PostgreSQL(Database):
             )
         except ModuleNotFoundError as error:
             raise MissingExtra('PostgreSQL needs psycopg: pip install "askone[postgres]"') from error
-        sa.event.listen(engine, "connect", _prepare)
         self._lock = TimedLock(threading.Semaphore(_WRITERS))
         super().__init__(engine, [str(url.password or ""), *(str(url.query.get(name, "")) for name in SECRET)])
 
+    def prepare(self, connection: Any) -> None:
+        connection.autocommit = True
+        connection.execute("; ".join(SETTINGS))
+
     def sql(self, text: str) -> str:
-        """Return the driver's spelling."""
         return _spelt(text)
 
     def listed(self, values: Sequence[str] | Sequence[int]) -> list[str] | list[int]:
@@ -145,13 +147,3 @@ def _spelt(text: str) -> str:
 def _listed(columns: str, records: list[Record]) -> str:
     names = columns.split(", ")
     return json.dumps([dict(zip(names, record, strict=True)) for record in records], ensure_ascii=False)
-
-
-def _prepare(connection: Any, _: object) -> None:
-    try:
-        connection.autocommit = True
-        connection.execute("; ".join(SETTINGS))
-    except BaseException:
-        # The pool never saw it, so nobody else would close it.
-        connection.close()
-        raise

@@ -45,7 +45,6 @@ class SQLite(Database):
             pool = {"poolclass": QueuePool, "pool_size": 8, "max_overflow": 56, "pool_timeout": WAIT}
         url = sa.URL.create("sqlite", database=":memory:" if path is None else str(path))
         engine = sa.create_engine(url, connect_args=options, hide_parameters=True, **pool)
-        sa.event.listen(engine, "connect", _prepare)
         super().__init__(engine)
         self._lock = TimedLock(threading.RLock())
         if path is not None:
@@ -63,8 +62,11 @@ class SQLite(Database):
                     raise
                 time.sleep(0.01)
 
+    def prepare(self, connection: Any) -> None:
+        for pragma in PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+
     def sql(self, text: str) -> str:
-        """As it is."""
         return text
 
     def listed(self, values: Sequence[str] | Sequence[int]) -> str:
@@ -129,13 +131,3 @@ class SQLite(Database):
         os.close(os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         with closing(self._driver.connect(self.path)) as source, closing(self._driver.connect(place)) as copy:
             source.backup(copy)
-
-
-def _prepare(connection: Any, _: object) -> None:
-    try:
-        for pragma in PRAGMAS:
-            connection.execute(f"PRAGMA {pragma}")
-    except BaseException:
-        # The pool never saw it, so nobody else would close it.
-        connection.close()
-        raise

@@ -12,6 +12,7 @@ from askone._common.types import Array, Record
 from askone.store.notices import Logged, logged_from_json
 
 as_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+"""Compact JSON: no NaN, letters as they are."""
 BEGINNING = "0" * 64
 """What the first entry of a log is chained to."""
 

@@ -51,13 +51,8 @@ def _database(url: str) -> tuple[Database, str]:
     if kind == "sqlite" and address.database:
         return _file(address.database, url)
     if kind in ("postgresql", "postgres"):
-        return PostgreSQL(address), _shown(address)
+        return PostgreSQL(address), address.difference_update_query(SECRET).render_as_string(hide_password=True)
     raise InvalidArgument("url", _ALLOWED, f"{address.drivername}://…")
-
-
-def _shown(address: sa.URL) -> str:
-    """Return an address without its secrets."""
-    return address.difference_update_query(SECRET).render_as_string(hide_password=True)
 
 
 def _file(path: str, url: str) -> tuple[Database, str]:

@@ -27,12 +27,11 @@ import numpy as np
 
 from askone._common.types import Array
 from askone.errors import InvalidArgument, UnknownCampaign
-from askone.store import _campaigns
-from askone.store._campaigns import CampaignRecord, Mark, Rows
+from askone.store._campaigns import CampaignRecord, CampaignWriter, keep_media
 from askone.store._codec import ROW_COLUMNS, Line, as_texts, is_name, row_of
 from askone.store._database import ENTRY_COLUMNS, Database, Record
 from askone.store.accounts.accounts import Accounts
-from askone.store.entries import BEGINNING, Entry, Row, Seat
+from askone.store.entries import BEGINNING, Entry, Row
 from askone.store.transactions import HEAD, Transaction, known_query
 
 __all__ = ["CampaignRecord", "Line", "Store", "Transaction"]
@@ -46,15 +45,12 @@ PAGE = 1000
 
 
 @final
-class Store:
+class Store(CampaignWriter):
     """Everything that is kept.  Any thread may read and write; ``transaction`` is the one way to write events."""
 
     def __init__(self, database: Database, url: str) -> None:
-        self.url = url
-        self.dialect = database.dialect
-        self._database = database
-        self.accounts = Accounts(database)
-        self._making: dict[str, int] = {}
+        super().__init__(database)
+        self.url, self.dialect, self.accounts = url, database.dialect, Accounts(database)
 
     def __repr__(self) -> str:
         return f"Store({self.url!r})"
@@ -72,35 +68,6 @@ class Store:
     def ping(self) -> None:
         """Raise ``StoreUnavailable`` if the database does not answer."""
         self._database.read("SELECT 1")
-
-    def create(
-        self,
-        name: str,
-        title: str,
-        owner: str,
-        learner: bytes,
-        began: Mark,
-        rows: Rows,
-        log: Iterable[Sequence[Entry]] = (),
-        seats: Sequence[Seat] = (),
-        parts: Sequence[int] = (),
-    ) -> None:
-        """Create a campaign, seen by nobody before all of it is there.
-
-        ``rows`` come in chunks and get their positions in their order; ``began`` makes the first entry from their
-        number and fingerprint.  Where a campaign comes from elsewhere, ``log`` is what follows, ``seats`` are those of
-        questions without an answer, and ``parts`` say after how many rows the table grew: no chunk goes across.
-        """
-        about, past = (title, owner, learner), (log, seats, parts)
-        _campaigns.create(self._database, name, about, began, rows, past, self._making)
-
-    def grow(self, name: str, rows: Rows, grown: Mark) -> int:
-        """Add rows at the end, and the entry that ``grown`` makes of their number and the whole fingerprint."""
-        return _campaigns.grow(self._database, name, rows, grown)
-
-    def delete(self, name: str) -> None:
-        """Delete a whole campaign with its log: the one deletion of a log."""
-        _campaigns.delete(self._database, name)
 
     def campaigns(self) -> list[CampaignRecord]:
         """Return all campaigns, by their names."""
@@ -214,7 +181,7 @@ class Store:
     def add_media(self, name: str, items: Iterable[tuple[str, str, bytes]]) -> None:
         """Keep files (key, media type, bytes); also while ``create`` takes this campaign's rows."""
         number = self._making.get(name) or self._one(HEAD, name)[0]
-        _campaigns.keep_media(self._database, number, items)
+        keep_media(self._database, number, items)
 
     def media(self, name: str, key: str) -> tuple[str, bytes] | None:
         """Return a file's media type and bytes, if there is one under this key."""
@@ -227,13 +194,8 @@ class Store:
         found = self._found(f"SELECT key FROM media WHERE campaign = {_ID} ORDER BY key", name)
         return [key for (key,) in found]
 
-    def snapshot(self, name: str) -> tuple[int, str, bytes] | None:
-        """Return the latest state that was kept: how much it has learnt, a fingerprint, and its bytes."""
-        found = self.snapshots(name)
-        return found[-1] if found else None
-
     def snapshots(self, name: str) -> list[tuple[int, str, bytes]]:
-        """Return all states that were kept, the latest last."""
+        """Return the states that were kept, the latest last: how much it has learnt, a fingerprint, and its bytes."""
         query = f"SELECT seq, fingerprint, data FROM snapshots WHERE campaign = {_ID} ORDER BY seq"
         return [(seq, mark, bytes(data)) for seq, mark, data in self._found(query, name)]
 

@@ -1,4 +1,8 @@
-"""A transaction: one writer at a time reads the end of a campaign's log and appends to it."""
+"""A transaction: one writer at a time reads the end of a campaign's log and appends to it.
+
+What ``Transaction.write`` was given is durable at the end of ``Store.transaction``'s block, where
+``Database.transaction`` (``_database.py``) runs COMMIT: an answer is acknowledged after that and not before.
+"""
 
 from __future__ import annotations
 

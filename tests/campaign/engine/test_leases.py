@@ -70,7 +70,7 @@ def test_one_person_sees_every_row(store, overlap, skips):
 
 
 def test_a_row_that_was_kept_for_somebody_who_left_goes_to_others_in_the_end(store):
-    campaign = stage(store, asking(PRICES, overlap=2, exam_share=0, lease_seconds=60), rows=6)
+    campaign = stage(store, asking(PRICES, overlap=2, exam_share=0, lease_seconds=60, order="file"), rows=6)
     left = one(campaign, Next("ann"))
     assert left.ahead.yes.row.position == 1
     seen = {serving.question.row.position for serving in play(campaign, ["bob"], price, 20)}

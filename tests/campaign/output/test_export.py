@@ -21,12 +21,6 @@ from askone.store.entries import BEGINNING, body, chain, entry_from_json
 parquet = pytest.importorskip("pyarrow.parquet")
 
 
-def written(write, *arguments):
-    out = io.BytesIO()
-    write(*arguments, out)
-    return out.getvalue()
-
-
 def read_csv(data):
     return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
 
@@ -67,11 +61,11 @@ def test_the_formats_agree(store, kind):
     campaign = make(store, kind)
     answer(campaign, 8)
     truth = list(export.answers(store, "c"))
-    lines = written(export.write_answers, store, "c", "jsonl").decode().splitlines()
+    lines = b"".join(export.answer_chunks(store, "c", "jsonl")).decode().splitlines()
     assert [json.loads(line) for line in lines] == truth
-    table = parquet.read_table(io.BytesIO(written(export.write_answers, store, "c", "parquet"))).to_pylist()
+    table = parquet.read_table(io.BytesIO(b"".join(export.answer_chunks(store, "c", "parquet")))).to_pylist()
     assert [{**one, "question": json.loads(one["question"])} for one in table] == truth
-    cells = read_csv(written(export.write_answers, store, "c", "csv"))
+    cells = read_csv(b"".join(export.answer_chunks(store, "c", "csv")))
     assert [json.loads(original_cell(one["question"])) for one in cells] == [one["question"] for one in truth]
     for one, cell in zip(truth, cells, strict=True):
         assert cell["answer"] == str(one["answer"]).lower()
@@ -95,11 +89,11 @@ def test_predictions_of_every_row(store, kind):
         assert all(one["low"] < one["prediction"] < one["high"] and one["std"] > 0 for one in found)
     if kind == "class":
         assert all(one["probabilities"][one["prediction"]] == one["probability"] for one in found)
-    table = parquet.read_table(io.BytesIO(written(export.write_predictions, campaign, "parquet"))).to_pylist()
+    table = parquet.read_table(io.BytesIO(b"".join(export.prediction_chunks(campaign, "parquet")))).to_pylist()
     values = [one["prediction"] if kind != "order" else json.loads(one["prediction"]) for one in table]
     assert values == [one["prediction"] for one in truth]
-    assert len(read_csv(written(export.write_predictions, campaign, "csv"))) == 30
-    assert len(written(export.write_predictions, campaign, "jsonl").splitlines()) == 30
+    assert len(read_csv(b"".join(export.prediction_chunks(campaign, "csv")))) == 30
+    assert len(b"".join(export.prediction_chunks(campaign, "jsonl")).splitlines()) == 30
 
 
 def test_the_model_is_the_campaigns(store, tmp_path):
@@ -115,7 +109,7 @@ def test_the_log_can_be_checked_by_anybody(store):
     campaign = make(store)
     answer(campaign, 5)
     before = BEGINNING
-    for line in written(export.write_log, store, "c").decode().splitlines():
+    for line in b"".join(export.log_chunks(store, "c")).decode().splitlines():
         record = json.loads(line)
         mark = record.pop("hash")
         before = chain(before, body(entry_from_json(record)))
@@ -140,8 +134,8 @@ def test_an_export_is_what_was_when_it_began(store):
 def test_nothing_to_export(store):
     campaign = make(store)
     assert list(export.answers(store, "c")) == []
-    assert read_csv(written(export.write_answers, store, "c", "csv")) == []
-    assert parquet.read_table(io.BytesIO(written(export.write_answers, store, "c", "parquet"))).num_rows == 0
+    assert read_csv(b"".join(export.answer_chunks(store, "c", "csv"))) == []
+    assert parquet.read_table(io.BytesIO(b"".join(export.answer_chunks(store, "c", "parquet")))).num_rows == 0
     campaign.serve([Next("ann")], 1.0)
     with pytest.raises(InvalidArgument, match="format must be one of: 'csv', 'jsonl', 'parquet'"):
         export.answer_chunks(store, "c", "xlsx")
@@ -205,7 +199,7 @@ def test_parquet_comes_in_row_groups(monkeypatch):
 
 
 def test_parquet_needs_its_extra(monkeypatch):
-    monkeypatch.setattr("askone.campaign.output._parquet.parquet", None)
+    monkeypatch.setattr("askone.campaign.output._formats.parquet", None)
     with pytest.raises(MissingExtra, match=r"askone\[server\]"):
         list(file_chunks([], (("n", "int"),), "parquet"))
 

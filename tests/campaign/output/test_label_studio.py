@@ -10,7 +10,7 @@ import pytest
 from answered import KINDS, answer, make
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Exclude, Next, SetStatus, Undo
-from askone.campaign.output.label_studio import CONFIG, Imported, import_tasks, task_chunks, write_tasks
+from askone.campaign.output.label_studio import CONFIG, Imported, import_tasks, task_chunks
 from askone.campaign.settings.settings import RowSettings
 from askone.errors import CampaignClosed, InvalidFile
 
@@ -159,9 +159,7 @@ def test_a_closed_campaign_takes_nothing(store):
 
 def test_no_questions_yet(store):
     make(store)
-    out = io.BytesIO()
-    write_tasks(store, "c", out)
-    assert json.loads(out.getvalue()) == []
+    assert json.loads(b"".join(task_chunks(store, "c"))) == []
 
 
 def test_the_small_export_is_refused(store):

@@ -48,7 +48,7 @@ asking = st.builds(
     budget=st.none() | st.integers(1, 10**9),
     overlap=st.integers(1, 5),
     exam_share=st.floats(0, 0.9),
-    order=st.sampled_from(["stream", "uncertain"]),
+    order=st.sampled_from(["random", "file", "stream", "uncertain"]),
     lease_seconds=st.floats(1, 1000),
     per_person=st.none() | st.integers(1, 100),
     target=st.none() | st.floats(1e-6, 10),
@@ -201,7 +201,7 @@ def changed(base, place, value):
         (NUMBER, "ask.overlap", 0),
         (NUMBER, "ask.gold_share", 0.1),  # without a gold column
         (NUMBER, "ask.exam_share", 1.0),
-        (NUMBER, "ask.order", "random"),
+        (NUMBER, "ask.order", "sorted"),
         (NUMBER, "ask.lease_seconds", 0),
         (NUMBER, "ask.target", 0),
         (NUMBER, "ask.price", -1),

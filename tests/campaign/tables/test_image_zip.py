@@ -14,8 +14,8 @@ from PIL import Image
 
 from askone.campaign.create import create_campaign
 from askone.campaign.settings.settings import Numbers, Settings
-from askone.campaign.tables._image_zip import ImageZip
 from askone.campaign.tables.base import LIMITS, Limits
+from askone.campaign.tables.image_tables import ImageZip
 from askone.campaign.tables.open import open_table
 from askone.campaign.tables.zip_archive import require_small_directory
 from askone.errors import InvalidFile

@@ -18,12 +18,10 @@ import pytest
 from rich.console import Console
 
 from askone.cli.demo import run
-from askone.cli.demo.digits import digits
-from askone.cli.demo.drinks import LIKED, drinks
-from askone.cli.demo.flats import HIGH, LOW, flats, flats_and_prices
+from askone.cli.demo.annotators import make, play
 from askone.cli.demo.headless import headless
-from askone.cli.demo.play import make, play
 from askone.cli.demo.run import Demo
+from askone.cli.demo.tasks import HIGH, LIKED, LOW, digits, drinks, flats, flats_and_prices
 from askone.cli.main import main
 from askone.client.question import Posed
 from askone.store.open import open_store

@@ -12,14 +12,23 @@ from typing import Any, final
 
 from askone._common.types import Array
 from askone.campaign.engine.training_set import AskedQuestion, TrainingSet
-from askone.learners.abilities import Forecasts, able
+from askone.learners.abilities import Forecasts, TakesRanges, able
 from askone.learners.base import Learner
+from askone.questions.between import Between
 from askone.session.checkpoints import Example, Fold
 from askone.session.log import AUTOMATIC
 
 Features = Callable[[Sequence[int]], Array]
 """Rows as the model sees them, by position."""
 _CHUNK = 500
+
+
+def teaches(learner: Learner[Any], asking: AskedQuestion) -> bool:
+    """Return whether a learner can learn from an answer: an exam is not asked at the prediction, where a slope must be.
+
+    From a question with two ends only those learn that have a likelihood of it.
+    """
+    return asking.role != "exam" or able(learner, TakesRanges if isinstance(asking.question, Between) else Forecasts)
 
 
 @final
@@ -67,9 +76,8 @@ class Trainer:
         for place, (lesson, asking, x) in enumerate(zip(chunk, asked, rows, strict=True)):
             if place and go_on is not None and not go_on():
                 return False
-            # An exam is not asked at the prediction, where a slope must be.
-            teaches = asking.role != "exam" or able(self.fold.learner, Forecasts)
-            self.fold.learn(Example(AUTOMATIC, x, asking.question, lesson.answer) if teaches else None)
+            taught = teaches(self.fold.learner, asking)
+            self.fold.learn(Example(AUTOMATIC, x, asking.question, lesson.answer) if taught else None)
             self.lessons.changed = self.learnt
         return True
 

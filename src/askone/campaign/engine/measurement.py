@@ -5,28 +5,51 @@ is.  So a part of the questions (``exam_share``) is drawn to measure, at the sta
 answer is learnt.  Each answer has a *score*, fixed when the question is asked, whose mean is the error: see
 ``Kind.exam``.
 
+Answers are wrong now and then.  With a the score of what was answered and b that of the other answer, wrong with a
+probability e, a + (a - b) e / (1 - 2 e) has the mean that a has without slips.  What is known of e comes from other
+answers, never from exams (see ``slips``).
+
 A learner with a likelihood learns from these answers as from any other.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple, final
 
 import numpy as np
+from scipy.special import stdtrit
 
 from askone._common.types import Array
+from askone.campaign.engine.slips import NONE, Slips
 
 _STAKES = np.array([1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.8])
 ALPHA = 0.05
 """The probability that a target is taken for reached which is not."""
+_PROOF = 1 / 0.04  # what bets must make of 1: the rest of ALPHA is for slips that are rarer than they seem
 FIRST = 10
 """Scores before a curve begins: fewer say next to nothing."""
+_LEVEL = 0.975  # of one end of an interval
+
+
+@final
+class Scored(NamedTuple):
+    """An exam that was answered: after how many answers, what it scores, and what the other answer would have scored.
+
+    ``most`` and ``heaviest``: see ``Exam``.
+    """
+
+    n: int
+    score: float
+    other: float
+    most: float = 1.0
+    heaviest: float = 1.0
 
 
 @final
 class Measured(NamedTuple):
-    """The measured error after so many answers, with an interval of two standard errors."""
+    """The measured error after so many answers, with an interval that holds the true one in 95 of 100 campaigns."""
 
     n: int
     value: float
@@ -34,57 +57,83 @@ class Measured(NamedTuple):
     high: float
 
 
-def curve(scores: list[tuple[int, float, float]], most: int = 40, share: bool = False) -> list[Measured]:
+def corrected(score: float, other: float, slip: float) -> float:
+    """Return a score whose mean does not depend on how often answers are wrong.
+
+    >>> e, right, wrong = 0.1, 1.0, 0.0
+    >>> round((1 - e) * corrected(right, wrong, e) + e * corrected(wrong, right, e), 12)
+    1.0
+    """
+    return score + (score - other) * slip / (1 - 2 * slip)
+
+
+def curve(scores: Sequence[Scored], slips: Slips = NONE, share: bool = False, most: int = 40) -> list[Measured]:
     """Return the measured error along the campaign: at each point, of the later half of the scores so far.
 
-    ``scores`` are (answers learnt, score, the most that it could have been); a ``share`` lies between 0 and 1, and
-    its interval is Wilson's.
+    A ``share`` lies between 0 and 1.
 
-    >>> curve([(n, 1.0, 1.0) for n in range(10, 60)], share=True)[-1].high
+    >>> curve([Scored(n, 1.0, 0.0) for n in range(10, 60)], share=True)[-1].high
     1.0
     """
     if len(scores) < FIRST:
         return []
-    values = np.array([pair for _, *pair in scores])
+    values = np.array([(one.score, one.other) for one in scores])
     ends = sorted({round(FIRST * (len(scores) / FIRST) ** (i / max(most - 1, 1))) for i in range(most)})
-    return [_point(scores[end - 1][0], values[min(end // 2, end - FIRST) : end], share) for end in ends]
+    return [_point(scores[end - 1].n, values[min(end // 2, end - FIRST) : end], slips, share) for end in ends]
 
 
-def _point(n: int, pairs: Array, share: bool) -> Measured:
-    values, weights = pairs.T
-    mean, count = float(values.mean()), len(values)
+def _point(n: int, pairs: Array, slips: Slips, share: bool) -> Measured:
+    """Return the mean of corrected scores, and its interval: by Student's t, by Wilson for a share.
+
+    How far the slips' own uncertainty moves the mean is in it.
+    """
+    count, e = len(pairs), slips.rate
+    gaps = pairs[:, 0] - pairs[:, 1]
+    values = pairs[:, 0] + gaps * e / (1 - 2 * e)
+    mean, z = float(values.mean()), float(stdtrit(count - 1, _LEVEL))
+    moved = 2 * slips.deviation * abs(float(gaps.mean())) / (1 - 2 * e) ** 2
     if share:
-        z = 2.0
-        middle = (mean + z * z / (2 * count)) / (1 + z * z / count)
-        half = z * math.sqrt(mean * (1 - mean) / count + z * z / (4 * count * count)) / (1 + z * z / count)
-        return Measured(n, mean, max(0.0, min(middle - half, mean)), min(1.0, max(middle + half, mean)))
-    # One more score of the usual weight in the variance: else a run of zeros would claim to be exact.
-    square = float(((values - mean) ** 2).sum() + weights.mean() ** 2)
-    error = 2.0 * math.sqrt(square / (count * (count - 1)))
-    return Measured(n, mean, max(0.0, mean - error), mean + error)
+        raw = float(pairs[:, 0].mean())
+        middle = (raw + z * z / (2 * count)) / (1 + z * z / count)
+        half = z * math.sqrt(raw * (1 - raw) / count + z * z / (4 * count * count)) / (1 + z * z / count)
+        low, high = ((end - e) / (1 - 2 * e) for end in (middle - half, middle + half))
+        low, high = mean - math.hypot(mean - low, moved), mean + math.hypot(high - mean, moved)
+        value = min(max(mean, 0.0), 1.0)
+        return Measured(n, value, max(0.0, min(low, value)), min(1.0, max(high, value)))
+    # One more score of the usual weight in the variance: else a run of equal ones would claim to be exact.
+    square = float(((values - mean) ** 2).sum() + (gaps**2).mean())
+    half = math.hypot(z * math.sqrt(square / (count * (count - 1))), moved)
+    return Measured(n, max(0.0, mean), max(0.0, mean - half), max(0.0, mean + half))
 
 
-def reached(errors: list[tuple[float, float]], target: float) -> bool:
-    """Return whether scored errors, each with the most that it could have been, say: their mean is below the target.
+def reached(errors: Sequence[Scored], target: float, slip: float = 0.0) -> bool:
+    """Return whether scored errors say: their mean is below the target.
 
     Somebody bets against "the mean error m is at least t".  At the score e_i, at most M_i, a stake of l / M_i makes
     1 + l (t - e_i) / M_i of what they have, which is no gain on average while m >= t.  So whoever looks however often
-    sees it grow to 1 / alpha with a probability of at most alpha (Ville's inequality), here 1 in 20.  As the error
+    sees it grow to 1 / alpha with a probability of at most alpha (Ville's inequality), here 1 in 25.  As the error
     falls during a campaign, the bets begin at several places; the money is divided between them and between stakes.
 
-    >>> reached([(0.0, 1.0)] * 40, 0.1), reached([(0.0, 1.0)] * 90, 0.1), reached([(0.0, 1.0), (1.0, 1.0)] * 90, 0.1)
+    ``slip`` is how often answers are wrong for certain (``Slips.least``).  Less is on the safe side: slips that are not
+    corrected make errors seem larger, as long as they are below the middle of what can be scored.
+
+    >>> good, bad = Scored(0, 0.0, 1.0), Scored(0, 1.0, 0.0)
+    >>> reached([good] * 40, 0.1), reached([good] * 90, 0.1), reached([good, bad] * 90, 0.1)
     (False, True, False)
     """
-    return bool(errors) and _wealth(errors, target) >= 1 / ALPHA
+    if not errors:
+        return False
+    values = [corrected(one.score, one.other, slip) for one in errors]
+    most = [one.most + one.heaviest * slip / (1 - 2 * slip) for one in errors]
+    return _wealth(np.array(values), np.array(most), target) >= _PROOF
 
 
-def _wealth(errors: list[tuple[float, float]], target: float) -> float:
-    """Return what 1 has become by these bets."""
-    values, most = np.array(errors).T
+def _wealth(values: Array, most: Array, target: float) -> float:
+    """Return what 1 has become by these bets; scores below 0 only make it more."""
     growth = np.log1p(_STAKES[:, None] * (target - values) / np.maximum(most, target))
     wealth = np.concatenate([np.zeros((len(_STAKES), 1)), np.cumsum(growth, axis=1)], axis=1)
-    places = np.unique([0, *(2.0 ** np.arange(0.0, math.log2(len(errors)) + 1e-9, 0.5)).astype(np.int64)])
-    begun = places[places < len(errors)]
+    places = np.unique([0, *(2.0 ** np.arange(0.0, math.log2(len(values)) + 1e-9, 0.5)).astype(np.int64)])
+    begun = places[places < len(values)]
     share = 1.0 / ((np.arange(len(begun)) + 1) * (np.arange(len(begun)) + 2))
     return float((share * np.exp(wealth[:, -1:] - wealth[:, begun]).mean(axis=0)).sum())
 

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from askone._common import random_table
+from askone.campaign.engine._trainer import teaches
+from askone.campaign.engine.measurement import corrected
 from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
-from askone.campaign.kinds.base import EXAM_UNIFORMS
+from askone.campaign.kinds.base import EXAM_UNIFORMS, ExamPlan
 from askone.campaign.settings.settings import Settings
 from askone.learners.abilities import Forecasts, able
 from askone.questions.base import Question
@@ -91,26 +93,28 @@ class Planner:
         unseen = [p for p in self.gold if p not in seen and p != besides] if u[0] < self.settings.gold_share else []
         if unseen:
             return PlannedQuestion(number, unseen[int(u[2] * len(unseen))], "gold")
-        role = "exam" if u[1] < self.settings.exam_share else ""
-        position, choice = self._row(number, besides, float(u[2]) if role else None)
-        return None if position is None else PlannedQuestion(number, position, role, choice)
+        exam = bool(u[1] < self.settings.exam_share)
+        if self.projection.rowless:
+            return PlannedQuestion(number, 0, "exam" if exam else "")
+        for is_exam in (exam, not exam):  # when the rows of one sort have run out, the others are asked
+            position, choice = self._row(number, is_exam, besides)
+            if position is not None:
+                return PlannedQuestion(number, position, "exam" if is_exam else "", choice)
+        return None
 
-    def _row(self, number: int, besides: int | None, lot: float | None) -> tuple[int | None, Choice | None]:
-        """Return the row that should tell most, of some that are drawn (see ``row_selection``), or the next.
+    def _row(self, number: int, is_exam: bool, besides: int | None) -> tuple[int | None, Choice | None]:
+        """Return a row for an exam, drawn from those kept for them, or one to learn from, as ``ask.order`` says.
 
-        ``lot`` draws one instead: rows that were chosen as the least certain say nothing of the error in all.
+        The one that should tell most is that of some that are drawn (see ``row_selection``).
         """
-        learner = self.learner
-        if self.settings.order != "uncertain" or not able(learner, Forecasts) or self.projection.rowless:
-            found = [p for p in self.projection.next_rows(2) if self.projection.rowless or p != besides]
-            return (found[0] if found else None), None
-        free = self.projection.free_rows()
-        free = free if besides is None else free[free != besides]
+        pool, order, learner = self.projection.pool, self.settings.order, self.learner
+        if order == "file" and not is_exam:
+            return pool.next_in_file(besides), None
+        if is_exam or order != "uncertain" or not able(learner, Forecasts):
+            return pool.drawn(number, is_exam, besides), None
+        looked = free = pool.free(besides=besides)
         if not len(free):
             return None, None
-        if lot is not None:
-            return int(free[int(lot * len(free))]), None
-        looked = free
         if len(free) > CANDIDATES:
             uniform = random_table.uniforms(self.seed, number, 1, CANDIDATES, random_table.POOL)[0]
             looked = free[sampled(uniform, len(free))]
@@ -125,15 +129,24 @@ class Planner:
         question: Question | None = None
         if plan.role == "exam":
             uniform = random_table.uniforms(self.seed, plan.number, 1, EXAM_UNIFORMS, random_table.EXAM)[0]
-            found = self.labels.exam(self.learner, state, x, uniform, self.projection.scores)
+            found = self.labels.exam(self.learner, state, x, uniform, self._exam_plan(float(uniform[-1])))
             if found is not None:
-                question, aside = found.question, {**aside, "role": "exam", "score": [*found.score, found.most]}
+                heaviest = found.most if found.heaviest is None else found.heaviest
+                question, score = found.question, [*found.score, found.most, heaviest]
+                aside = {**aside, "role": "exam", "score": score, "predicted": found.predicted}
         if question is None:
             uniform = random_table.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
             question = self.labels.plausible(self.learner.ask(state, x, uniform), self.learner, state)
         if plan.role == "gold":
             aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
         return DraftQuestion(plan, question.numbered(plan.number), self.learner.count(state), aside)
+
+    def _exam_plan(self, u: float) -> ExamPlan:
+        """Return what exams are made by at the moment; with both aims, each has one by lot."""
+        slip = self.projection.slips.of_majority(self.projection.overlap).rate
+        scores = [corrected(*pair, slip) for pair in self.projection.scores]
+        aim = self.settings.exams if self.settings.exams != "both" else "error" if u < 0.5 else "mean"
+        return ExamPlan(scores, slip, aim, self.settings.target)
 
     def drafts(self, number: int, following: PlannedQuestion, quiet: bool) -> tuple[DraftQuestion, DraftQuestion]:
         """Return what would be asked after a no and after a yes to question ``number``.
@@ -143,8 +156,7 @@ class Planner:
         it did: two questions alike would tell it from the others.
         """
         asking = self.projection.asked[number]
-        teaches = asking.role == "" or able(self.learner, Forecasts)
-        if not quiet or not teaches or self.projection.overlap > 1:
+        if not quiet or not teaches(self.learner, asking) or self.projection.overlap > 1:
             draft = self.draft(following, self.projection.state)
             return draft, draft
         x = self.row_cache.features([asking.position])[0]

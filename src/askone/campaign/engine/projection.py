@@ -6,16 +6,16 @@ whoever reads the same log has the same projection, and after as many lessons th
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple, cast, final
 
-import numpy as np
-
-from askone._common.types import Array
 from askone.campaign.engine._annotators import Annotator, Undoable
 from askone.campaign.engine._trainer import Features, Trainer
+from askone.campaign.engine.row_pool import RowPool
+from askone.campaign.engine.slips import Evidence, Slips, slip_rate
 from askone.campaign.engine.training_set import AskedQuestion, GivenAnswer, TrainingSet, decided
 from askone.errors import InvalidFile
 from askone.learners.base import Learner
@@ -53,13 +53,19 @@ class PlannedQuestion(NamedTuple):
 class Projection:
     """See the module.  ``overlap`` people are to answer each question; ``rowless``: all are about one row."""
 
-    def __init__(self, learner: Learner[Any], features: Features, overlap: int = 1, rowless: bool = False) -> None:
-        self.overlap, self.rowless = overlap, rowless
+    def __init__(
+        self,
+        learner: Learner[Any],
+        features: Features,
+        overlap: int = 1,
+        rowless: bool = False,
+        pool: RowPool | None = None,
+    ) -> None:
+        self.overlap, self.rowless, self.pool = overlap, rowless, pool or RowPool()
         self.seq = 0
         self.status: Status = "running"
         self.stopped = False
         self.budget: int | None = None
-        self.rows = 0
         self.numbers = 0
         """Numbers that questions have, or that are set aside for them."""
         self.seats_asked = 0
@@ -78,46 +84,21 @@ class Projection:
         self.answers = self.skips = self.retractions = 0
         self.stale_count = self.stale_sum = self.stale_most = 0
         self.per_minute: Counter[int] = Counter()
-        self.scores: deque[float] = deque(maxlen=64)
-        """What the latest exams scored."""
+        self.scores: deque[tuple[float, float]] = deque(maxlen=64)
+        """What the latest exams scored, and what the other answer would have."""
+        self.foretold: tuple[int, list[tuple[float, bool]]] = 0, []
+        """Of how many lessons, chances of answers by a model that never saw them (see ``held_out``)."""
         self.several: set[int] = set()
         """Questions with more than one answer."""
-        self._taken = np.zeros(0, dtype=np.bool_)
-        self._cursor = 0
         self._answers: dict[str, tuple[int, GivenAnswer, float | None]] = {}
         self._skips: dict[str, int] = {}
         self._skipped_by: dict[int, dict[str, tuple[str, str]]] = {}
         self._lost: dict[int, int] = {}
 
-    # -- rows -------------------------------------------------------------------------------------
-
-    def take(self, position: int) -> None:
-        """This row has its question."""
-        if position >= len(self._taken):
-            self._resize(max(position + 1, self.rows))
-        self._taken[position] = True
-
-    def next_rows(self, count: int) -> list[int]:
-        """Return the first so many rows without a question, in order; fewer if there are no more."""
-        if self.rowless:
-            return [0] * count
-        while self._cursor < self.rows and self._taken[self._cursor]:
-            self._cursor += 1
-        for near in (count + 256, self.rows - self._cursor):  # those set aside or chosen lie near the first free one
-            found = np.flatnonzero(~self._taken[self._cursor : self._cursor + near])[:count]
-            if len(found) == count:
-                break
-        return [int(place) + self._cursor for place in found]
-
-    def free_rows(self) -> Array:
-        """Return all rows without a question."""
-        return np.flatnonzero(~self._taken[: self.rows])
-
-    def _resize(self, rows: int) -> None:
-        # Rows with a known label may be taken before the log that was read says that they are there.
-        grown = np.zeros(max(rows, len(self._taken)), dtype=np.bool_)
-        grown[: len(self._taken)] = self._taken
-        self._taken = grown
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.pool.rows
 
     # -- book-keeping -----------------------------------------------------------------------------
 
@@ -142,12 +123,11 @@ class Projection:
         return self.people.setdefault(who, Annotator())
 
     def _began(self, entry: Entry, event: Began) -> None:
-        self.rows, self.budget = event.rows, event.settings.get("ask", {}).get("budget")
-        self._resize(self.rows)
+        self.pool.grow(event.rows)
+        self.budget = event.settings.get("ask", {}).get("budget")
 
     def _grown(self, entry: Entry, event: Grown) -> None:
-        self.rows += event.rows
-        self._resize(self.rows)
+        self.pool.grow(event.rows)
 
     def _status_changed(self, entry: Entry, event: StatusChanged) -> None:
         self.status = event.status
@@ -158,29 +138,32 @@ class Projection:
 
     def _asked(self, entry: Entry, event: Asked) -> None:
         number, position, aside = cast(int, event.question.number), int(entry.aside["position"]), entry.aside
-        score = aside.get("score")
+        # Logs of older versions lack the last numbers: the bound then was that of the weight as well.
+        score, *bounds = _pair(aside.get("score"))
         self.asked[number] = AskedQuestion(
             number,
             position,
             event.question,
             event.learnt,
             aside.get("role", ""),
-            None if score is None else (float(score[0]), float(score[1])),
+            score,
             aside.get("truth"),
-            None if score is None or len(score) < 3 else float(score[2]),
+            bounds[0] if bounds else None,
+            bounds[-1] if bounds else None,
+            aside.get("predicted"),
         )
         self.seats_asked += 1 if aside.get("role") == "gold" else self.overlap
         self.numbers = max(self.numbers, number + 1)
         self.touched[number] = set()
         if not self.rowless:
-            self.take(position)
+            self.pool.take(position)
         for before in [before for before, following in self.reserved.items() if following.number == number]:
             del self.reserved[before]
         if aside.get("ahead") is not None:
             plan = self.reserved[number] = PlannedQuestion.from_json(aside["ahead"])
             self.numbers = max(self.numbers, plan.number + 1)
             if not self.rowless:
-                self.take(plan.position)
+                self.pool.take(plan.position)
 
     def seats(self, number: int) -> int:
         """Return how many people are to answer a question."""
@@ -220,7 +203,7 @@ class Projection:
             self.stale_count, self.stale_sum = self.stale_count + 1, self.stale_sum + late
             self.stale_most = max(self.stale_most, late)
         if asking.score is not None:
-            self.scores.append(asking.score[answer])
+            self.scores.append((asking.score[answer], asking.score[not answer]))
         if len(asking.given) > 1:
             self.several.add(number)
         self._refresh(number)
@@ -310,6 +293,22 @@ class Projection:
         """Return how many people answered or skipped lately."""
         return sum(person.last_seen > now - seconds for person in self.people.values())
 
+    @property
+    def slips(self) -> Slips:
+        """How often an answer is wrong, as far as is known by now."""
+        people = [person for who, person in self.people.items() if who not in self.excluded]
+        agreement = [self._agreed(number) for number in self.several]
+        gold, right = (sum(getattr(person, name) for person in people) for name in ("gold_asked", "gold_right"))
+        pairs = sum(of for _, of in agreement)
+        evidence = Evidence(gold, gold - right, pairs, pairs - sum(alike for alike, _ in agreement))
+        return slip_rate(evidence, self.foretold[1])
+
+    def _agreed(self, number: int) -> tuple[int, int]:
+        """Of the pairs of answers to a question by people who count: how many are alike, of how many."""
+        said = [given.answer for given in self.asked[number].given if given.who not in self.excluded]
+        yes, no = sum(said), len(said) - sum(said)
+        return math.comb(yes, 2) + math.comb(no, 2), math.comb(len(said), 2)
+
     def agreement(self) -> dict[str, tuple[int, int]]:
         """Of each person's answers to questions that others answered too: how often they agree, of how many."""
         found: dict[str, tuple[int, int]] = {}
@@ -320,6 +319,11 @@ class Projection:
                 alike, of = found.get(one.who, (0, 0))
                 found[one.who] = (alike + sum(o.answer == one.answer for o in others), of + len(others))
         return found
+
+
+def _pair(score: Sequence[float] | None) -> tuple[Any, ...]:
+    """Return the scores of a no and of a yes as a pair, and the bounds that stand behind them."""
+    return (None,) if score is None else ((float(score[0]), float(score[1])), *map(float, score[2:]))
 
 
 _Note = Callable[[Projection, Entry, Any], None]

@@ -1,4 +1,4 @@
-"""Rows at hand: fetched from the store in runs, a few thousand of them kept."""
+"""Rows at hand: fetched from the store, in runs where they are asked in order, a few thousand of them kept."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _MOST, _RUN = 4096, 128
 class RowCache:
     """Rows never change once they are in a campaign, so keeping them is safe."""
 
-    def __init__(self, store: Store, name: str) -> None:
-        self._store, self._name = store, name
+    def __init__(self, store: Store, name: str, in_runs: bool = True) -> None:
+        self._store, self._name, self._in_runs = store, name, in_runs
         self._kept: dict[int, Row] = {}
         self.count = 0
         """How many rows there are."""
 
     def row(self, position: int) -> Row:
-        """Return one row; those that follow it are fetched with it, as they are likely next."""
+        """Return one row; ``in_runs``: those that follow it are fetched with it, as they are likely next."""
         if position not in self._kept:
             self._fetch(self._run(position))
         return self._kept[position]
@@ -38,7 +38,8 @@ class RowCache:
         return np.array([self._kept[position].features for position in positions], dtype=np.float64)
 
     def _run(self, position: int) -> range:
-        return range(position, max(position + 1, min(position + _RUN, self.count)))
+        run = _RUN if self._in_runs else 1
+        return range(position, max(position + 1, min(position + run, self.count)))
 
     def _fetch(self, positions: Sequence[int], spare: Sequence[int] = ()) -> None:
         if len(self._kept) + len(positions) > _MOST:

@@ -11,7 +11,7 @@ import bisect
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 from askone.questions.base import Question
 
@@ -48,7 +48,9 @@ class AskedQuestion:
     score: tuple[float, float] | None = None
     truth: bool | None = None
     most: float | None = None
-    """What an exam could have scored at most."""
+    heaviest: float | None = None
+    """What an exam could have scored at most, and how far apart its scores could have been (see ``Exam``)."""
+    predicted: Any = None
     given: list[GivenAnswer] = field(default_factory=list)
 
 

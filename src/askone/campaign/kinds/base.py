@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, fina
 
 import numpy as np
 
+from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.campaign.settings.section import plain
 from askone.errors import InvalidArgument
@@ -17,10 +18,14 @@ from askone.learners.base import Learner
 from askone.questions.base import Question
 
 if TYPE_CHECKING:  # settings hold a kind; what learns and predicts is loaded when it is used
+    from askone.campaign.kinds import estimates
+    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.campaign.tables.base import Column, Table
     from askone.estimators.base import OneBitEstimator
     from askone.estimators.learner_choices.base import LearnerChoice
+else:
+    estimates = lazy_import("askone.campaign.kinds.estimates")
 
 CellType = Literal["int", "float", "bool", "text", "json"]
 Columns = tuple[tuple[str, CellType], ...]
@@ -35,19 +40,44 @@ _MOST_LISTED = 12  # names in a line
 
 @final
 class Exam(NamedTuple):
-    """A question, the score of a no and of a yes, and the most that any question drawn instead could have scored."""
+    """A question, the score of a no and of a yes, and what was predicted.
+
+    No question drawn instead could have scored more than ``most``, nor had its two scores further apart than
+    ``heaviest`` (None: than ``most``).
+    """
 
     question: Question
     score: tuple[float, float]
     most: float = 1.0
+    heaviest: float | None = None
+    predicted: Any = None
+
+
+@final
+class ExamPlan(NamedTuple):
+    """What an exam is made by: the scores of late, how often answers are wrong, and what is to be measured.
+
+    The aim "mean" serves estimates of the labels' mean (see ``number_exam``); it is "error" for all but numbers.
+    Errors up to twice the ``target`` are told from larger ones.
+    """
+
+    scores: Sequence[float] = ()
+    slip: float = 0.0
+    aim: str = "error"
+    target: float | None = None
+
+
+FIRST_EXAM = ExamPlan()
+"""By which the first exam is made."""
 
 
 @final
 class View(NamedTuple):
-    """A question in parts: its sort ("threshold", "set" or "pair"), what a page shows, its own words for yes and no.
+    """A question in parts: what a page shows of it, and its own words for yes and no.
 
-    A dashboard draws its ``mark``; ``mirrored``: a yes to the question is a no to what is drawn.  The question was
-    drawn with a ``probability``, or its threshold with a ``density``.
+    Its sort is "threshold", "range", "set" or "pair".  A dashboard draws its ``mark``;
+    ``mirrored``: a yes to the question is a no to what is drawn.  The question was drawn with a ``probability``, or
+    its threshold or half-width with a ``density``.
     """
 
     kind: str
@@ -59,7 +89,6 @@ class View(NamedTuple):
     density: float | None = None
 
 
-Scores = Sequence[float]
 Smooth = Callable[[int], Array]
 """Makes so many functions of the rows, each with mean 0 and deviation 1 over them."""
 Truth = tuple[Array, Callable[[Any, Array], float]]
@@ -91,6 +120,8 @@ class Kind(ABC):
     """Whether there must be a table."""
     rehearsed: ClassVar[int] = 2_000
     """Answers that a forecast rehearses at most: its curve ends there, its cost does not."""
+    estimable: ClassVar[tuple[str, ...]] = ("accuracy",)
+    """What may be estimated of the whole table: see ``estimate``."""
     options: ClassVar[Mapping[str, str]] = {}
     """Options of ``askone new``, and the settings that they give."""
     usage: ClassVar[str]
@@ -166,10 +197,12 @@ class Kind(ABC):
         return question
 
     @abstractmethod
-    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
+    def exam(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Exam | None:
         """Return a question that measures the model at its present state, or None if there is none yet.
 
-        The mean of its score is the error (or the share).  ``scores`` are those of the latest exams.
+        The mean of its score is the error (or the share), as long as answers are right (see ``measurement``).
         """
 
     # -- predictions ------------------------------------------------------------------------------
@@ -182,6 +215,13 @@ class Kind(ABC):
     @abstractmethod
     def predicted(self, estimator: Any, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
         """Return predictions for rows, or for everybody: a list for each column."""
+
+    def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
+        """Return what exams and predictions say of rows: here the share of the latest half of exams that was right."""
+        if what not in self.estimable:
+            raise InvalidArgument("what", " or ".join(map(repr, self.estimable)), repr(what)[:60])
+        latest = np.array([exam.score for exam in exams[len(exams) // 2 :]], dtype=np.float64)
+        return estimates.proportion(latest, len(predicted))
 
     # -- forecasts --------------------------------------------------------------------------------
 

@@ -10,7 +10,20 @@ import numpy as np
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone._common.validate import as_count
-from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View, listed, named, objects
+from askone.campaign.kinds.base import (
+    FIRST_EXAM,
+    SCATTER,
+    Columns,
+    Exam,
+    ExamPlan,
+    Kind,
+    Smooth,
+    Truth,
+    View,
+    listed,
+    named,
+    objects,
+)
 from askone.campaign.settings.section import Attributes, Names, about, section
 from askone.labels.classes import Classes, FiniteSpace
 from askone.learners.abilities import probabilities
@@ -95,7 +108,9 @@ class ClassNames(Kind):
         parts = {"set": None if question.title else members}
         return View("set", parts, mark={"members": members}, probability=question.probability)
 
-    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
+    def exam(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Exam | None:
         """Return "Is it f(x)?", which is right as often as the model is; or one of the attributes or sets by lot."""
         space, learnt = learner.space, learner.count(state)
         if not isinstance(space, FiniteSpace):
@@ -103,10 +118,10 @@ class ClassNames(Kind):
         best = space.decode(learner.predict(state, x[None]), x[None])[0, 0]
         prescribed = [*space.attributes, *space.sets]
         if not prescribed:
-            return Exam(Subset((best,), wording=space.wording, learnt=learnt), (0.0, 1.0))
+            return Exam(Subset((best,), wording=space.wording, learnt=learnt), (0.0, 1.0), predicted=best)
         title, members = prescribed[min(int(uniform[0] * len(prescribed)), len(prescribed) - 1)]
         question = Subset(tuple(members), title, wording=space.wording, learnt=learnt)
-        return Exam(question, (0.0, 1.0) if best in members else (1.0, 0.0))
+        return Exam(question, (0.0, 1.0) if best in members else (1.0, 0.0), predicted=best)
 
     @property
     def columns(self) -> Columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, final
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
-from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View
+from askone.campaign.kinds.base import FIRST_EXAM, SCATTER, Columns, Exam, ExamPlan, Kind, Smooth, Truth, View
+from askone.campaign.kinds.number_exam import Above, laplace, number_exam, rounded, usual_error
 from askone.campaign.settings.section import Words, about, section
 from askone.errors import InvalidArgument
 from askone.labels.number import Real
@@ -19,24 +20,23 @@ from askone.labels.wording import YES_NO, Wording, number_text
 from askone.learners.abilities import Forecasts, able, deviation, interval, space_at
 from askone.learners.base import Learner
 from askone.questions.base import Question
+from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
 if TYPE_CHECKING:
-    from askone._common import compiled
+    from askone.campaign.kinds import estimates
+    from askone.campaign.kinds.estimates import Estimate, ExamAnswer
     from askone.campaign.settings.settings import LearnerSettings, QuestionSettings, Settings
     from askone.estimators import regressor
     from askone.estimators.learner_choices import defaults
     from askone.estimators.learner_choices.base import LearnerChoice
 else:
-    compiled = lazy_import("askone._common.compiled")
+    estimates = lazy_import("askone.campaign.kinds.estimates")
     regressor = lazy_import("askone.estimators.regressor")
     defaults = lazy_import("askone.estimators.learner_choices.defaults")
 
 _EDGE = 0.01  # of the range, next to its ends, is not asked about
-_USUAL_ERROR = 0.05  # to expect before anything was measured, as a part of the range
-_LEAST_ERROR = 0.002  # that exams reckon with, as a part of the range
-_USUAL_WEIGHT = 4  # exams that the usual error counts for
-_WIDE = 2.5  # W in units of Laplace's scale
+_BEYOND = 20.0  # ranges: nothing lies so far off
 
 
 @final
@@ -61,6 +61,7 @@ class Numbers(Kind):
     is_share: ClassVar[bool] = False
     view_kind: ClassVar[str] = "threshold"
     is_drawn_by_rows: ClassVar[bool] = True
+    estimable: ClassVar[tuple[str, ...]] = ("mean", "median", "share above 30")
     usage: ClassVar[str] = "number (with --low and --high)"
     places: ClassVar[Mapping[str, str]] = {"names": "name"}
     options: ClassVar[Mapping[str, str]] = {
@@ -131,6 +132,16 @@ class Numbers(Kind):
     # -- questions --------------------------------------------------------------------------------
 
     def view(self, question: Question) -> View:
+        if isinstance(question, Between):
+            low, high, words = question.low, question.high, question.wording
+            ends = {
+                "low": number_text(low),
+                "high": number_text(high),
+                "unit": words.unit,
+                "name": words.amount((1.0,)),
+            }
+            mark = {"y": (low + high) / 2, "low": low, "high": high}
+            return View("range", {"range": ends}, mark=mark, density=question.density)
         if not isinstance(question, HalfSpace):
             return super().view(question)
         sign = 1.0 if question.direction[0] > 0 else -1.0
@@ -153,16 +164,20 @@ class Numbers(Kind):
             return question
         sign, low, high = question.direction[0], space.lows[0], space.highs[0]
         inside = sign * min(max(sign * question.threshold, low + _EDGE * (high - low)), high - _EDGE * (high - low))
-        return question if inside == question.threshold else replace(question, threshold=_rounded(space, inside))
+        return question if inside == question.threshold else replace(question, threshold=rounded(space, inside))
 
-    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
-        """Return a threshold near the prediction, see ``threshold_exam``; None before the range is known."""
+    def exam(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Exam | None:
+        """Return a range or a threshold near the prediction, see ``number_exam``; None before the range is known."""
         space = _known_range(learner, state)
         if space is None or space.m > 1:
             return None
-        usual = _USUAL_ERROR * (space.highs[0] - space.lows[0])
-        error = (_USUAL_WEIGHT * usual + sum(scores)) / (_USUAL_WEIGHT + len(scores))
-        return threshold_exam(space, float(learner.predict(state, x[None])[0, 0]), uniform, learner.count(state), error)
+        f = min(max(float(learner.predict(state, x[None])[0, 0]), space.lows[0]), space.highs[0])
+        above = laplace(f, usual_error(space, plan.scores))
+        if able(learner, Forecasts):
+            above = _foretold(learner, state, x, space)
+        return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state))
 
     # -- predictions and forecasts ----------------------------------------------------------------
 
@@ -183,6 +198,10 @@ class Numbers(Kind):
         columns = {"std": spread, "low": low, "high": high}
         told = {name: [None] * len(X) if one is None else one[:, 0].tolist() for name, one in columns.items()}
         return {"prediction": self._within(values).tolist(), **told}
+
+    def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
+        """Return the mean, the median or the share above a threshold (see ``kinds.estimates``)."""
+        return estimates.estimate_number(what, predicted, exams, self.low, self.high)
 
     def _within(self, values: Array) -> Array:
         return values if self.low is None else np.clip(values, self.low, self.high)
@@ -215,43 +234,11 @@ def _known_range(learner: Learner[Any], state: Any) -> Real | None:
     return space if isinstance(space, Real) else None
 
 
-def _rounded(space: Real, threshold: float) -> float:
-    return threshold if space.decimals is None else float(compiled.rounded(threshold, space.decimals))
+def _foretold(learner: Forecasts[Any], state: Any, x: Array, space: Real) -> Above:
+    """Return the model's chance that the label is above a threshold, apart from slips that it reckons with."""
 
+    def said(c: float) -> float:
+        return learner.chance(state, x, HalfSpace((1.0,), c))
 
-def threshold_exam(space: Real, predicted: float, uniform: Array, learnt: int, error: float | None = None) -> Exam:
-    """Return a threshold whose score has the error as its mean.
-
-    With f the prediction and the threshold c of density q on [f - W, f + W], the score 1{y and f lie on different
-    sides of c} / q(c) has the mean min(|y - f|, W).  W is five times the error of late (``error``): far larger errors
-    count as W, and so does a slip of somebody's finger, which without W would count as the whole range.  Half of the
-    thresholds are drawn around the prediction by Laplace's distribution of twice that scale (for errors that fall off
-    exponentially that has the least variance), half uniformly.  A threshold that is rounded to be shown moves the mean
-    by one step of the rounding at most.
-    """
-    low, high = space.lows[0], space.highs[0]
-    f, usual = min(max(predicted, low), high), _USUAL_ERROR * (high - low) if error is None else error
-    s = 2 * min(max(usual, _LEAST_ERROR * (high - low)), 0.25 * (high - low))
-    low, high = max(low, f - _WIDE * s), min(high, f + _WIDE * s)
-    c = low + uniform[1] * (high - low) if uniform[0] < 0.5 else _laplace(f, s, low, high, float(uniform[1]))
-    density = 0.5 / (high - low) + 0.5 * _density(float(c), f, s, low, high)
-    shown = _rounded(space, float(c))
-    question = HalfSpace((1.0,), shown, density=density, wording=space.words, learnt=learnt)
-    weight = 1.0 / density
-    # The uniform half alone has at least the density 0.5 / (high - low), so that no weight is larger.
-    return Exam(question, (0.0, weight) if shown >= f else (weight, 0.0), 2 * (high - low))
-
-
-def _laplace(f: float, s: float, low: float, high: float, u: float) -> float:
-    """Return a draw from Laplace's distribution around f, within [low, high]."""
-    below, above = _mass(f - low, s), _mass(high - f, s)
-    t = u * (below + above) - below
-    return f + math.copysign(-s * math.log1p(-min(abs(t), 1 - 1e-16)), t)
-
-
-def _mass(length: float, s: float) -> float:
-    return -math.expm1(-length / s)
-
-
-def _density(c: float, f: float, s: float, low: float, high: float) -> float:
-    return math.exp(-abs(c - f) / s) / s / (_mass(f - low, s) + _mass(high - f, s))
+    slip = min(said(space.highs[0] + _BEYOND * (space.highs[0] - space.lows[0])), 0.45)
+    return lambda c: (said(c) - slip) / (1 - 2 * slip)

@@ -10,7 +10,20 @@ import numpy as np
 
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
-from askone.campaign.kinds.base import SCATTER, Columns, Exam, Kind, Scores, Smooth, Truth, View, listed, named, objects
+from askone.campaign.kinds.base import (
+    FIRST_EXAM,
+    SCATTER,
+    Columns,
+    Exam,
+    ExamPlan,
+    Kind,
+    Smooth,
+    Truth,
+    View,
+    listed,
+    named,
+    objects,
+)
 from askone.campaign.settings.section import Names, about, section
 from askone.errors import InvalidArgument
 from askone.labels.ranking import Ranking
@@ -81,7 +94,9 @@ class Items(Kind):
         parts = {"pair": {"left": left, "right": right}}
         return View("pair", parts, (left, right), {"first": left, "second": right}, probability=question.probability)
 
-    def exam(self, learner: Learner[Any], state: Any, x: Array, uniform: Array, scores: Scores = ()) -> Exam | None:
+    def exam(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Exam | None:
         """Return a pair drawn uniformly: it agrees with the predicted order as often as (1 + Kendall's tau) / 2."""
         space = learner.space
         if not isinstance(space, Ranking):

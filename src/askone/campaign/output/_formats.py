@@ -1,4 +1,4 @@
-"""Records as files that stream: CSV for spreadsheets, JSON lines and Parquet for programs.
+"""Records as files that stream: CSV for spreadsheets, JSON lines and Parquet for programs.  A door to pyarrow.
 
 A record is a dict of plain values; a file comes as pieces of bytes, a page of records in each, so that memory
 does not grow with the number of records.
@@ -15,14 +15,20 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar, final
 
 from askone._common.validate import as_choice
 from askone.campaign.kinds.base import CellType
-from askone.campaign.output._parquet import ParquetPages
+from askone.errors import MissingExtra
+from askone.store.entries import as_json
+
+try:
+    import pyarrow as pa
+    from pyarrow import parquet
+except ImportError:  # only Parquet files need it, and their writer says so
+    pa = parquet = None
 
 Record = dict[str, Any]
 Column = tuple[str, CellType]
@@ -34,8 +40,6 @@ _BOM = "\ufeff"
 # Also their wide forms, which some spreadsheets take for the plain ones.
 _FORMULA = frozenset("=+-@＝＋－＠")
 _FIRST = frozenset("'\t\r\n")
-as_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-"""Compact JSON: no NaN, letters as they are."""
 
 
 def safe_cell(text: str) -> str:
@@ -98,15 +102,25 @@ def _jsonl_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Itera
 
 
 def _parquet_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:
-    sink = Sink()
-    table = ParquetPages(sink, [(name, "text" if kind == "json" else kind) for name, kind in columns], _GROUP)
+    if parquet is None:
+        raise MissingExtra("Parquet files need pyarrow: pip install 'askone[server]'")
+    text = pa.string()
+    types = {"int": pa.int64(), "float": pa.float64(), "bool": pa.bool_(), "text": text, "json": text}
+    schema = pa.schema([(name, types[kind]) for name, kind in columns])
     nested = [name for name, kind in columns if kind == "json"]
-    for page in pages(records):
-        texts = ({name: as_json(one[name]) for name in nested if one[name] is not None} for one in page)
-        table.write([record | text for record, text in zip(page, texts, strict=True)])
-        if piece := sink.take():
-            yield piece
-    table.close()
+    sink, group = Sink(), list[Any]()
+    with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
+        for page in pages(records):
+            texts = ({name: as_json(one[name]) for name in nested if one[name] is not None} for one in page)
+            rows = [record | text for record, text in zip(page, texts, strict=True)]
+            group.append(pa.RecordBatch.from_pylist(rows, schema=schema))
+            if sum(batch.num_rows for batch in group) >= _GROUP:
+                writer.write_table(pa.Table.from_batches(group, schema))
+                group = []
+            if piece := sink.take():
+                yield piece
+        if group:
+            writer.write_table(pa.Table.from_batches(group, schema))
     yield sink.take()
 
 

@@ -25,12 +25,12 @@ import numpy as np
 
 from askone.campaign.engine import model_builder
 from askone.campaign.engine.projection import Projection
-from askone.campaign.output._formats import PAGE, Record, Sink, as_json, pages
+from askone.campaign.output._formats import PAGE, Record, Sink, pages
 from askone.campaign.output.export import log_line, until
 from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.zip_archive import Archive, ArchiveLimits, opened, refuse
 from askone.errors import InvalidArgument, InvalidFile, UnknownCampaign
-from askone.store.entries import BEGINNING, Entry, Row, Seat, body, chain, entry_from_json
+from askone.store.entries import BEGINNING, Entry, Row, Seat, as_json, body, chain, entry_from_json
 from askone.store.notices import Began, Grown
 from askone.store.store import Store
 from askone.version import __version__

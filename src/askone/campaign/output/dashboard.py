@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from askone.campaign.engine.measurement import FIRST, Measured, continued, curve
+from askone.campaign.engine.drift import drift
+from askone.campaign.engine.measurement import FIRST, Measured, Scored, continued, curve, reached
 from askone.campaign.engine.projection import Projection
 from askone.campaign.kinds.base import Kind
 from askone.campaign.settings.settings import Settings
@@ -57,7 +59,7 @@ def finished(projection: Projection) -> str | None:
         return None
     if projection.budget is not None and projection.seats_asked + projection.overlap > projection.budget:
         return "budget"
-    return None if projection.rowless or projection.next_rows(1) else "rows"
+    return None if projection.rowless or projection.pool.any_left() else "rows"
 
 
 def said(projection: Projection) -> dict[str, int]:
@@ -68,22 +70,35 @@ def said(projection: Projection) -> dict[str, int]:
 
 def points(projection: Projection, labels: Kind) -> list[Measured]:
     """Return the measured error along the campaign, from answers alone (see ``measurement``)."""
-    scores = [(place, score[answer], max(score)) for place, score, answer, _ in _scored(projection)]
-    return curve(scores, share=labels.is_share)
+    return curve(list(_scored(projection)), projection.slips.of_majority(projection.overlap), labels.is_share)
 
 
-def _scored(projection: Projection) -> Iterator[tuple[int, tuple[float, float], bool, float | None]]:
-    """Of each exam: after how many answers, what a no and a yes score, the answer, and the most it could be."""
+def _scored(projection: Projection) -> Iterator[Scored]:
+    """Yield what the exams scored, in the order of their answers."""
     for place, lesson in enumerate(projection.lessons.all, start=1):
         asking = projection.asked[lesson.number]
         if asking.score is not None:
-            yield place, asking.score, lesson.answer, asking.most
+            bounds = math.inf if asking.most is None else asking.most, asking.heaviest or math.inf
+            yield Scored(place, asking.score[lesson.answer], asking.score[not lesson.answer], *bounds)
 
 
-def errors(projection: Projection, labels: Kind) -> list[tuple[float, float]]:
-    """Return what each exam says of the error, and the most that it could have said; of a share, what lacks to 1."""
-    found = ((score[answer], most) for _, score, answer, most in _scored(projection) if most is not None)
-    return [(1 - value if labels.is_share else value, most) for value, most in found]
+def is_reached(projection: Projection, labels: Kind, target: float) -> bool:
+    """Return whether the exams say that the error, of a share what lacks to 1, is below a target."""
+    found = [one for one in _scored(projection) if math.isfinite(one.most)]
+    if labels.is_share:
+        found = [one._replace(score=1 - one.score, other=1 - one.other) for one in found]
+    return reached(found, target, projection.slips.of_majority(projection.overlap).least)
+
+
+def drifting(projection: Projection, settings: Settings) -> dict[str, float] | None:
+    """Return the errors at earlier and at later rows, where rows come in file order and the later are clearly worse."""
+    if settings.ask.order != "file":
+        return None
+    asked = ((projection.asked[lesson.number], lesson.answer) for lesson in projection.lessons.all)
+    scores = [(one.position, one.score[answer]) for one, answer in asked if one.score is not None]
+    is_share = settings.labels.is_share
+    found = drift([(position, 1 - score if is_share else score) for position, score in scores])
+    return None if found is None else found._asdict()
 
 
 def measured(projection: Projection, settings: Settings) -> dict[str, Any]:
@@ -101,7 +116,7 @@ def measured(projection: Projection, settings: Settings) -> dict[str, Any]:
         "waiting": None if found else {"have": sum(1 for _ in _scored(projection)), "need": FIRST},
     }
     forecast = None if ahead is None else {"points": [[p.n, p.low, p.value, p.high] for p in ahead]}
-    return {"curve": learning, "forecast": forecast}
+    return {"curve": learning, "forecast": forecast, "drift": drifting(projection, settings)}
 
 
 def spent(projection: Projection, settings: Settings) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Export a campaign's answers, predictions and log as files.
 
-Each comes as pieces of bytes (``..._chunks``, for a stream over HTTP) or is written to a file (``write_...``).
-Memory does not grow with the number of answers, but for the names of those taken back.  An export is what the
-log was when it began: answers that come meanwhile are not in it.
+Each comes as pieces of bytes, for a stream over HTTP or ``file.writelines``.  Memory does not grow with the number of
+answers, but for the names of those taken back.  An export is what the log was when it began: answers that come
+meanwhile are not in it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import TYPE_CHECKING, BinaryIO, final
+from typing import TYPE_CHECKING, final
 
 from askone.campaign.kinds.base import Kind
 from askone.campaign.output._formats import Column, Record, file_chunks, pages
@@ -159,11 +159,6 @@ def answer_chunks(store: Store, name: str, form: str) -> Iterator[bytes]:
     return file_chunks(answers(store, name), ANSWER_COLUMNS, form)
 
 
-def write_answers(store: Store, name: str, form: str, out: BinaryIO) -> None:
-    """Write all answers into a binary file."""
-    out.writelines(answer_chunks(store, name, form))
-
-
 def predictions(campaign: Campaign, size: int = BLOCK, progress: Progress | None = None) -> Iterator[Record]:
     """Yield what the model says of every row; keys as in ``prediction_columns``, None where a kind has none."""
     rows, done = campaign.store.campaign(campaign.name).rows, 0
@@ -187,11 +182,6 @@ def prediction_chunks(campaign: Campaign, form: str, progress: Progress | None =
     return file_chunks(predictions(campaign, progress=progress), prediction_columns(campaign.settings.labels), form)
 
 
-def write_predictions(campaign: Campaign, form: str, out: BinaryIO) -> None:
-    """Write all predictions into a binary file."""
-    out.writelines(prediction_chunks(campaign, form))
-
-
 def log_line(entry: Entry) -> str:
     """Return an entry as a line: the text that is chained, with its hash as the last field."""
     return f'{body(entry)[:-1]},"hash":"{entry.hash}"}}\n'
@@ -202,8 +192,3 @@ def log_chunks(store: Store, name: str) -> Iterator[bytes]:
     end, _ = store.head(name)
     for page in pages(until(store.entries(name), end)):
         yield "".join(map(log_line, page)).encode()
-
-
-def write_log(store: Store, name: str, out: BinaryIO) -> None:
-    """Write the whole log into a binary file."""
-    out.writelines(log_chunks(store, name))

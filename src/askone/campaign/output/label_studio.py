@@ -15,13 +15,13 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, final
 
 from askone.campaign.kinds.base import Kind
-from askone.campaign.output._formats import Record, as_json, pages
+from askone.campaign.output._formats import Record, pages
 from askone.campaign.output.export import begun_settings, fate, iso, until
 from askone.campaign.settings.settings import Settings
 from askone.errors import CampaignClosed, InvalidFile
 from askone.questions.base import Question
 from askone.session.log import Answered, Asked
-from askone.store.entries import Entry, Row, Seat
+from askone.store.entries import Entry, Row, Seat, as_json
 from askone.store.store import Store, Transaction
 
 if TYPE_CHECKING:  # it comes opened
@@ -73,11 +73,6 @@ def task_chunks(store: Store, name: str) -> Iterator[bytes]:
         yield (("\n" if first else ",\n") + ",\n".join(texts)).encode()
         first = False
     yield b"\n]\n"
-
-
-def write_tasks(store: Store, name: str, out: BinaryIO) -> None:
-    """Write all questions into a binary file of tasks."""
-    out.writelines(task_chunks(store, name))
 
 
 def _tasks(store: Store, name: str) -> Iterator[_Task]:

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Final, TypeVar, dataclass_transform
+from typing import Annotated, Any, Final, Literal, TypeVar, dataclass_transform
 
-from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError
 from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 
@@ -181,5 +181,9 @@ Names = Annotated[tuple[Name, ...], PlainValidator(_names)]
 """Names of classes or items."""
 Attributes = Annotated[tuple[tuple[str, tuple[Name, ...]], ...] | None, PlainValidator(_attributes)]
 """Titles, each with the classes that have it; from a table or a list of pairs."""
+RowOrder = Annotated[
+    Literal["random", "file", "uncertain"], BeforeValidator(lambda order: "file" if order == "stream" else order)
+]
+"""In which order rows are asked about; "stream" is what version 0.1 called "file"."""
 Answers = Annotated[tuple[str, str], PlainValidator(_answers)]
 """The words for yes and for no."""

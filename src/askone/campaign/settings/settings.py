@@ -32,7 +32,18 @@ from askone.campaign.kinds.number import Numbers as Numbers
 from askone.campaign.kinds.order import Items as Items
 from askone.campaign.kinds.registry import KINDS
 from askone.campaign.settings._toml import to_toml
-from askone.campaign.settings.section import Answers, ColumnNames, Line, Prose, Words, about, plain, section, unknown
+from askone.campaign.settings.section import (
+    Answers,
+    ColumnNames,
+    Line,
+    Prose,
+    RowOrder,
+    Words,
+    about,
+    plain,
+    section,
+    unknown,
+)
 from askone.errors import InvalidArgument
 from askone.labels.base import Space
 from askone.labels.wording import YES_NO
@@ -100,10 +111,16 @@ class AskSettings:
         ),
     ] = 0.0
     exam_share: Annotated[float, about("share of questions that measure the model", ge=0, le=0.9)] = 0.15
+    exams: Annotated[
+        Literal["error", "mean", "both"],
+        about(
+            'what they measure, for numbers: "error": the model\'s; "mean": the labels\' as well, less exactly; "both"'
+        ),
+    ] = "error"
     order: Annotated[
-        Literal["stream", "uncertain"],
-        about('"stream": rows as they come; "uncertain": those that should tell most'),
-    ] = "stream"
+        RowOrder,
+        about('"random": rows by lot; "file": as they come, for live streams; "uncertain": those that tell most'),
+    ] = "random"
     lease_seconds: Annotated[float, about("how long a question is held for a person who is silent", ge=1, le=_DAY)] = (
         60.0
     )

@@ -7,7 +7,7 @@ from typing import Final
 from askone.campaign.kinds.registry import KINDS, UNSURE
 from askone.campaign.settings.settings import RowSettings, Settings
 from askone.campaign.tables.base import Table
-from askone.campaign.tables.image_folder import IMAGE, ImageTable
+from askone.campaign.tables.image_tables import IMAGE, ImageTable
 
 _KEYS: Final = ("id", "key", "uuid", "guid", "index", "sku", "isbn", "ean", "name", "file", "filename")
 _GOLD: Final = ("gold", "label", "target", "truth", "y", "answer", "class")

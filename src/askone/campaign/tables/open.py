@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from askone.campaign.tables._csv import CsvTable
-from askone.campaign.tables._image_zip import ImageZip
 from askone.campaign.tables._json_lines import JsonLines
 from askone.campaign.tables._parquet import ParquetTable
 from askone.campaign.tables.base import LIMITS, Limits, Table
-from askone.campaign.tables.image_folder import ImageFolder
+from askone.campaign.tables.image_tables import ImageFolder, ImageZip
 from askone.errors import InvalidFile, MissingExtra
 
 _PARQUET: Final = b"PAR1"

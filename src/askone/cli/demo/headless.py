@@ -15,8 +15,8 @@ from rich.table import Table
 from askone._common.validate import as_count
 from askone.campaign.campaign import Campaign
 from askone.cli.console import progress
-from askone.cli.demo.flats import flats
-from askone.cli.demo.play import make, play
+from askone.cli.demo.annotators import make, play
+from askone.cli.demo.tasks import flats
 from askone.store.open import open_store
 
 PEOPLE = 8
@@ -75,10 +75,9 @@ def _table(lines: list[dict[str, Any]]) -> Table:
         table.add_column(name, justify="right")
     for line in lines:
         found = line["measured"]
-        shown = ("not yet", "") if found is None else (f"{found['value']:,.0f}", f"{_half(found):,.0f}")
+        shown = ("not yet", "")
+        if found is not None:
+            half = max(found["high"] - found["value"], found["value"] - found["low"])
+            shown = (f"{found['value']:,.0f}", f"{half:,.0f}")
         table.add_row(str(line["answers"]), *shown, f"{line['true']:,.0f}")
     return table
-
-
-def _half(point: Mapping[str, float]) -> float:
-    return max(point["high"] - point["value"], point["value"] - point["low"])

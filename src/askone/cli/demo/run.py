@@ -17,16 +17,12 @@ from rich.console import Console
 
 from askone._common.validate import as_count, as_number
 from askone.cli import console as printing
-from askone.cli.demo.annotators import Crowd, SimulatedPerson
-from askone.cli.demo.base import DemoTask, Flipping
-from askone.cli.demo.digits import FLIP, digits
-from askone.cli.demo.drinks import drinks
-from askone.cli.demo.flats import flats
+from askone.cli.demo.annotators import Crowd, SimulatedPerson, make, play
 from askone.cli.demo.headless import headless
-from askone.cli.demo.play import make, play
+from askone.cli.demo.tasks import FLIP, DemoTask, Flipping, digits, drinks, flats
 from askone.server.config import ServerConfig
 from askone.server.runner import require_free, serve
-from askone.server.security.tokens import TOKEN, digest, new_id, new_secret
+from askone.server.security.tokens import digest, issue_token, new_id, new_secret
 from askone.store.open import open_store
 from askone.store.store import Store
 
@@ -122,10 +118,9 @@ def hired(store: Store, tasks: list[DemoTask], demo: Demo) -> list[SimulatedPers
         for place, task in enumerate(tasks):
             if accounts.role_in(task.name, person) is None:
                 accounts.add_member(task.name, person, "annotator")
-            secret, ends = new_secret(TOKEN), time.time() + 3600 * _HOURS
-            accounts.add_token(new_id("t"), digest(secret), secret[:9], person, ("answer",), ends, "demonstration")
+            _, token = issue_token(accounts, person, ("answer",), time.time() + 3600 * _HOURS, "demonstration")
             knowledge = Flipping(task.knowledge, FLIP) if task.name == "digits" else task.knowledge
-            found.append(SimulatedPerson(task.name, secret, knowledge, 100 * number + place))
+            found.append(SimulatedPerson(task.name, token, knowledge, 100 * number + place))
     return found
 
 

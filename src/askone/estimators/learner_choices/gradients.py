@@ -17,7 +17,7 @@ from askone.labels.ranking import Ranking
 from askone.learners import step_rules
 from askone.learners.base import Learner
 from askone.learners.gradients.base import Gradient
-from askone.learners.gradients.half_space import FAMILY_NAMES, pair
+from askone.learners.gradients.half_space import FAMILY_NAMES, WeakGradient, pair
 from askone.learners.gradients.ranking import RANK_FAMILIES, RANK_LOSSES, rank_strategy
 from askone.learners.gradients.subset import SET_FAMILIES, set_strategy
 from askone.learners.models.linear import FeatureModel
@@ -26,9 +26,12 @@ from askone.learners.paper.game import GameLearner
 from askone.learners.paper.generic import GenericSGD
 from askone.learners.rls.pseudo_labels import PseudoLabels, PseudoMeans
 from askone.learners.sgd.sgd import SGDLearner
+from askone.learners.sgd.step_search import StepSearch
 from askone.learners.sgd.surrogate import Surrogate
 
 _MEDIAN_ONLY = ("sphere", "coordinates", "passive")
+_FACTORS = tuple(3.0**k for k in range(-3, 4))  # of the default step
+_BITS, _MOST_BITS = 600, 2000  # answers that choose among them
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -36,12 +39,14 @@ class GradientChoice(FeatureChoice):
     """A choice that takes steps against gradients: see ``SGD`` for its arguments."""
 
     step: str | step_rules.StepRule = "auto"
-    gamma: float | None = None
+    gamma: float | str | None = None
     average: str | step_rules.Average = "auto"
     ridge: float = 0.0
 
     def _parts(self, setup: Setup, step: str | step_rules.StepRule, average: str) -> tuple[Any, ...]:
         """Make the model, the step rule and the average; ``step`` and ``average`` are what "auto" means."""
+        if isinstance(self.gamma, str):
+            raise incompatible("gamma", self.gamma, "it is chosen for SGD of numbers alone", [None])
         rule = make_step(step if _auto(self.step) else self.step, self.gamma, setup.horizon)
         return self._model(setup), rule, make_average(average if _auto(self.average) else self.average), self.ridge
 
@@ -79,10 +84,12 @@ class SGD(GradientChoice):
     step : "auto", "sqrt", "constant", "theorem", "adagrad", "adagrad-diagonal", "dog", "dowg", "coin", or a
         ``StepRule``
         "auto" is "sqrt", and for classes "dog" starting at distance 1.
-    gamma : number or None
-        The step's size, where it has one (None: its default).
+    gamma : number, "auto" or None
+        The step's size, where it has one (None: its default).  "auto", for numbers: the best of seven from 1/27 to 27
+        times the default, chosen from a fifth of the questions (up to 2,000; 600 where their number is not known)
+        without a label (see ``StepSearch``).
     average : "auto", "uniform", "tail", "polynomial", "none", or an ``Average``
-        "auto" is "uniform" for numbers, else "polynomial".
+        "auto" is "uniform" for numbers (with gamma="auto" ``Polynomial(2)``), else "polynomial".
     ridge : number
         lambda of lambda |theta|^2, in true gradient units.
     """
@@ -126,9 +133,28 @@ class SGD(GradientChoice):
         return Surrogate(strategy, *self._parts(setup, "sqrt", "polynomial"))
 
     def _of_numbers(self, setup: Setup) -> Learner[Any]:
+        if _auto(self.gamma):
+            return self._searching(setup)
         model, *steps = self._parts(setup, "sqrt", "uniform")
         gradient = self._gradient(number_loss(self.loss, setup), setup)
         return calibrated(SGDLearner(setup.space, model, gradient, *steps), self.calibration, setup)
+
+    def _searching(self, setup: Setup) -> Learner[Any]:
+        gradient = self._gradient(number_loss(self.loss, setup), setup)
+        if isinstance(self.step, step_rules.StepRule) or not isinstance(gradient, WeakGradient) or setup.space.bundles:
+            raise incompatible("gamma", "auto", "a step of one's own, full labels or bundles", [None])
+        name = "sqrt" if _auto(self.step) else self.step
+        # Long steps start badly and end well: an average that forgets the start shows early which will be best.
+        average = step_rules.Polynomial(2.0) if _auto(self.average) else make_average(self.average)
+        model = self._model(setup)
+        usual = 1.0 if name == "theorem" else make_step(name, None, setup.horizon).gamma
+        members = tuple(
+            SGDLearner(setup.space, model, gradient, make_step(name, factor * usual, setup.horizon), average, self.ridge)
+            for factor in _FACTORS
+        )
+        bits = _BITS if setup.horizon is None else max(1, min(setup.horizon // 5, _MOST_BITS))
+        search = StepSearch(members, favourite=len(members) // 2, bits=bits)
+        return calibrated(search, self.calibration, setup)
 
     def _gradient(self, loss: Loss, setup: Setup) -> Gradient:
         space: Real = setup.space

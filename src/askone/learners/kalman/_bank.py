@@ -123,7 +123,7 @@ class FullBank(Bank):
 
     def means(self) -> Array:
         """Return mu + L r."""
-        return np.asarray(self.mean + (self.factor @ self.moved[:, :, None])[:, :, 0])
+        return np.asarray(self.mean + _compiled.moved_by(self.factor, self.moved))
 
     def seen(self, features: Array, place: Array) -> tuple[Array, Array]:
         at, spread = (np.empty((len(place), features.shape[1])) for _ in "ab")
@@ -132,10 +132,7 @@ class FullBank(Bank):
 
     def roots(self, k: int, features: Array) -> Array:
         """See ``Bank.roots``: L^T x."""
-        Y = features @ self.factor[k]
-        for j in range(self.pending):
-            Y -= self.gains[k, j] * np.outer(Y @ self.steps[k, j], self.steps[k, j])
-        return np.asarray(Y)
+        return _compiled.pulled(features, self.factor[k], self.steps[k], self.gains[k], self.pending)
 
     def opened(self, rows: int) -> FullBank:
         """Copy the matrices only if they are due to change."""

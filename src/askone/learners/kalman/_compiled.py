@@ -20,14 +20,14 @@ import math
 
 import numpy as np
 
-from askone._common.compiled import dot, hazard, jit, jit_sum, rounded
+from askone._common.arithmetic import exp, expm1, hazard, log, normal
+from askone._common.compiled import add_product, dot, jit, product, rounded, row_dots
 from askone._common.types import Array
 from askone.learners.step_loops import SKIPPED, UNKNOWN
 
 PENDING = 16
 """Updates that are kept beside L."""
-_ROOT_2 = math.sqrt(2.0)
-_ROOT_2PI = math.sqrt(2.0 * math.pi)
+_PINNED = 1e5  # deviations: beyond, a number is known to lie at the nearer end
 _TAIL = -6.0  # below, h + z is a difference of nearly equal numbers
 
 
@@ -40,20 +40,53 @@ def answered(z: float, flip: float) -> tuple[float, float, float]:
     """
     if z < _TAIL and flip == 0.0:
         log_chance, h, excess = hazard(z)
-        return math.exp(log_chance), h, h * excess
-    normal = math.exp(-0.5 * z * z) / _ROOT_2PI
-    chance = flip + (1.0 - 2.0 * flip) * 0.5 * math.erfc(-z / _ROOT_2)
-    h = (1.0 - 2.0 * flip) * normal / chance
+        return exp(log_chance), h, h * excess
+    density, below = normal(z)
+    chance = flip + (1.0 - 2.0 * flip) * below
+    h = (1.0 - 2.0 * flip) * density / chance
     return chance, h, h * (h + z)
 
 
-@jit_sum
+@jit
+def answered_between(e: float, za: float, zb: float, flip: float) -> tuple[float, float, float]:
+    """Return (Z, slope, taken) of the answer (e: 1 or -1) whether a number lies between za and zb deviations.
+
+    With P = Phi(zb) - Phi(za) and Z = pi + (1 - 2 pi) P for yes, 1 - Z for no, the derivatives of log Z by the mean,
+    in deviations, move mean and variance as those of a half-space do:
+
+        slope = e (1 - 2 pi) (N(za) - N(zb)) / Z ,     taken = slope^2 - e (1 - 2 pi) (za N(za) - zb N(zb)) / Z .
+
+    "No" may leave more variance than there was: taken is below 0 then.
+
+    >>> [round(value, 6) for value in answered_between(1.0, -1.0, 1.0, 0.0)]
+    [0.682689, 0.0, 0.708874]
+    """
+    if e > 0.0 and flip == 0.0 and max(za, -zb) > 0.0:  # in parts of the nearer end's tail, however far out it is
+        mirror, near, far = (1.0, za, zb) if za > 0.0 else (-1.0, -zb, -za)
+        log_near, h_near, _ = hazard(-near)
+        log_far, h_far, _ = hazard(-far)
+        inside = max(-expm1(log_far - log_near), 1e-300)
+        h_far *= 1.0 - inside
+        slope = (h_near - h_far) / inside
+        taken = slope * slope - (near * h_near - far * h_far) / inside if near < _PINNED else 1.0
+        return exp(log_near) * inside, mirror * slope, min(max(taken, 0.0), 1.0)
+    density_a, below_a = normal(za)
+    density_b, below_b = normal(zb)
+    inside = below_b - below_a if e > 0.0 else below_a + normal(-zb)[1]
+    chance = flip + (1.0 - 2.0 * flip) * inside
+    if chance < 1e-290:  # outside of all that is plausible: beyond the nearer end
+        side = 1.0 if zb < -za else -1.0
+        chance, h, taken = answered(-zb if side > 0.0 else za, 0.0)
+        return chance, side * h, taken
+    sure = e * (1.0 - 2.0 * flip) / chance
+    slope = sure * (density_a - density_b)
+    return chance, slope, slope * slope - sure * (za * density_a - zb * density_b)
+
+
+@jit
 def _reflect(vector: Array, a: Array, g: float) -> None:
     """(I - g a a^T) vector, in place."""
-    along = 0.0
-    for i in range(a.shape[0]):
-        along += a[i] * vector[i]
-    along *= g
+    along = g * dot(a, vector)
     for i in range(a.shape[0]):
         vector[i] -= along * a[i]
 
@@ -65,20 +98,40 @@ def weights_of(evidence: Array, out: Array) -> None:
     for k in range(evidence.shape[0]):
         best = max(best, evidence[k])
     for k in range(evidence.shape[0]):
-        out[k] = math.exp(evidence[k] - best)
+        out[k] = exp(evidence[k] - best)
         total += out[k]
     for k in range(evidence.shape[0]):
         out[k] /= total
 
 
-@jit_sum
+@jit
+def moved_by(factor: Array, moved: Array) -> Array:
+    """Return L r of every filter."""
+    out = np.empty(moved.shape)
+    for k in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            out[k, i] = dot(factor[k, i], moved[k])
+    return out
+
+
+@jit
+def pulled(features: Array, factor: Array, steps: Array, gains: Array, done: int) -> Array:
+    """L_now^T x of one filter at some rows."""
+    Y = product(features, factor)
+    for i in range(Y.shape[0]):
+        for j in range(done):
+            _reflect(Y[i], steps[j], gains[j])
+    return Y
+
+
+@jit
 def look(
     features: Array, place: Array, mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, done: int,
     at: Array, spread: Array,
 ) -> None:  # fmt: skip
     """<x, mu> and x^T S x of every filter at some rows: at and spread are K x n (features: maps x n x p)."""
     for k in range(place.shape[0]):
-        Y = np.dot(features[place[k]], factor[k])
+        Y = product(features[place[k]], factor[k])
         for i in range(Y.shape[0]):
             at[k, i] = dot(features[place[k], i], mean[k]) + dot(Y[i], moved[k])
             for j in range(done):
@@ -88,13 +141,14 @@ def look(
 
 @jit
 def _put(
-    i: int, at: Array, evidence: Array, weights: Array, center: float, scale: float, decimals: int,
+    i: int, at: Array, evidence: Array, weights: Array,
+    center: float, scale: float, low: float, high: float, decimals: int,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> float:  # fmt: skip
     """Ask about row i where nobody has, and have it answered: 1 for yes, -1 for no, 0 for a skip."""
     if answers[i] == UNKNOWN or answers[i] == SKIPPED:
         weights_of(evidence, weights)
-        asked = dot(weights, at) * scale + center
+        asked = min(max(dot(weights, at) * scale + center, low), high)
         if decimals < 99:
             asked = rounded(asked, decimals)
         thresholds[i] = (asked - center) / scale
@@ -104,30 +158,39 @@ def _put(
     return 1.0 if answers[i] == 1 else -1.0
 
 
-@jit_sum
+@jit
+def _heard(e: float, at: float, root: float, threshold: float, upper: float, flip: float) -> tuple[float, float, float]:
+    """Return (Z, slope, taken) of an answer: above the threshold, and below the upper end where there is one?"""
+    if upper < np.inf:
+        return answered_between(e, (threshold - at) / root, (upper - at) / root, flip)
+    chance, h, taken = answered(e * (at - threshold) / root, flip)
+    return chance, e * h, taken
+
+
+@jit
 def advance(
-    features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float,
+    features: Array, place: Array, noise: Array, flip: Array, lean: float, lapse: float,
     mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int,
-    extra: float, center: float, scale: float, decimals: int,
+    upper: float, extra: float, center: float, scale: float, low: float, high: float, decimals: int,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> int:  # fmt: skip
     """Learn about some rows, one after the other, in place; at most PENDING - done of them.
 
     A row whose answer is UNKNOWN is asked at the filters' mean, its threshold rounded in the user's
-    units, c scale + center, and answered by what is hidden.  ``lean`` is Phi^-1(tau), ``extra`` the
-    variance of what else the answer depends on.  Returns how many answers are pending.
+    units, c scale + center, within low and high, and answered by what is hidden.  ``lean`` is Phi^-1(tau),
+    ``upper`` the other end of the question (inf: it has none), ``extra`` the variance of what else the answer
+    depends on.  Returns how many answers are pending.
     """
     K, p = mean.shape
     n = features.shape[1]
-    Y, F = np.empty((K, n, p)), np.empty((K, n))
+    Y = np.zeros((K, n, p))
     for k in range(K):
-        Y[k] = np.dot(features[place[k]], factor[k])
-        F[k] = np.dot(features[place[k]], mean[k])
+        add_product(features[place[k]], factor[k], Y[k])
     at, weights, back = np.empty(K), np.empty(K), np.empty(p)
     for i in range(n):
         for k in range(K):
-            at[k] = F[k, i] + dot(Y[k, i], moved[k])
-        e = _put(i, at, evidence, weights, center, scale, decimals, hidden, flips, thresholds, answers)
+            at[k] = dot(features[place[k], i], mean[k]) + dot(Y[k, i], moved[k])
+        e = _put(i, at, evidence, weights, center, scale, low, high, decimals, hidden, flips, thresholds, answers)
         if e == 0.0:
             continue
         for k in range(K):
@@ -136,34 +199,33 @@ def advance(
                 _reflect(y, steps[k, j], gains[k, j])
             q = dot(y, y)
             v = q + noise[k] * noise[k] + extra
-            z = e * (at[k] - lean * noise[k] - thresholds[i]) / math.sqrt(v)
-            chance, h, taken = answered(z, flip)
+            chance, slope, taken = _heard(e, at[k] - lean * noise[k], math.sqrt(v), thresholds[i], upper, flip[k])
             b = taken / v
             g = b / (1.0 + math.sqrt(max(1.0 - b * q, 1e-12)))
             for j in range(p):
                 back[j] = y[j]
             for j in range(done - 1, -1, -1):
                 _reflect(back, steps[k, j], gains[k, j])
-            a = e * h / math.sqrt(v)
+            a = slope / math.sqrt(v)
             for j in range(p):
                 steps[k, done, j] = y[j]
                 moved[k, j] += a * back[j]
             gains[k, done] = g
-            evidence[k] += math.log((1.0 - 2.0 * lapse) * chance + lapse)
+            evidence[k] += log((1.0 - 2.0 * lapse) * chance + lapse)
         done += 1
     return done
 
 
-@jit_sum
+@jit
 def settle(mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, done: int) -> None:
     """mu <- mu + L r, L <- L P, in place; then nothing is pending.
 
     P = I - A^T T A for the rows a_j of A and a triangular T, so that two matrix products do it.
     """
+    mean += moved_by(factor, moved)
     for k in range(mean.shape[0]):
-        mean[k] += np.dot(factor[k], moved[k])
         A = steps[k, :done]
-        gram, T = np.dot(A, A.T), np.zeros((done, done))
+        gram, T = row_dots(A, A), np.zeros((done, done))
         for j in range(done):
             g = gains[k, j]
             for i in range(j):
@@ -172,28 +234,26 @@ def settle(mean: Array, factor: Array, steps: Array, gains: Array, moved: Array,
                     along += T[i, h] * gram[h, j]
                 T[i, j] = -g * along
             T[j, j] = g
-        factor[k] -= np.dot(np.dot(factor[k], A.T), np.dot(T, A))
+        add_product(row_dots(factor[k], A), product(-T, A), factor[k])
         moved[k] = 0.0
 
 
-@jit_sum
+@jit
 def look_diagonal(features: Array, place: Array, mean: Array, deviation: Array, at: Array, spread: Array) -> None:
     """``look`` where S is diagonal, the squares of ``deviation`` (K x p)."""
     for k in range(place.shape[0]):
         for i in range(features.shape[1]):
             x = features[place[k], i]
             at[k, i] = dot(x, mean[k])
-            q = 0.0
-            for j in range(x.shape[0]):
-                q += (deviation[k, j] * x[j]) ** 2
-            spread[k, i] = q
+            y = deviation[k] * x
+            spread[k, i] = dot(y, y)
 
 
-@jit_sum
+@jit
 def advance_diagonal(
-    features: Array, place: Array, noise: Array, lean: float, flip: float, lapse: float,
+    features: Array, place: Array, noise: Array, flip: Array, lean: float, lapse: float,
     mean: Array, deviation: Array, evidence: Array,
-    extra: float, center: float, scale: float, decimals: int,
+    upper: float, extra: float, center: float, scale: float, low: float, high: float, decimals: int,
     hidden: Array, flips: Array, thresholds: Array, answers: Array,
 ) -> int:  # fmt: skip
     """Return ``advance`` where S is kept diagonal: O(p) an answer.  Returns how many answers were learnt.
@@ -201,27 +261,25 @@ def advance_diagonal(
     Of S - b S x x^T S the diagonal is kept, S_jj (1 - b S_jj x_j^2), which is positive as b x^T S x < 1.
     """
     K, p = mean.shape
-    at, weights = np.empty(K), np.empty(K)
+    at, weights, y = np.empty(K), np.empty(K), np.empty(p)
     learnt = 0
     for i in range(features.shape[1]):
         for k in range(K):
             at[k] = dot(features[place[k], i], mean[k])
-        e = _put(i, at, evidence, weights, center, scale, decimals, hidden, flips, thresholds, answers)
+        e = _put(i, at, evidence, weights, center, scale, low, high, decimals, hidden, flips, thresholds, answers)
         if e == 0.0:
             continue
         for k in range(K):
             x = features[place[k], i]
-            q = 0.0
             for j in range(p):
-                q += (deviation[k, j] * x[j]) ** 2
-            v = q + noise[k] * noise[k] + extra
-            z = e * (at[k] - lean * noise[k] - thresholds[i]) / math.sqrt(v)
-            chance, h, taken = answered(z, flip)
-            a, b = e * h / math.sqrt(v), taken / v
+                y[j] = deviation[k, j] * x[j]
+            v = dot(y, y) + noise[k] * noise[k] + extra
+            chance, slope, taken = _heard(e, at[k] - lean * noise[k], math.sqrt(v), thresholds[i], upper, flip[k])
+            a, b = slope / math.sqrt(v), taken / v
             for j in range(p):
                 variance = deviation[k, j] * deviation[k, j]
                 mean[k, j] += a * variance * x[j]
                 deviation[k, j] *= math.sqrt(max(1.0 - b * variance * x[j] * x[j], 1e-12))
-            evidence[k] += math.log((1.0 - 2.0 * lapse) * chance + lapse)
+            evidence[k] += log((1.0 - 2.0 * lapse) * chance + lapse)
         learnt += 1
     return learnt

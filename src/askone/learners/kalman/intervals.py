@@ -24,11 +24,12 @@ from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts
 from askone.labels.number import Real
-from askone.learners.abilities import Forecasts, HasDeviation, HasInterval, HasRange, Streams, TakesSlopes
+from askone.learners.abilities import HasDeviation, HasInterval, HasRange, Streams, TakesRanges, TakesSlopes
 from askone.learners.base import marked, of_family, unmarked
 from askone.learners.kalman.regressor import BankState, FilterLearner
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
+from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
 _PURPOSES = ("", "lower", "upper")
@@ -48,7 +49,7 @@ class IntervalState:
 class Intervals(
     HasDeviation[IntervalState],
     HasInterval[IntervalState],
-    Forecasts[IntervalState],
+    TakesRanges[IntervalState],
     Streams[IntervalState],
     TakesSlopes[IntervalState],
     HasRange[IntervalState],
@@ -109,7 +110,7 @@ class Intervals(
         return replace(question, purpose=_PURPOSES[which], learnt=self.count(state))
 
     def tell(self, state: IntervalState, x: ArrayLike, question: Question, answer: Answer) -> IntervalState:
-        """Learnt by the bank that asked; a question without a purpose is the median's."""
+        """Learnt by the bank that asked; a question without a purpose, or with two ends, is the median's."""
         which = self._asked_by(question)
         parts = list(state.parts)
         parts[which] = self.banks[which].tell(parts[which], x, question, answer)
@@ -174,5 +175,7 @@ class Intervals(
         return sum(uniform >= share for share in _SHARES)
 
     def _asked_by(self, question: Question) -> int:
+        if isinstance(question, Between):
+            return 0
         question = of_family(question, HalfSpace)
         return _PURPOSES.index(question.purpose) if question.purpose in _PURPOSES else 0

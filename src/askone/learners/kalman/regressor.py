@@ -41,25 +41,28 @@ from askone.labels.number import Real
 from askone.learners import step_loops
 from askone.learners.abilities import (
     AsksMany,
-    Forecasts,
     HasDeviation,
+    HasInterval,
     HasRange,
     Streams,
+    TakesRanges,
     TakesSlopes,
     row_by_row,
 )
 from askone.learners.base import as_uniform, marked, of_family, unmarked
 from askone.learners.kalman import _compiled
 from askone.learners.kalman._bank import Bank, DiagonalBank, FullBank
-from askone.learners.kalman._watch import SHORT, Watch, long_life
+from askone.learners.kalman._watch import SHORT, Watch
 from askone.learners.row_shift import RowMoments
 from askone.learners.streaming import StreamBlock, StreamTask
 from askone.questions.base import Answer, Question
+from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace, bundle_question, half_space, in_unit_labels
 
 NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(17))
 PRIORS = (0.1, 0.5, 2.5)
-_LAPSE = 0.06  # in the weights alone: a surprise or two is no proof against a filter
+_LAPSE = 0.12  # of the rarer answer, in the weights alone: a surprise or two is no proof against a filter
+_WARY = 0.1  # flips that some filters reckon with whatever is declared: answers may have been mixed up for a while
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
 _OTHERS = 1000
@@ -75,7 +78,7 @@ _HALVINGS = 40
 @final
 @dataclass(frozen=True, eq=False)
 class BankState:
-    """A bank for each output, how many answers were told, and who watches for a change of the concept, if anyone yet."""
+    """A bank for each output, how many answers were told, and who watches for changes of the concept (None: not yet)."""
 
     banks: tuple[Bank, ...]
     answers: int
@@ -86,7 +89,8 @@ class BankState:
 @dataclass(frozen=True, eq=False)
 class FilterLearner(
     HasDeviation[BankState],
-    Forecasts[BankState],
+    HasInterval[BankState],
+    TakesRanges[BankState],
     AsksMany[BankState],
     Streams[BankState],
     TakesSlopes[BankState],
@@ -153,9 +157,16 @@ class FilterLearner(
 
     @cached_property
     def grid(self) -> Array:
-        """Feature map, prior scale and noise scale of each filter, K x 3."""
-        places = range(len(self.maps))
-        return np.array([(g, prior, s) for g in places for prior in self.priors for s in self.noises])
+        """Feature map, prior scale, noise scale and flip probability of each filter, K x 4."""
+        flips, places = sorted({self.flip, max(self.flip, _WARY)}), range(len(self.maps))
+        return np.array([(g, t, s, pi) for pi in flips for g in places for t in self.priors for s in self.noises])
+
+    @cached_property
+    def _ends(self) -> list[tuple[float, float]]:
+        """Between which thresholds each output is asked."""
+        return [
+            tuple(end) for end in self.space.clipped([[-math.inf] * self.space.m, [math.inf] * self.space.m]).T.tolist()
+        ]
 
     @cached_property
     def _lean(self) -> float:
@@ -164,20 +175,28 @@ class FilterLearner(
     # -- the four functions ---------------------------------------------------------------------
 
     def init(self) -> BankState:
-        """Return mu = 0 and S = prior^2 I: the middle of the range.  Every second noise scale, to begin with."""
-        m = self.space.m
-        return BankState((self._first(),) * m, 0, (None,) * m)
+        """Return mu = 0 and S = prior^2 I: the middle of the range."""
+        return BankState((self._first(),) * self.space.m, 0, (None,) * self.space.m)
 
     def _first(self) -> Bank:
-        return self._begun(np.flatnonzero(np.arange(len(self.grid)) % len(self.noises) % 2 == 0))
-
-    @property
-    def _kind(self) -> type[Bank]:
-        return DiagonalBank if self.diagonal else FullBank
+        """Return every second noise scale, to begin with; of wary filters every fourth, from the noisiest on, at the
+        middle prior.
+        """
+        place = np.arange(len(self.grid))
+        noisier = len(self.noises) - 1 - place % len(self.noises)
+        prior = place // len(self.noises) % len(self.priors)
+        spare = (noisier % 4 == 0) & (prior == len(self.priors) // 2)
+        return self._begun(
+            np.flatnonzero(np.where(self.grid[:, 3] == self.flip, place % len(self.noises) % 2 == 0, spare))
+        )
 
     def _begun(self, alive: Array) -> Bank:
         """Return filters that know nothing."""
         return self._kind.begun(alive, self.grid[alive, 1], self.size)
+
+    @property
+    def _kind(self) -> type[Bank]:
+        return DiagonalBank if self.diagonal else FullBank
 
     @property
     def local(self) -> bool:
@@ -195,16 +214,19 @@ class FilterLearner(
         return self._questions(state, as_rows(X, self.columns), np.asarray(uniform))
 
     def tell(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
-        """Return every filter's posterior; any half-space question will do, whoever asked it."""
-        row, told = as_row(x, self.columns), self._told(question)
-        bit = question.accept(answer)
-        young = [watch.young for watch in state.watches if watch is not None]
-        features = self._features(row, self._in_use(*state.banks, *young))
+        """Return every filter's posterior; any half-space or ``Between`` will do, whoever asked it."""
+        row, bit = as_row(x, self.columns), bool(question.accept(answer))
+        features = self._features(row, self._in_use(*state.banks, *_young(*state.watches)))
         banks, watches = list(state.banks), list(state.watches)
-        for j, (side, threshold, extra) in self._shares(state, features, *told).items():
-            answer = _Asked.told(np.array([threshold]), np.array([bool(bit) == side]))
-            banks[j] = self._advanced(banks[j].opened(1), j, features, answer, extra)
-            banks[j], watches[j] = self._watched(banks[j], watches[j], j, row, features, answer, extra)
+        if isinstance(question, Between):
+            low, high = self._between(question)
+            shares = {0: (True, low, 0.0)}
+        else:
+            shares, high = self._shares(state, features, *self._told(question)), math.inf
+        for j, (side, threshold, extra) in shares.items():
+            told = _Asked.told(np.array([threshold]), np.array([bit == side]))
+            banks[j] = self._advanced(banks[j].opened(1), j, features, told, extra, high)
+            banks[j], watches[j] = self._watched(banks[j], watches[j], j, row, features, told, extra, high)
         return BankState(tuple(banks), state.answers + 1, tuple(watches))
 
     def predict(self, state: BankState, X: ArrayLike) -> Array:
@@ -216,7 +238,7 @@ class FilterLearner(
             features = self.maps[g](rows)
             for j, theta in enumerate(thetas):
                 values[:, j] += features @ theta[g, : features.shape[1]]
-        return self.space.from_unit(values)
+        return self.space.clipped(self.space.from_unit(values))
 
     def std(self, state: BankState, X: ArrayLike) -> Array:
         """Return the standard deviation of what is predicted (not of the labels), in the user's units, n x m."""
@@ -234,32 +256,60 @@ class FilterLearner(
         """
 
         def end_of(bank: Bank, at: Array, spread: Array) -> Array:
-            noise = self.grid[bank.alive, 2, None]
-            middle, deviation = at - self._lean * noise, np.sqrt(_WIDER * spread + noise**2)
-            ends = middle + self._lean * deviation  # each filter's own quantile: the mixture's is between them
-            low, high = ends.min(axis=0), ends.max(axis=0)
-            for _ in range(_HALVINGS):
-                half = (low + high) / 2
-                below = bank.weights @ ndtr((half - middle) / deviation) < self.quantile
-                low, high = np.where(below, half, low), np.where(below, high, half)
-            return np.asarray((low + high) / 2)
+            return self._quantile_of(bank, at, _WIDER * spread, self.quantile)
 
-        return self.space.from_unit(self._each(state, X, end_of))
+        return self.space.clipped(self.space.from_unit(self._each(state, X, end_of)))
+
+    def interval(self, state: BankState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array]:
+        """Return ends that hold ``level`` (0.9) of the labels by the filters' forecasts, n x m each.
+
+        Filter k says N(mu - s Phi^-1(tau), s^2 + q).  The noise s is what fits where it was asked: intervals
+        that hold for any law of labels ask about their ends (see ``Intervals``).
+        """
+        wanted = 0.9 if level is None else as_number(level, "level", 0.0, 1.0, strict=True)
+
+        def ends_of(bank: Bank, at: Array, spread: Array) -> Array:
+            return np.array([self._quantile_of(bank, at, spread, 0.5 + side * wanted / 2) for side in (-1, 1)])
+
+        low, high = (self.space.clipped(self.space.from_unit(end)) for end in self._each(state, X, ends_of, 2))
+        return low, high
+
+    def _quantile_of(self, bank: Bank, at: Array, spread: Array, tau: float) -> Array:
+        """Return t with P(Y <= t) = tau by weighted filters, in unit labels, for each row."""
+        noise = self.grid[bank.alive, 2, None]
+        middle, deviation = at - self._lean * noise, np.sqrt(spread + noise**2)
+        ends = middle + float(ndtri(tau)) * deviation  # each filter's own quantile: the mixture's is between them
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        for _ in range(_HALVINGS):
+            half = (low + high) / 2
+            below = bank.weights @ ndtr((half - middle) / deviation) < tau
+            low, high = np.where(below, half, low), np.where(below, high, half)
+        return np.asarray((low + high) / 2)
 
     def count(self, state: BankState) -> int:
         return state.answers
 
     def chance(self, state: BankState, x: ArrayLike, question: Question) -> float:
         """Return p(yes): the filters' word, by weight."""
-        row, (u, c) = as_row(x, self.columns), self._told(question)
-        features = self._features(row, self._in_use(*state.banks))
-        ((j, (side, threshold, extra)), *_) = self._shares(state, features, u, c).items()
-        bank = state.banks[j]
+        features = self._features(as_row(x, self.columns), self._in_use(*state.banks))
+        if isinstance(question, Between):
+            low, high = self._between(question)
+            inside = self._above(state.banks[0], features, low) - self._above(state.banks[0], features, high)
+            return self._said(state.banks[0], inside)
+        ((j, (side, threshold, extra)), *_) = self._shares(state, features, *self._told(question)).items()
+        above = self._said(state.banks[j], self._above(state.banks[j], features, threshold, extra))
+        return above if side else 1 - above
+
+    def _above(self, bank: Bank, features: Array, c: float, extra: float = 0.0) -> Array:
+        """Return P(label > c) of each filter, at one row."""
         at, spread = bank.seen(features, self._places(bank))
         noise = self.grid[bank.alive, 2]
-        z = (at[:, 0] - self._lean * noise - threshold) / np.sqrt(spread[:, 0] + noise**2 + extra)
-        above = float(bank.weights @ (self.flip + (1 - 2 * self.flip) * ndtr(z)))
-        return above if side else 1 - above
+        return np.asarray(ndtr((at[:, 0] - self._lean * noise - c) / np.sqrt(spread[:, 0] + noise**2 + extra)))
+
+    def _said(self, bank: Bank, chances: Array) -> float:
+        """Return how likely "yes" is where it is right with these chances: answers may be flipped."""
+        flip = self.grid[bank.alive, 3]
+        return float(bank.weights @ (flip + (1 - 2 * flip) * chances))
 
     def worth(self, state: BankState, X: ArrayLike) -> Array:
         """Return what the answer about each row tells of the predictions at all these rows, in nats, mean over them.
@@ -295,16 +345,15 @@ class FilterLearner(
         for j, bank in enumerate(state.banks):
             arrays |= {f"{name}-{j}": array for name, array in bank.arrays().items()}
         for j, watch in enumerate(state.watches):
-            if watch is not None:
-                arrays |= marked(f"watch-{j}-", watch.to_arrays())
+            arrays |= {} if watch is None else marked(f"watch-{j}-", watch.to_arrays())
         return arrays
 
     def from_arrays(self, arrays: dict[str, Array]) -> BankState:
         answers, *counts = arrays["counts"].tolist()
         kind = self._kind
         banks = [kind(n, **{name: arrays[f"{name}-{j}"] for name in kind.parts}) for j, n in enumerate(counts)]
-        seen = [unmarked(f"watch-{j}-", arrays) for j in range(len(banks))]
-        watches = tuple(Watch.from_arrays(kind, one) if one else None for one in seen)
+        kept = [unmarked(f"watch-{j}-", arrays) for j in range(len(banks))]
+        watches = tuple(Watch.from_arrays(kind, one) if one else None for one in kept)
         return BankState(tuple(banks), answers, watches)
 
     def stream(self, state: BankState, X: Array, task: StreamTask) -> BankState:
@@ -338,60 +387,61 @@ class FilterLearner(
         bank, done = bank.opened(_compiled.PENDING), 0
         while done < len(mine):
             rows = mine[done : done + _compiled.PENDING - bank.pending]
-            features = self._features(X[rows], self._in_use(bank, *([] if watch is None else [watch.young])))
+            features = self._features(X[rows], self._in_use(bank, *_young(watch)))
             part = asked.part(rows)
-            bank = self._advanced(bank, j, features, part, 0.0)
-            bank, watch = self._watched(bank, watch, j, X[rows], features, part, 0.0)
+            bank = self._advanced(bank, j, features, part, 0.0, math.inf)
+            bank, watch = self._watched(bank, watch, j, X[rows], features, part, 0.0, math.inf)
             asked.thresholds[rows], asked.answers[rows] = part.thresholds, part.answers
             done += len(rows)
         return bank, watch
 
     def _watched(
-        self, bank: Bank, watch: Watch | None, j: int, X: Array, features: Array, asked: _Asked, extra: float
-    ) -> tuple[Bank, Watch | None]:
+        self, bank: Bank, watch: Watch | None, j: int, X: Array, features: Array, asked: _Asked,
+        extra: float, upper: float,
+    ) -> tuple[Bank, Watch | None]:  # fmt: skip
         """Return the bank after some answers, or one begun anew if the concept has changed, and who watches."""
         heard = asked.answers != step_loops.SKIPPED
         if not heard.any():
             return bank, watch
         if watch is not None:
-            young = self._advanced(watch.young.opened(len(X)), j, features, asked, extra, thin=False)
-            told = np.column_stack([X, asked.thresholds, np.full(len(X), extra), asked.answers])
-            watch = watch.heard(young, told[heard])
+            young = self._advanced(watch.young.opened(len(X)), j, features, asked, extra, upper, thin=False)
+            watch = watch.heard(young, X[heard], asked.thresholds[heard], asked.answers[heard], extra, upper)
         if bank.pending:
             return bank, watch
         most = float(bank.evidence.max())
         if watch is not None:
             watch, change = watch.judged(most)
             if change is not None:
-                return self._relearnt(j, watch.since(change)), None
+                return self._relearnt(j, *watch.since(change)), None
         if bank.count % SHORT == 0:
             young = self._begun(bank.alive[[int(np.argmax(bank.evidence))]])
             if watch is None:
                 watch = Watch.begun(young.joined(young), most, RowMoments.none(self.columns))
-            elif watch.count >= long_life(self.columns):
-                watch = Watch.begun(young.joined(young), most, watch.met(watch.count))
             else:
                 watch = watch.renewed(young, most)
         return bank, watch
 
-    def _relearnt(self, j: int, kept: Array) -> Bank:
-        """Return a bank that knows some answers and nothing else."""
+    def _relearnt(self, j: int, X: Array, told: Array) -> Bank:
+        """Return a bank that knows some answers and nothing else (told: see ``Watch``)."""
         bank, done = self._first().opened(_compiled.PENDING), 0
-        X, (thresholds, extras, above) = kept[:, :-3], kept[:, -3:].T
-        block = 1 if extras.any() else _compiled.PENDING
-        while done < len(kept):
-            rows = slice(done, done + min(block, _compiled.PENDING - bank.pending))
-            told = _Asked.told(thresholds[rows], above[rows])
+        thresholds, above, extra, upper = told.T
+        alike = not extra.any() and bool(np.isinf(upper).all())
+        while done < len(X):
+            rows = slice(done, done + (_compiled.PENDING - bank.pending if alike else 1))
             features = self._features(X[rows], self._in_use(bank))
-            bank = self._advanced(bank, j, features, told, float(extras[done]))
-            done += len(told.answers)
+            part = _Asked.told(thresholds[rows], above[rows])
+            bank = self._advanced(bank, j, features, part, float(extra[done]), float(upper[done]))
+            done += len(part.answers)
         return bank
 
-    def _advanced(self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float, thin: bool = True) -> Bank:
+    def _advanced(
+        self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float, upper: float, thin: bool = True
+    ) -> Bank:
         """Return the bank, written into, after a block of rows that does not go beyond what may be pending."""
-        law = (self.grid[bank.alive, 2].copy(), self._lean, self.flip, _LAPSE)
+        noise, flip = self.grid[bank.alive, 2:].T.copy()
+        law = noise, flip, self._lean, _LAPSE * min(self.quantile, 1 - self.quantile)
         decimals = _UNROUNDED if self.space.decimals is None else self.space.decimals
-        about = (extra, self.space.centers[j], self.space.scales[j], decimals)
+        about = (upper, extra, self.space.centers[j], self.space.scales[j], *self._ends[j], decimals)
         after = bank.learnt(features, self._places(bank), law, about, asked.arrays)
         return self._thinned(after) if thin and after.count > bank.count and after.pending == 0 else after
 
@@ -406,11 +456,12 @@ class FilterLearner(
         groups = bank.alive // len(self.noises)
         best = {int(g): bank.evidence[groups == g].max() for g in np.unique(groups)}
         halvings = (bank.count // _FIRST_LOOK).bit_length() - 1
-        room = max(_GROUPS, len(self.maps) * len(self.priors) >> halvings)
-        kept = sorted(best, key=lambda g: (-best[g], g))[:room]
+        ranked, plain = sorted(best, key=lambda g: (-best[g], g)), len(self.maps) * len(self.priors)
+        kept = [g for g in ranked if g < plain][: max(_GROUPS, plain >> halvings)]
+        kept += [g for g in ranked if g >= plain][: max(1, len(self.maps) >> halvings)]
         hopeful = bank.evidence > bank.evidence.max() - _BEHIND
         # One that forgives stays whatever it forecasts: after a change the sure ones would never come round.
-        hopeful |= bank.alive == bank.alive[groups == kept[0]].max()
+        hopeful |= bank.alive == bank.alive[groups == ranked[0]].max()
         stay = np.flatnonzero(np.isin(groups, kept) & hopeful)
         if len(stay) < len(groups):
             bank = bank.taken(stay)
@@ -424,13 +475,13 @@ class FilterLearner(
         """
         order = np.argsort(bank.alive)
         alive = bank.alive[order]
-        pairs = [i for i, (a, b) in enumerate(pairwise(alive)) if b - a == 2]
+        pairs = [i for i, (a, b) in enumerate(pairwise(alive)) if b - a in (2, 4)]
         between = [i for i in pairs if alive[i] // len(self.noises) == alive[i + 1] // len(self.noises)]
         noisier = order[[i + 1 for i in between]]
         if not between:
             return bank
         new = bank.taken(noisier)
-        added, noise = new.alive - 1, self.grid[:, 2]
+        added, noise = (new.alive + alive[between]) // 2, self.grid[:, 2]
         evidence = (new.evidence + bank.evidence[order[between]]) / 2
         between_them = replace(new.sharpened(noise[added] / noise[new.alive]), alive=added, evidence=evidence)
         return bank.joined(between_them)
@@ -455,6 +506,12 @@ class FilterLearner(
             return np.zeros(len(uniform), dtype=np.int64)
         return (uniform[:, 0] * len(self.space.askable)).astype(np.int64)
 
+    def _between(self, question: Between) -> tuple[float, float]:
+        if self.space.m > 1:
+            raise InvalidArgument("question", "a HalfSpace where there are several outputs", str(question))
+        low, high = self.space.to_unit([[question.low], [question.high]])[:, 0].tolist()
+        return low, high
+
     def _told(self, question: Question) -> tuple[list[float], float]:
         return in_unit_labels(self.space, of_family(question, HalfSpace))
 
@@ -478,14 +535,14 @@ class FilterLearner(
             out[j] = (u[j] > 0, (c - rest) / u[j], variance / u[j] ** 2 - moments[j][1])
         return out
 
-    def _each(self, state: BankState, X: ArrayLike, value: Callable[[Bank, Array, Array], Array]) -> Array:
-        """Return a function of the filters' means and variances at each row, for each output, n x m."""
+    def _each(self, state: BankState, X: ArrayLike, value: Callable[[Bank, Array, Array], Array], *more: int) -> Array:
+        """Return a function of the filters' means and variances at each row, for each output, (more x) n x m."""
         rows, wanted = as_rows(X, self.columns), self._in_use(*state.banks)
-        out = np.empty((len(rows), self.space.m))
+        out = np.empty((*more, len(rows), self.space.m))
         for first in range(0, len(rows), _CHUNK):
             features = self._features(rows[first : first + _CHUNK], wanted)
             for j, bank in enumerate(state.banks):
-                out[first : first + _CHUNK, j] = value(bank, *bank.seen(features, self._places(bank)))
+                out[..., first : first + _CHUNK, j] = value(bank, *bank.seen(features, self._places(bank)))
         return out
 
     def _mixture(self, bank: Bank, features: Array) -> tuple[float, float]:
@@ -504,6 +561,10 @@ class FilterLearner(
         for g in wanted:
             out[g, :, : self.maps[g].size] = self.maps[g](rows)
         return out
+
+
+def _young(*watches: Watch | None) -> list[Bank]:
+    return [watch.young for watch in watches if watch is not None]
 
 
 def tell_apart(space: Real) -> bool:

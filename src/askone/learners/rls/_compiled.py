@@ -15,11 +15,11 @@ import math
 
 import numpy as np
 
-from askone._common.compiled import jit_sum
+from askone._common.compiled import add_product, dot, jit
 from askone._common.types import Array
 
 
-@jit_sum
+@jit
 def learn(theta: Array, factor: Array, phi: Array, residual: Array, weight: float) -> None:
     """Learn one row into theta (m x p) and L (p x p), in place.
 
@@ -30,21 +30,12 @@ def learn(theta: Array, factor: Array, phi: Array, residual: Array, weight: floa
     """
     p, m = factor.shape[0], theta.shape[0]
     a, b = np.zeros(p), np.empty(p)
-    for i in range(p):
-        x = phi[i]
-        for k in range(p):
-            a[k] += factor[i, k] * x
-    square = 0.0
-    for k in range(p):
-        square += a[k] * a[k]
-    d = 1.0 + weight * square
+    add_product(phi.reshape(1, p), factor, a.reshape(1, p))
+    d = 1.0 + weight * dot(a, a)
     shrink = weight / (d + math.sqrt(d))
     for i in range(p):
-        total = 0.0
-        for k in range(p):
-            total += factor[i, k] * a[k]
-        b[i] = total
-        step = shrink * total
+        b[i] = dot(factor[i], a)
+        step = shrink * b[i]
         for k in range(p):
             factor[i, k] -= step * a[k]
     for j in range(m):

@@ -15,11 +15,12 @@ import math
 
 import numpy as np
 
-from askone._common.compiled import dot, hazard, jit, jit_sum
+from askone._common.arithmetic import exp, hazard, log, log1p, normal_cdf, power
+from askone._common.compiled import dot, jit
 from askone._common.types import Array
 
 _LEAST = 1e-12  # what is left of a variance after one answer, at least
-_LOG_2 = math.log(2.0)
+_LOG_2 = 0.6931471805599453
 
 
 @jit
@@ -29,13 +30,13 @@ def bit(delta: float, v: float, flip: float) -> tuple[float, float, float]:
     log_phi, ratio, excess = hazard(delta / root)
     if flip == 0.0:
         return log_phi, ratio / root, ratio * excess / v
-    phi = math.exp(log_phi)
+    phi = exp(log_phi)
     Z = flip + (1.0 - 2.0 * flip) * phi
     a = (1.0 - 2.0 * flip) * ratio * phi / (Z * root)
-    return math.log(Z), a, a * a + a * delta / v
+    return log(Z), a, a * a + a * delta / v
 
 
-@jit_sum
+@jit
 def roots(L: Array, phi: Array, first: int, out: Array) -> float:
     """Return out = L^T x for x that is phi from entry ``first`` on and 0 elsewhere; |out|^2."""
     n, p = L.shape[1], phi.shape[0]
@@ -46,22 +47,17 @@ def roots(L: Array, phi: Array, first: int, out: Array) -> float:
         if w != 0.0:
             for c in range(n):
                 out[c] += w * L[first + r, c]
-    total = 0.0
-    for c in range(n):
-        total += out[c] * out[c]
-    return total
+    return dot(out, out)
 
 
-@jit_sum
+@jit
 def shrink(L: Array, g: Array, q: float, b: float, step: float, mean: Array) -> None:
     """mean += step S x and S <- S - b S x x^T S, in place, for g = L^T x and q = |g|^2."""
     if q <= 0.0:
         return
     gamma = (1.0 - math.sqrt(max(1.0 - b * q, _LEAST))) / q
     for r in range(L.shape[0]):
-        along = 0.0
-        for c in range(L.shape[1]):
-            along += L[r, c] * g[c]
+        along = dot(L[r], g)
         mean[r] += step * along
         along *= gamma
         for c in range(L.shape[1]):
@@ -135,7 +131,7 @@ def entropy(p: float) -> float:
     """Return -p log p - (1-p) log(1-p)."""
     if p <= 0.0 or p >= 1.0:
         return 0.0
-    return -p * math.log(p) - (1.0 - p) * math.log1p(-p)
+    return -p * log(p) - (1.0 - p) * log1p(-p)
 
 
 @jit
@@ -151,8 +147,8 @@ def worth(utilities: Array, covariance: Array, flip: float, out: Array) -> float
         for j in range(i + 1, utilities.shape[0]):
             d2 = (utilities[i] - utilities[j]) ** 2
             q = max(covariance[i, i] + covariance[j, j] - 2.0 * covariance[i, j], 0.0)
-            p = flip + slope * 0.5 * math.erfc(math.sqrt(0.5 * d2 / (q + 1.0)))
-            known = least + (_LOG_2 - least) * math.sqrt(curve / (q + curve)) * math.exp(-0.5 * d2 / (q + curve))
+            p = flip + slope * normal_cdf(-math.sqrt(d2 / (q + 1.0)))
+            known = least + (_LOG_2 - least) * math.sqrt(curve / (q + curve)) * exp(-0.5 * d2 / (q + curve))
             out[at] = max(entropy(p) - known, 0.0)
             most = max(most, out[at])
             at += 1
@@ -165,7 +161,7 @@ def draw(worths: Array, most: float, sharpness: float, explore: float, u: float)
     P = worths.shape[0]
     chances, total = np.empty(P), 0.0
     for k in range(P):
-        chances[k] = (worths[k] / most) ** sharpness if most > 0.0 else 1.0
+        chances[k] = power(max(worths[k] / most, 1e-300), sharpness) if most > 0.0 else 1.0
         total += chances[k]
     left, chance = u, 0.0
     for k in range(P):

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from threadpoolctl import threadpool_limits
 
 from askone._common.lazy_import import import_now
+from askone.campaign import lazy
 from askone.errors import AskoneError
 from askone.server._context import Services
 from askone.server.ops.memory import GarbageCollector
@@ -22,17 +23,7 @@ CAMPAIGNS = 4
 """How many are opened when a server starts."""
 _PAUSE = 1.0  # seconds: whoever has waited for the server gets a first question undisturbed
 _ASKING = ("askone.campaign.campaign",)
-_REST = (
-    "askone.campaign.output.predictions",
-    "askone.campaign.engine.model_builder",
-    "askone.campaign.output.export",
-    "askone.campaign.output.label_studio",
-    "askone.campaign.output.backup",
-    "askone.campaign.output.model_file",
-    "askone.campaign.tables.open",
-    "askone.campaign.create",
-    "askone.campaign.forecast",
-)
+_REST = tuple(vars(lazy)[name].__name__ for name in lazy.__all__)
 
 
 async def warm_up(services: Services, limits: contextlib.ExitStack, garbage: GarbageCollector) -> None:
@@ -49,7 +40,7 @@ async def warm_up(services: Services, limits: contextlib.ExitStack, garbage: Gar
         with contextlib.suppress(AskoneError):
             await services.workers[name].run(lambda service: service.warm_up())
     await asyncio.sleep(_PAUSE)
-    await _import_all((*_ASKING, *_REST), limits)
+    await _import_all(_REST, limits)
     garbage.freeze()
 
 

@@ -22,7 +22,7 @@ from askone.server._responses import (
     UserSummary,
 )
 from askone.server.security.passwords import valid_password
-from askone.server.security.tokens import TOKEN, csrf_token, digest, equal_secrets, new_id, new_secret
+from askone.server.security.tokens import csrf_token, digest, equal_secrets, issue_token, new_id
 from askone.store.accounts.accounts import Accounts
 from askone.store.accounts.users import User
 from askone.version import __version__
@@ -76,7 +76,6 @@ async def join(ctx: RequestContext, body: Join) -> JsonResponse[JoinResponse]:
         user, session = ctx.optional_user.id, None
         if await to_thread(ctx.accounts.role_in, campaign, user) is None:
             await to_thread(ctx.accounts.add_member, campaign, user, "annotator")
-        ctx.services.auth.clear_cache()
         me = await to_thread(_describe, ctx, user, ctx.services.auth.csrf(ctx.request))
     response = JsonResponse(JoinResponse(**dict(me), campaign=campaign))
     if session is not None:
@@ -103,7 +102,6 @@ async def _sign_in(ctx: RequestContext, user: str) -> JsonResponse[MeResponse]:
 
 async def _begin_session(ctx: RequestContext, user: str) -> tuple[MeResponse, str]:
     session = await ctx.services.auth.begin_session(user)
-    ctx.services.auth.clear_cache()
     return await to_thread(_describe, ctx, user, csrf_token(session)), session
 
 
@@ -160,7 +158,6 @@ async def forget_me(ctx: RequestContext) -> JsonResponse[OkResponse]:
     await to_thread(ctx.accounts.forget_user, ctx.user.id)
     response = JsonResponse(OkResponse())
     await ctx.services.auth.end_session(ctx.request, response)
-    ctx.services.auth.clear_cache()
     return response
 
 
@@ -175,10 +172,9 @@ async def add_token(ctx: RequestContext, body: NewToken) -> NewTokenResponse:
         raise forbidden("A token cannot allow more than what it is made with.")
     if len(await to_thread(ctx.accounts.tokens, ctx.user.id)) >= 50:
         raise conflict("You have 50 tokens: revoke some first.")
-    token, name = new_secret(TOKEN), new_id("t")
     expires = ctx.now + 86400 * body.expires_days
-    scopes = tuple(sorted(set(body.scopes)))
-    await to_thread(ctx.accounts.add_token, name, digest(token), token[:9], ctx.user.id, scopes, expires, body.title)
+    scopes = sorted(set(body.scopes))
+    name, token = await to_thread(issue_token, ctx.accounts, ctx.user.id, scopes, expires, body.title)
     return NewTokenResponse(id=name, token=token, expires=expires)
 
 
@@ -186,7 +182,6 @@ async def revoke_token(ctx: RequestContext) -> OkResponse:
     """Revoke a token, at once."""
     if not await to_thread(ctx.accounts.revoke_token, ctx.path_param("id"), ctx.user.id):
         raise not_found("token")
-    ctx.services.auth.clear_cache()
     return OkResponse()
 
 
@@ -220,7 +215,6 @@ async def change_user(ctx: RequestContext, body: UserChange) -> UserResponse:
             await _require_other_admin(ctx, user.id)
         await to_thread(ctx.accounts.set_role, user.id, body.role)
     await to_thread(ctx.accounts.end_sessions, user.id)
-    ctx.services.auth.clear_cache()
     return UserResponse.of(await _user(ctx))
 
 
@@ -229,7 +223,6 @@ async def delete_user(ctx: RequestContext) -> OkResponse:
     user = await _user(ctx)
     await _require_other_admin(ctx, user.id)
     await to_thread(ctx.accounts.forget_user, user.id)
-    ctx.services.auth.clear_cache()
     return OkResponse()
 
 

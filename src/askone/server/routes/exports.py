@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import io
 from asyncio import to_thread
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -14,8 +14,8 @@ from starlette.responses import Response, StreamingResponse
 from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
 from askone.server._context import RequestContext
 from askone.server._errors import conflict
-from askone.server._requests import AnswersFormat, PredictionsFormat, Restoring
-from askone.server._responses import CampaignNameResponse, ImportResponse
+from askone.server._requests import AnswersFormat, EstimateQuery, PredictionsFormat, Restoring
+from askone.server._responses import CampaignNameResponse, EstimateResponse, EstimatesResponse, ImportResponse
 from askone.server.security.rate_limits import stream_body
 from askone.store.store import Store
 
@@ -26,7 +26,6 @@ KINDS = {
     "label-studio": "application/json",
 }
 _ENDINGS = {"label-studio": "json"}
-_CHUNK = 1 << 16
 
 
 async def _stream(chunks: Iterator[bytes], kind: str, name: str) -> StreamingResponse:
@@ -60,36 +59,34 @@ async def predictions(ctx: RequestContext, query: PredictionsFormat) -> Response
     return await _stream(chunks, KINDS[query.format], f"{ctx.campaign_name}-predictions.{query.format}")
 
 
+async def estimate(ctx: RequestContext, query: EstimateQuery) -> EstimatesResponse:
+    """Return an estimate of the whole table, or of each group of rows that have the same value in a column."""
+    async with ctx.services.heavy_slots:
+        return await to_thread(_estimates, ctx.store, ctx.campaign_name, query)
+
+
+def _estimates(store: Store, name: str, query: EstimateQuery) -> EstimatesResponse:
+    opened = _opened(store, name)
+    found = {"": opened.estimate(query.what)} if query.by is None else opened.estimate(query.what, query.by)
+    lines = [EstimateResponse(group=group, **one.to_json()) for group, one in found.items()]
+    return EstimatesResponse(what=query.what, by=query.by, estimates=lines)
+
+
 async def model(ctx: RequestContext) -> Response:
     """Return the model, in the format that ``askone.load`` reads."""
     async with ctx.services.heavy_slots:
-        path = await to_thread(_saved, ctx.store, ctx.campaign_name)
-    return await _stream(_file(path), "application/zip", f"{ctx.campaign_name}.askone")
+        content = await to_thread(_model_file, ctx.store, ctx.campaign_name)
+    return await _stream(iter([content]), "application/zip", f"{ctx.campaign_name}.askone")
 
 
 def _opened(store: Store, name: str) -> campaign.Campaign:
     return campaign.Campaign.open(store, name)
 
 
-def _saved(store: Store, name: str) -> Path:
-    with tempfile.NamedTemporaryFile(prefix="askone-", suffix=".askone", delete=False) as out:
-        path = Path(out.name)
-    try:
-        with path.open("wb") as out:
-            model_file.write_model(_opened(store, name), out)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    return path
-
-
-def _file(path: Path) -> Iterator[bytes]:
-    try:
-        with path.open("rb") as source:
-            while piece := source.read(_CHUNK):
-                yield piece
-    finally:
-        path.unlink(missing_ok=True)
+def _model_file(store: Store, name: str) -> bytes:
+    out = io.BytesIO()
+    model_file.write_model(_opened(store, name), out)
+    return out.getvalue()
 
 
 async def log(ctx: RequestContext) -> Response:
@@ -109,7 +106,6 @@ async def restore(ctx: RequestContext, query: Restoring) -> CampaignNameResponse
     async with _received(ctx, "backup.zip") as path:
         name = await to_thread(_restore, ctx, path, query.name)
     await to_thread(ctx.accounts.add_member, name, ctx.user.id, "manager")
-    ctx.services.auth.clear_cache()
     return CampaignNameResponse(name=name)
 
 

@@ -66,7 +66,6 @@ async def delete(ctx: RequestContext) -> OkResponse:
     ctx.services.workers.release(ctx.campaign_name)
     await to_thread(ctx.store.delete, ctx.campaign_name)
     ctx.services.workers.release(ctx.campaign_name)
-    ctx.services.auth.clear_cache()
     return OkResponse()
 
 

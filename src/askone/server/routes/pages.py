@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from string import Template
 from typing import final
@@ -21,14 +22,8 @@ PAGE = Path(__file__).parent.parent / "web"
 TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
-    ".ico": "image/x-icon",
     ".js": "text/javascript; charset=utf-8",
-    ".json": "application/json",
-    ".png": "image/png",
     ".svg": "image/svg+xml",
-    ".txt": "text/plain; charset=utf-8",
-    ".webmanifest": "application/manifest+json",
-    ".woff2": "font/woff2",
 }
 """What may be served, and as what; files of other kinds are not."""
 SCRIPTED = {
@@ -53,17 +48,17 @@ class StaticFile:
 
     content: bytes
     kind: str
-    tag: str
 
-
-def _file(content: bytes, kind: str) -> StaticFile:
-    return StaticFile(content, kind, f'"{hashlib.sha256(content).hexdigest()[:24]}"')
+    @cached_property
+    def tag(self) -> str:
+        """The entity tag, by which a browser asks whether it has this already."""
+        return f'"{hashlib.sha256(self.content).hexdigest()[:24]}"'
 
 
 def load_files(folder: Path = PAGE) -> Mapping[str, StaticFile]:
     """Return the files of a folder by their path within it; links are passed over."""
     return {
-        path.relative_to(folder).as_posix(): _file(path.read_bytes(), TYPES[path.suffix])
+        path.relative_to(folder).as_posix(): StaticFile(path.read_bytes(), TYPES[path.suffix])
         for path in sorted(folder.rglob("*"))
         if path.suffix in TYPES and path.is_file() and not path.is_symlink()
     }
@@ -72,7 +67,7 @@ def load_files(folder: Path = PAGE) -> Mapping[str, StaticFile]:
 _FILES = load_files()
 _SHELL = Template(_FILES["shared/shell.html"].content.decode())
 _PAGES = {ANSWER: _FILES["answer/answer.html"]} | {
-    route: _file(_SHELL.substitute(title=title, script=script).encode(), TYPES[".html"])
+    route: StaticFile(_SHELL.substitute(title=title, script=script).encode(), TYPES[".html"])
     for route, (title, script) in {**SCRIPTED, MISSING: ("There is no such page", "shared/missing.js")}.items()
 }
 

@@ -20,7 +20,7 @@ from askone.campaign.lazy import forecast as forecasting
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Cells, Table
-from askone.campaign.tables.image_folder import IMAGE, ImageTable
+from askone.campaign.tables.image_tables import IMAGE, ImageTable
 from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict, invalid
@@ -192,7 +192,6 @@ async def create(ctx: RequestContext, body: NewCampaign) -> CampaignNameResponse
         raise conflict("A campaign of this name exists.", "name_taken")
     async with ctx.services.heavy_slots:
         await to_thread(_create, ctx, name, settings, upload)
-    ctx.services.auth.clear_cache()
     return CampaignNameResponse(name=name)
 
 

@@ -28,8 +28,8 @@ _MOST = 20_000
 class Auth:
     """Sessions, tokens and roles of a store.
 
-    What was looked up is used for ``remember_seconds``.  Whatever changes accounts in this process calls
-    ``clear_cache``, which takes effect at once; other processes of the same store look again within that time.
+    What was looked up is used for ``remember_seconds``.  After each request that may change accounts ``clear_cache`` is
+    called, which takes effect at once; other processes of the same store look again within that time.
     """
 
     def __init__(self, store: Store, config: ServerConfig, clock: Callable[[], float] = time.time) -> None:
@@ -156,7 +156,6 @@ class Auth:
         session = request.cookies.get(COOKIE)
         if session:
             await asyncio.to_thread(self._accounts.end_session, digest(session))
-            self.clear_cache()
         if response is not None:
             response.delete_cookie(COOKIE, path="/", **self._cookie)
 

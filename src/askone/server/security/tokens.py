@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Sequence
+
+from askone.store.accounts.accounts import Accounts
 
 TOKEN = "ask1_"
 """How tokens begin, so that scanners find one that leaked."""
@@ -22,6 +25,13 @@ def new_secret(prefix: str = "") -> str:
 def new_id(prefix: str = "") -> str:
     """Return a new name for a thing: not secret, but not to be guessed either."""
     return prefix + secrets.token_urlsafe(12)
+
+
+def issue_token(accounts: Accounts, user: str, scopes: Sequence[str], expires: float, title: str) -> tuple[str, str]:
+    """Make a token for a user; return its id, and the token itself, which is shown this once."""
+    name, token = new_id("t"), new_secret(TOKEN)
+    accounts.add_token(name, digest(token), token[:9], user, scopes, expires, title)
+    return name, token
 
 
 def digest(secret: str) -> str:

@@ -92,14 +92,8 @@ class Accounts(UserRepository, WebhookRepository):
         """Keep a setting; None forgets it."""
         if value is None:
             self._run("DELETE FROM settings WHERE name = ?", name)
-            return
-        self._run(PUT_SETTING, name, value)
-
-    def put_once(self, name: str, value: str) -> str:
-        """Keep a setting unless there is one; the one that holds, for all who try at the same time."""
-        self._run("INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO NOTHING", name, value)
-        kept = self.get(name)
-        return value if kept is None else kept
+        else:
+            self._run(PUT_SETTING, name, value)
 
     def add_session(self, hash: str, user: str, csrf: str, expires: float) -> None:
         """Add a session: a user signs in."""
@@ -152,11 +146,6 @@ class Accounts(UserRepository, WebhookRepository):
         """Add an invitation to a campaign."""
         record = {"id": id, "hash": hash, "campaign": self._campaign(campaign), "title": title, "uses": 0}
         self._add("invitations", "the invitation", {**record, "expires": expires, "most_uses": most_uses})
-
-    def invitation(self, hash: str) -> Invitation | None:
-        """Return the invitation of a secret's hash, whether or not it can still be used."""
-        found = self._read(_INVITATION + "i.hash = ?", hash)
-        return Invitation(*found[0]) if found else None
 
     def invitations(self, campaign: str) -> list[Invitation]:
         """Return all invitations to a campaign."""

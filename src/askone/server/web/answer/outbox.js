@@ -6,15 +6,8 @@
 import { ApiError } from "../shared/api.js";
 import { Patience } from "../shared/backoff.js";
 
-/** crypto.randomUUID exists only under TLS and on localhost; a campaign may run in a plain local network. */
-export function newId() {
-  if (crypto.randomUUID) return crypto.randomUUID();
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
-}
+/** Not crypto.randomUUID, which exists only under TLS and on localhost: a campaign may run in a plain local network. */
+const newId = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** One storage key for each item: two tabs never overwrite each other's list. */
 class Shelf {
@@ -78,7 +71,6 @@ export class Outbox {
   #shelf;
   #busy = false;
   #patience = new Patience();
-  trouble = null; // the error for which the first item waits
 
   /**
    * name: whose and of which campaign. send(item) posts it. Listeners: accepted(item, response), refused(item, error),
@@ -102,8 +94,7 @@ export class Outbox {
 
   /** Keeps it first, then sends it when its turn comes. extra stays on this device. */
   push(path, body, extra = {}) {
-    const id = newId();
-    const item = { path, body: { ...body, id }, tried: false, ...extra, key: this.#shelf.newKey() };
+    const item = { path, body: { ...body, id: newId() }, tried: false, ...extra, key: this.#shelf.newKey() };
     this.items.push(item);
     this.#keep(item);
     this.changed();
@@ -121,7 +112,6 @@ export class Outbox {
   }
 
   #calm(item) {
-    this.trouble = null;
     this.#patience.reset();
     this.#forget(item);
   }
@@ -172,7 +162,6 @@ export class Outbox {
         return false;
       }
       if (this.waits(error)) {
-        this.trouble = error;
         const pause = this.#patience.after(error);
         this.changed();
         await pause;

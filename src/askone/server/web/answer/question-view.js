@@ -21,8 +21,8 @@ function around(sentence, words) {
   return alone ? [before, after] : null;
 }
 
-function amount({ shown, unit }) {
-  return el("strong", { class: "amount" }, local(shown) + (unit ? ` ${unit}` : ""));
+function amount(shown, unit) {
+  return el("strong", { class: "amount" }, shown + (unit ? ` ${unit}` : ""));
 }
 
 /** The names as chips, with commas between them for those who listen. */
@@ -39,7 +39,12 @@ export function sentence(question) {
   if (question.threshold) {
     const { shown, unit } = question.threshold;
     const cut = around(text, unit ? `${shown} ${unit}` : shown);
-    return cut ? [cut[0], amount(question.threshold), cut[1]] : [text];
+    return cut ? [cut[0], amount(local(shown), unit), cut[1]] : [text];
+  }
+  if (question.range) {
+    const { low, high, unit } = question.range;
+    const cut = around(text, `${low} and ${high}${unit ? ` ${unit}` : ""}`);
+    return cut ? [cut[0], amount(local(low)), " and ", amount(local(high), unit), cut[1]] : [text];
   }
   if (question.set) {
     const cut = around(text, question.set.join(", "));

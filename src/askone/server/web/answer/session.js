@@ -13,9 +13,6 @@ import { insist } from "../shared/backoff.js";
 const GUARD = 220;
 const GUARD_AFTER_SWITCH = 700;
 const PATIENCE = 15_000;
-// Refusals that pass: the campaign goes on again; the same answer is being written by another process.
-const PASSING = ["campaign_paused", "duplicate_event"];
-
 // Seconds until the server is asked again, for states that may pass.
 const POLL = { waiting: 3, paused: 8, spent: 30, done: 30, closed: 60 };
 
@@ -43,7 +40,8 @@ export class Session {
       refused: (item, error) => this.#refused(item, error),
       signedOut: toLogin,
       changed: () => this.#changed(),
-      waits: (error) => error.passing || PASSING.includes(error.code),
+      // A duplicate passes: the same answer is being written by another process.
+      waits: (error) => error.passing || error.code === "duplicate_event",
     });
     this.leases = new Leases(this.path, () => this.refresh());
     this.#followPage();
@@ -246,19 +244,13 @@ export class Session {
   #await() {
     this.shown = null;
     this.#ahead = null;
-    this.view.screen(this.#obstacle ?? "loading");
+    this.view.screen(this.outbox.state === "unsaved" ? "offline" : "loading");
     this.view.progress();
-  }
-
-  /** Why answers wait, as the name of a screen. */
-  get #obstacle() {
-    if (this.outbox.state !== "unsaved") return null;
-    return this.outbox.trouble?.code === "campaign_paused" ? "paused" : "offline";
   }
 
   #changed() {
     this.view.saved(this.outbox.state, this.outbox.items.length);
-    if (this.shown === null && this.#obstacle) this.view.screen(this.#obstacle);
+    if (this.shown === null && this.outbox.state === "unsaved") this.view.screen("offline");
     this.view.progress();
   }
 

@@ -27,7 +27,7 @@ function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
   const { svg, box, x, y } = frame({
     width, height, top: narrow(width) ? 52 : 34,
     x: { domain: extent(seen.map((point) => point.x)), label: axis.name, format: axis.kind === "order" ? count : undefined },
-    y: { domain: extent([...seen.map((point) => point.y), ...curve.map(([, value]) => value)]), label: withUnit("threshold asked", unit && `(${unit})`) },
+    y: { domain: extent([...seen.flatMap((point) => [point.low ?? point.y, point.high ?? point.y]), ...curve.map(([, value]) => value)]), label: withUnit("threshold asked", unit && `(${unit})`) },
   });
   const place = (point) => [x(point.x), y(point.y)];
   const third = Math.ceil(seen.length / 3);
@@ -35,6 +35,8 @@ function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
     const part = seen.slice(i * third, (i + 1) * third);
     svg.append(discs(part.filter((p) => p.answer).map(place), 3.6, `yes ${age}`), crosses(part.filter((p) => !p.answer).map(place), 3.2, `no ${age}`));
   });
+  const ends = seen.filter((point) => Number.isFinite(point.low) && Number.isFinite(point.high));
+  ends.forEach((p) => svg.append(s("line", { class: `range ${p.answer ? "yes" : "no"}`, x1: x(p.x), x2: x(p.x), y1: y(p.low), y2: y(p.high) })));
   const inside = curve.filter(([at]) => at >= x.domain[0] && at <= x.domain[1]).map(([at, value]) => [x(at), y(value)]);
   const entries = [[yesMark, words[0]], [noMark, words[1]]];
   if (isCurve(curve) && inside.length > 1) {
@@ -45,9 +47,12 @@ function drawThresholds({ x: axis, points, prediction, unit, words }, width) {
     entries.push([(point) => discs([point], 1.9, "prediction"), "prediction"]);
   }
   legend(svg, box.right, entries, legendAt(width));
-  const stops = seen.map((p) => ({ x: x(p.x), y: y(p.y), text: `question ${count(p.n)}: ${axis.name} ${number(p.x, 4)}, threshold ${withUnit(number(p.y, 6), unit)}: ${words[p.answer ? 0 : 1]}` }));
+  const stops = seen.map((p) => ({ x: x(p.x), y: y(p.y), text: `question ${count(p.n)}: ${axis.name} ${number(p.x, 4)}, ${asked(p, unit)}: ${words[p.answer ? 0 : 1]}` }));
   return { svg, box, stops };
 }
+
+/** The threshold, or the two ends, in words. */
+const asked = (p, unit) => ("low" in p ? `between ${number(p.low, 6)} and ${withUnit(number(p.high, 6), unit)}` : `threshold ${withUnit(number(p.y, 6), unit)}`);
 
 const BENDS = 4;
 
@@ -151,7 +156,7 @@ const shorten = (text, most) => (text.length > most ? `${text.slice(0, most - 1)
 export function tableOfCloud({ kind, x, points, words, items }) {
   const answer = (point) => words[point.answer ? 0 : 1];
   if (kind === "set") return { head: ["question", "set", "answer"], rows: points.map((p) => [p.n, p.members.join(", "), answer(p)]) };
-  if (kind === "threshold") return { head: ["question", x.name, "threshold", "answer"], rows: points.map((p) => [p.n, p.x, p.y, answer(p)]) };
+  if (kind === "threshold") return { head: ["question", x.name, "threshold", "answer"], rows: points.map((p) => [p.n, p.x, "low" in p ? `${p.low} to ${p.high}` : p.y, answer(p)]) };
   const { names, table } = wins(points, items);
   return { head: ["won by \\ lost by", ...names], rows: names.map((name, i) => [name, ...table[i]]) };
 }

@@ -6,12 +6,6 @@ import { el, scroller, show } from "../shared/dom.js";
 import { action, attempt, field, fill, numeral, text } from "../shared/fields.js";
 import { count, moment } from "../shared/format.js";
 
-/** An SVG made for a page lacks the name space that a picture needs. */
-function asPicture(svg) {
-  const whole = svg.includes("xmlns=") ? svg : svg.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"');
-  return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(whole)}`;
-}
-
 /** Whether nobody but this computer can open an address. */
 const isLocal = (address) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(address).hostname);
 
@@ -22,7 +16,7 @@ const localNote = () => el("p", { class: "small local-note" }, el("strong", {}, 
 function shown({ link, url, qr }) {
   const address = new URL(url ?? link, location.origin).href;
   return el("div", { class: "invitation-shown notice good" },
-    qr ? el("img", { class: "qr", alt: "The link as a QR code", src: asPicture(qr) }) : null,
+    qr ? el("img", { class: "qr", alt: "The link as a QR code", src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(qr)}` }) : null,
     el("div", { class: "stack" }, copyable("Invitation link", address), el("p", { class: "small" }, "Copy it now: it is shown this once. Whoever has it can answer questions of this campaign, and nothing else."), isLocal(address) ? localNote() : null));
 }
 
@@ -58,7 +52,7 @@ export function invitationsTab(panel, shared) {
         el("td", { class: "number" }, one.most_uses ? `${count(one.uses)} of ${count(one.most_uses)}` : count(one.uses)),
         el("td", { class: "nowrap" }, one.expires ? moment(one.expires) : "no end"),
         el("td", {}, state(one)),
-        el("td", {}, one.revoked ? null : el("button", { type: "button", class: "button small danger", "aria-label": `Revoke the invitation ${one.title || one.id}`, onclick: () => revoke(one) }, "Revoke")))))));
+        el("td", {}, el("button", { type: "button", class: "button small danger", "aria-label": `Revoke the invitation ${one.title || one.id}`, onclick: () => revoke(one) }, "Revoke")))))));
 
   const revoke = (one) => confirm({
     title: "Revoke this invitation?", say: "Nobody can join with it any more. People who joined already stay.", button: "Revoke", danger: true,
@@ -67,8 +61,7 @@ export function invitationsTab(panel, shared) {
   refresh();
 }
 
-function state({ revoked, expires, uses, most_uses: most }) {
-  if (revoked) return el("span", { class: "badge bad" }, "revoked");
+function state({ expires, uses, most_uses: most }) {
   if (expires && expires < Date.now() / 1000) return el("span", { class: "badge" }, "expired");
   if (most && uses >= most) return el("span", { class: "badge" }, "used up");
   return el("span", { class: "badge good" }, "open");

@@ -6,6 +6,7 @@ import { drawCurve, tableOfCurve } from "../charts/learning-curve.js";
 import { el, show } from "../shared/dom.js";
 import { Figure } from "../charts/chart.js";
 import { choice } from "../shared/fields.js";
+import { Estimates } from "./estimates.js";
 import { Predictions } from "./predictions.js";
 import { drawNotes, drawTiles } from "./tiles.js";
 
@@ -26,13 +27,14 @@ export class Overview {
     this.tiles = el("dl", { class: "tiles", "aria-label": "Numbers now" });
     this.columns = el("span", { hidden: true });
     this.curve = new Figure({
-      title: "Learning curve", note: "Measured on random questions whose answers the model had not seen; the band holds the true value in 95 of 100 cases.",
+      title: "Learning curve", note: "Measured on rows drawn from the whole table, whose answers the model had not seen; the band holds the true value in 95 of 100 cases.",
       draw: drawCurve, table: tableOfCurve, toggles: [{ name: "log", text: "logarithmic" }],
       empty: "The curve begins after ten measuring questions, which come among the others: some 70 answers where 15 % measure.",
     });
     this.cloud = new Figure({ title: "Cloud of questions", draw: drawCloud, table: tableOfCloud, extra: this.columns, by: "both", empty: "Each question that is answered becomes a mark here." });
     this.activity = new Figure({ title: "Activity", draw: drawBars, table: tableOfBars, empty: "Answers per minute, once people answer." });
     this.predictions = new Predictions(shared);
+    this.estimates = new Estimates(shared);
   }
 
   path() {
@@ -43,7 +45,7 @@ export class Overview {
   open(panel) {
     show(panel, el("div", { class: "stack" }, this.notes, this.tiles,
       el("div", { class: "halves" }, el("div", { class: "stack" }, this.curve.element, this.activity.element), this.cloud.element),
-      this.predictions.element));
+      this.predictions.element, this.estimates.element));
     this.predictions.refresh();
   }
 

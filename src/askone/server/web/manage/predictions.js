@@ -69,9 +69,8 @@ function thumbnail({ image, key }) {
   return picture;
 }
 
-function describe({ key, image, row: fields }) {
-  const list = Array.isArray(fields) ? fields : Object.entries(fields ?? {}).map(([name, value]) => ({ name, value }));
-  return list.filter((one) => one.kind !== "image" && !(image && one.name === "image") && String(one.value) !== key).slice(0, 3).map((one) => `${one.name} ${short(String(one.value))}`).join(" · ");
+function describe({ key, row: fields }) {
+  return fields.filter((one) => String(one.value) !== key).slice(0, 3).map((one) => `${one.name} ${short(String(one.value))}`).join(" · ");
 }
 const short = (value) => (value.length > 24 ? `${value.slice(0, 23)}…` : value);
 

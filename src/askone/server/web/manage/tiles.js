@@ -29,13 +29,23 @@ const ENDS = {
   rows: "Every row has been asked. Add rows under Settings to go on.",
 };
 
-export function drawNotes(place, { finished, said }, settings) {
+/** Rows in file order: what is measured, and whether the later rows are predicted worse. */
+function streamNote({ latest, measure, unit } = {}, drift) {
+  if (!latest) return null;
+  const write = writer(measure, unit);
+  return drift
+    ? el("p", { class: "notice warn" }, `The stream drifts: the error is ${write(drift.later)} at later rows and ${write(drift.earlier)} at earlier ones, so rows still to come may be predicted worse than measured.`)
+    : el("p", { class: "notice" }, "Rows are asked in file order. What is measured is of rows drawn from all that are there by now; rows still to come may differ.");
+}
+
+export function drawNotes(place, { finished, said, curve, drift }, settings) {
   const side = oneSided(said);
   const words = settings.question?.answers ?? ["yes", "no"];
   show(place,
     side ? el("p", { class: "notice warn" }, settings.labels.kind === "order"
       ? `In all ${count(said[side])} answers the ${side === "yes" ? "first" : "second"} item was chosen, so what is measured cannot be trusted yet. ${doubt(side, settings)}`
       : `All ${count(said[side])} answers so far are “${words[side === "yes" ? 0 : 1]}”, so what is measured cannot be trusted yet. ${doubt(side, settings)}`) : null,
+    ["file", "stream"].includes(settings.ask?.order) ? streamNote(curve, drift) : null,
     finished ? el("p", { class: "notice" }, `${ENDS[finished] ?? ""} The results are under `, el("a", { href: "#export" }, "Export"), ".") : null);
 }
 

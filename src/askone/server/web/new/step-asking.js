@@ -33,7 +33,7 @@ export function askingStep(draft) {
       share("Gold questions (%)", draft.settings.rows.gold ? "Rows with a known answer, to see how people do." : "Needs a column with known answers.", ask, "gold_share", "ask.gold_share"),
       share("Expected slips (%)", "The model allows for this share of slips.", learner, "flip", "learner.flip")),
     group("Order and cost",
-      field({ label: "Order of the rows", path: "ask.order", hint: "In their order is unbiased; uncertain first often needs fewer answers." }, choice(ask.order, [["stream", "In their order"], ["uncertain", "Uncertain first"]], set(ask, "order"))),
+      field({ label: "Order of the rows", path: "ask.order", hint: "Uncertain first often needs fewer answers. In file order is for live streams: of a sorted file the first rows alone are learnt." }, choice(ask.order, [["random", "Random"], ["uncertain", "Uncertain first"], ["file", "In file order"]], set(ask, "order"))),
       field({ label: "Seconds per answer", path: "ask.seconds", hint: "For the forecast of hours." }, numeral(ask.seconds, set(ask, "seconds"), { min: "0.1" })),
       field({ label: "Price per answer", path: "ask.price", hint: "Empty: not counted." }, numeral(ask.price, set(ask, "price"), { min: "0" })),
       field({ label: "Currency", path: "ask.currency" }, text(ask.currency, set(ask, "currency"), { placeholder: "EUR", maxlength: "8" }))),

@@ -1,5 +1,4 @@
 // The one way to the server: JSON in, JSON out, the CSRF token sent along, every failure an ApiError.
-// A path may be written "/campaigns" or "/api/v1/campaigns".
 
 const ROOT = "/api/v1";
 const PATIENCE = 30_000;
@@ -26,7 +25,6 @@ const UNCHANGED = Symbol("unchanged");
 // undefined: not asked yet; null: nobody is signed in.
 let csrf;
 
-const address = (path) => (path.startsWith("/api/") ? path : ROOT + path);
 const safe = (method) => method === "GET";
 
 /** Who is signed in, their campaigns, and whether the server needs its first set-up. */
@@ -70,31 +68,28 @@ async function once(method, path, body, { keepalive = false, patience = PATIENCE
   if (mark) headers["If-None-Match"] = mark;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (!safe(method) && csrf) headers["X-CSRF-Token"] = csrf;
-  const clock = new AbortController();
-  const timer = setTimeout(() => clock.abort(), patience);
+  const signal = AbortSignal.timeout(patience);
   let response;
   let text;
   try {
-    response = await fetch(address(path), {
+    response = await fetch(ROOT + path, {
       method,
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),
       credentials: "same-origin",
       redirect: "error",
       cache: "no-store",
-      signal: clock.signal,
+      signal,
       keepalive,
     });
     text = await response.text();
   } catch {
-    const late = clock.signal.aborted;
+    const late = signal.aborted;
     throw new ApiError({
       status: 0,
       code: late ? "timeout" : "offline",
       message: late ? "The server took too long to answer." : "The server cannot be reached.",
     });
-  } finally {
-    clearTimeout(timer);
   }
   if (mark && response.status === 304) return UNCHANGED;
   marked?.(response.headers.get("ETag"));
@@ -142,7 +137,7 @@ export async function upload(path, file, onprogress = () => {}) {
   if (csrf === undefined) await me();
   return new Promise((resolve, reject) => {
     const call = new XMLHttpRequest();
-    call.open("POST", address(path));
+    call.open("POST", ROOT + path);
     call.setRequestHeader("Accept", "application/json");
     call.setRequestHeader("Content-Type", "application/octet-stream");
     // Header values are Latin-1: a name is sent percent-encoded.

@@ -1,20 +1,144 @@
-"""Flats of a made-up town, and what they would sell for."""
+"""The campaigns of the demonstration: handwritten digits, prices of flats, favourite drinks; who knows the answers."""
 
 from __future__ import annotations
 
 import csv
 import math
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import load_digits
 
-from askone.campaign.settings.settings import AskSettings, Numbers, QuestionSettings, RowSettings, Settings
-from askone.cli.demo.base import DemoTask, Knowledge
+from askone.campaign.settings.settings import (
+    AskSettings,
+    ClassNames,
+    Items,
+    LearnerSettings,
+    Numbers,
+    QuestionSettings,
+    RowSettings,
+    Settings,
+)
+from askone.campaign.tables.images import drawn
 from askone.client.question import Posed
+
+
+class Knowledge(ABC):
+    """The truth that a simulated person knows; the learner never sees it."""
+
+    @abstractmethod
+    def answer(self, question: Posed, chance: random.Random) -> bool:
+        """Return the answer to a question, as it was shown."""
+
+
+@final
+class Flipping(Knowledge):
+    """A person who errs in a share ``flip`` of the answers.
+
+    >>> class Yes(Knowledge):
+    ...     def answer(self, question, chance):
+    ...         return True
+    >>> somebody, chance = Flipping(Yes(), 0.1), random.Random(0)
+    >>> 880 < sum(somebody.answer(None, chance) for _ in range(1000)) < 920
+    True
+    """
+
+    def __init__(self, inner: Knowledge, flip: float) -> None:
+        self._inner, self._flip = inner, flip
+
+    def answer(self, question: Posed, chance: random.Random) -> bool:
+        return self._inner.answer(question, chance) != (chance.random() < self._flip)
+
+
+@final
+@dataclass(frozen=True)
+class DemoTask:
+    """A campaign to be: ``table`` is a file or a folder of images, or None for an order of items."""
+
+    name: str
+    settings: Settings
+    table: Path | None
+    knowledge: Knowledge
+
+
+# -- handwritten digits, which everybody can read: the images that come with scikit-learn --
+
+FLIP = 0.03
+_SIDE = 144  # pixels
+
+
+@final
+class Reader(Knowledge):
+    """A person who can read digits."""
+
+    def __init__(self, truth: Mapping[str, str]) -> None:
+        self.truth = truth
+
+    def answer(self, question: Posed, chance: random.Random) -> bool:
+        return question.holds(self.truth[question.key])
+
+
+def digits(folder: Path, count: int = 800) -> DemoTask:
+    """Return the task; its images, ink on paper, are written into a folder."""
+    images, labels = load_digits(return_X_y=True)
+    truth, pictures = {}, folder / "digits"
+    pictures.mkdir()
+    for place, (image, label) in enumerate(zip(images[:count], labels[:count], strict=True)):
+        name = f"digit-{place + 1:04}.png"
+        (pictures / name).write_bytes(drawn(1 - image.reshape(8, 8) / 16, _SIDE))
+        truth[name] = str(label)
+    settings = Settings(
+        title="Handwritten digits",
+        labels=ClassNames(tuple("0123456789")),
+        question=QuestionSettings(instructions="Which digit did somebody write? Read it, then answer yes or no."),
+        ask=AskSettings(exam_share=0.15, lease_seconds=60),
+        learner=LearnerSettings(flip=FLIP),
+    )
+    return DemoTask("digits", settings, pictures, Reader(truth))
+
+
+# -- drinks in the order in which people like them: no rows, only pairs --
+
+LIKED: Final = {
+    "water": 1.1,
+    "coffee": 1.8,
+    "tea": 1.3,
+    "cocoa": 0.6,
+    "lemonade": 0.2,
+    "orange juice": 0.9,
+    "tomato juice": -1.2,
+    "kombucha": -0.6,
+}
+"""How much people like each: the difference decides how many prefer one to the other."""
+
+
+@final
+class Drinker(Knowledge):
+    """A person with a taste, by Bradley and Terry: P(first) = 1 / (1 + exp(u(second) - u(first)))."""
+
+    def answer(self, question: Posed, chance: random.Random) -> bool:
+        first, second = question.answers
+        return chance.random() < 1 / (1 + math.exp(2 * (LIKED[second] - LIKED[first])))
+
+
+def drinks() -> DemoTask:
+    """Return the task."""
+    settings = Settings(
+        title="Favourite drinks",
+        labels=Items(tuple(LIKED)),
+        question=QuestionSettings(instructions="One of the two, here and now: which?"),
+        ask=AskSettings(exam_share=0.15),
+    )
+    return DemoTask("drinks", settings, None, Drinker())
+
+
+# -- flats of a made-up town, and what they would sell for --
 
 UNSURE = 0.04
 """How far off a guess of a price is, as a share of it."""

@@ -1,0 +1,193 @@
+"""Questions that measure the error of predicted numbers, from one bit each.
+
+The error is |y - f| = ∫ 1{|y - f| > d} dd over all distances d.  So one distance is drawn, with a density q, and
+"is it between f - d and f + d?" is asked; with B = 1 for a no, S the model's own chance of that and I = ∫ S,
+
+    score = I + (B - S(d)) / q(d) ,        E score = E min(|y - f|, W) ,  d from 0 to W .
+
+That holds for every S and q: S takes away what was to be expected, and q near sqrt(S (1 - S)) has the least variance.
+Where answers are wrong with a probability e, (B - e) / (1 - 2 e) stands for B: see ``measurement.corrected``.
+
+W is four times the error of late, or that the model expects, and at least twice the target: larger errors count as W.
+Without W a slip of somebody's finger would count as the whole range.  An end that is rounded to be shown moves the mean
+by half a step at most.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+from askone._common.lazy_import import lazy_import
+from askone.campaign.kinds.base import Exam, ExamPlan
+from askone.labels.number import Real
+from askone.questions.between import Between
+from askone.questions.half_space import HalfSpace
+
+if TYPE_CHECKING:
+    from askone._common import compiled
+else:
+    compiled = lazy_import("askone._common.compiled")
+
+Above = Callable[[float], float]
+"""The model's chance that the label is above a threshold."""
+
+_USUAL_ERROR = 0.05  # to expect before anything was measured, as a part of the range
+_LEAST_ERROR, _LARGEST_ERROR = 0.002, 0.25  # that exams reckon with, as parts of the range
+_USUAL_WEIGHT = 4  # exams that the usual error counts for
+_WIDE = 4.0  # W in errors
+_PIECES = 16  # of S and q; they are finest near the prediction
+_UNIFORM = 0.1  # of the density q: no distance is left out
+_LEAST_VARIANCE = 0.05  # that q reckons with: it bounds scores, so that a target is proved by fewer
+
+
+@final
+class Piece(NamedTuple):
+    """Distances on one side of the prediction (0: both) on which S is linear and q constant."""
+
+    side: int
+    start: float
+    end: float
+    first: float
+    last: float
+
+    @property
+    def area(self) -> float:
+        """The integral of S."""
+        return (self.end - self.start) * (self.first + self.last) / 2
+
+    def until(self, end: float) -> Piece:
+        """Return the part before some distance."""
+        if end >= self.end:
+            return self
+        return self._replace(end=end, last=self.at(end))
+
+    def at(self, d: float) -> float:
+        """Return S(d)."""
+        return self.first + (self.last - self.first) * (d - self.start) / (self.end - self.start)
+
+
+@final
+class Drawn(NamedTuple):
+    """A distance, the density that it was drawn with, and what B = 0 and B = 1 score.
+
+    No distance could have scored more than ``most`` nor weighed more than ``heaviest``.
+    """
+
+    side: int
+    distance: float
+    density: float
+    score: tuple[float, float]
+    most: float
+    heaviest: float
+
+
+def number_exam(space: Real, f: float, above: Above, plan: ExamPlan, u: float, learnt: int) -> Exam | None:
+    """Return the question and its score; f lies within the range.  None: rounded, all of it would be shown as one.
+
+    Thresholds lie within the range: where f - d or f + d does not, the other alone is asked about.  Words that cannot
+    say "between" have one threshold always, and so has the aim "mean": c from the whole range, such that
+    f + (1{y > c} - 1{f > c}) / q(c) has the mean y.  That takes three times the answers for the same band of errors.
+    """
+    low, high = space.lows[0], space.highs[0]
+    fields: dict[str, Any] = {"wording": space.words, "learnt": learnt}
+    two_sided = space.words.says_ranges and plan.aim != "mean"
+    sides = (0,) if two_sided else (-1, 1)
+    # Up to this distance both ends are shown as one number, and nothing lies between them.
+    known = _to_the_next_step(space, f) if two_sided else 0.0
+
+    def tail(d: float, side: int) -> float:
+        over = above(f + d) if side >= 0 and f + d < high else 0.0
+        return over + (1 - above(f - d) if side <= 0 and f - d > low else 0.0)
+
+    pieces = [piece for side in sides for piece in _pieces(side, known, _far(f, low, high, side), tail)]
+    if not pieces:
+        return None
+    expected = known + sum(piece.area for piece in pieces)
+    window = max(_WIDE * max(usual_error(space, plan.scores), expected), 2 * known, 2 * (plan.target or 0.0))
+    if plan.aim != "mean":
+        pieces = [piece.until(window) for piece in pieces if piece.start < window]
+    side, d, density, (no, yes), most, heaviest = drawn(pieces, plan.slip, u, known, plan.aim == "mean")
+    fields["density"] = density
+    ends = rounded(space, f - d), rounded(space, f + d)
+    if side == 0 and low < f - d and f + d < high and ends[0] < ends[1]:
+        return Exam(Between(*ends, **fields), (yes, no), most, heaviest, f)
+    over = side > 0 or (side == 0 and f + d < high)
+    question = HalfSpace((1.0,), ends[over], **fields)
+    return Exam(question, (no, yes) if over else (yes, no), most, heaviest, f)
+
+
+def drawn(pieces: Sequence[Piece], slip: float, u: float, known: float = 0.0, spread: bool = False) -> Drawn:
+    """Draw a distance by the uniform u; ``known`` is what all distances before the first piece add to the error.
+
+    With P = e + (1 - 2 e) S, q is .9 sqrt(P (1 - P)), normalised, and .1 uniform; where pieces are ``spread`` over
+    the whole range, a variance of 0 is none.
+    """
+    least = 0.0 if spread else _LEAST_VARIANCE
+    lengths = [piece.end - piece.start for piece in pieces]
+    chances = [slip + (1 - 2 * slip) * piece.area / length for piece, length in zip(pieces, lengths, strict=True)]
+    roots = [math.sqrt(max(P * (1 - P), least)) for P in chances]
+    total, mass = sum(lengths), sum(root * length for root, length in zip(roots, lengths, strict=True))
+    even = _UNIFORM if mass > 0 else 1.0
+    densities = [(1 - even) * root / (mass or 1.0) + even / total for root in roots]
+    expected = known + sum(piece.area for piece in pieces)
+    left, chosen = u, len(pieces) - 1
+    for j, (q, length) in enumerate(zip(densities, lengths, strict=True)):
+        if left < q * length:
+            chosen = j
+            break
+        left -= q * length
+    piece, q = pieces[chosen], densities[chosen]
+    d = min(piece.start + left / q, piece.end)
+    no = expected - piece.at(d) / q
+    # S is linear within a piece, so that the least of it is at an end.
+    most = max(
+        expected + (1 - min(one.first, one.last)) / density for one, density in zip(pieces, densities, strict=True)
+    )
+    return Drawn(piece.side, d, q, (no, no + 1 / q), most, 1 / min(densities))
+
+
+def usual_error(space: Real, scores: Sequence[float]) -> float:
+    """Return the error of late: the mean of scores, and of the error that is usual."""
+    wide = space.highs[0] - space.lows[0]
+    error = (_USUAL_WEIGHT * _USUAL_ERROR * wide + sum(scores)) / (_USUAL_WEIGHT + len(scores))
+    return min(max(error, _LEAST_ERROR * wide), _LARGEST_ERROR * wide)
+
+
+def laplace(f: float, error: float) -> Above:
+    """Return the chances of a model that foretells nothing: Laplace's distribution around its prediction."""
+
+    def above(c: float) -> float:
+        tail = 0.5 * math.exp(-abs(c - f) / error)
+        return tail if c >= f else 1 - tail
+
+    return above
+
+
+def _pieces(side: int, start: float, far: float, tail: Callable[[float, int], float]) -> list[Piece]:
+    if not start < far:
+        return []
+    knots = [start + (far - start) * (j / _PIECES) ** 3 for j in range(_PIECES + 1)]
+    values = [min(max(tail(d, side), 0.0), 1.0) for d in knots]
+    return [Piece(side, *two, *values[j : j + 2]) for j, two in enumerate(pairwise(knots))]
+
+
+def _far(f: float, low: float, high: float, side: int) -> float:
+    """Return the largest distance that a label in the range can have."""
+    return f - low if side < 0 else high - f if side > 0 else max(f - low, high - f)
+
+
+def _to_the_next_step(space: Real, f: float) -> float:
+    """Return up to which distance f - d and f + d are shown as the same number."""
+    if space.decimals is None:
+        return 0.0
+    step = 10.0**-space.decimals
+    part = f / step - math.floor(f / step)
+    return abs(part - 0.5) * step
+
+
+def rounded(space: Real, threshold: float) -> float:
+    """Return a threshold as it is shown."""
+    return threshold if space.decimals is None else float(compiled.rounded(threshold, space.decimals))
