@@ -233,6 +233,7 @@ class Forgetting(
         return ForgettingState(*states, told, surprise, odds, rows)
 
 
+@final
 @dataclass(eq=False)
 class _Watch:
     """Who listens to a learner's stream until it is too surprised."""

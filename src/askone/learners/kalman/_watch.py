@@ -25,7 +25,7 @@ from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.row_shift import RowMoments
 
 SHORT, _TIMES = 128, 8
-ALARM = 11.0
+ALARM = 10.0
 _KEPT = 1 << 20  # numbers of rows that are kept, at most
 _TOLD = 4  # numbers of an answer beside the row
 

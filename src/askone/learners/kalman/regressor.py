@@ -78,7 +78,7 @@ _HALVINGS = 40
 @final
 @dataclass(frozen=True, eq=False)
 class BankState:
-    """A bank for each output, how many answers were told, and who watches for changes of the concept (None: not yet)."""
+    """A bank for each output, how many answers were told, and who watches for a change of the concept, later on."""
 
     banks: tuple[Bank, ...]
     answers: int
