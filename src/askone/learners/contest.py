@@ -224,9 +224,8 @@ class Contest(
     ) -> tuple[int, ContestState]:
         """See ``StreamsForecasts.stream_while``."""
         for i, x in enumerate(X):
-            alive = self.alive(state)
-            if len(alive) == 1:
-                return self._alone(state, alive[0], X, task, i, go_on)
+            if len(self.alive(state)) == 1:
+                return self._alone(state, X, task, i, go_on)
             question = self.ask(state, x, task.draw(task.first + i, 1)[0])
             answer = task.answer(i, question)
             if answer is not None:
@@ -236,16 +235,11 @@ class Contest(
         return len(X), state
 
     def _alone(
-        self,
-        state: ContestState,
-        place: int,
-        X: Array,
-        task: StreamTask,
-        first: int,
-        go_on: Callable[[int, float], bool],
+        self, state: ContestState, X: Array, task: StreamTask, first: int, go_on: Callable[[int, float], bool]
     ) -> tuple[int, ContestState]:
         """Return the stream from a row on, of the one member that is left."""
-        member, parts = self.members[place], list(state.parts)
+        (place,), parts = self.alive(state), list(state.parts)
+        member = self.members[place]
         rest = task.part(first).narrowed(member.width)
         met, parts[place] = stream_while(member, parts[place], X[first:], rest, lambda i, said: go_on(first + i, said))
         return first + met, replace(state, parts=tuple(parts))
