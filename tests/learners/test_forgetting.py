@@ -9,7 +9,7 @@ from askone.errors import InvalidArgument
 from askone.features.maps import Linear
 from askone.features.scaling import Scaler
 from askone.learners.contest import Contest
-from askone.learners.forgetting import _SOON, Forgetting
+from askone.learners.forgetting import _SOON, Forgetting, _doubt
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.row_shift import RowMoments
 from askone.learners.sgd.sgd import SGDLearner
@@ -108,14 +108,13 @@ def test_where_nothing_changes_it_asks_and_says_the_same():
 def test_a_learner_that_is_right_about_itself_is_seldom_surprised():
     """Answers drawn by its own forecasts: R passes ``alarm`` at most once in so many, by Lorden's bound."""
     rng, alarms, n = np.random.default_rng(0), 0, 20_000
-    surprise = 1.0
+    surprise, alarm = (1.0, 1.0), 50.0
     for _ in range(n):
         p = rng.uniform()
-        said = p if rng.uniform() < p else 1.0 - p
-        surprise = max(1.0, surprise * (0.5 + 0.25 / said))
-        if surprise > 50.0:
-            alarms, surprise = alarms + 1, 1.0
-    assert alarms <= n / 50
+        surprise = _doubt(surprise, p if rng.uniform() < p else 1.0 - p)
+        if max(surprise) > alarm:
+            alarms, surprise = alarms + 1, (1.0, 1.0)
+    assert 0 < alarms <= 2 * n / alarm  # one bound for each doubter
 
 
 def test_rows_that_come_sorted_are_not_forgotten():

@@ -1,13 +1,14 @@
 """A learner that begins anew when its answers say that what it has learnt is no longer so.
 
-Whether a concept has changed is found by forecasts alone, with two likelihood ratios that never fall below 1:
+Whether a concept has changed is found by forecasts alone, with likelihood ratios that never fall below 1:
 
-1. *Surprise.*  With P the chance that the learner gave to what was then answered, a doubter says (P + 1/2) / 2, and
+1. *Surprise.*  With P the chance that the learner gave to what was then answered, two doubters say Q = 1/2 (good where
+   little is known) and Q = (P + 1/2) / 2 (good where a few forecasts, but sure ones, fail).  For each,
 
-       R <- max(1, R (P + 1/2) / 2P)
+       R <- max(1, R Q / P)
 
-   grows while sure forecasts fail.  It costs next to nothing.  If the learner is right about itself the factor has
-   mean 1, so that R passes ``alarm`` at most once in ``alarm`` answers (Lorden's bound); in fact much more seldom.
+   grows while forecasts fail.  It costs next to nothing.  If the learner is right about itself, Q / P has mean 1, so
+   that R passes ``alarm`` at most once in ``alarm`` answers (Lorden's bound); in fact much more seldom.
 2. *Duel.*  Then a young learner begins beside the old one.  It asks, as it needs the answers more, both learn them, and
 
        D <- max(1, D P_young / P_old) .
@@ -59,7 +60,7 @@ _SHORT, _LONG = 256, 1024  # how long a duel may last
 @final
 @dataclass(frozen=True, eq=False)
 class ForgettingState:
-    """The states of the learner and, in a duel, of the young one; all answers; both likelihood ratios.
+    """The states of the learner and, in a duel, of the young one; all answers; R of both doubters, and D.
 
     ``rows`` are the moments of the rows until the duel, and in it.
     """
@@ -67,7 +68,7 @@ class ForgettingState:
     old: Any
     young: Any | None
     told: int
-    surprise: float
+    surprise: tuple[float, float]
     odds: float
     rows: tuple[RowMoments, RowMoments]
 
@@ -98,7 +99,7 @@ class Forgetting(
     """
 
     learner: Forecasts[Any]
-    alarm: float = 400.0
+    alarm: float = 300.0
     odds: float = 3000.0
 
     def __post_init__(self) -> None:
@@ -195,9 +196,9 @@ class Forgetting(
             state, done = self._doubted(replace(state, old=old, told=told, rows=rows), watch.surprise), done + met
         return state
 
-    def _doubted(self, state: ForgettingState, surprise: float) -> ForgettingState:
+    def _doubted(self, state: ForgettingState, surprise: tuple[float, float]) -> ForgettingState:
         """Return the state with the surprise of now, and with a young learner if that is too much."""
-        return replace(state, surprise=surprise, young=self.learner.init() if surprise > self.alarm else None)
+        return replace(state, surprise=surprise, young=self.learner.init() if max(surprise) > self.alarm else None)
 
     def _decided(self, state: ForgettingState) -> ForgettingState:
         """Return the state after a duel, if it is over."""
@@ -212,25 +213,25 @@ class Forgetting(
         return state
 
     def _alone(self, learnt: Any, told: int, rows: RowMoments) -> ForgettingState:
-        return ForgettingState(learnt, None, told, 1.0, 1.0, (rows, RowMoments.none(self.columns)))
+        return ForgettingState(learnt, None, told, (1.0, 1.0), 1.0, (rows, RowMoments.none(self.columns)))
 
     # -- the state as a value ---------------------------------------------------------------------
 
     def to_arrays(self, state: ForgettingState) -> dict[str, Array]:
         before, during = state.rows
         arrays = {"told": np.array([state.told, before.count, during.count])}
-        arrays["ratios"] = np.array([state.surprise, state.odds])
+        arrays["ratios"] = np.array([*state.surprise, state.odds])
         arrays["rows"] = np.array([before.mean, before.squares, during.mean, during.squares])
         arrays |= marked("old-", self.learner.to_arrays(state.old))
         return arrays if state.young is None else arrays | marked("young-", self.learner.to_arrays(state.young))
 
     def from_arrays(self, arrays: dict[str, Array]) -> ForgettingState:
         told, before, during = arrays["told"].tolist()
-        surprise, odds = arrays["ratios"].tolist()
+        blank, half, odds = arrays["ratios"].tolist()
         rows = (RowMoments(before, *arrays["rows"][:2]), RowMoments(during, *arrays["rows"][2:]))
         old, young = (unmarked(mark, arrays) for mark in ("old-", "young-"))
         states = (self.learner.from_arrays(old), self.learner.from_arrays(young) if young else None)
-        return ForgettingState(*states, told, surprise, odds, rows)
+        return ForgettingState(*states, told, (blank, half), odds, rows)
 
 
 @final
@@ -238,7 +239,7 @@ class Forgetting(
 class _Watch:
     """Who listens to a learner's stream until it is too surprised."""
 
-    surprise: float
+    surprise: tuple[float, float]
     alarm: float
     places: list[int]
 
@@ -246,12 +247,14 @@ class _Watch:
         """Return whether to go on, after an answer that was given this chance."""
         self.places.append(place)
         self.surprise = _doubt(self.surprise, said)
-        return self.surprise <= self.alarm
+        return max(self.surprise) <= self.alarm
 
 
-def _doubt(surprise: float, said: float) -> float:
-    """Return the doubter's likelihood ratio after an answer."""
-    return max(1.0, surprise * (0.5 + 0.25 / _slipped(said)))
+def _doubt(surprise: tuple[float, float], said: float) -> tuple[float, float]:
+    """Return the doubters' likelihood ratios after an answer."""
+    blank, half = surprise
+    ratio = 0.5 / _slipped(said)
+    return max(1.0, blank * ratio), max(1.0, half * (0.5 + 0.5 * ratio))
 
 
 def _slipped(chance: float) -> float:

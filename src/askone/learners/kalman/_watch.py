@@ -6,10 +6,11 @@ and one after eight times as many, as the best filter of the bank began.  With l
 
     lead = (l_young - l_young at its start) - (max l_bank - max l_bank at the same time)
 
-is the log-likelihood ratio of the two.  When it is ``ALARM`` above its least value so far, the concept has changed, and
-it did so when it was least: the bank begins anew from the answers since.  Where nothing changes this happens at
-most once in exp(ALARM) answers if the bank is right about itself (Lorden's bound for CUSUM).  If the rows since then
-are other rows than before, as in a sorted table, what was learnt of those may still be so, and it is no change.
+is the log-likelihood ratio of the two.  When it is h = 4 + log(2 n) or so above its least value so far, with n answers
+that the bank knows, the concept has changed, and it did so when it was least: the bank begins anew from the answers
+since.  If the bank is right about itself this happens, where nothing changes, at most once in exp(h) answers (Lorden's
+bound for CUSUM), that is at least 50 times as many as it knows.  If the rows since then are other rows than before, as in
+a sorted table, what was learnt of those may still be so, and it is no change.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.row_shift import RowMoments
 
 SHORT, _TIMES = 128, 8
-ALARM = 10.0
+_ALARM, _DOUBLING = 4.0, 0.7  # nats, and those that each doubling of the answers adds
 _KEPT = 1 << 20  # numbers of rows that are kept, at most
 _TOLD = 4  # numbers of an answer beside the row
 
@@ -56,12 +57,12 @@ class Watch:
         rows = np.column_stack([X, thresholds, answers, rest])
         return replace(self, young=young, count=self.count + len(X), kept=self.kept.extended(self.count, rows))
 
-    def judged(self, evidence: float) -> tuple[Watch, int | None]:
+    def judged(self, evidence: float, known: int) -> tuple[Watch, int | None]:
         """Return the same with the leads of now, and after how many of the answers the concept changed, if it did."""
-        marks = self.marks.copy()
+        marks, alarm = self.marks.copy(), _ALARM + _DOUBLING * known.bit_length()
         for i in range(2):
             lead, place = self.young.evidence[i] - (evidence - marks[i, 0]), int(marks[i, 2])
-            found = lead - marks[i, 1] > ALARM
+            found = lead - marks[i, 1] > alarm
             if found and not self._others(place):
                 return self, place
             if found or lead < marks[i, 1]:

@@ -410,7 +410,7 @@ class FilterLearner(
             return bank, watch
         most = float(bank.evidence.max())
         if watch is not None:
-            watch, change = watch.judged(most)
+            watch, change = watch.judged(most, bank.count)
             if change is not None:
                 return self._relearnt(j, *watch.since(change)), None
         if bank.count % SHORT == 0:
