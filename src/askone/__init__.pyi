@@ -6,6 +6,7 @@ from .errors import AskoneError as AskoneError
 from .estimators.base import InputScaleWarning as InputScaleWarning
 from .estimators.classifier import OneBitClassifier as OneBitClassifier
 from .estimators.comparison import compare as compare
+from .estimators.comparison import examine as examine
 from .estimators.comparison import refit as refit
 from .estimators.learner_choices.defaults import Filters as Filters
 from .estimators.learner_choices.defaults import SetLikelihood as SetLikelihood

@@ -13,7 +13,7 @@ import pytest
 import askone
 from askone import SGD
 from askone.errors import AlreadyStarted, IncompatibleParts, InvalidArgument, InvalidFile, UnknownQuestion
-from askone.labels.losses import Median
+from askone.labels.losses import Median, Squared
 from askone.learners.gradients import pair
 from askone.learners.gradients.ranking import rank_strategy
 from askone.learners.sgd.sgd import SGDLearner
@@ -319,9 +319,7 @@ def _overlap(one, other, x, question):
 
 def test_what_cannot_be_compared():
     log = asked_of(5, [True] * 5)
-    with pytest.raises(
-        InvalidArgument, match=r"candidates\['sgd'\] must be a learner that forecasts answers; got SGDLearner"
-    ):
+    with pytest.raises(InvalidArgument, match=r"candidates\['sgd'\] must be one that has learnt, .*; got SGDLearner"):
         askone.compare(log, ROWS, {"grid": Grid(UNIT), "sgd": SGDLearner(UNIT, models()["linear"])})
     with pytest.raises(InvalidArgument, match="got SGDLearner"):
         askone.compare(log, ROWS, {"model": askone.OneBitRegressor(-1, 1, learner="sgd", random_state=0)})
@@ -349,7 +347,7 @@ def test_without_torch_all_but_networks_works():
 
 
 def test_orders_and_estimators_that_have_begun_are_compared_too():
-    with pytest.raises(InvalidArgument, match="got Surrogate"):
+    with pytest.raises(InvalidArgument, match="one with exam bits"):
         askone.compare(
             asked_of(2, [True] * 2), {0: [0.0], 1: [0.0]}, {"poll": askone.OneBitRanker(["a", "b"], learner="sgd")}
         )
@@ -357,3 +355,77 @@ def test_orders_and_estimators_that_have_begun_are_compared_too():
     found = askone.compare(asked_of(30, [True] * 30), ROWS, {"begun": begun, "not": GridRegressor()})
     assert np.array_equal(found.losses["begun"], found.losses["not"])
     assert begun.stream_.asked == 0
+
+
+# -- risks from exam bits ---------------------------------------------------------------------------
+
+
+def learnt(gamma, n=200, space=(-2, 2)):
+    return askone.OneBitRegressor(*space, learner=SGD(gamma=gamma), random_state=0).fit(X[:n], Y[:n])
+
+
+def test_any_learner_is_compared_by_exam_bits():
+    """Two step sizes, far apart: the one whose error on the labels is less has the less risk, by paired bits."""
+    rng = np.random.default_rng(3)
+    rows = rng.uniform(-1, 1, size=(900, 1))
+    y = np.sin(3 * rows[:, 0])
+    models = {
+        name: askone.OneBitRegressor(-2, 2, learner=SGD(gamma=gamma), random_state=0).fit(rows[:300], y[:300])
+        for name, gamma in (("short", 0.01), ("usual", 1.0))
+    }
+    before = {name: model.stream_.state for name, model in models.items()}
+    log = askone.examine(models, rows[300:], askone.Oracle(y[300:]), seed=1)
+    found = askone.compare(log, rows[300:], models)
+    assert (found.best, found.measure) == ("usual", "risk")
+    truth = {name: np.abs(model.predict(rows[300:]) - y[300:]).mean() for name, model in models.items()}
+    for one in found.table:
+        assert abs(one.bits - truth[one.name]) < 4 * one.error
+    behind = found.table[1]
+    assert abs(behind.behind - (truth["short"] - truth["usual"])) < 4 * behind.behind_error
+    assert behind.behind > 4 * behind.behind_error
+    assert "right" not in str(found)
+    assert all(models[name].stream_.state is state for name, state in before.items())
+    assert askone.examine(models, rows[300:], askone.Oracle(y[300:]), seed=1) == log
+    squared = askone.compare(log, rows[300:], models, loss=Squared())
+    mean = 0.5 * np.mean((models["usual"].predict(rows[300:]) - y[300:]) ** 2)
+    assert abs(squared.table[0].bits - mean) < 4 * squared.table[0].error
+
+
+def test_exam_bits_also_judge_who_learns_from_them():
+    model = learnt(1.0, 40)
+    log = askone.examine({"m": model}, X, askone.Oracle(Y))
+    passive = askone.OneBitRegressor(-2, 2, learner=SGD(questions="passive"), random_state=0)
+    found = askone.compare(log, X, {"sgd": model, "passive": passive, "default": askone.OneBitRegressor(-2, 2)})
+    assert set(found.losses) == {"sgd", "passive", "default"}
+    assert all(len(one) == len(X) for one in found.losses.values())
+
+
+def test_classes_and_orders_have_risks_too():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 2))
+    y = np.where(rows[:, 0] > 0, "a", "b")
+    good = askone.OneBitClassifier(["a", "b", "c"], learner="sgd", random_state=0).fit(rows[:200], y[:200])
+    bad = askone.OneBitClassifier(["a", "b", "c"], learner=SGD(gamma=0.01, step="sqrt"), random_state=0)
+    models = {"good": good, "bad": bad.fit(rows[:20], np.where(y[:20] == "a", "b", "c"))}
+    found = askone.compare(askone.examine(models, rows[200:], askone.Oracle(y[200:])), rows[200:], models)
+    truth = {name: np.mean(model.predict(rows[200:]) != y[200:]) for name, model in models.items()}
+    assert found.best == "good"
+    assert all(abs(one.bits - truth[one.name]) < 4 * one.error for one in found.table)
+    orders = [["tea", "milk", "coffee"] if x[0] > 0 else ["coffee", "milk", "tea"] for x in rows]
+    poll = askone.OneBitRanker(["tea", "milk", "coffee"], learner="sgd", random_state=0).fit(rows[:200], orders[:200])
+    found = askone.compare(
+        askone.examine({"p": poll}, rows[200:], askone.Oracle(orders[200:])), rows[200:], {"p": poll}
+    )
+    pairs = askone.Ranking(("tea", "milk", "coffee"))
+    wrong = np.mean(pairs.embed(poll.predict(rows[200:])) != pairs.embed(orders[200:]))
+    assert abs(found.table[0].bits - wrong) < 4 * found.table[0].error + 1e-12
+
+
+def test_what_exam_bits_cannot_do():
+    log = asked_of(5, [True] * 5)
+    with pytest.raises(InvalidArgument, match="one with exam bits"):
+        askone.compare(log, ROWS, {"sgd": learnt(1.0, 40)})
+    with pytest.raises(InvalidArgument, match="None: all candidates forecast"):
+        askone.compare(log, ROWS, {"grid": Grid(UNIT)}, loss=Median())
+    with pytest.raises(InvalidArgument, match="models that have learnt"):
+        askone.examine({}, X, askone.Oracle(Y))

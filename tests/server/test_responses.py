@@ -13,9 +13,9 @@ from askone.labels.wording import Wording
 from askone.questions.comparison import BestOf, Prefer
 from askone.questions.half_space import HalfSpace
 from askone.questions.subset import Subset
-from askone.server._json import JsonResponse
 from askone.server._responses import (
     CellResponse,
+    JsonResponse,
     PairResponse,
     QuestionResponse,
     RowResponse,

@@ -82,6 +82,9 @@ def _add_reproduce(paper: argparse.ArgumentParser) -> None:
     paper.add_argument("--quick", action="store_true", help="fewer trials and questions: minutes in all")
     paper.add_argument("--out", default="paper", help="directory for figures, numbers and report (default: paper)")
     paper.add_argument("--workers", type=int, default=None, help="processes (default: one per core)")
+    paper.add_argument(
+        "--page", default=None, metavar="FILE", help="put the verdicts of full runs into a Markdown page"
+    )
     paper.add_argument("--cluster", default=None, metavar="ADDRESS", help="run on the Dask scheduler at this address")
     paper.add_argument("--directory", default=None, help="where data lies (default: ASKONE_DATA, or a download)")
 
@@ -129,7 +132,7 @@ def run_reproduce(chosen: argparse.Namespace) -> int:
     command: Any = import_now("askone.paper.command")
     if chosen.listing:
         return int(command.listing())
-    parts = (chosen.workers, chosen.cluster, chosen.directory)
+    parts = (chosen.workers, chosen.cluster, chosen.directory, chosen.page)
     return int(command.reproduce(chosen.names, chosen.quick, Path(chosen.out), *parts))
 
 

@@ -2,6 +2,7 @@ from .base import InputScaleWarning as InputScaleWarning
 from .base import OneBitEstimator as OneBitEstimator
 from .classifier import OneBitClassifier as OneBitClassifier
 from .comparison import compare as compare
+from .comparison import examine as examine
 from .comparison import refit as refit
 from .loading import load as load
 from .network import fit_network as fit_network

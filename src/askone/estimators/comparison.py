@@ -1,7 +1,8 @@
 """Stored answers put to use again: other models learn from them, and are judged by them.
 
 An answer stays true whoever asked.  ``refit`` teaches another model by a log, ``compare`` says which
-of several models would have forecast its answers best.  Neither asks anybody, neither reads a label.
+of several models would have forecast its answers best, or has the least risk by exam bits, which ``examine`` asks for.
+No model is judged by a label.
 """
 
 from __future__ import annotations
@@ -14,16 +15,24 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import clone
 
+from askone._common import random_table
 from askone._common.types import Array
+from askone._common.validate import as_number, as_rows, as_seed
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
-from askone.learners.abilities import AsksAgain, Forecasts, able
+from askone.labels.losses import Loss, Median, Quantile, Squared
+from askone.labels.number import Real
+from askone.labels.ranking import Ranking
+from askone.learners.abilities import AsksAgain, Forecasts, able, is_local, space_at
 from askone.learners.base import Learner
+from askone.learners.exams import exam, exam_width, scores, tells_risk
 from askone.session.checkpoints import Example, Fold
-from askone.session.log import Event
+from askone.session.log import Answered, Asked, Event, Skipped
+from askone.session.oracle import Oracle
 from askone.session.replay import Rows, as_table, lessons, stacked, teach
 from askone.session.stream import Stream
 
+RISK = "risk"
 _SUREST = 2.0**-30  # a forecast that was sure and wrong costs 30 bits, and not infinitely many
 
 
@@ -63,7 +72,11 @@ def refit(log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0, own:
 @final
 @dataclass(frozen=True)
 class Judged:
-    """A candidate: its mean log loss in bits per answer, and how far that is behind the best, with standard errors."""
+    """A candidate: its mean loss, and how far that is behind the best, with standard errors.
+
+    ``bits`` is the log loss in bits per answer, or, of models that do not forecast, the risk (see ``compare``);
+    ``accuracy`` then is nan.
+    """
 
     name: str
     bits: float
@@ -79,11 +92,13 @@ class Comparison:
     """Progressive validation: what each candidate's forecasts of the answers cost, before it learnt them.
 
     ``losses`` has -log2 P(what was answered) for each answer, ``hits`` whether the likelier answer came
-    (a half where neither was).  A coin that knows nothing costs 1 bit per answer.
+    (a half where neither was).  A coin that knows nothing costs 1 bit per answer.  Where models are judged by
+    their ``risk``, losses are unbiased scores of it, one for each exam bit, and hits are nan.
     """
 
     losses: dict[str, Array]
     hits: dict[str, Array]
+    measure: str = "bits per answer"
 
     @cached_property
     def best(self) -> str:
@@ -109,48 +124,136 @@ class Comparison:
 
     def __str__(self) -> str:
         width = max(len("candidate"), *(len(one.name) for one in self.table))
-        lines = [f"{'candidate':{width}}  bits per answer   behind the best   right"]
+        forecasts = self.measure != RISK
+        lines = [f"{'candidate':{width}}  {self.measure:15}   behind the best" + "   right" * forecasts]
         lines += [
             f"{one.name:{width}}  {one.bits:6.4f} ± {one.error:6.4f}   {one.behind:6.4f} ± {one.behind_error:6.4f}"
-            f"   {one.accuracy:5.1%}"
+            + f"   {one.accuracy:5.1%}" * forecasts
             for one in self.table
         ]
         return "\n".join(lines)
 
 
-def compare(log: Iterable[Event], rows: Rows, candidates: Mapping[str, Any]) -> Comparison:
-    """Compare how well several learners (or estimators) forecast the answers of a log.
+def compare(log: Iterable[Event], rows: Rows, candidates: Mapping[str, Any], *, loss: Loss | None = None) -> Comparison:
+    """Compare how well several learners (or estimators) forecast the answers of a log, or what their risk is.
 
-    For every answer in the log's order: the mean of -log2 chance(what was answered) before it is
-    learnt.  No label is needed, nothing is asked, and no candidate is changed: each begins anew (an
-    estimator that has not begun is copied and shown ``rows``).  Candidates must forecast
-    (``Forecasts.chance``).  The questions were asked where one model was unsure, so all losses are
-    near 1 bit; it is their differences that count.
+    If all forecast (``Forecasts.chance``): for every answer in the log's order, the mean of -log2 chance(what was
+    answered) before it is learnt; each begins anew (an estimator that has not begun is copied and shown ``rows``).
+    The questions were asked where one model was unsure, so all losses are near 1 bit; their differences count.
+
+    If one does not forecast, as ``SGD``: the risk of all, by the log's exam bits, which were drawn with a known density
+    (``examine``, pairs by lot, single classes by lot).  Their scores are unbiased for the ``loss`` of numbers (default
+    the absolute one, in the labels' units; labels beyond the declared range count as on its edge), for the share of
+    errors of classes and for that of wrong pairs of orders.  An estimator or stream that has learnt is judged as it is;
+    the others learn from the log as it goes, and are judged before they learn.
+
+    No label is needed, nothing is asked, and no candidate is changed.
+
+    >>> from askone.estimators.learner_choices.gradients import SGD
+    >>> from askone.estimators.regressor import OneBitRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(600, 1))
+    >>> y = 20 + 60 * X[:, 0]
+    >>> short, usual = (OneBitRegressor(0, 100, learner=SGD(gamma=g), random_state=0) for g in (0.01, 1))
+    >>> models = {"short": short.fit(X[:300], y[:300]), "usual": usual.fit(X[:300], y[:300])}
+    >>> compare(examine(models, X[300:], Oracle(y[300:])), X[300:], models).best
+    'usual'
     """
     if not isinstance(candidates, Mapping) or not candidates:
         raise InvalidArgument("candidates", "a dictionary of learners or estimators by name", candidates)
     table, events = as_table(rows), list(log)
-    learners = {name: _learner(name, candidate, table) for name, candidate in candidates.items()}
+    begun = {name: _begun(name, candidate, table) for name, candidate in candidates.items()}
     steps = list(lessons(table, events))
     if not any(isinstance(step, Example) for step in steps):
         raise InvalidArgument("log", "one with at least one answer", f"{len(events)} events")
-    judged = {name: _forecast(learner, steps) for name, learner in learners.items()}
+    if not all(able(learner, Forecasts) for learner, _ in begun.values()):
+        return _by_risk(begun, steps, loss)
+    if loss is not None:
+        raise InvalidArgument("loss", "None: all candidates forecast, and are judged by that", loss)
+    judged = {name: _forecast(learner, steps) for name, (learner, _) in begun.items()}  # type: ignore[arg-type]
     return Comparison({name: one[0] for name, one in judged.items()}, {name: one[1] for name, one in judged.items()})
 
 
-def _learner(name: str, candidate: Any, rows: Any) -> Forecasts[Any]:
-    learner = candidate
+def examine(
+    candidates: Mapping[Any, Any], rows: Any, oracle: Oracle, *, seed: int = 0, wide: float = 0.5
+) -> list[Event]:
+    """Ask one exam question about each row, and return the log: what ``compare`` judges any model by.
+
+    Half of the questions (``wide``) are drawn from all that may be asked, which tells risks; the others between the
+    candidates' predictions, which tells how they differ.  ``oracle`` answers, and may skip; candidates have learnt from
+    other rows.
+    """
+    as_number(wide, "wide", 0.0, 1.0)
+    X = as_rows(rows)
+    begun = [_begun(str(name), candidate, as_table(X)) for name, candidate in candidates.items()]
+    if not begun:
+        raise InvalidArgument("candidates", "a dictionary of models that have learnt", candidates)
+    space = begun[0][0].space
+    predicted = [_predicted(learner, learner.init() if state is None else state, X) for learner, state in begun]
+    uniform, log = random_table.uniforms(as_seed(seed), 0, len(X), exam_width(space)), []
+    for i in range(len(X)):
+        question = exam(space, [one[i] for one in predicted], uniform[i], wide)
+        answer = oracle.respond(i, question)
+        log.append(Asked(f"exam-{i}", i, question, i))
+        log.append(Skipped(f"skip-{i}", f"exam-{i}") if answer is None else Answered(f"bit-{i}", f"exam-{i}", answer))
+    return log
+
+
+def _begun(name: str, candidate: Any, rows: Any) -> tuple[Learner[Any], Any]:
+    """Return a candidate's learner, and its state if it has learnt already."""
+    learner, state = candidate, None
     if isinstance(candidate, OneBitEstimator):
         begun = candidate
         if "stream_" not in candidate.__dict__:
             begun = clone(candidate)
             begun.begin_with(stacked(rows))
-        learner = begun.stream_.learner
+        candidate = begun.stream_
+    if isinstance(candidate, Stream):
+        learner, state = candidate.learner, candidate.state if candidate.answered else None
     if not isinstance(learner, Learner):
         raise InvalidArgument(f"candidates[{name!r}]", "a Learner or an estimator", type(learner).__name__)
-    if not able(learner, Forecasts):
-        raise InvalidArgument(f"candidates[{name!r}]", "a learner that forecasts answers", type(learner).__name__)
-    return learner
+    return learner, state
+
+
+def _by_risk(begun: dict[str, tuple[Learner[Any], Any]], steps: list[Any], loss: Loss | None) -> Comparison:
+    exams = [isinstance(step, Example) and tells_risk(step.question) for step in steps]
+    for name, (learner, state) in begun.items():
+        if state is None and is_local(learner):
+            allowed = (
+                "one that has learnt, forecasts, or learns from any question (exams judge it, and do not teach it)"
+            )
+            raise InvalidArgument(f"candidates[{name!r}]", allowed, type(learner).__name__)
+    if not any(exams):
+        raise InvalidArgument("log", "one with exam bits, drawn with a known density: see examine", "none")
+    losses = {}
+    for name, (learner, state) in begun.items():
+        fold, found = Fold(learner, keep=False), []
+        for step, counts in zip(steps, exams, strict=True):
+            if counts:
+                now = fold.state if state is None else state
+                found.append(_score(learner, now, step, loss or Median()))
+            if state is None:
+                fold.learn(step)
+        losses[name] = np.array(found)
+    return Comparison(losses, {name: np.full(len(found), np.nan) for name, found in losses.items()}, RISK)
+
+
+def _score(learner: Learner[Any], state: Any, step: Example, loss: Loss) -> float:
+    space = space_at(learner, state)
+    predicted = _predicted(learner, state, np.asarray(step.x)[None])
+    unit = 1.0
+    if isinstance(space, Real) and isinstance(loss, Median | Quantile | Squared) and np.ptp(space.scale) == 0:
+        unit = float(space.scale[0]) ** (2 if isinstance(loss, Squared) else 1)
+    return unit * float(scores(space, loss, predicted, step.question, bool(step.question.accept(step.answer)))[0])
+
+
+def _predicted(learner: Learner[Any], state: Any, X: Array) -> Any:
+    """Return numbers (n x outputs), classes, or orders."""
+    values, space = learner.predict(state, X), space_at(learner, state)
+    if isinstance(space, Real):
+        return values
+    decoded = space.decode(values, X)  # type: ignore[union-attr]  # whatever is not a number decodes
+    return list(decoded) if isinstance(space, Ranking) else decoded[:, 0].tolist()
 
 
 def _forecast(learner: Forecasts[Any], steps: list[Any]) -> tuple[Array, Array]:

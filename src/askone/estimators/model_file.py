@@ -49,6 +49,7 @@ from askone.learners.repeated.bisection import BisectedClasses, BisectedReal
 from askone.learners.repeated.memory import RememberedClasses, RememberedReal
 from askone.learners.rls.pseudo_labels import PseudoLabels, PseudoMeans
 from askone.learners.sgd.sgd import SGDLearner
+from askone.learners.sgd.step_search import StepSearch
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.learners.thurstone.ranker import PairBank, ThurstoneLearner
@@ -72,7 +73,9 @@ UNREADABLE = (
 """What zipfile, json and NumPy raise for a file that is damaged or made to mislead."""
 _DOCUMENT = "askone.json"
 _SMALL = (scaling.Scaler, maps.Intercept, maps.Linear, maps.Nystroem, maps.Fourier)
-_MODELS = (FeatureModel, KernelExpansion, GenericSGD, Calibrated, Surrogate, Intervals, Contest, Forgetting, PairBank)
+_MODELS = (
+    FeatureModel, KernelExpansion, GenericSGD, Calibrated, Surrogate, Intervals, Contest, Forgetting, PairBank, StepSearch
+)  # fmt: skip
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SQUARES = (PseudoLabels, PseudoMeans, gradients.HalfCauchy)
 _SPACES = (Real, Wording, classes.Classes, classes.Finite, Ranking)

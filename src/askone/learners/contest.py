@@ -17,7 +17,6 @@ half of ``last`` it and the leader are all that is left.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,6 +25,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from askone._common.arithmetic import log, softmax
 from askone._common.types import Array
 from askone._common.validate import as_count, as_number
 from askone.errors import InvalidArgument
@@ -210,7 +210,7 @@ class Contest(
         losses, total = np.zeros(len(state.parts)), 0.0
         for i, weight in zip(alive, self._shares(state), strict=True):
             said, parts[i] = self.members[i].learnt_and_said(parts[i], x, question, answer)
-            losses[i] = -math.log((1.0 - _LAPSE) * said + 0.5 * _LAPSE)
+            losses[i] = -log((1.0 - _LAPSE) * said + 0.5 * _LAPSE)
             total += weight * said
         state = self._judged(state, tuple(parts), losses)
         return total, self._thinned(state) if self._due(self.count(state)) else state
@@ -283,8 +283,7 @@ class Contest(
 
     def _shares(self, state: ContestState) -> list[float]:
         behind = self.behind(state, self._leader(state))
-        weights = np.exp(-np.minimum(behind[list(self.alive(state))], _FAR))
-        shares: list[float] = (weights / weights.sum()).tolist()
+        shares: list[float] = softmax(-np.minimum(behind[list(self.alive(state))], _FAR)).tolist()
         return shares
 
     # -- the state as a value ---------------------------------------------------------------------

@@ -67,7 +67,7 @@ def exam(space: Any, predicted: Any, uniform: Array, wide: float, learnt: int | 
     if not isinstance(space, FiniteSpace):
         raise InvalidArgument("space", "numbers, classes or orders", type(space).__name__)
     said = list(dict.fromkeys(predicted))
-    names = list(space.classes)
+    names = list(space.names)
     chance = {k: wide / len(names) + (1.0 - wide) * (k in said) / len(said) for k in names}
     above = np.cumsum([chance[k] for k in names])
     chosen = names[min(int(np.searchsorted(above, uniform[0], side="right")), len(names) - 1)]
@@ -81,10 +81,7 @@ def _about_number(space: Real, z: Array, uniform: Array, wide: float, learnt: in
     low, high = min(at), max(at)
     room = _ROOM * (high - low) + _LEAST
     low, high = low - room, high + room
-    if v < wide:
-        c = reach * (2.0 * v / wide - 1.0)
-    else:
-        c = low + (high - low) * (v - wide) / (1.0 - wide)
+    c = reach * (2.0 * v / wide - 1.0) if v < wide else low + (high - low) * (v - wide) / (1.0 - wide)
     density = (1.0 - wide) * (low <= c <= high) / (high - low) + wide * (abs(c) <= reach) / (2.0 * reach)
     return replace(half_space(space, u.tolist(), c, density, learnt), purpose=PURPOSE)
 

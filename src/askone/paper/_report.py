@@ -8,6 +8,7 @@ The page is made from the other files alone, holds everything itself, and loads 
 from __future__ import annotations
 
 import base64
+import datetime as dt
 import json
 import platform
 from collections.abc import Mapping, Sequence
@@ -90,6 +91,7 @@ def provenance(run: Run, quick: bool, spent: float) -> dict[str, Any]:
     seeds = {job.arguments["seed"] for job in jobs if "seed" in job.arguments}
     seeds |= {seed for job in jobs for seed in job.arguments.get("seeds", [])}
     return {
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "quick": quick,
         "seconds": round(spent, 2),
         "seed": sorted(seeds),

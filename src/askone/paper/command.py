@@ -28,6 +28,7 @@ from askone.errors import AskoneError
 from askone.paper._base import Run
 from askone.paper._catalogue import RUNS
 from askone.paper._engine import execute, reach, seconds
+from askone.paper._page import write_page
 from askone.paper._report import has_run, write_report, write_run
 
 ALL = "all"
@@ -71,9 +72,13 @@ def reproduce(
     workers: int | None = None,
     cluster: str | None = None,
     directory: str | None = None,
+    page: str | None = None,
     console: Console | None = None,
 ) -> int:
     """Make runs by name (none or "all": every one) and their report; returns the exit status.
+
+    With a ``page`` (docs/paper.md) the verdicts of all full runs in ``out`` are put between its markers; rows of runs
+    that are not there stay as they are, with their dates.
 
     0: all are in the report; 1: some were skipped or failed, by name, with the reason; 130: stopped,
     what was finished is kept.
@@ -91,6 +96,8 @@ def reproduce(
         _stopped(order, tally, console)
         return STOPPED
     console.print(f"report: {write_report(list(RUNS), tally.missing, out)}", soft_wrap=True)
+    if page is not None:
+        console.print(f"{page}: {', '.join(write_page(list(RUNS), out, Path(page))) or 'no full run'}", soft_wrap=True)
     return INCOMPLETE if tally.missing else COMPLETE
 
 

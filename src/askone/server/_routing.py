@@ -17,8 +17,8 @@ from starlette.responses import Response
 
 from askone.server._context import RequestContext, Services
 from askone.server._errors import ApiError, invalid, not_found
-from askone.server._json import JsonResponse
 from askone.server._requests import EmptyBody
+from askone.server._responses import JsonResponse
 from askone.server.security.access import Access
 from askone.server.security.authentication import SAFE
 from askone.server.security.rate_limits import client_address, read_body
@@ -101,7 +101,7 @@ def endpoint(route: Route, services: Services) -> Callable[[Request], Awaitable[
         if route.access.campaign_role is not None and user is not None:
             role = await services.auth.role(request.path_params["c"], user)
             route.access.check_campaign(role)
-        services.auth.check_origin(request, user)
+        services.auth.check_csrf(request, user)
         if route.limit != "free":
             services.limiters[route.limit].spend(user.id if user else client_address(request))
         read: dict[str, BaseModel] = {}

@@ -100,8 +100,8 @@ def _point(n: int, pairs: Array, slips: Slips, share: bool) -> Measured:
         low, high = mean - math.hypot(mean - low, moved), mean + math.hypot(high - mean, moved)
         value = min(max(mean, 0.0), 1.0)
         return Measured(n, value, max(0.0, min(low, value)), min(1.0, max(high, value)))
-    # One more score of the usual weight in the variance: else a run of equal ones would claim to be exact.
-    square = float(((values - mean) ** 2).sum() + (gaps**2).mean())
+    # Half of one more score of the usual weight in the variance: else a run of equal ones would claim to be exact.
+    square = float(((values - mean) ** 2).sum() + (gaps**2).mean() / 2)
     half = math.hypot(z * math.sqrt(square / (count * (count - 1))), moved)
     return Measured(n, max(0.0, mean), max(0.0, mean - half), max(0.0, mean + half))
 

@@ -2,16 +2,17 @@
 
 - gold: an answer about a known label is wrong with the probability e;
 - overlap: two answers to one question differ with the probability 2 e (1 - e);
-- bits: with p the chance of a yes by a model that never saw the answer, a yes has the probability e + (1 - 2 e) p.
-  Thresholds and sets of the past lie far from what is known today: there p is near 0 or 1, and a slip shows.
+- checks: questions whose answer the model is all but sure of (``Kind.sure_question``): with p its chance of a yes, a yes
+  has the probability e + (1 - 2 e) p.
 
-The rate is the mean of the posterior on a grid, under a prior of mean .03 that counts as four answers.
+The rate is the mean of the posterior on a grid, under a prior of mean .04 that counts as ten answers.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -19,7 +20,7 @@ from scipy.special import betainc
 
 from askone._common.types import Array
 
-_MEAN, _STRENGTH = 0.03, 4.0  # of the prior
+_MEAN, _STRENGTH = 0.04, 10.0  # of the prior
 _GRID = np.linspace(0.0, 0.45, 91)
 _CERTAIN = 0.002  # the chance that the rate is below the least one
 
@@ -35,7 +36,7 @@ class Slips(NamedTuple):
     def of_majority(self, people: int) -> Slips:
         """Return the same of what most of some people answer.
 
-        >>> Slips(0.1, 0.01).of_majority(3).rate
+        >>> round(Slips(0.1, 0.01).of_majority(3).rate, 9)
         0.028
         """
         if people == 1:
@@ -59,10 +60,10 @@ class Evidence(NamedTuple):
 
 
 def slip_rate(evidence: Evidence, chances: Sequence[tuple[float, bool]] = ()) -> Slips:
-    """Return the posterior of the rate; ``chances`` are bits as a model foretold them, and what was answered.
+    """Return the posterior of the rate; ``chances`` are those of a yes in checks, and what was answered.
 
-    >>> slip_rate(Evidence()).rate, slip_rate(Evidence(gold=1000, wrong=50)).rate
-    (0.03, 0.05)
+    >>> [round(slip_rate(Evidence(gold, wrong)).rate, 2) for gold, wrong in ((0, 0), (30, 0), (1000, 150))]
+    [0.04, 0.01, 0.15]
     """
     proved = _log(_GRID, evidence.wrong, evidence.gold) + _log(2 * _GRID * (1 - _GRID), evidence.differ, evidence.pairs)
     seen = proved + np.log(_prior())
@@ -77,6 +78,7 @@ def slip_rate(evidence: Evidence, chances: Sequence[tuple[float, bool]] = ()) ->
     return Slips(mean, deviation, float(_GRID[int(np.argmax(sure > _CERTAIN))]))
 
 
+@cache
 def _prior() -> Array:
     edges = np.concatenate([[0.0], (_GRID[1:] + _GRID[:-1]) / 2, [1.0]])
     return np.asarray(np.maximum(np.diff(betainc(_MEAN * _STRENGTH, (1 - _MEAN) * _STRENGTH, edges)), 1e-300))

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from askone._common.arithmetic import exp, expm1, hazard, log, normal
+from askone._common.arithmetic import exp, expm1, hazard, log, log1p, normal
 from askone._common.compiled import add_product, dot, jit, product, rounded, row_dots
 from askone._common.types import Array
 from askone.learners.step_loops import SKIPPED, UNKNOWN
@@ -122,6 +122,21 @@ def pulled(features: Array, factor: Array, steps: Array, gains: Array, done: int
         for j in range(done):
             _reflect(Y[i], steps[j], gains[j])
     return Y
+
+
+@jit
+def told_of(Y: Array, Z: Array, noise: float) -> Array:
+    """Return what a bit at each row tells of the predictions at others, in nats, mean over them (see ``worth``)."""
+    r, out = np.empty(Z.shape[0]), np.zeros(Y.shape[0])
+    for j in range(Z.shape[0]):
+        r[j] = max(dot(Z[j], Z[j]), 1e-300)
+    for i in range(Y.shape[0]):
+        v = max(dot(Y[i], Y[i]), 1e-300) + noise * noise
+        for j in range(Z.shape[0]):
+            shared = dot(Y[i], Z[j])
+            out[i] -= 0.5 * log1p(-min(shared * shared / (v * r[j]), 1.0) * 2.0 / math.pi)
+        out[i] /= Z.shape[0]
+    return out
 
 
 @jit

@@ -9,8 +9,8 @@ and one after eight times as many, as the best filter of the bank began.  With l
 is the log-likelihood ratio of the two.  When it is h = 4 + log(2 n) or so above its least value so far, with n answers
 that the bank knows, the concept has changed, and it did so when it was least: the bank begins anew from the answers
 since.  If the bank is right about itself this happens, where nothing changes, at most once in exp(h) answers (Lorden's
-bound for CUSUM), that is at least 50 times as many as it knows.  If the rows since then are other rows than before, as in
-a sorted table, what was learnt of those may still be so, and it is no change.
+bound for CUSUM), that is at least 50 times as many as it knows.  If the rows since then are other rows than before, as
+in a sorted table, what was learnt of those may still be so, and it is no change.
 """
 
 from __future__ import annotations

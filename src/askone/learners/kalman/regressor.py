@@ -26,13 +26,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
+from askone._common.arithmetic import normal_cdf, normal_quantile
+from askone._common.compiled import dot, paired_dots, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts, InvalidArgument
@@ -59,10 +60,12 @@ from askone.questions.base import Answer, Question
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace, bundle_question, half_space, in_unit_labels
 
-NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(17))
+NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(19))
 PRIORS = (0.1, 0.5, 2.5)
 _LAPSE = 0.12  # of the rarer answer, in the weights alone: a surprise or two is no proof against a filter
-_WARY = 0.1  # flips that some filters reckon with whatever is declared: answers may have been mixed up for a while
+_WARY = 0.2  # flips that some filters reckon with whatever is declared: answers may have been mixed up for a while
+_UNLIKELY = 4.0  # nats, of evidence against flips that nobody declared, and against noise beyond the range
+_YOUNG = 1.0  # nats that a filter is behind the one that it begins as
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
 _OTHERS = 1000
@@ -170,7 +173,7 @@ class FilterLearner(
 
     @cached_property
     def _lean(self) -> float:
-        return float(ndtri(self.quantile))
+        return float(normal_quantile(self.quantile))
 
     # -- the four functions ---------------------------------------------------------------------
 
@@ -179,16 +182,14 @@ class FilterLearner(
         return BankState((self._first(),) * self.space.m, 0, (None,) * self.space.m)
 
     def _first(self) -> Bank:
-        """Return every second noise scale, to begin with; of wary filters every fourth, from the noisiest on, at the
-        middle prior.
-        """
+        """Return every second noise scale; of wary filters every fourth, from the noisiest on, at the middle prior."""
         place = np.arange(len(self.grid))
         noisier = len(self.noises) - 1 - place % len(self.noises)
         prior = place // len(self.noises) % len(self.priors)
         spare = (noisier % 4 == 0) & (prior == len(self.priors) // 2)
-        return self._begun(
-            np.flatnonzero(np.where(self.grid[:, 3] == self.flip, place % len(self.noises) % 2 == 0, spare))
-        )
+        alive = np.flatnonzero(np.where(self.grid[:, 3] == self.flip, place % len(self.noises) % 2 == 0, spare))
+        doubts = (self.grid[alive, 3] > self.flip) + (self.grid[alive, 2] > 1.0)
+        return replace(self._begun(alive), evidence=-_UNLIKELY * doubts)
 
     def _begun(self, alive: Array) -> Bank:
         """Return filters that know nothing."""
@@ -237,7 +238,7 @@ class FilterLearner(
         for g in self._in_use(*state.banks):
             features = self.maps[g](rows)
             for j, theta in enumerate(thetas):
-                values[:, j] += features @ theta[g, : features.shape[1]]
+                values[:, j] += times(features, theta[g, : features.shape[1]])
         return self.space.clipped(self.space.from_unit(values))
 
     def std(self, state: BankState, X: ArrayLike) -> Array:
@@ -291,25 +292,26 @@ class FilterLearner(
 
     def chance(self, state: BankState, x: ArrayLike, question: Question) -> float:
         """Return p(yes): the filters' word, by weight."""
-        features = self._features(as_row(x, self.columns), self._in_use(*state.banks))
+        row, (bank, *_) = as_row(x, self.columns), state.banks
         if isinstance(question, Between):
             low, high = self._between(question)
-            inside = self._above(state.banks[0], features, low) - self._above(state.banks[0], features, high)
-            return self._said(state.banks[0], inside)
+            return self._said(bank, self._above(bank, row, low) - self._above(bank, row, high))
+        features = self._features(row, self._in_use(*state.banks)) if len(state.banks) > 1 else np.empty(0)
         ((j, (side, threshold, extra)), *_) = self._shares(state, features, *self._told(question)).items()
-        above = self._said(state.banks[j], self._above(state.banks[j], features, threshold, extra))
+        above = self._said(state.banks[j], self._above(state.banks[j], row, threshold, extra))
         return above if side else 1 - above
 
-    def _above(self, bank: Bank, features: Array, c: float, extra: float = 0.0) -> Array:
+    def _above(self, bank: Bank, row: Array, c: float, extra: float = 0.0) -> Array:
         """Return P(label > c) of each filter, at one row."""
-        at, spread = bank.seen(features, self._places(bank))
+        at, spread = bank.seen_at(row, lambda: self._features(row, self._in_use(bank)), self._places(bank))
         noise = self.grid[bank.alive, 2]
-        return np.asarray(ndtr((at[:, 0] - self._lean * noise - c) / np.sqrt(spread[:, 0] + noise**2 + extra)))
+        z = (at[:, 0] - self._lean * noise - c) / np.sqrt(spread[:, 0] + noise * noise + extra)
+        return np.array([normal_cdf(one) for one in z.tolist()])
 
     def _said(self, bank: Bank, chances: Array) -> float:
         """Return how likely "yes" is where it is right with these chances: answers may be flipped."""
         flip = self.grid[bank.alive, 3]
-        return float(bank.weights @ (flip + (1 - 2 * flip) * chances))
+        return float(dot(bank.weights, flip + (1 - 2 * flip) * chances))
 
     def worth(self, state: BankState, X: ArrayLike) -> Array:
         """Return what the answer about each row tells of the predictions at all these rows, in nats, mean over them.
@@ -334,9 +336,7 @@ class FilterLearner(
             weights, noise, places = bank.weights, self.grid[bank.alive, 2], self._places(bank)
             for k in np.flatnonzero(weights > _HEARD * weights.max()):
                 Y, Z = (bank.roots(int(k), one[places[k]]) for one in (features, others))
-                q, r = (np.maximum(np.einsum("ij,ij->i", one, one), 1e-300) for one in (Y, Z))
-                part = (Y @ Z.T) ** 2 / ((q + noise[k] ** 2)[:, None] * r)
-                told += weights[k] * (-0.5 * np.log1p(-np.minimum(part, 1.0) * 2 / math.pi)).mean(axis=1)
+                told += weights[k] * _compiled.told_of(Y, Z, noise[k])
         return told / self.space.m
 
     def to_arrays(self, state: BankState) -> dict[str, Array]:
@@ -458,39 +458,40 @@ class FilterLearner(
         halvings = (bank.count // _FIRST_LOOK).bit_length() - 1
         ranked, plain = sorted(best, key=lambda g: (-best[g], g)), len(self.maps) * len(self.priors)
         kept = [g for g in ranked if g < plain][: max(_GROUPS, plain >> halvings)]
-        kept += [g for g in ranked if g >= plain][: max(1, len(self.maps) >> halvings)]
+        kept += [g for g in ranked if g >= plain][: max(_GROUPS, len(self.maps) >> halvings)]
         hopeful = bank.evidence > bank.evidence.max() - _BEHIND
         # One that forgives stays whatever it forecasts: after a change the sure ones would never come round.
         hopeful |= bank.alive == bank.alive[groups == ranked[0]].max()
         stay = np.flatnonzero(np.isin(groups, kept) & hopeful)
         if len(stay) < len(groups):
             bank = bank.taken(stay)
-        return self._refined(bank) if bank.count == _SECOND_LOOK else bank
+        return self._with_neighbours(bank)
 
-    def _refined(self, bank: Bank) -> Bank:
-        """Return the bank with noise scales between those that are left: a filter begins as the next noisier one.
+    def _with_neighbours(self, bank: Bank) -> Bank:
+        """Return the bank with filters next to the one that foretold best: of more and less noise, more and no doubt.
 
-        Early on a noise scale need not be right, and fewer filters are faster; later a gain of twice too
-        much or too little costs questions.  As S is about proportional to s^2, so is the new one's.
+        Each begins as that one, with S as s^2, which it is about proportional to; it pays for not having been there.
+        So no scale is lost for good to answers that were mixed up for a while, or to an early chance.  A gain of
+        twice too much or too little costs questions in the end: the steps become smaller.
         """
-        order = np.argsort(bank.alive)
-        alive = bank.alive[order]
-        pairs = [i for i, (a, b) in enumerate(pairwise(alive)) if b - a in (2, 4)]
-        between = [i for i in pairs if alive[i] // len(self.noises) == alive[i + 1] // len(self.noises)]
-        noisier = order[[i + 1 for i in between]]
-        if not between:
+        leader = int(np.argmax(bank.evidence))
+        k, scales = int(bank.alive[leader]), len(self.noises)
+        step, half = (2 if bank.count < _SECOND_LOOK else 1), len(self.grid) // 2
+        near = [k + side * step for side in (-1, 1) if 0 <= k % scales + side * step < scales]
+        if self.grid[-1, 3] > self.flip:
+            near.append((k + half) % len(self.grid))
+        new = np.setdiff1d(near, bank.alive)
+        if not len(new):
             return bank
-        new = bank.taken(noisier)
-        added, noise = (new.alive + alive[between]) // 2, self.grid[:, 2]
-        evidence = (new.evidence + bank.evidence[order[between]]) / 2
-        between_them = replace(new.sharpened(noise[added] / noise[new.alive]), alive=added, evidence=evidence)
-        return bank.joined(between_them)
+        ratio = self.grid[new, 2] / self.grid[k, 2]
+        born = bank.taken(np.full(len(new), leader)).sharpened(ratio)
+        return bank.joined(replace(born, alive=new, evidence=born.evidence - _YOUNG))
 
     def _questions(self, state: BankState, rows: Array, uniform: Array) -> list[Question]:
         chosen, learnt = self._chosen(as_uniform(uniform, len(rows), self.width)), self.count(state)
         values = self.space.to_unit(self.predict(state, rows))
         if self.space.bundles:
-            at = np.einsum("ij,ij->i", values, self._directions[chosen]).tolist()
+            at = paired_dots(values, self._directions[chosen]).tolist()
             return [bundle_question(self.space, k, at[i], 1.0, learnt) for i, k in enumerate(chosen.tolist())]
         axes = np.eye(self.space.m).tolist()
         return [half_space(self.space, axes[k], values[i, k], 1.0, learnt) for i, k in enumerate(chosen.tolist())]
@@ -528,11 +529,11 @@ class FilterLearner(
             return {j: (u[j] > 0, c / u[j], 0.0)}
         moments = {j: self._mixture(state.banks[j], features) for j in inside}
         middle = sum(u[j] * moments[j][0] for j in inside)
-        variance = sum(u[j] ** 2 * moments[j][1] for j in inside)
+        variance = sum(u[j] * u[j] * moments[j][1] for j in inside)
         out = {}
         for j in inside:
             rest = middle - u[j] * moments[j][0]
-            out[j] = (u[j] > 0, (c - rest) / u[j], variance / u[j] ** 2 - moments[j][1])
+            out[j] = (u[j] > 0, (c - rest) / u[j], variance / (u[j] * u[j]) - moments[j][1])
         return out
 
     def _each(self, state: BankState, X: ArrayLike, value: Callable[[Bank, Array, Array], Array], *more: int) -> Array:
@@ -548,9 +549,9 @@ class FilterLearner(
     def _mixture(self, bank: Bank, features: Array) -> tuple[float, float]:
         """Return mean and variance of a label of one output at a row."""
         at, spread = bank.seen(features, self._places(bank))
-        mean = float(bank.weights @ at[:, 0])
+        mean = float(dot(bank.weights, at[:, 0].copy()))
         noise = self.grid[bank.alive, 2]
-        return mean, float(bank.weights @ (spread[:, 0] + noise**2 + (at[:, 0] - mean) ** 2))
+        return mean, float(dot(bank.weights, spread[:, 0] + noise**2 + (at[:, 0] - mean) ** 2))
 
     def _in_use(self, *banks: Bank) -> list[int]:
         return sorted({int(g) for bank in banks for g in self.grid[bank.alive, 0].tolist()})

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,7 @@ from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace
 
+_WELL_TRIED = 300  # bits: below, a choice is not sure enough to go beyond it
 _MARK = "step "  # and the member's place: whose question it is
 
 
@@ -49,9 +50,7 @@ class SearchState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class StepSearch(
-    Streams[SearchState], TakesSlopes[SearchState], HasRange[SearchState], Wraps[SearchState]
-):
+class StepSearch(Streams[SearchState], TakesSlopes[SearchState], HasRange[SearchState], Wraps[SearchState]):
     """The best of several step sizes, chosen from ``bits`` answers without a label.
 
     >>> from askone.features.maps import Linear, Scaler
@@ -214,8 +213,8 @@ class StepSearch(
         start = max(0, min(alive.index(best) - (keep > 2), len(alive) - keep))
         left = set(alive[start : start + keep])
         if state.count >= self.bits:
-            left = {self.leading(state)}
-        elif self.favourite in alive and not self._behind(state, self.favourite, best):
+            return self._decided(state)
+        if self.favourite in alive and not self._behind(state, self.favourite, best):
             left.add(self.favourite)
         # Members improve: exams of before count half.
         return replace(
@@ -225,6 +224,16 @@ class StepSearch(
             squares=0.5 * state.squares,
             exams=0.5 * state.exams,
         )
+
+    def _decided(self, state: SearchState) -> SearchState:
+        """Let the leader's state go on, if it was well tried with the next longer step.
+
+        What is best for few answers is too short for many: found on simulations, where it is worth a fifth.
+        """
+        place = self.leading(state)
+        part = state.parts[place]
+        longer = min(place + (self.bits >= _WELL_TRIED), len(self.members) - 1)
+        return replace(state, parts=tuple(part if i == longer else None for i in range(len(state.parts))))
 
     def _part(self, state: SearchState, place: int) -> SGDState:
         part = state.parts[place]

@@ -246,7 +246,8 @@ class StreamingHistory(Run):
         widths = [one["sigma"] for one in constant.values()]
         ratios = {T: ratio(constant[T]["errors"], shrinking[T]["errors"]) for T in constant}
         said = "; ".join(
-            f"T = {T}: {np.mean(shrinking[T]['errors']):.4f} (σ = {shrinking[T]['sigma']:g} t^-{shrinking[T]['power']:g}) "
+            f"T = {T}: {np.mean(shrinking[T]['errors']):.4f} "
+            f"(σ = {shrinking[T]['sigma']:g} t^-{shrinking[T]['power']:g}) "
             f"against {np.mean(constant[T]['errors']):.4f}, ratio {r[0]:.2f} [{r[1]:.2f}, {r[2]:.2f}]"
             for T, r in ratios.items()
         )
@@ -264,8 +265,8 @@ class StreamingHistory(Run):
                 "suggested by eye",
                 f"mean absolute error with a bandwidth that shrinks, against the best constant one: {said}",
                 HOLDS if late[1] > 1 else FAILS if late[2] < 1 else IN_PART,
-                "σ t^-a, (σ, a) and the step chosen on other seeds from 8 pairs and 4 steps, the constant from 4 widths; "
-                "the verdict is for the longest stream, 'in part' where the ratio's interval holds 1",
+                "σ t^-a; (σ, a) and the step chosen on other seeds from 8 pairs and 4 steps, the constant from 4 "
+                "widths; the verdict is for the longest stream, 'in part' where the ratio's interval holds 1",
             ),
         ]
 

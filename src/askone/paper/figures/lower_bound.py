@@ -113,16 +113,16 @@ class LowerBound(Run):
             Claim(
                 "No algorithm beats c3 kappa M / sqrt(T) in the worst case, even from full labels",
                 "c3 = 2^-11 = 0.0005",
-                f"an exact bound of {constants.min():.3f} to {constants.max():.3f} kappa M / sqrt(T) for T = {Ts[0]} to "
-                f"{Ts[-1]} (slope {rate:.3f}): c3 is at least {constants.min() / _PAPER:.0f} times the paper's",
+                f"an exact bound of {constants.min():.3f} to {constants.max():.3f} kappa M / sqrt(T) for T = {Ts[0]} "
+                f"to {Ts[-1]} (slope {rate:.3f}): c3 is at least {constants.min() / _PAPER:.0f} times the paper's",
                 HOLDS if holds else FAILS,
                 "Bayes risk of signs on about sqrt(T) places under normal noise, one output",
             ),
             Claim(
                 "So Algorithm 1 is minimax optimal up to constants",
                 "constants not given",
-                f"on that problem its excess risk is {factors.min():.1f} to {factors.max():.1f} times what is possible; "
-                f"its bound is {theory.bound(1.0, 1.0, 1, 1) / constants.min():.1f} times",
+                f"on that problem its excess risk is {factors.min():.1f} to {factors.max():.1f} times what is "
+                f"possible; its bound is {theory.bound(1.0, 1.0, 1, 1) / constants.min():.1f} times",
                 HOLDS if factors.max() < 10 else FAILS,
                 "one output; for m outputs both grow, the bound as sqrt(m)",
             ),

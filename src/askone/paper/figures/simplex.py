@@ -153,8 +153,8 @@ class SimplexLevels(Run):
                 f"right in {100 * samples['median']:.1f} % (median) and {100 * samples['least squares']:.1f} % (least "
                 f"squares) of samples of 100; the same class in {100 * samples['alike']:.1f} %",
                 HOLDS if samples["median"] > samples["least squares"] else FAILS,
-                "no difference at all: without context both decode a sample to its most frequent class; a larger margin "
-                "helps only where the surrogate is estimated with another error (smoothing over x, single bits), which "
+                "no difference at all: without context both decode a sample to its most frequent class; a larger "
+                "margin helps only where the surrogate is estimated with another error (smoothing over x, single bits), which "
                 "median-vs-ls shows",
             ),
         ]

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from askone.errors import InvalidArgument
 from askone.server._context import RequestContext
 from askone.server._errors import ApiError, conflict, forbidden, not_found, unauthorized
-from askone.server._json import JsonResponse
 from askone.server._requests import Join, Login, NewPassword, NewToken, NewUser, SetUp, UserChange
 from askone.server._responses import (
     CampaignMembership,
     JoinResponse,
+    JsonResponse,
     MeResponse,
     NewTokenResponse,
     OkResponse,

@@ -13,11 +13,11 @@ from askone.errors import InvalidArgument
 from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict, not_found
-from askone.server._json import JsonResponse
 from askone.server._requests import CampaignChange, DashboardQuery, NewInvitation, NewWebhook, PredictionsQuery
 from askone.server._responses import (
     ExclusionResponse,
     InvitationResponse,
+    JsonResponse,
     NewInvitationResponse,
     NewWebhookResponse,
     OkResponse,
