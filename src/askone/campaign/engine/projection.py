@@ -154,11 +154,7 @@ class Projection:
             bounds[0] if bounds else None,
             bounds[-1] if bounds else None,
             aside.get("predicted"),
-<<<<<<< HEAD
-            aside.get("aim", ""),
-=======
             aside.get("aim", "error"),
->>>>>>> main
             aside.get("chance"),
         )
         if aside.get("chance") is not None:
