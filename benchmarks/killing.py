@@ -299,6 +299,9 @@ class Crowd:
     def statuses(self) -> Counter[int]:
         return sum((one.statuses for one in self.people), Counter())
 
+    def faults(self) -> set[int]:
+        return set(self.statuses()) - {200, 409, 429, 503}
+
 
 def check(crowd: Crowd, port: int) -> dict[str, int]:
     """Everything that was granted happened once, nothing else did, and the model is what the log says."""
@@ -401,8 +404,7 @@ def killed(
         crowd.progress(10)
         crowd.leave()
         found = check(crowd, running[-1].port)
-        faults = [status for status in crowd.statuses() if status not in (200, 409, 429, 503)]
-        assert not faults, (crowd.statuses(), [server.words() for server in running])
+        assert not crowd.faults(), (crowd.statuses(), [server.words() for server in running])
         return {**found, "kills": kills, "broken": sum(p.broken for p in crowd.people),
                 "repeated": sum(p.repeated for p in crowd.people)}  # fmt: skip
 
@@ -429,9 +431,8 @@ def bereft(
         crowd.progress(20)
         crowd.leave()
         found = check(crowd, server.port)
-        statuses = crowd.statuses()
-        assert not [status for status in statuses if status not in (200, 409, 429, 503)], (statuses, server.words())
-        return {**found, "stops": stops, "told to wait": statuses[503]}
+        assert not crowd.faults(), (crowd.statuses(), server.words())
+        return {**found, "stops": stops, "told to wait": crowd.statuses()[503]}
 
 
 if __name__ == "__main__":

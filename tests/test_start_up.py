@@ -34,6 +34,7 @@ from askone.questions.subset import Subset
 from askone.server.ops import warm_up
 from askone.store.open import open_store
 from sites import DRINKS, PRICES, Site, table
+from stores import at_once
 
 SOURCE = Path(askone.__file__).parent
 LEARNING = ("numba", "scipy", "sklearn", "pandas", "torch")
@@ -179,13 +180,8 @@ def _same_names(block):
 def test_a_module_is_loaded_once_by_many_threads(tmp_path, monkeypatch):
     (tmp_path / "slow_to_load.py").write_text("import time\ntime.sleep(0.05)\nvalue = object()\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    slow, found = lazy_import("slow_to_load"), []
-    threads = [threading.Thread(target=lambda: found.append(slow.value)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 4
+    slow = lazy_import("slow_to_load")
+    found = at_once(lambda _: slow.value, 4)
     assert len(set(map(id, found))) == 1
 
 

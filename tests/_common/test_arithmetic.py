@@ -51,9 +51,11 @@ def test_functions_are_exact_to_a_few_units_in_the_last_place(name):
             assert abs(mpmath.mpf(ours(x)) - truth) <= units * mpmath.mpf(math.ulp(float(truth))), x
 
 
-def test_the_cosine_is_exact_to_a_unit_of_one():
+def test_sine_and_cosine_are_exact_to_a_unit_of_one():
     with mpmath.workdps(40):
-        assert all(abs(arithmetic.cos(x) - float(mpmath.cos(x))) < 3e-16 for x in uniform(-1e4, 1e4).tolist())
+        for x in uniform(-1e4, 1e4).tolist():
+            exact = float(mpmath.sin(x)), float(mpmath.cos(x))
+            assert arithmetic.sine_and_cosine(x) == pytest.approx(exact, rel=0, abs=3e-16)
 
 
 def test_the_quantile_is_the_inverse_of_the_distribution():

@@ -8,9 +8,11 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,18 @@ _numbers = itertools.count()
 _WATCH = (
     'while kill -0 {0} 2>/dev/null; do sleep 1; done; kill -INT $(head -1 "{1}/postmaster.pid"); sleep 3; rm -rf "{1}"'
 )
+
+
+def at_once(call: Callable[[int], Any], times: int) -> list[Any]:
+    """What a function gives to as many threads, which call it at the same moment, with 0, 1, ..."""
+    together = threading.Barrier(times)
+
+    def called(n: int) -> Any:
+        together.wait()
+        return call(n)
+
+    with ThreadPoolExecutor(times) as pool:
+        return list(pool.map(called, range(times)))
 
 
 class Postgres:

@@ -13,7 +13,6 @@ from askone.labels.wording import Wording
 from askone.questions.comparison import BestOf, Prefer
 from askone.questions.half_space import HalfSpace
 from askone.questions.subset import Subset
-from askone.server._json import JsonResponse
 from askone.server._responses import (
     CellResponse,
     PairResponse,
@@ -22,6 +21,7 @@ from askone.server._responses import (
     ServingResponse,
     ThresholdResponse,
 )
+from askone.server._routing import JsonResponse
 from askone.server.app import ROUTES
 from askone.server.serializers import QuestionSerializer
 from askone.store.entries import Row

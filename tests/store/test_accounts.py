@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -15,6 +13,7 @@ from askone.store.accounts.users import Member, User
 from askone.store.accounts.webhooks import Delivery, Webhook
 from askone.store.entries import Entry, Row
 from askone.store.notices import Began
+from stores import at_once
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def test_users(accounts):
     accounts.set_password("u2", "argon2$zoe")
     accounts.set_role("u2", "manager")
     assert accounts.user("u2") == User("u2", "Zoë", "manager", "argon2$zoe")
-    with pytest.raises(InvalidArgument, match="role must be one of admin, manager, annotator; got owner"):
+    with pytest.raises(InvalidArgument, match="role must be one of: 'admin', 'manager', 'annotator'; got 'owner'"):
         accounts.set_role("u2", "owner")
 
 
@@ -145,12 +144,7 @@ def test_invitations(any_store, accounts):
 
 def test_an_invitation_is_not_used_more_often_by_many_at_once(accounts):
     accounts.add_invitation("i1", "h1", "cats", None, 3)
-    results = []
-    threads = [threading.Thread(target=lambda: results.append(accounts.use_invitation("h1", 0.0))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    results = at_once(lambda _: accounts.use_invitation("h1", 0.0), 8)
     assert sorted(map(str, results)) == ["None"] * 5 + ["cats"] * 3
 
 

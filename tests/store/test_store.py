@@ -30,6 +30,7 @@ from askone.store.notices import Began, Grown, StatusChanged
 from askone.store.open import open_store
 from askone.store.transactions import HEAD, Transaction
 from askone.store.verification import verify
+from stores import at_once
 
 
 def some_rows(n, start=0, dtype=np.float32):
@@ -257,13 +258,7 @@ def test_what_is_in_use_when_a_store_is_closed_is_closed_afterwards(tmp_path):
 
 
 def test_a_new_file_is_opened_by_many_at_once(tmp_path):
-    stores = []
-    threads = [threading.Thread(target=lambda: stores.append(open_store(str(tmp_path / "s.db")))) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(stores) == 6
+    stores = at_once(lambda _: open_store(str(tmp_path / "s.db")), 6)
     make(stores[0])
     for store in stores:
         assert store.campaign("c").rows == 5
@@ -507,22 +502,16 @@ def test_threads_append_and_a_reader_misses_nothing(any_store):
 
 def test_one_of_many_threads_with_the_same_event_wins(any_store):
     make(any_store)
-    results = []
 
-    def write():
+    def write(_):
         try:
             with any_store.transaction("c") as transaction:
                 transaction.write([note(1)])
-            results.append("in")
         except DuplicateEvent:
-            results.append("twice")
+            return "twice"
+        return "in"
 
-    threads = [threading.Thread(target=write) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(results) == ["in"] + ["twice"] * 7
+    assert sorted(at_once(write, 8)) == ["in"] + ["twice"] * 7
 
 
 def test_processes_are_killed_and_nothing_acknowledged_is_lost(tmp_path, postgres_url):
@@ -676,19 +665,15 @@ def test_however_many_write_there_is_a_connection_to_read_by(postgres_url, monke
     names = [f"c{i}" for i in range(24)]
     for name in names:
         make(store, name)
-    together, read = threading.Barrier(16), []
+    together = threading.Barrier(16)
 
-    def take_turn(name):
-        with store.transaction(name):
+    def take_turn(n):
+        with store.transaction(names[n]):
             with contextlib.suppress(threading.BrokenBarrierError):
                 together.wait(0.5)
-            read.append(store.rows(name, [0])[0].position)
+            return store.rows(names[n], [0])[0].position
 
-    threads = [threading.Thread(target=take_turn, args=(name,)) for name in names]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    read = at_once(take_turn, len(names))
     store.close()
     assert read == [0] * len(names)
 

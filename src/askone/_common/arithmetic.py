@@ -121,8 +121,8 @@ def tanh(x: float) -> float:
 
 
 @jit
-def cos(x: float) -> float:
-    """Return the cosine, of an angle up to a million or so."""
+def sine_and_cosine(x: float) -> tuple[float, float]:
+    """Return both, of an angle up to a million or so."""
     k = (x * 0.6366197723675814 + _ROUNDING) - _ROUNDING
     r = (x - k * _HALF_PI_HIGH) - k * _HALF_PI_LOW
     z = r * r
@@ -136,9 +136,11 @@ def cos(x: float) -> float:
     s = z * s + -1.98412698298579493134e-04
     s = z * s + 8.33333333332248946124e-03
     s = z * s + -1.66666666666666324348e-01
+    sine, cosine = r + r * (z * s), 1.0 - (0.5 * z - z * (z * c))
     quarter = np.int64(k) & 3
-    found = r + r * (z * s) if quarter & 1 else 1.0 - (0.5 * z - z * (z * c))
-    return found if quarter == 0 or quarter == 3 else -found
+    if quarter & 1:
+        sine, cosine = cosine, -sine
+    return (-sine, -cosine) if quarter & 2 else (sine, cosine)
 
 
 @jit
@@ -262,7 +264,7 @@ def cosines(x: Array) -> Array:
     """Return the cosine of each of a vector's numbers."""
     out = np.empty(x.shape[0])
     for i in range(x.shape[0]):
-        out[i] = cos(x[i])
+        out[i] = sine_and_cosine(x[i])[1]
     return out
 
 

@@ -7,7 +7,8 @@ A sum over rows goes row by row, out += x_j W[j], which vectorises as it stands;
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -17,11 +18,17 @@ from numba.extending import intrinsic, overload
 
 from askone._common.types import Array
 
-jit = numba.njit(cache=True, error_model="numpy")  # compiled code is kept between runs; no fastmath: see above
-jit_sum = jit
+R = TypeVar("R")
 
 _LANES = 8
+_TILE = 128
 _POWERS = np.array([float(f"1e{k}") for k in range(309)])
+
+
+def jit(function: Callable[..., R]) -> Callable[..., R]:
+    """Return it compiled; compiled code is kept between runs.  Without ``fastmath``: see above."""
+    compiled: Callable[..., R] = numba.njit(cache=True, error_model="numpy")(function)
+    return compiled
 
 
 def _lanes(a: Array, b: Array) -> float:
@@ -79,9 +86,9 @@ def _vector_lanes(_: Any, a: Any, b: Any) -> Any:
 
 
 @overload(_lanes)
-def _compiled_lanes(a: Any, b: Any) -> Any:
+def _compiled_lanes(a: Any, b: Any) -> Any:  # noqa: ARG001  # it goes by their names
     def lanes(a: Any, b: Any) -> Any:
-        return _vector_lanes(a, b)  # type: ignore[call-arg]  # numba gives it the context
+        return _vector_lanes(a, b)
 
     return lanes
 
@@ -96,23 +103,26 @@ def dot(a: Array, b: Array) -> float:
 def add_product(X: Array, W: Array, out: Array) -> None:
     """out += X W, for each entry in the order of W's rows.
 
-    Eight rows at a time: each entry of out is read and written once for them.
+    Eight rows at a time: each entry of out is read and written once for them; and some rows of X at a time, so that
+    their part of out stays in the cache.
     """
-    n, (p, q) = X.shape[0], W.shape
+    p, q = W.shape
     whole = p - p % 8
-    for j in range(0, whole, 8):
-        A, B, C, D, E, F, G, H = W[j], W[j + 1], W[j + 2], W[j + 3], W[j + 4], W[j + 5], W[j + 6], W[j + 7]
-        for i in range(n):
-            x, o = X[i, j : j + 8], out[i]
-            a, b, c, d, e, f, g, h = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
-            for k in range(q):
-                part = (((o[k] + a * A[k]) + b * B[k]) + c * C[k]) + d * D[k]
-                o[k] = (((part + e * E[k]) + f * F[k]) + g * G[k]) + h * H[k]
-    for j in range(whole, p):
-        for i in range(n):
-            x_j, o = X[i, j], out[i]
-            for k in range(q):
-                o[k] += x_j * W[j, k]
+    for first in range(0, X.shape[0], _TILE):
+        last = min(first + _TILE, X.shape[0])
+        for j in range(0, whole, 8):
+            A, B, C, D, E, F, G, H = W[j], W[j + 1], W[j + 2], W[j + 3], W[j + 4], W[j + 5], W[j + 6], W[j + 7]
+            for i in range(first, last):
+                x, o = X[i, j : j + 8], out[i]
+                a, b, c, d, e, f, g, h = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
+                for k in range(q):
+                    part = (((o[k] + a * A[k]) + b * B[k]) + c * C[k]) + d * D[k]
+                    o[k] = (((part + e * E[k]) + f * F[k]) + g * G[k]) + h * H[k]
+        for j in range(whole, p):
+            for i in range(first, last):
+                x_j, o = X[i, j], out[i]
+                for k in range(q):
+                    o[k] += x_j * W[j, k]
 
 
 @jit
@@ -122,9 +132,20 @@ def product(X: Array, W: Array) -> Array:
     >>> product(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [5.0, 6.0]])).tolist()
     [[13.0, 16.0]]
     """
-    out = np.zeros((X.shape[0], W.shape[1]))
+    out = np.zeros((X.shape[0], W.shape[1]), dtype=X.dtype)
     add_product(X, W, out)
     return out
+
+
+def times(a: Array, b: Array) -> Array:
+    """Return a @ b for vectors and matrices, in the order of b's rows.
+
+    >>> times(np.eye(2), np.array([3.0, 4.0])).tolist()
+    [3.0, 4.0]
+    """
+    left, right = np.atleast_2d(a), b if b.ndim == 2 else b[:, None]
+    found = product(np.ascontiguousarray(left), np.ascontiguousarray(right))
+    return np.asarray(found.reshape(a.shape[:-1] + b.shape[1:]))
 
 
 @jit

@@ -16,13 +16,13 @@ from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 
 if TYPE_CHECKING:
-    from scipy import special
+    from askone._common import arithmetic
 else:
-    special = lazy_import("scipy.special")
+    arithmetic = lazy_import("askone._common.arithmetic")
 
 
 # What a draw is for; streams of different purposes never share numbers.
-ASK, FLIP, SKIP, DESIGN, ORDER, TIES, CHOICE, POOL, ROLE, EXAM, KEEP, DRAW = range(12)
+ASK, FLIP, SKIP, DESIGN, ORDER, TIES, CHOICE, POOL, ROLE, EXAM, KEEP, DRAW, INTERVAL = range(13)
 _WORDS = 4  # a Philox counter yields four doubles
 _CHUNK = 1 << 14
 
@@ -77,8 +77,8 @@ def sphere(uniform: Array) -> Array:
     >>> float(np.linalg.norm(sphere(uniforms(0, 0, 5, 3)), axis=1).round(12).max())
     1.0
     """
-    normal = special.ndtri(uniform)
-    length = np.sqrt(np.einsum("ij,ij->i", normal, normal))
+    normal = arithmetic.normal_quantiles(np.ravel(uniform)).reshape(uniform.shape)
+    length = np.sqrt(np.sum(normal * normal, axis=1))
     if not length.all():  # all uniforms 1/2: any direction will do
         normal[length == 0, 0], length[length == 0] = 1.0, 1.0
     return np.asarray(normal / length[:, None])

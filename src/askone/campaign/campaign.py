@@ -266,7 +266,8 @@ class Campaign:
 
     def _predicted(self, X: Array) -> dict[str, list[Any]]:
         self._estimator.stream_.state = self.projection.state
-        return self.settings.labels.predicted(self._estimator, X, self.rowless)
+        stretch = self.projection.stretch(1 - self.settings.level)
+        return self.settings.labels.predicted(self._estimator, X, self.rowless, stretch)
 
     def predictions(self, positions: Sequence[int]) -> list[dict[str, Any]]:
         """For each row its key, what people see of it, the prediction and how sure it is."""
@@ -287,7 +288,8 @@ class Campaign:
         """Return what the model predicts of rows as it sees them."""
         with self._lock:
             self.learn()
-            return self._predicted(X)["prediction"]
+            self._estimator.stream_.state = self.projection.state
+            return list(self._estimator.predict(None if self.rowless else X))
 
     def prediction_pages(self, size: int) -> Iterator[tuple[list[str], dict[str, list[Any]]]]:
         """Yield the same of all rows, without what people see of them: keys and columns, page by page."""

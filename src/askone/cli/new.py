@@ -67,8 +67,7 @@ def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
         given = open_table(path)
         return with_columns(from_options(chosen, suggest(given)), given), given
     settings = from_options(chosen, toml_settings(path), declared=True)
-    rows = table_of(settings, path)
-    table = None if rows is None else open_table(rows)
+    table = table_of(settings, path)
     return settings if table is None else with_columns(settings, table), table
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from askone.campaign.kinds.registry import KINDS, UNSURE
 from askone.campaign.settings.settings import Settings
+from askone.campaign.tables.base import Table
+from askone.campaign.tables.open import open_table
 from askone.errors import InvalidArgument
 
 Record = dict[str, Any]
@@ -98,9 +100,7 @@ def name_of(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or "campaign"
 
 
-def table_of(settings: Settings, beside: Path | None) -> Path | None:
-    """Return where the rows are; a relative path is seen from the TOML file."""
-    if settings.rows.file is None:
-        return None
-    path = Path(settings.rows.file).expanduser()
-    return path if beside is None or path.is_absolute() else beside.parent / path
+def table_of(settings: Settings, beside: Path) -> Table | None:
+    """Return the table of rows, if there is one; a relative path is seen from the TOML file."""
+    file = settings.rows.file
+    return None if file is None else open_table(beside.parent / Path(file).expanduser())

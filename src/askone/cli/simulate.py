@@ -12,7 +12,6 @@ from rich.text import Text
 
 from askone._common.validate import as_count, as_number
 from askone.campaign.forecast import TRUTHS, Forecast, forecast
-from askone.campaign.tables.open import open_table
 from askone.cli.console import say
 from askone.cli.new import toml_settings
 from askone.cli.settings_file import table_of
@@ -24,8 +23,7 @@ def run_simulate(chosen: argparse.Namespace, console: Console) -> int:
     """Rehearse a campaign with made-up truths: errors against answers, time and cost."""
     path = Path(chosen.file)
     settings = toml_settings(path)
-    rows = table_of(settings, path)
-    table = None if rows is None else open_table(rows)
+    table = table_of(settings, path)
     answers = settings.ask.budget or _ANSWERS if chosen.answers is None else as_count(chosen.answers, "--answers", 1)
     as_number(chosen.flip, "--flip", 0.0, 0.49)
     with Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console) as progress:

@@ -12,16 +12,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common import random_table
+from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone._common.validate import as_count, as_hidden, as_text
 from askone.errors import InvalidArgument
 from askone.labels.base import Discrete, Name, as_names, check_template, place_of
+
+if TYPE_CHECKING:
+    from askone._common import compiled, decomposition
+else:
+    compiled = lazy_import("askone._common.compiled")
+    decomposition = lazy_import("askone._common.decomposition")
 
 Sets = Mapping[str, Sequence[Name]] | Sequence[Sequence[Name]] | Sequence[tuple[str, Sequence[Name]]]
 
@@ -45,7 +52,7 @@ class Allowed:
         """An orthonormal basis (K x r) of all that answers can tell: the span of the sets and of 1."""
         K = self.inside.shape[1]
         rows = np.vstack([self.inside, np.ones(K)])
-        _, singular, right = np.linalg.svd(rows, full_matrices=False)
+        _, singular, right = decomposition.svd(rows)
         basis = right[singular > _TOLERANCE * singular[0]].T
         return np.eye(K) if basis.shape[1] == K else np.asarray(basis)
 
@@ -231,7 +238,7 @@ class Classes(FiniteSpace):
         """The simplex, e_y; if the allowed sets do not span, what they can tell of it."""
         if self.allowed is None or self.allowed.spans:
             return np.eye(self.size)
-        return np.asarray(self.allowed.span @ self.allowed.span.T)
+        return np.asarray(compiled.times(self.allowed.span, self.allowed.span.T))
 
     def merits(self, scores: Array) -> Array:
         """Return z_y (nearness to each embedding, <z, phi_y> - |phi_y|^2 / 2, if the allowed sets do not span)."""
@@ -277,7 +284,7 @@ class Finite(FiniteSpace):
     @cached_property
     def _factors(self) -> tuple[Array, Array]:
         """(A, Phi) with loss[z, y] = <A_z, phi_y> up to what depends on y alone; all |phi_y - mean| <= 1."""
-        left, singular, right = np.linalg.svd(self.matrix - self.matrix.mean(axis=0))
+        left, singular, right = decomposition.svd(self.matrix - self.matrix.mean(axis=0))
         rank = int((singular > _TOLERANCE * singular[0]).sum())
         points = (right[:rank] * singular[:rank, None]).T
         stretch = float(np.linalg.norm(points - points.mean(axis=0), axis=1).max())

@@ -20,7 +20,10 @@ from askone._common.validate import as_count, as_number
 
 if TYPE_CHECKING:
     from scipy import special
+
+    from askone._common import arithmetic, compiled
 else:
+    arithmetic, compiled = (lazy_import(f"askone._common.{name}") for name in ("arithmetic", "compiled"))
     special = lazy_import("scipy.special")
 
 MEDIAN, SQUARED, QUANTILE, HUBER, LOGCOSH = range(5)
@@ -187,7 +190,7 @@ class LogCosh(Loss):
         return np.asarray(self.scale * np.sum(r + np.log1p(np.exp(-2 * r)) - math.log(2), axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        return np.asarray(np.tanh((z - y) / self.scale))
+        return _tanh((z - y) / self.scale)
 
     def lipschitz(self, m: int) -> float:
         return math.sqrt(m)
@@ -214,7 +217,7 @@ class Logistic(Loss):
         return np.asarray(special.logsumexp(z, axis=1) - np.sum(z * y, axis=1))
 
     def gradient(self, z: Array, y: Array) -> Array:
-        return np.asarray(special.softmax(z, axis=1) - y)
+        return np.array([arithmetic.softmax(row) for row in np.ascontiguousarray(z)]).reshape(z.shape) - y
 
     def lipschitz(self, m: int) -> float:
         """Return sqrt(2): the distance of two points of the simplex."""
@@ -243,8 +246,8 @@ class Bundled(Loss):
     def gradient(self, z: Array, y: Array) -> Array:
         """Return mean_k sign(<z - y, B_k>) B_k, or mean_k <z - y, B_k> B_k."""
         vectors = np.array(self.bundles)
-        r = (z - y) @ vectors.T
-        return np.asarray((np.sign(r) if self.power == 1 else r) @ vectors / len(vectors))
+        r = compiled.times(z - y, vectors.T)
+        return compiled.times(np.sign(r) if self.power == 1 else r, vectors) / len(vectors)
 
     def lipschitz(self, m: int) -> float | None:
         """Return the mean length of the bundles; the squared one is unbounded."""
@@ -269,10 +272,14 @@ class SignLogistic(Loss):
 
     def gradient(self, z: Array, y: Array) -> Array:
         """Return -2 y / (1 + exp(2 y z)), which is tanh(z) - y for y = -1, +1."""
-        return np.asarray(np.tanh(z) - y)
+        return np.asarray(_tanh(z) - y)
 
     def lipschitz(self, m: int) -> float:
         return 2.0 * math.sqrt(m)
+
+
+def _tanh(z: Array) -> Array:
+    return np.asarray(arithmetic.tanhs(np.ravel(z)).reshape(z.shape))
 
 
 LOSSES: dict[str, type[Loss]] = {loss.name: loss for loss in (Median, Squared, Quantile, Huber, LogCosh)}

@@ -18,8 +18,9 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
+from askone._common.arithmetic import exp, exps, log, logs, softmax
+from askone._common.compiled import dot, jit
 from askone._common.types import Array
 from askone._common.validate import as_choice, as_count, as_row, as_rows
 from askone.errors import IncompatibleParts, InvalidArgument
@@ -48,7 +49,7 @@ from askone.questions.half_space import HalfSpace
 
 _SCALES = 4.0
 _LAPSE = 0.03
-_REACHES = [10.0**k for k in range(16)]
+_REACHES = [float(f"1e{k}") for k in range(16)]
 PURPOSE = "range"
 
 
@@ -293,8 +294,8 @@ def next_threshold(thresholds: Array, answers: Array, uniform: Array, place: int
         return _outwards(thresholds, answers, place)
     mu, log_s, posterior = _posterior(thresholds, answers)
     middle, large = _quantile(posterior.sum(axis=1), 0.5), _quantile(posterior.sum(axis=0), 0.5 + 0.5 * uniform[0])
-    s = math.exp(log_s[large])
-    return float(f"{mu[middle] + s * math.log(uniform[1] / (1 - uniform[1])):.4g}")
+    s = exp(log_s[large])
+    return float(f"{mu[middle] + s * log(uniform[1] / (1 - uniform[1])):.4g}")
 
 
 def _beyond(thresholds: Array, answers: Array, reach: float) -> tuple[Array, Array]:
@@ -321,7 +322,7 @@ def _outwards(thresholds: Array, answers: Array, place: int) -> float:
         if not any(side.any() and not _within(side) for side in (up, down)):
             break
     side = 1.0 if (len(up) + place) % 2 == len(down) % 2 else -1.0
-    return side * min(reach * 10.0 ** (place // 4 % 6), _REACHES[-1])
+    return side * min(reach * _REACHES[place // 4 % 6], _REACHES[-1])
 
 
 def locate(thresholds: Array, answers: Array) -> tuple[float, float]:
@@ -337,7 +338,7 @@ def locate(thresholds: Array, answers: Array) -> tuple[float, float]:
         return 0.0, max(1.0, float(np.abs(thresholds).max(initial=0.0)))
     mu, log_s, posterior = _posterior(thresholds, answers)
     middle, large = _quantile(posterior.sum(axis=1), 0.5), _quantile(posterior.sum(axis=0), 0.85)
-    return float(mu[middle]), math.exp(float(log_s[large]))
+    return float(mu[middle]), exp(float(log_s[large]))
 
 
 def _quantile(weights: Array, level: float) -> int:
@@ -350,10 +351,11 @@ def known(thresholds: Array, answers: Array) -> bool:
         return False
     mu, log_s, posterior = _posterior(thresholds, answers)
     of_mu, of_s = posterior.sum(axis=1), posterior.sum(axis=0)
-    spread = math.sqrt(max(float(of_s @ log_s**2) - float(of_s @ log_s) ** 2, 0.0))
-    deviation = math.sqrt(max(float(of_mu @ mu**2) - float(of_mu @ mu) ** 2, 0.0))
+    middle_s, middle_mu = dot(of_s, log_s), dot(of_mu, mu)
+    spread = math.sqrt(max(dot(of_s, log_s * log_s) - middle_s * middle_s, 0.0))
+    deviation = math.sqrt(max(dot(of_mu, mu * mu) - middle_mu * middle_mu, 0.0))
     at_the_edge = posterior[:, -4:].sum() > 0.2  # the likeliest scales are the largest looked at
-    return not at_the_edge and spread < 0.8 and deviation < 2 * math.exp(float(of_s @ log_s))
+    return not at_the_edge and spread < 0.8 and deviation < 2 * exp(middle_s)
 
 
 def _posterior(thresholds: Array, answers: Array) -> tuple[Array, Array, Array]:
@@ -366,14 +368,28 @@ def _posterior(thresholds: Array, answers: Array) -> tuple[Array, Array, Array]:
     ends = thresholds[answers].max(), thresholds[~answers].min()
     a, b = min(ends), max(ends)
     width = max(b - a, 1e-9 * reach)
-    outside = np.geomspace(0.02 * width, 2 * reach + width, 31)
+    outside = 0.02 * width * exps(np.linspace(0.0, 1.0, 31) * log((2 * reach + width) / (0.02 * width)))
     mu = np.concatenate([a - outside[::-1], np.linspace(a, b, 41), b + outside])
-    log_s = np.linspace(math.log(1e-3 * width), math.log(2 * reach), 31)
-    prior = np.log(np.maximum(np.gradient(mu), 1e-12 * reach)) - np.log(np.abs(mu) + 1e-3 * reach)
-    z = np.where(answers, 1.0, -1.0) * (mu[:, None, None] - thresholds) / np.exp(log_s)[None, :, None]
-    log_posterior = np.log(_LAPSE + (1 - 2 * _LAPSE) * expit(z)).sum(axis=2) + prior[:, None]
-    posterior = np.exp(log_posterior - log_posterior.max())
-    return mu, log_s, posterior / posterior.sum()
+    log_s = np.linspace(log(1e-3 * width), log(2 * reach), 31)
+    prior = logs(np.maximum(np.gradient(mu), 1e-12 * reach)) - logs(np.abs(mu) + 1e-3 * reach)
+    likely = _log_likelihoods(mu, exps(log_s), thresholds, np.where(answers, 1.0, -1.0))
+    return mu, log_s, softmax((likely + prior[:, None]).ravel()).reshape(likely.shape)
+
+
+@jit
+def _above(difference: float) -> float:
+    """Return how likely a label is above a threshold that is so many scales below the middle."""
+    return _LAPSE + (1.0 - 2.0 * _LAPSE) / (1.0 + exp(-difference))
+
+
+@jit
+def _log_likelihoods(mu: Array, s: Array, thresholds: Array, signs: Array) -> Array:
+    out = np.zeros((mu.shape[0], s.shape[0]))
+    for i in range(mu.shape[0]):
+        for j in range(s.shape[0]):
+            for t in range(thresholds.shape[0]):
+                out[i, j] += log(_above(signs[t] * (mu[i] - thresholds[t]) / s[j]))
+    return out
 
 
 def chance_above(thresholds: Array, answers: Array, c: float) -> float:
@@ -386,8 +402,8 @@ def chance_above(thresholds: Array, answers: Array, c: float) -> float:
     if _unanimous(answers):
         return 0.5
     mu, log_s, posterior = _posterior(thresholds, answers)
-    above = _LAPSE + (1 - 2 * _LAPSE) * expit((mu[:, None] - c) / np.exp(log_s))
-    return float(np.sum(posterior * above))
+    differences = (mu[:, None] - c) / exps(log_s)
+    return math.fsum(p * _above(d) for p, d in zip(posterior.flat, differences.flat, strict=True))
 
 
 def _unanimous(answers: Array) -> bool:

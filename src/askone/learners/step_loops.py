@@ -143,16 +143,38 @@ def slope(i: int, at: float, kind: int, yes: Array, no: Array, thresholds: Array
 
 
 @jit
+def _add(arrays: Array, j: int, v: float, before: float, phi: Array) -> None:
+    """A_j += v phi, and B_j += C v phi where there is an average."""
+    for k in range(phi.shape[0]):
+        arrays[0, j, k] += v * phi[k]
+    if arrays.shape[0] > 1:
+        w = before * v
+        for k in range(phi.shape[0]):
+            arrays[1, j, k] += w * phi[k]
+
+
+@jit
+def _rescale(arrays: Array, S: Array, R: Array) -> None:
+    """Move s into A, where it has become small (see the module's docstring)."""
+    if S[SCALE] < SHRUNK and R[RULE] != COIN:
+        for j in range(arrays.shape[1]):
+            for k in range(arrays.shape[2]):
+                if arrays.shape[0] > 1:
+                    arrays[1, j, k] -= S[CUM] * arrays[0, j, k]
+                arrays[0, j, k] *= S[SCALE]
+        S[CUM] = 0.0
+        S[SCALE] = 1.0
+
+
+@jit
 def stream_features(
     features: Array, arrays: Array, U: Array, offset: Array, yes: Array, no: Array,
     shift: Array, stretch: Array, hidden: Array, flips: Array, thresholds: Array,
     answers: Array, kind: int, decimals: int, S: Array, R: Array,
 ) -> None:  # fmt: skip
     """Algorithm 1 over rows of features, one after the other, in place (arrays: copies x m x p)."""
-    n, p = features.shape
-    m = U.shape[1]
-    A = arrays[0]
-    for i in range(n):
+    m, A = U.shape[1], arrays[0]
+    for i in range(features.shape[0]):
         if answers[i] == SKIPPED:
             continue
         at, square = 0.0, dot(features[i], features[i])
@@ -163,45 +185,43 @@ def stream_features(
         g = slope(i, at, kind, yes, no, thresholds, answers)
         a, before = advance(S, R, g * g * square, g * at)
         for j in range(m):
-            v = a * g * U[i, j]
-            for k in range(p):
-                A[j, k] += v * features[i, k]
-            if arrays.shape[0] > 1:
-                w = before * v
-                B = arrays[1]
-                for k in range(p):
-                    B[j, k] += w * features[i, k]
-        if S[SCALE] < SHRUNK and R[RULE] != COIN:
-            for j in range(m):
-                for k in range(p):
-                    if arrays.shape[0] > 1:
-                        arrays[1, j, k] -= S[CUM] * A[j, k]
-                    A[j, k] *= S[SCALE]
-            S[CUM] = 0.0
-            S[SCALE] = 1.0
+            _add(arrays, j, a * g * U[i, j], before, features[i])
+        _rescale(arrays, S, R)
 
 
 @jit
 def stream_block(
-    base: Array, H: Array, offset: Array, yes: Array, no: Array, shift: Array, stretch: Array,
-    hidden: Array, flips: Array, thresholds: Array, answers: Array, kind: int, decimals: int,
-    S: Array, R: Array, coefficient: Array, before: Array,
-) -> None:  # fmt: skip
+    base: Array, gram: Array, squares: Array,
+    U: Array, offset: Array, yes: Array, no: Array, shift: Array, stretch: Array,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array,
+    kind: int, decimals: int, S: Array, R: Array, V: Array, before: Array,
+) -> int:  # fmt: skip
     """Take the same steps through scalars only, for any model that is linear in its parameters.
 
-    base_i = <A phi_i, u_i> at the block's start and H_ij = <phi_i, phi_j><u_i, u_j>: row i sees
-    s (base_i + sum_{j<i} H_ij c_j).  Writes c (add c_i u_i phi_i to A) and C_{i-1}.
+    base_i = A phi_i at the block's start, K_ij = <phi_i, phi_j> and ``squares`` |u_i phi_i|^2: row i sees
+    s <base_i + sum_{j<i} K_ij v_j, u_i>, summed in the order in which a growing model would sum it.  Writes
+    v (add v_i phi_i to A) and C_{i-1}.  Returns how many rows it took: it stops where s is due to be moved into A.
     """
     for i in range(base.shape[0]):
-        coefficient[i] = 0.0
+        V[i] = 0.0
         before[i] = 0.0
         if answers[i] == SKIPPED:
             continue
-        at = (base[i] + dot(H[i, :i], coefficient[:i])) * S[SCALE]
+        at = 0.0
+        for o in range(base.shape[1]):
+            value = base[i, o]
+            for j in range(i):
+                value += gram[i, j] * V[j, o]
+            at += value * U[i, o]
+        at *= S[SCALE]
         _settle(i, at, kind, decimals, offset, shift, stretch, hidden, flips, thresholds, answers)
         g = slope(i, at, kind, yes, no, thresholds, answers)
-        a, before[i] = advance(S, R, g * g * H[i, i], g * at)
-        coefficient[i] = a * g
+        a, before[i] = advance(S, R, g * g * squares[i], g * at)
+        for o in range(base.shape[1]):
+            V[i, o] = a * g * U[i, o]
+        if S[SCALE] < SHRUNK and R[RULE] != COIN:
+            return i + 1
+    return base.shape[0]
 
 
 @jit
@@ -211,7 +231,7 @@ def _label_slopes(z: Array, y: Array, loss: int, parameter: float, out: Array) -
     if loss == MEDIAN:
         norm = 0.0
         for j in range(m):
-            norm += (z[j] - y[j]) ** 2
+            norm += (z[j] - y[j]) * (z[j] - y[j])
         norm = math.sqrt(norm)
         for j in range(m):
             out[j] = (z[j] - y[j]) / norm if norm > 0.0 else 0.0
@@ -229,11 +249,30 @@ def _label_slopes(z: Array, y: Array, loss: int, parameter: float, out: Array) -
 
 
 @jit
+def stream_feature_labels(
+    features: Array, arrays: Array, Y: Array, skipped: Array, loss: int, parameter: float, S: Array, R: Array
+) -> None:
+    """Run the fully supervised baseline over rows of features, one after the other, in place."""
+    m = Y.shape[1]
+    z, g = np.empty(m), np.empty(m)
+    for i in range(features.shape[0]):
+        if skipped[i]:
+            continue
+        for j in range(m):
+            z[j] = dot(arrays[0, j], features[i]) * S[SCALE]
+        _label_slopes(z, Y[i], loss, parameter, g)
+        a, before = advance(S, R, dot(g, g) * dot(features[i], features[i]), dot(g, z))
+        for j in range(m):
+            _add(arrays, j, a * g[j], before, features[i])
+        _rescale(arrays, S, R)
+
+
+@jit
 def stream_labels(
     base: Array, gram: Array, Y: Array, skipped: Array, loss: int, parameter: float,
     S: Array, R: Array, steps: Array, before: Array,
-) -> None:  # fmt: skip
-    """Run the fully supervised baseline over a block: base_i = A phi_i, labels known."""
+) -> int:  # fmt: skip
+    """Run it over a block of a growing model: base_i = A phi_i.  Returns how many rows it took (``stream_block``)."""
     n, m = base.shape
     z, g = np.empty(m), np.empty(m)
     for i in range(n):
@@ -247,10 +286,9 @@ def stream_labels(
                 value += gram[i, k] * steps[k, j]
             z[j] = value * S[SCALE]
         _label_slopes(z, Y[i], loss, parameter, g)
-        square, inner = 0.0, 0.0
-        for j in range(m):
-            square += g[j] * g[j]
-            inner += g[j] * z[j]
-        a, before[i] = advance(S, R, square * gram[i, i], inner)
+        a, before[i] = advance(S, R, dot(g, g) * gram[i, i], dot(g, z))
         for j in range(m):
             steps[i, j] = a * g[j]
+        if S[SCALE] < SHRUNK and R[RULE] != COIN:
+            return i + 1
+    return n

@@ -76,11 +76,9 @@ class ServerConfig:
 
     def __post_init__(self) -> None:
         as_count(self.processes, "processes", 1)
-        if not 0 <= self.port <= 65535:
-            raise InvalidArgument("port", "between 0 and 65535", self.port)
+        as_count(self.port, "port", 0, 65535)
         for port in self.webhook_local:
-            if not 1 <= port <= 65535:
-                raise InvalidArgument("webhook_local", "ports between 1 and 65535", port)
+            as_count(port, "webhook_local", 1, 65535)
         if self.public_url and urlsplit(self.public_url).scheme not in ("http", "https"):
             raise InvalidArgument("public_url", "an http:// or https:// address", self.public_url)
         if (self.certificate is None) != (self.certificate_key is None):

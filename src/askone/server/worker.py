@@ -11,9 +11,9 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Protocol, TypeVar, final
 
 from askone.errors import AskoneError, StoreUnavailable, UnknownCampaign
@@ -44,23 +44,15 @@ class _Job:
     call: Callable[[Any], Any] | None = None
 
 
-@final
-class _ErrorsToWaiters:
-    """Hands whatever goes wrong inside to those who wait, and not up the thread."""
-
-    def __init__(self, jobs: Sequence[_Job]) -> None:
-        self._jobs = jobs
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
-        if error is None:
-            return True
+@contextmanager
+def _errors_to(jobs: Sequence[_Job]) -> Iterator[None]:
+    """Hand whatever goes wrong inside to those who wait, and not up the thread."""
+    try:
+        yield
+    except BaseException as error:
         if not isinstance(error, AskoneError):
             log.error("a turn failed", exc_info=error)
-        _settle(self._jobs, [error] * len(self._jobs))
-        return True
+        _settle(jobs, [error] * len(jobs))
 
 
 @final
@@ -115,15 +107,15 @@ class Worker:
 
     def _run(self) -> None:
         while (jobs := self._gather()) is not None:
-            with _ErrorsToWaiters(jobs):
+            with _errors_to(jobs):
                 self._retried(self._campaign_service)
                 commands = [job for job in jobs if job.call is None]
                 if commands:
-                    with _ErrorsToWaiters(commands):
+                    with _errors_to(commands):
                         self._serve(commands)
                 for job in jobs:
                     if job.call is not None:
-                        with _ErrorsToWaiters([job]):
+                        with _errors_to([job]):
                             _settle([job], [self._with(job.call)])
         self._refuse_late()
 

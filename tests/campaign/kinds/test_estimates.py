@@ -130,7 +130,9 @@ def test_a_proportion_of_slips_and_of_nothing():
 
 
 def test_what_is_estimated_is_checked_and_two_ended_questions_are_left_out():
-    exams = [ExamAnswer(Between(1, 2), True, 0.0, 1.5)] * 20 + [ExamAnswer(HalfSpace((1.0,), 3.0), True, 0.0, 1.5)]
+    threshold = HalfSpace((1.0,), 3.0)
+    asked = [(Between(1, 2), "error"), (threshold, "error"), (threshold, "mean")]
+    exams = [ExamAnswer(*one, 1.0, 0.0, 1.5) for one in asked]
     assert estimate_number("mean", [1.0, 2.0], exams, 0.0, 9.0).bits == 1
     for what in ("average", "share above", "share above x", "share above 1e999"):
         with pytest.raises(InvalidArgument, match="mean"):

@@ -84,7 +84,7 @@ class Share(Kind):
     def columns(self):
         return ("prediction", "float"), ("odds", "text")
 
-    def predicted(self, estimator, X, rowless=False):
+    def predicted(self, estimator, X, rowless=False, stretch=1.0):
         shares = np.clip(estimator.predict(X), 0.0, self.most).tolist()
         return {"prediction": shares, "odds": [f"{share:.0f}:{100 - share:.0f}" for share in shares]}
 

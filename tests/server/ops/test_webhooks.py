@@ -26,6 +26,7 @@ from askone.server.ops.webhooks import PAUSES, Webhooks, sign
 from askone.server.security.webhook_addresses import resolve
 from askone.store._database import Session
 from sites import DRINKS, LOOSE, Site
+from stores import at_once
 
 API = "/api/v1"
 
@@ -259,17 +260,7 @@ def test_of_several_processes_one_tells(queue):
     [place] = site.accounts.places()
     assert (place.webhook, place.campaign, place.spent, place.seq < place.head) == ("w1", "drinks", False, True)
     body = json.dumps({"answers": [{"id": "x"}]})
-    results = []
-    threads = [
-        threading.Thread(
-            target=lambda n=n: results.append(site.accounts.tell(place, place.head, False, [(f"d{n}", body)], 0.0))
-        )
-        for n in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    results = at_once(lambda n: site.accounts.tell(place, place.head, False, [(f"d{n}", body)], 0.0), 8)
     assert sorted(results) == [False] * 7 + [True]
     assert told(site) == ["x"]
     assert hooks.catch_up() == 0

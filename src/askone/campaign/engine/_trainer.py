@@ -28,7 +28,9 @@ def teaches(learner: Learner[Any], asking: AskedQuestion) -> bool:
 
     From a question with two ends only those learn that have a likelihood of it.
     """
-    return asking.role != "exam" or able(learner, TakesRanges if isinstance(asking.question, Between) else Forecasts)
+    return asking.role not in ("exam", "check") or able(
+        learner, TakesRanges if isinstance(asking.question, Between) else Forecasts
+    )
 
 
 @final

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from askone._common import random_table
+from askone._common.types import Array
 from askone.campaign.engine._trainer import teaches
+from askone.campaign.engine.coverage import SHARE
 from askone.campaign.engine.measurement import corrected
 from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
@@ -23,6 +25,7 @@ from askone.store.entries import Entry
 
 _REMEMBERED = 4096  # drafts
 _MINUTE = 60.0  # seconds
+_CHECKS = 0.2  # of exams: they show how often people err, where neither gold nor overlap does
 QUIET = 3
 """With more people than these at work an answer of one's own is one of many, and not looked ahead for."""
 
@@ -68,10 +71,11 @@ class Planner:
             gold,
             projection.learner,
         )
-        self.settings, self.labels = settings.ask, settings.labels
+        self.settings, self.labels, self.level = settings.ask, settings.labels, settings.level
         self.made: dict[str, tuple[DraftQuestion, DraftQuestion]] = {}
         """Drafts by the lease of whoever will have them; the seat has them, too: for others and after a restart."""
         self._seen: dict[str, float] = {}
+        self._slip = -1, 0.0  # after so many answers, how often they are wrong
 
     def present(self, people: Iterable[str], now: float) -> int:
         """Return how many are at work, with these: whoever asked here or answered anywhere within a minute."""
@@ -128,12 +132,9 @@ class Planner:
         aside: dict[str, Any] = {"position": plan.position}
         question: Question | None = None
         if plan.role == "exam":
-            uniform = random_table.uniforms(self.seed, plan.number, 1, EXAM_UNIFORMS, random_table.EXAM)[0]
-            found = self.labels.exam(self.learner, state, x, uniform, self._exam_plan(float(uniform[-1])))
-            if found is not None:
-                heaviest = found.most if found.heaviest is None else found.heaviest
-                question, score = found.question, [*found.score, found.most, heaviest]
-                aside = {**aside, "role": "exam", "score": score, "predicted": found.predicted}
+            question, aside = self._about_interval(plan.number, state, x, aside)
+        if plan.role == "exam" and question is None:
+            question, aside = self._exam(plan.number, state, x, aside)
         if question is None:
             uniform = random_table.uniforms(self.seed, plan.number, 1, self.learner.width)[0]
             question = self.labels.plausible(self.learner.ask(state, x, uniform), self.learner, state)
@@ -141,9 +142,38 @@ class Planner:
             aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
         return DraftQuestion(plan, question.numbered(plan.number), self.learner.count(state), aside)
 
+    def _about_interval(
+        self, number: int, state: Any, x: Array, aside: dict[str, Any]
+    ) -> tuple[Question | None, dict[str, Any]]:
+        """Return, for some of the exams, whether the label lies in the predicted interval (see ``coverage``)."""
+        if random_table.uniforms(self.seed, number, 1, 1, random_table.INTERVAL)[0, 0] >= SHARE:
+            return None, aside
+        stretch = self.projection.stretch(1 - self.level)
+        found = self.labels.interval_question(self.learner, state, x, self.level, stretch)
+        if found is None:
+            return None, aside
+        return found.question, {**aside, "role": "exam", "outside": found.outside}
+
+    def _exam(self, number: int, state: Any, x: Array, aside: dict[str, Any]) -> tuple[Question | None, dict[str, Any]]:
+        """Return a question that measures the model, or now and then people, and what is noted of it."""
+        *uniform, which, lot = random_table.uniforms(self.seed, number, 1, EXAM_UNIFORMS + 2, random_table.EXAM)[0]
+        made_by = self._exam_plan(float(which))
+        if lot < _CHECKS and self.settings.gold_share == 0 and self.projection.overlap == 1:
+            check = self.labels.sure_question(self.learner, state, x, np.array(uniform), made_by)
+            if check is not None:
+                return check.question, {**aside, "role": "check", "chance": check.chance}
+        exam = self.labels.exam(self.learner, state, x, np.array(uniform), made_by)
+        if exam is None:
+            return None, aside
+        score = [*exam.score, exam.most, exam.most if exam.heaviest is None else exam.heaviest]
+        return exam.question, {**aside, "role": "exam", "score": score, "predicted": exam.predicted, "aim": made_by.aim}
+
     def _exam_plan(self, u: float) -> ExamPlan:
         """Return what exams are made by at the moment; with both aims, each has one by lot."""
-        slip = self.projection.slips.of_majority(self.projection.overlap).rate
+        projection = self.projection
+        if not 0.9 <= (projection.answers + 1) / (self._slip[0] + 1.01) <= 1.1:  # looking at all answers takes its time
+            self._slip = projection.answers, projection.slips.of_majority(projection.overlap).rate
+        slip = self._slip[1]
         scores = [corrected(*pair, slip) for pair in self.projection.scores]
         aim = self.settings.exams if self.settings.exams != "both" else "error" if u < 0.5 else "mean"
         return ExamPlan(scores, slip, aim, self.settings.target)

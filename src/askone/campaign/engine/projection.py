@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, cast, final
 
 from askone.campaign.engine._annotators import Annotator, Undoable
 from askone.campaign.engine._trainer import Features, Trainer
+from askone.campaign.engine.coverage import stretched
 from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.engine.slips import Evidence, Slips, slip_rate
 from askone.campaign.engine.training_set import AskedQuestion, GivenAnswer, TrainingSet, decided
@@ -86,8 +87,10 @@ class Projection:
         self.per_minute: Counter[int] = Counter()
         self.scores: deque[tuple[float, float]] = deque(maxlen=64)
         """What the latest exams scored, and what the other answer would have."""
-        self.foretold: tuple[int, list[tuple[float, bool]]] = 0, []
-        """Of how many lessons, chances of answers by a model that never saw them (see ``held_out``)."""
+        self.checks: list[int] = []
+        """Questions whose answer was all but known."""
+        self.outside: dict[int, bool] = {}
+        """Question about an interval: the answer that says "outside"."""
         self.several: set[int] = set()
         """Questions with more than one answer."""
         self._answers: dict[str, tuple[int, GivenAnswer, float | None]] = {}
@@ -151,10 +154,16 @@ class Projection:
             bounds[0] if bounds else None,
             bounds[-1] if bounds else None,
             aside.get("predicted"),
+            aside.get("aim", ""),
+            aside.get("chance"),
         )
+        if aside.get("chance") is not None:
+            self.checks.append(number)
         self.seats_asked += 1 if aside.get("role") == "gold" else self.overlap
         self.numbers = max(self.numbers, number + 1)
         self.touched[number] = set()
+        if "outside" in aside:
+            self.outside[number] = bool(aside["outside"])
         if not self.rowless:
             self.pool.take(position)
         for before in [before for before, following in self.reserved.items() if following.number == number]:
@@ -287,6 +296,12 @@ class Projection:
         """Answers that the state has learnt from, as the learner counts them."""
         return self.learner.count(self.state)
 
+    def stretch(self, alpha: float) -> float:
+        """Return by how much intervals that 1 - alpha of the labels should lie in are stretched (see ``coverage``)."""
+        said = ((self.lessons.answer_to(number), outside) for number, outside in self.outside.items())
+        slip = self.slips.of_majority(self.overlap).rate
+        return stretched((answer == outside for answer, outside in said if answer is not None), alpha, slip)
+
     # -- looking ----------------------------------------------------------------------------------
 
     def active(self, now: float, seconds: float = 60.0) -> int:
@@ -301,7 +316,9 @@ class Projection:
         gold, right = (sum(getattr(person, name) for person in people) for name in ("gold_asked", "gold_right"))
         pairs = sum(of for _, of in agreement)
         evidence = Evidence(gold, gold - right, pairs, pairs - sum(alike for alike, _ in agreement))
-        return slip_rate(evidence, self.foretold[1])
+        checks = [(self.asked[number].chance, self.asked[number].given) for number in self.checks]
+        said = [(p, one.answer) for p, given in checks if p for one in given if one.who not in self.excluded]
+        return slip_rate(evidence, said)
 
     def _agreed(self, number: int) -> tuple[int, int]:
         """Of the pairs of answers to a question by people who count: how many are alike, of how many."""

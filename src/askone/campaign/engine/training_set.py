@@ -38,7 +38,10 @@ class GivenAnswer(NamedTuple):
 @final
 @dataclass
 class AskedQuestion:
-    """A question that was asked: about which row, for what (``role``: "", "exam" or "gold"), and its answers."""
+    """A question that was asked: about which row, for what, and its answers.
+
+    Its ``role`` is "" where it only teaches, "exam" (it measures the model), "check" or "gold" (it measures people).
+    """
 
     number: int
     position: int
@@ -51,6 +54,10 @@ class AskedQuestion:
     heaviest: float | None = None
     """What an exam could have scored at most, and how far apart its scores could have been (see ``Exam``)."""
     predicted: Any = None
+    aim: str = ""
+    """What an exam measures: "error", "mean", or "" as in older logs (see ``ExamPlan``)."""
+    chance: float | None = None
+    """Of a yes, for a question that checks people."""
     given: list[GivenAnswer] = field(default_factory=list)
 
 
@@ -98,6 +105,11 @@ class TrainingSet:
             self.all.insert(place, new)
             self._of[number] = new
             self._change(place)
+
+    def answer_to(self, number: int) -> bool | None:
+        """Return what a question teaches now; None: nothing yet."""
+        lesson = self._of.get(number)
+        return None if lesson is None else lesson.answer
 
     def _change(self, place: int) -> None:
         self.changed = min(self.changed, place)

@@ -33,6 +33,8 @@ Columns = tuple[tuple[str, CellType], ...]
 
 EXAM_UNIFORMS = 3
 """Uniforms that an exam takes."""
+LEVEL = 0.9
+"""The share of labels that predicted intervals are to hold, where no other was asked for."""
 SCATTER = 0.15
 """How far made-up labels lie from their function, in parts of its spread."""
 _MOST_LISTED = 12  # names in a line
@@ -54,6 +56,18 @@ class Exam(NamedTuple):
 
 
 @final
+class Check(NamedTuple):
+    """A question whose answer the model is sure of, and the chance of a yes, said with caution."""
+
+    question: Question
+    chance: float
+
+
+UNSURE = 0.01
+"""The least chance that a check reckons with: whoever is sure may still be wrong."""
+
+
+@final
 class ExamPlan(NamedTuple):
     """What an exam is made by: the scores of late, how often answers are wrong, and what is to be measured.
 
@@ -69,6 +83,14 @@ class ExamPlan(NamedTuple):
 
 FIRST_EXAM = ExamPlan()
 """By which the first exam is made."""
+
+
+@final
+class IntervalQuestion(NamedTuple):
+    """A question whether the label lies in an interval, and the answer that says no."""
+
+    question: Question
+    outside: bool
 
 
 @final
@@ -205,6 +227,18 @@ class Kind(ABC):
         The mean of its score is the error (or the share), as long as answers are right (see ``measurement``).
         """
 
+    def sure_question(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Check | None:
+        """Return a question that shows slips, as its answer is all but known; None where nothing is so sure."""
+        return None
+
+    def interval_question(
+        self, learner: Learner[Any], state: Any, x: Array, level: float, stretch: float
+    ) -> IntervalQuestion | None:
+        """Return whether the label lies in the interval that is predicted at this level; None: there is none."""
+        return None
+
     # -- predictions ------------------------------------------------------------------------------
 
     @property
@@ -213,8 +247,8 @@ class Kind(ABC):
         """The columns of predictions, the first of them "prediction"."""
 
     @abstractmethod
-    def predicted(self, estimator: Any, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
-        """Return predictions for rows, or for everybody: a list for each column."""
+    def predicted(self, estimator: Any, X: Array, rowless: bool = False, stretch: float = 1.0) -> dict[str, list[Any]]:
+        """Return predictions for rows, or for everybody: a list for each column; intervals are stretched by so much."""
 
     def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
         """Return what exams and predictions say of rows: here the share of the latest half of exams that was right."""

@@ -13,6 +13,8 @@ from askone._common.validate import as_count
 from askone.campaign.kinds.base import (
     FIRST_EXAM,
     SCATTER,
+    UNSURE,
+    Check,
     Columns,
     Exam,
     ExamPlan,
@@ -123,6 +125,23 @@ class ClassNames(Kind):
         question = Subset(tuple(members), title, wording=space.wording, learnt=learnt)
         return Exam(question, (0.0, 1.0) if best in members else (1.0, 0.0), predicted=best)
 
+    def sure_question(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Check | None:
+        """Return "Is it c?" for a class that it all but certainly is not; or such an attribute or set."""
+        space, found = learner.space, probabilities(learner, state, x[None])
+        if found is None or not isinstance(space, FiniteSpace):
+            return None
+        chances = dict(zip(self.classes, found[0].tolist(), strict=True))
+        sets = [*space.attributes, *space.sets] or [("", (name,)) for name in self.classes]
+        said = [(title, members, sum(chances[name] for name in members)) for title, members in sets]
+        sure = [one for one in said if not UNSURE < one[2] < 1 - UNSURE]
+        if not sure:
+            return None
+        title, members, chance = sure[min(int(uniform[0] * len(sure)), len(sure) - 1)]
+        question = Subset(tuple(members), title, wording=space.wording, learnt=learner.count(state))
+        return Check(question, min(max(chance, UNSURE), 1 - UNSURE))
+
     @property
     def columns(self) -> Columns:
         types = {type(name) for name in self.classes}
@@ -130,7 +149,7 @@ class ClassNames(Kind):
         return *first, ("probability", "float"), ("probabilities", "json")
 
     def predicted(
-        self, estimator: classifier.OneBitClassifier, X: Array, rowless: bool = False
+        self, estimator: classifier.OneBitClassifier, X: Array, rowless: bool = False, stretch: float = 1.0
     ) -> dict[str, list[Any]]:
         stream, best = estimator.stream_, estimator.predict(X).tolist()
         found = probabilities(stream.learner, stream.state, X)

@@ -61,6 +61,12 @@ class Estimate:
     model: float | None = None
     labels: float | None = None
 
+    def widened(self, by: float) -> Estimate:
+        """Return the same with ends that lie farther out."""
+        ends = {"low": -by, "high": by, "always_low": -by, "always_high": by}
+        moved = {name: getattr(self, name) + step for name, step in ends.items()} if self.low is not None else {}
+        return replace(self, **moved)
+
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values: None for what is not known."""
         return {
@@ -71,10 +77,14 @@ class Estimate:
 
 @final
 class ExamAnswer(NamedTuple):
-    """An exam that was answered: the question, what it scored, and what the model predicts of its row now."""
+    """An exam that was answered: question, aim, answer and score, and what the model predicts of its row now.
+
+    The answer (1 for yes) and the score are corrected for slips.
+    """
 
     question: Question
-    answer: bool
+    aim: str
+    answer: float
     score: float
     predicted: Any
 
@@ -136,8 +146,8 @@ def estimate_number(
     threshold = re.fullmatch(r"share above (-?[0-9]+(?:\.[0-9]*)?(?:e-?[0-9]{1,2})?)", what)
     if what not in ("mean", "median") and threshold is None:
         raise InvalidArgument("what", "'mean', 'median', or 'share above 30' with a number", repr(what)[:60])
-    # Questions with two ends say how far labels are from predictions, but not on which side.
-    asked = [(exam, exam.question) for exam in exams if isinstance(exam.question, HalfSpace)]
+    # Exams that measure the error say how far labels are from predictions, but not on which side.
+    asked = [(exam, exam.question) for exam in exams if exam.aim == "mean" and isinstance(exam.question, HalfSpace)]
     columns = [(exam.predicted, one.threshold, one.density, exam.answer) for exam, one in asked]
     bits, rows = Bits(*np.array(columns, dtype=np.float64).reshape(-1, 4).T), np.array(predicted, dtype=np.float64)
     ends = (float(rows.min()), float(rows.max()) + 1e-9) if low is None or high is None else (low, high)

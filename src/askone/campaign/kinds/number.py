@@ -11,7 +11,21 @@ import numpy as np
 
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
-from askone.campaign.kinds.base import FIRST_EXAM, SCATTER, Columns, Exam, ExamPlan, Kind, Smooth, Truth, View
+from askone.campaign.kinds.base import (
+    FIRST_EXAM,
+    LEVEL,
+    SCATTER,
+    UNSURE,
+    Check,
+    Columns,
+    Exam,
+    ExamPlan,
+    IntervalQuestion,
+    Kind,
+    Smooth,
+    Truth,
+    View,
+)
 from askone.campaign.kinds.number_exam import Above, laplace, number_exam, rounded, usual_error
 from askone.campaign.settings.section import Words, about, section
 from askone.errors import InvalidArgument
@@ -36,6 +50,7 @@ else:
     defaults = lazy_import("askone.estimators.learner_choices.defaults")
 
 _EDGE = 0.01  # of the range, next to its ends, is not asked about
+_FAR = 8.0  # errors from the prediction, where next to no label lies
 _BEYOND = 20.0  # ranges: nothing lies so far off
 
 
@@ -179,23 +194,65 @@ class Numbers(Kind):
             above = _foretold(learner, state, x, space)
         return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state))
 
+    def sure_question(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Check | None:
+        """Return a threshold eight errors from the prediction, within the range."""
+        space = _known_range(learner, state)
+        if space is None or space.m > 1:
+            return None
+        f, far = float(learner.predict(state, x[None])[0, 0]), _FAR * usual_error(space, plan.scores)
+        sides = [c for c in (f - far, f + far) if space.lows[0] < c < space.highs[0]]
+        if not sides:
+            return None
+        c = rounded(space, sides[min(int(uniform[0] * len(sides)), len(sides) - 1)])
+        above = _foretold(learner, state, x, space)(c) if able(learner, Forecasts) else float(c < f)
+        if UNSURE < above < 1 - UNSURE:
+            return None
+        question = HalfSpace((1.0,), c, wording=space.words, learnt=learner.count(state))
+        return Check(question, min(max(above, UNSURE / 2), 1 - UNSURE / 2))
+
     # -- predictions and forecasts ----------------------------------------------------------------
+
+    def interval_question(
+        self, learner: Learner[Any], state: Any, x: Array, level: float, stretch: float
+    ) -> IntervalQuestion | None:
+        """Return whether it lies between the ends, or on the right side of the one that is within the range."""
+        space, ends = _known_range(learner, state), interval(learner, state, x[None], level)
+        if space is None or ends is None or space.m > 1:
+            return None
+        low, high = (
+            rounded(space, float(end[0, 0])) for end in _stretched(learner.predict(state, x[None]), *ends, stretch)
+        )
+        words: dict[str, Any] = {"wording": space.words, "learnt": learner.count(state)}
+        bounded, reaching = low > space.lows[0], high < space.highs[0]
+        if bounded and reaching and low < high:
+            return IntervalQuestion(Between(low, high, **words), False)
+        if bounded != reaching:
+            return IntervalQuestion(HalfSpace((1.0,), low if bounded else high, **words), reaching)
+        return None
 
     @property
     def columns(self) -> Columns:
-        return ("prediction", "float"), ("std", "float"), ("low", "float"), ("high", "float")
+        names = ("prediction", "std", "low", "high", "prediction_low", "prediction_high")
+        return tuple((name, "float") for name in names)
 
-    def predicted(self, estimator: regressor.OneBitRegressor, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
+    def predicted(
+        self, estimator: regressor.OneBitRegressor, X: Array, rowless: bool = False, stretch: float = 1.0
+    ) -> dict[str, list[Any]]:
         """Return predictions within the range that was declared: what cannot be is not said, however unsure it is.
 
-        The interval is that of the labels where it was asked about, else two deviations of the predicted median.
+        ``low`` and ``high`` are the ends of an interval for the label, ``prediction_low`` and ``prediction_high`` of
+        one for what is predicted, the median: two of its deviations.
         """
         learner, state, values = estimator.stream_.learner, estimator.stream_.state, estimator.predict(X)
-        spread, ends = deviation(learner, state, X), interval(learner, state, X)
-        if ends is None and spread is not None:
-            ends = values[:, None] - 2 * spread, values[:, None] + 2 * spread
-        low, high = (None, None) if ends is None else map(self._within, ends)
-        columns = {"std": spread, "low": low, "high": high}
+        level = LEVEL if estimator.interval is None else estimator.interval
+        spread, ends, middle = deviation(learner, state, X), interval(learner, state, X, level), values[:, None]
+        columns: dict[str, Array | None] = {"std": spread, **dict.fromkeys(("low", "high"))}
+        if ends is not None:
+            columns["low"], columns["high"] = map(self._within, _stretched(middle, *ends, stretch))
+        for name, side in (("prediction_low", -2), ("prediction_high", 2)):
+            columns[name] = None if spread is None else self._within(middle + side * spread)
         told = {name: [None] * len(X) if one is None else one[:, 0].tolist() for name, one in columns.items()}
         return {"prediction": self._within(values).tolist(), **told}
 
@@ -232,6 +289,11 @@ def _known_range(learner: Learner[Any], state: Any) -> Real | None:
     """Return the space, with the range that was declared or, if one is sought, found by now."""
     space = space_at(learner, state)
     return space if isinstance(space, Real) else None
+
+
+def _stretched(middle: Array, low: Array, high: Array, by: float) -> tuple[Array, Array]:
+    """Return intervals stretched around what is predicted."""
+    return middle - by * np.maximum(middle - low, 0.0), middle + by * np.maximum(high - middle, 0.0)
 
 
 def _foretold(learner: Forecasts[Any], state: Any, x: Array, space: Real) -> Above:

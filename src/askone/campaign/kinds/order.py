@@ -13,6 +13,8 @@ from askone._common.types import Array
 from askone.campaign.kinds.base import (
     FIRST_EXAM,
     SCATTER,
+    UNSURE,
+    Check,
     Columns,
     Exam,
     ExamPlan,
@@ -27,6 +29,7 @@ from askone.campaign.kinds.base import (
 from askone.campaign.settings.section import Names, about, section
 from askone.errors import InvalidArgument
 from askone.labels.ranking import Ranking
+from askone.learners.abilities import Forecasts, able
 from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.comparison import Prefer
@@ -109,11 +112,28 @@ class Items(Kind):
         question = Prefer(first, second, 1.0 / space.P, learnt=learner.count(state), wording=space.wording)
         return Exam(question, (0.0, 1.0) if order.index(first) < order.index(second) else (1.0, 0.0))
 
+    def sure_question(
+        self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
+    ) -> Check | None:
+        """Return a pair of an item from the first quarter of the predicted order and one from the last."""
+        space = learner.space
+        if not isinstance(space, Ranking) or not able(learner, Forecasts):
+            return None
+        order = list(space.decode(learner.predict(state, x[None]), x[None])[0])
+        quarter = -(-len(order) // 4)
+        first, last = (min(int(u * quarter), quarter - 1) for u in uniform[:2])
+        pair = (order[first], order[-1 - last]) if uniform[2] < 0.5 else (order[-1 - last], order[first])
+        question = Prefer(*pair, learnt=learner.count(state), wording=space.wording)
+        chance = learner.chance(state, x, question)
+        return None if UNSURE < chance < 1 - UNSURE else Check(question, min(max(chance, UNSURE), 1 - UNSURE))
+
     @property
     def columns(self) -> Columns:
         return (("prediction", "json"),)
 
-    def predicted(self, estimator: ranker.OneBitRanker, X: Array, rowless: bool = False) -> dict[str, list[Any]]:
+    def predicted(
+        self, estimator: ranker.OneBitRanker, X: Array, rowless: bool = False, stretch: float = 1.0
+    ) -> dict[str, list[Any]]:
         orders = [estimator.predict(None).tolist()] if rowless else estimator.predict(X).tolist()
         return {"prediction": [list(order) for order in orders]}
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from askone.campaign.engine.measurement import corrected
 from askone.campaign.kinds.estimates import Estimate, ExamAnswer
 from askone.errors import InvalidArgument
 from askone.store.entries import Row
@@ -15,13 +16,15 @@ if TYPE_CHECKING:
     from askone.campaign.campaign import Campaign
 
 MOST_GROUPS = 200
+MOST_SLIPS = 0.4
+"""Of answers, that are reckoned with."""
 _PAGE = 10_000
 
 
 def estimated(campaign: Campaign, what: str) -> Estimate:
     """Return an estimate of the whole table."""
     predicted = [value for page in _pages(campaign) for value in campaign.predict(_features(page))]
-    return campaign.settings.labels.estimate(what, predicted, list(_exams(campaign, predicted).values()))
+    return _estimate(campaign, what, predicted, range(len(predicted)))
 
 
 def estimated_by(campaign: Campaign, what: str, by: str) -> dict[str, Estimate]:
@@ -35,14 +38,20 @@ def estimated_by(campaign: Campaign, what: str, by: str) -> dict[str, Estimate]:
             groups.setdefault(str(row.content[by]), []).append(row.position)
         if len(groups) > MOST_GROUPS:
             raise InvalidArgument("by", f"a column with at most {MOST_GROUPS} different values", repr(by))
-    exams, labels = _exams(campaign, predicted), campaign.settings.labels
     largest = sorted(groups.items(), key=lambda group: -len(group[1]))
-    return {
-        name: labels.estimate(
-            what, [predicted[place] for place in places], [exams[place] for place in exams if place in set(places)]
-        )
-        for name, places in largest
-    }
+    return {name: _estimate(campaign, what, predicted, places) for name, places in largest}
+
+
+def _estimate(campaign: Campaign, what: str, predicted: list[Any], places: Sequence[int]) -> Estimate:
+    """Return an estimate of some rows; what is not known of people's slips makes its interval wider."""
+    projection, rows = campaign.projection, [predicted[place] for place in places]
+    slips = projection.slips.of_majority(projection.overlap)
+    more = min(slips.rate + slips.deviation, MOST_SLIPS)
+    found, moved = (
+        campaign.settings.labels.estimate(what, rows, _exams(campaign, predicted, set(places), slip))
+        for slip in (slips.rate, more)
+    )
+    return found.widened(2.0 * abs(moved.value - found.value))
 
 
 def _pages(campaign: Campaign) -> Iterator[list[Row]]:
@@ -53,12 +62,13 @@ def _features(page: list[Row]) -> Any:
     return np.array([row.features for row in page], dtype=np.float64)
 
 
-def _exams(campaign: Campaign, predicted: list[Any]) -> dict[int, ExamAnswer]:
-    """Return the exams that were answered, in the order of their answers, by row: a row is asked once."""
-    projection, found = campaign.projection, dict[int, ExamAnswer]()
+def _exams(campaign: Campaign, predicted: list[Any], places: set[int], slip: float) -> list[ExamAnswer]:
+    """Return the exams about some rows that were answered, in the order of their answers."""
+    projection, found = campaign.projection, []
     for lesson in projection.lessons.all:
         asking = projection.asked[lesson.number]
-        if asking.score is not None:
-            score = asking.score[lesson.answer]
-            found[asking.position] = ExamAnswer(asking.question, lesson.answer, score, predicted[asking.position])
+        if asking.score is not None and asking.position in places:
+            score = corrected(asking.score[lesson.answer], asking.score[not lesson.answer], slip)
+            bit = corrected(float(lesson.answer), float(not lesson.answer), slip)
+            found.append(ExamAnswer(asking.question, asking.aim, bit, score, predicted[asking.position]))
     return found

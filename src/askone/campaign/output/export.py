@@ -59,6 +59,8 @@ PREDICTION_COLUMNS: tuple[Column, ...] = (
     ("std", "float"),
     ("low", "float"),
     ("high", "float"),
+    ("prediction_low", "float"),
+    ("prediction_high", "float"),
     ("probability", "float"),
     ("probabilities", "json"),
 )

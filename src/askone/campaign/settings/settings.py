@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, Self, final
 
 from askone._common.validate import as_choice
-from askone.campaign.kinds.base import Kind
+from askone.campaign.kinds.base import LEVEL, Kind
 from askone.campaign.kinds.classes import ClassNames as ClassNames
 from askone.campaign.kinds.number import Numbers as Numbers
 from askone.campaign.kinds.order import Items as Items
@@ -191,6 +191,11 @@ class Settings:
             if name in getattr(self, part).__pydantic_fields__:
                 return f"{part}.{name}{bracket}{rest}"
         return argument
+
+    @property
+    def level(self) -> float:
+        """The share of labels that predicted intervals are to hold."""
+        return LEVEL if self.learner.interval is None else self.learner.interval
 
     def is_rowless(self, rows: int) -> bool:
         """Return whether all questions are about one row: an order of items for everybody."""

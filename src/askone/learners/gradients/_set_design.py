@@ -22,6 +22,8 @@ from typing import final
 
 import numpy as np
 
+from askone._common.compiled import times
+from askone._common.decomposition import inverse
 from askone._common.types import Array
 
 
@@ -45,22 +47,25 @@ class Design:
     @cached_property
     def mass(self) -> Array:
         """P(S) of each set, kept off 0 and 1."""
-        return np.asarray(np.clip(self.inside @ self.p, 1e-9, 1 - 1e-9))
+        return np.asarray(np.clip(times(self.inside, self.p), 1e-9, 1 - 1e-9))
 
     @cached_property
     def inverse(self) -> Array:
         """M^-1 on the span, K x K."""
         # 1_{S^c} = 1 - 1_S, multiplied out: one product of matrices in place of two.
         yes, no = self.q / self.mass, self.q / (1 - self.mass)
-        shared = no @ self.inside
-        M = (self.inside.T * (yes + no)) @ self.inside - shared[:, None] - shared + no.sum()
-        inner = np.linalg.inv(self.basis.T @ M @ self.basis)
-        return np.asarray(self.basis @ (0.5 * (inner + inner.T)) @ self.basis.T)
+        shared = times(no, self.inside)
+        M = times(self.inside.T * (yes + no), self.inside) - shared[:, None] - shared + no.sum()
+        if len(M) == self.basis.shape[1]:  # all of the space: the basis is that of the classes
+            found = inverse(M)
+            return np.asarray(0.5 * (found + found.T))
+        inner = inverse(times(times(self.basis.T, M), self.basis))
+        return times(times(self.basis, 0.5 * (inner + inner.T)), self.basis.T)
 
     def pseudo_labels(self, which: int) -> tuple[Array, Array]:
         """Return w for the answers yes and no to a set."""
         row, mass = self.inside[which], self.mass[which]
-        return self.inverse @ row / mass, self.inverse @ (1.0 - row) / (1 - mass)
+        return times(self.inverse, row) / mass, times(self.inverse, 1.0 - row) / (1 - mass)
 
     def second_moment(self, G: Array) -> float:
         """Return tr(G^T M^-1 G): of the gradient, if the working model is right."""
@@ -68,10 +73,10 @@ class Design:
 
     def improved(self, G: Array) -> Array:
         """Return one multiplicative update of q, for gradients G (K x m)."""
-        A = G.T @ self.inverse
+        A = times(G.T, self.inverse)
         total = A.sum(axis=1, keepdims=True)
-        yes = A @ self.inside.T
-        gain = (yes**2).sum(axis=0) / self.mass + ((total - yes) ** 2).sum(axis=0) / (1 - self.mass)
+        yes = times(A, self.inside.T)
+        gain = (yes * yes).sum(axis=0) / self.mass + np.square(total - yes).sum(axis=0) / (1 - self.mass)
         q = self.q * np.sqrt(gain)
         return np.asarray(q / q.sum()) if q.sum() > 0 else self.q
 

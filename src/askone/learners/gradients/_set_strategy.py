@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-from scipy.special import softmax
 
+from askone._common.arithmetic import softmax
 from askone._common.types import Array
 from askone.errors import IncompatibleParts, InvalidArgument, incompatible
 from askone.labels.classes import Allowed, Classes, FiniteSpace
@@ -37,7 +37,7 @@ class SetStrategy(Strategy):
     def probabilities(self, scores: Array) -> Array | None:
         """Return softmax(z) for the logistic loss, z itself for least squares; the median has none."""
         if isinstance(self.loss, Logistic):
-            return np.asarray(softmax(scores, axis=1))
+            return np.array([softmax(z) for z in scores]).reshape(scores.shape)
         if isinstance(self.loss, Squared) and isinstance(self.space, Classes) and spanning(self.space):
             return np.array([on_simplex(z) for z in scores]).reshape(scores.shape)
         return None

@@ -29,9 +29,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-from scipy.special import ndtri
 
 from askone import theory
+from askone._common.arithmetic import logs, normal_quantiles, sine_and_cosine
 from askone._common.random_table import sphere
 from askone._common.types import Array
 from askone._common.validate import as_choice, as_number
@@ -189,8 +189,8 @@ class HalfCauchy(ThresholdBelow):
     spread: float = 1.0
 
     def cut(self, uniform: Array) -> tuple[Array, Array]:
-        half_turn = 0.5 * math.pi * uniform
-        return self.spread * np.tan(half_turn), np.cos(half_turn) ** 2 * (2 / (math.pi * self.spread))
+        sine, cosine = np.array([sine_and_cosine(0.5 * math.pi * u) for u in uniform.tolist()]).reshape(-1, 2).T
+        return self.spread * sine / cosine, cosine * cosine * (2 / (math.pi * self.spread))
 
     def bound(self, m: int) -> float:
         """Return 4 m s: typical of |G|, which has no bound."""
@@ -241,7 +241,7 @@ class DitheredSign(WeakGradient):
         if isinstance(self.loss, Huber):
             offset = self.loss.delta * (2 * v - 1)
         else:
-            offset = 0.5 * self.loss.scale * np.log(v / (1 - v))
+            offset = 0.5 * self.loss.scale * logs(v / (1 - v))
         return Plan(np.ones((n, 1)), offset, np.ones(n))
 
     def bound(self, m: int) -> float:
@@ -281,7 +281,7 @@ class RandomThreshold(WeakGradient):
     def plan(self, m: int, uniform: Array) -> Plan:
         """Return directions with thresholds: here the offset *is* the threshold."""
         v = uniform[:, -1]
-        offset = self.spread * (ndtri(v) if self.law == "normal" else 2 * v - 1)
+        offset = self.spread * (normal_quantiles(v.copy()) if self.law == "normal" else 2 * v - 1)
         return Plan(_directions(m, uniform[:, :-1]), offset, np.ones(len(v)))
 
     def bound(self, m: int) -> float:
@@ -342,7 +342,7 @@ def cut_law(uniform: Array, limit: float | None, spread: float) -> tuple[Array, 
     if limit is not None:
         return 2 * limit * uniform, np.full(len(uniform), 0.5 / limit)
     v = spread * uniform / (1 - uniform)
-    return v, spread / (spread + v) ** 2
+    return v, spread / ((spread + v) * (spread + v))
 
 
 def _directions(m: int, uniform: Array) -> Array:

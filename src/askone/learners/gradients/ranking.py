@@ -31,6 +31,8 @@ from typing import ClassVar, final
 import numpy as np
 
 from askone import theory
+from askone._common.arithmetic import tanh
+from askone._common.compiled import dot, times
 from askone._common.random_table import sphere
 from askone._common.types import Array
 from askone._common.validate import as_choice, as_number
@@ -121,9 +123,9 @@ class BordaPairs(PairStrategy):
         return math.sqrt(1.5 * m)
 
     def gradient(self, pair: int, s: float, probability: float, z: Array) -> Array:
-        h = np.clip(self.slope * (z @ self.space.incidence), -1.0, 1.0)
+        h = np.clip(self.slope * times(z, self.space.incidence), -1.0, 1.0)
         surprise = (s - h[pair]) / probability
-        b = (self.space.incidence @ h + surprise * self.space.incidence[:, pair]) / (self.space.size - 1)
+        b = (times(self.space.incidence, h) + surprise * self.space.incidence[:, pair]) / (self.space.size - 1)
         return np.asarray(z - b)
 
 
@@ -153,7 +155,7 @@ class BradleyTerry(PairStrategy):
 
     def gradient(self, pair: int, s: float, probability: float, z: Array) -> Array:
         direction = self.space.incidence[:, pair]
-        return np.asarray((np.tanh(z @ direction) - s) / probability * direction)
+        return np.asarray((tanh(float(times(z, direction))) - s) / probability * direction)
 
 
 @final
@@ -263,7 +265,7 @@ class PairSphere(RankStrategy):
     def ask(self, z: Array, uniform: Array, learnt: int) -> PairSum:
         """Is <phi, u> above <z, u>?"""
         u = sphere(uniform[None, :])[0]
-        return PairSum(self.space.items, tuple(u.tolist()), float(u @ z), learnt=learnt)
+        return PairSum(self.space.items, tuple(u.tolist()), float(dot(u, z)), learnt=learnt)
 
     def teach(self, question: Question, answer: Answer, z: Array) -> Array:
         """Return -+ u / c2."""

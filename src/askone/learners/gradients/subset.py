@@ -23,9 +23,11 @@ from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.special import ndtri
 
 from askone import theory
+from askone._common.arithmetic import logs, normal_quantiles
+from askone._common.compiled import times
+from askone._common.decomposition import svd
 from askone._common.types import Array
 from askone._common.validate import as_choice, as_count
 from askone.errors import InvalidArgument, incompatible
@@ -76,9 +78,9 @@ class Sphere(SetStrategy):
     @cached_property
     def _projector(self) -> Array:
         centred = self.space.embedding - self.space.embedding.mean(axis=0)
-        _, singular, right = np.linalg.svd(centred, full_matrices=False)
+        _, singular, right = svd(centred)
         basis = right[singular > 1e-9 * singular[0]]
-        return np.asarray(basis.T @ basis)
+        return times(basis.T, basis)
 
     @cached_property
     def _c2(self) -> float:
@@ -97,12 +99,12 @@ class Sphere(SetStrategy):
 
     def ask_among(self, z: Array, uniform: Array, learnt: int, left: Array) -> Subset:
         """Return the same for a row whose label is known to be among those ``left``."""
-        normals = ndtri(uniform[:-1].reshape(self.directions, -1)) @ self._projector
+        normals = times(normal_quantiles(uniform[:-1]).reshape(self.directions, -1), self._projector)
         U = normals / np.linalg.norm(normals, axis=1, keepdims=True) / self._c2
-        above = ((self.space.embedding - z) @ U.T > 0) & left[:, None]
+        above = (times(self.space.embedding - z, U.T) > 0) & left[:, None]
         count = above.sum(axis=0)
         known = (count == 0) | (count == left.sum())
-        drift = np.where(count == 0, 1.0, -1.0)[known] @ U[known] / self.directions
+        drift = times(np.where(count == 0, 1.0, -1.0)[known], U[known]) / self.directions
         open_ = np.flatnonzero(~known)
         if len(open_) == 0:  # all is known at z: the answer is heard and changes nothing
             first = np.arange(self.space.size) == left.argmax()
@@ -195,7 +197,7 @@ class Singletons(SetStrategy):
         p = self.working_model(z)
         if isinstance(self.loss, Median):
             g = self.gradients(z)
-            weight = np.sqrt(p) * np.linalg.norm(g - p @ g, axis=1)
+            weight = np.sqrt(p) * np.linalg.norm(g - times(p, g), axis=1)
         else:
             weight = np.sqrt(p * (1 - p)) * np.linalg.norm(self.space.embedding, axis=1)
         total = float(weight.sum())
@@ -206,9 +208,9 @@ class Singletons(SetStrategy):
         k, pi = self.place(of_family(question, Subset)), of_family(question, Subset).probability
         p, g = self.working_model(z), self.gradients(z)
         if isinstance(self.loss, Median):
-            h = p @ g
+            h = times(p, g)
             return np.asarray(h + float(bool(answer)) * (g[k] - h) / pi)
-        return np.asarray(p @ g - (float(bool(answer)) - p[k]) / pi * self.space.embedding[k])
+        return np.asarray(times(p, g) - (float(bool(answer)) - p[k]) / pi * self.space.embedding[k])
 
 
 @final
@@ -263,8 +265,8 @@ class Designed(SetStrategy):
             raise InvalidArgument("question", f"one that carries {self.space.size} weights", len(lesson))
         w = np.array(lesson)
         if isinstance(self.loss, Squared):
-            return np.asarray(z - w @ self.space.embedding)
-        return np.asarray(w @ self.gradients(z))
+            return np.asarray(z - times(w, self.space.embedding))
+        return times(w, self.gradients(z))
 
 
 @final
@@ -369,7 +371,8 @@ def _singletons(K: int) -> Allowed:
 def _candidates(p: Array, uniform: Array, most: int) -> Allowed:
     """Return all single classes, and small sets drawn by sqrt(p) that add classes while their mass nears 1/2."""
     K = len(p)
-    keys = 0.5 * np.log(p) - np.log(-np.log(uniform))  # Gumbel: the order in which classes would be drawn
+    noise = logs(-logs(np.ravel(uniform))).reshape(uniform.shape)
+    keys = 0.5 * logs(p) - noise  # Gumbel: the order in which classes would be drawn
     order = np.argsort(-keys, axis=1)[:, :most]
     masses = np.cumsum(p[order], axis=1)
     sizes = 1 + np.argmin(np.abs(masses - 0.5), axis=1)

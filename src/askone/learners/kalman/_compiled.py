@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from askone._common.arithmetic import exp, expm1, hazard, log, normal
+from askone._common.arithmetic import exp, expm1, hazard, log, log1p, normal
 from askone._common.compiled import add_product, dot, jit, product, rounded, row_dots
 from askone._common.types import Array
 from askone.learners.step_loops import SKIPPED, UNKNOWN
@@ -107,9 +107,10 @@ def weights_of(evidence: Array, out: Array) -> None:
 @jit
 def moved_by(factor: Array, moved: Array) -> Array:
     """Return L r of every filter."""
-    out = np.empty(moved.shape)
-    for k in range(out.shape[0]):
-        for i in range(out.shape[1]):
+    K, p = moved.shape
+    out = np.empty((K, p))
+    for k in range(K):
+        for i in range(p):
             out[k, i] = dot(factor[k, i], moved[k])
     return out
 
@@ -122,6 +123,21 @@ def pulled(features: Array, factor: Array, steps: Array, gains: Array, done: int
         for j in range(done):
             _reflect(Y[i], steps[j], gains[j])
     return Y
+
+
+@jit
+def told_of(Y: Array, Z: Array, noise: float) -> Array:
+    """Return what a bit at each row tells of the predictions at others, in nats, mean over them (see ``worth``)."""
+    r, out = np.empty(Z.shape[0]), np.zeros(Y.shape[0])
+    for j in range(Z.shape[0]):
+        r[j] = max(dot(Z[j], Z[j]), 1e-300)
+    for i in range(Y.shape[0]):
+        v = max(dot(Y[i], Y[i]), 1e-300) + noise * noise
+        for j in range(Z.shape[0]):
+            shared = dot(Y[i], Z[j])
+            out[i] -= 0.5 * log1p(-min(shared * shared / (v * r[j]), 1.0) * 2.0 / math.pi)
+        out[i] /= Z.shape[0]
+    return out
 
 
 @jit

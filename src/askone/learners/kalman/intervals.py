@@ -5,7 +5,7 @@ median, and a quarter each at the quantiles tau = (1 - level)/2 and 1 - tau; eac
 bank that asked.  An end of the interval is where the filters' forecast of a label has that quantile
 (``FilterLearner.forecast``): for one filter, with mu the mean of the quantile and q its variance under noise s,
 
-    mu + Phi^-1(tau) (sqrt(2 q + s^2) - s),
+    mu + Phi^-1(tau) (sqrt(1.5 q + s^2) - s),
 
 which is wider while little is known and mu in the end.
 """
@@ -18,8 +18,8 @@ from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
+from askone._common.arithmetic import normal_quantile
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts
@@ -133,7 +133,7 @@ class Intervals(
         middle = self.predict(state, rows)
         ends = [bank.forecast(part, rows) for bank, part in zip(self.banks[1:], state.parts[1:], strict=True)]
         wanted = self.level if level is None else as_number(level, "level", 0.0, 1.0, strict=True)
-        stretch = float(ndtri(0.5 + wanted / 2) / ndtri(0.5 + self.level / 2))
+        stretch = normal_quantile(0.5 + wanted / 2) / normal_quantile(0.5 + self.level / 2)
         low, high = (middle + stretch * (end - middle) for end in ends)
         return np.minimum(low, middle), np.maximum(high, middle)
 

@@ -70,8 +70,8 @@ class Point(ABC, Generic[P]):
         """Return <phi(x_i), phi(x_j)>, b x b (models that are linear)."""
 
     @abstractmethod
-    def products(self, U: Array) -> Array:
-        """Return <J_i^T u_i, J_j^T u_j>, b x b."""
+    def squares(self, U: Array) -> Array:
+        """Return |J_i^T u_i|^2 for each row."""
 
     @abstractmethod
     def stepped(self, V: Array, weights: Array) -> P:

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from askone._common.compiled import paired_dots
 from askone._common.types import Array
 from askone.features.kernels import Kernel
 from askone.features.scaling import Scaler
@@ -56,7 +57,8 @@ class ExpansionParams:
 
     def combined(self, mix: Array) -> Array:
         """Return the coefficients of a combination of the accumulators, n x m."""
-        return np.asarray(np.tensordot(self.stacked(), mix, (1, 0)))
+        stacked = self.stacked()
+        return np.asarray(sum(weight * stacked[:, k] for k, weight in enumerate(mix.tolist())))
 
 
 @final
@@ -139,14 +141,14 @@ class ExpansionPoint(Point[ExpansionParams]):
         coefficients = self.params.coefficients.view(n)
         if n == 0:
             return np.zeros((len(self.rows), m))
-        return np.asarray(scale * self.kernel.dot(self.rows, self.params.support.view(n), coefficients[:, :m]))
+        a = np.ascontiguousarray(coefficients[:, :m])
+        return np.asarray(scale * self.kernel.dot(self.rows, self.params.support.view(n), a))
 
     def gram(self) -> Array:
         return self.kernel.matrix(self.rows, self.rows)
 
-    def products(self, U: Array) -> Array:
-        """Return K(X, X), entry by entry times U U^T."""
-        return np.asarray(self.gram() * (U @ U.T))
+    def squares(self, U: Array) -> Array:
+        return np.asarray(self.gram().diagonal() * paired_dots(U, U))
 
     def stepped(self, V: Array, weights: Array) -> ExpansionParams:
         params, n = self.params, self.params.n

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from askone._common.compiled import paired_dots, row_dots, times
 from askone._common.types import Array
 from askone.features.maps import FeatureMap
 from askone.learners.models.base import Model, Point
@@ -40,10 +41,7 @@ class FeatureModel(Model[FeatureParams]):
 
     def evaluate(self, params: FeatureParams, X: Array, mix: Array) -> Array:
         """Return Phi (sum_k mix_k array_k)^T."""
-        theta = params.arrays[0] * mix[0]
-        for array, weight in zip(params.arrays[1:], mix[1:], strict=True):
-            theta += array * weight
-        return np.asarray(self.features(X) @ theta.T)
+        return np.asarray(self.features(X) @ _mixed(params.arrays, mix).T)
 
     def at(self, params: FeatureParams, X: Array) -> FeaturePoint:
         return FeaturePoint(params, self.features(X))
@@ -51,7 +49,7 @@ class FeatureModel(Model[FeatureParams]):
     def marked(self, params: FeatureParams, mix: Array) -> FeatureParams:
         arrays = params.arrays.copy()
         arrays[2] = arrays[3]
-        arrays[3] = np.tensordot(mix, params.arrays, 1)
+        arrays[3] = _mixed(params.arrays, mix)
         return FeatureParams(arrays, params.squares)
 
     def rescaled(self, params: FeatureParams, scale: float, cumulated: float) -> FeatureParams:
@@ -77,16 +75,14 @@ class FeaturePoint(Point[FeatureParams]):
     features: Array
 
     def values(self, scale: float) -> Array:
-        values: Array = self.features.dot(self.params.arrays[0].T)
+        values = row_dots(self.features, self.params.arrays[0])
         return values if scale == 1.0 else scale * values
 
     def gram(self) -> Array:
-        return np.asarray(self.features @ self.features.T)
+        return row_dots(self.features, self.features)
 
-    def products(self, U: Array) -> Array:
-        """Return Phi Phi^T, entry by entry times U U^T."""
-        gram = self.gram()
-        return gram if U.shape[1] == 1 and (U == 1.0).all() else gram * (U @ U.T)
+    def squares(self, U: Array) -> Array:
+        return np.asarray(paired_dots(self.features, self.features) * paired_dots(U, U))
 
     def stepped(self, V: Array, weights: Array) -> FeatureParams:
         return FeatureParams(self.params.arrays + self._increments(V, weights), self.params.squares)
@@ -95,7 +91,7 @@ class FeaturePoint(Point[FeatureParams]):
         """Return each coordinate divided by the root of its summed squares."""
         gradient = v[0][:, None] * self.features
         squares = np.zeros_like(gradient) if self.params.squares is None else self.params.squares
-        squares = squares + gradient**2
+        squares = squares + gradient * gradient
         step = np.divide(-gamma * gradient, np.sqrt(squares), out=np.zeros_like(gradient), where=squares > 0)
         return FeatureParams(self.params.arrays + weights[0][:, None, None] * step / scale, squares)
 
@@ -104,4 +100,12 @@ class FeaturePoint(Point[FeatureParams]):
 
     def _increments(self, V: Array, weights: Array) -> Array:
         stacked = (weights[:, :, None] * V[:, None, :]).reshape(len(V), -1)  # one product for all accumulators
-        return np.asarray((stacked.T @ self.features).reshape(weights.shape[1], V.shape[1], -1))
+        return times(stacked.T, self.features).reshape(weights.shape[1], V.shape[1], -1)
+
+
+def _mixed(arrays: Array, mix: Array) -> Array:
+    """Return sum_k mix_k array_k."""
+    theta = arrays[0] * mix[0]
+    for array, weight in zip(arrays[1:], mix[1:], strict=True):
+        theta += array * weight
+    return np.asarray(theta)

@@ -144,10 +144,9 @@ class NeuralPoint(Point[NeuralParams]):
     def gram(self) -> Array:
         raise TypeError("a network has no fixed features")
 
-    def products(self, U: Array) -> Array:
-        """Return |J^T u|^2."""
+    def squares(self, U: Array) -> Array:
         pulled = self._pulled(U)
-        return np.array([[float(pulled @ pulled)]])
+        return np.array([float(pulled @ pulled)])
 
     def stepped(self, V: Array, weights: Array) -> NeuralParams:
         pulled = self._pulled(V)

@@ -23,6 +23,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from askone._common.compiled import dot, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts, InvalidArgument
@@ -134,18 +135,18 @@ class EllipsoidLearner(Learner[EllipsoidState]):
         return self._cut(told, self.features(row)[0] * (-1.0 if above else 1.0), depth / half)
 
     def _cut(self, state: EllipsoidState, normal: Array, alpha: float) -> EllipsoidState:
-        d, p = self.dimension, state.factor.T @ normal
-        p = p / np.linalg.norm(p)
-        b = state.factor @ p
+        d, p = self.dimension, times(state.factor.T, normal)
+        p = p / math.sqrt(dot(p, p))
+        b = times(state.factor, p)
         r = d * (1 - alpha) / (d + 1)
         s = d * math.sqrt((1 - alpha * alpha) / (d * d - 1)) if d > 1 else r
-        factor = s * state.factor - (s - r) * np.outer(b, p)
+        factor = s * state.factor - (s - r) * b[:, None] * p
         return replace(state, center=state.center - (1 + d * alpha) / (d + 1) * b, factor=factor)
 
     def _reach(self, state: EllipsoidState, rows: Array) -> tuple[Array, Array]:
         """Return the middle and half the width of what is possible, in unit labels."""
         features = self.features(rows)
-        return features @ state.center, np.linalg.norm(features @ state.factor, axis=1)
+        return times(features, state.center), np.linalg.norm(times(features, state.factor), axis=1)
 
     def interval(self, state: EllipsoidState, X: ArrayLike) -> tuple[Array, Array]:
         """Return the lowest and the highest value that the answers leave possible, in the labels' units."""

@@ -16,8 +16,9 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import softmax
 
+from askone._common.arithmetic import softmax
+from askone._common.compiled import dot
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row
 from askone.errors import InvalidArgument, incompatible
@@ -136,7 +137,7 @@ class GameLearner(Learner[GameState]):
         (v, mu), q = self.players(state, row), question.probability
         side = 2 * self.sets.inside[which] - 1
         gain = np.zeros(len(mu))
-        gain[which] = -sign * float(side @ v) / q
+        gain[which] = -sign * dot(side, v) / q
         return GameState(
             self._prediction.descend(state.prediction, row, -sign * mu[which] / q * side),
             self._query.descend(state.query, row, -gain),

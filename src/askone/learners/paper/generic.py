@@ -7,6 +7,7 @@ A proof of concept: the step is 2 B d long where Algorithm 1's is 1/c2 ~ sqrt(m)
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -15,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from askone import theory
+from askone._common.arithmetic import power
+from askone._common.compiled import dot, times
 from askone._common.random_table import sphere
 from askone._common.types import Array
 from askone._common.validate import as_row, as_rows
@@ -97,9 +100,9 @@ class GenericSGD(Learner[GenericState]):
         phi = self.model.features(as_row(x, self.columns))[0]
         uniform = as_uniform(uniform, self.width)
         U = sphere(uniform[None, :-1])[0]
-        weights = self.space.scale * (U.reshape(self.space.m, -1) @ phi)
-        at = self.space.from_unit(state.theta @ phi)
-        bound = self._unit * max(float(np.linalg.norm(phi)), 1e-12)
+        weights = self.space.scale * times(U.reshape(self.space.m, -1), phi)
+        at = self.space.from_unit(times(state.theta, phi))
+        bound = self._unit * max(math.sqrt(dot(phi, phi)), 1e-12)
         level = bound * float(uniform[-1])
         return Slope(self.loss, tuple(at.tolist()), tuple(weights.tolist()), level, tuple(U.tolist()), bound)
 
@@ -112,7 +115,7 @@ class GenericSGD(Learner[GenericState]):
         t = state.t + 1
         # In Algorithm 1's units the gradient 2 B d U of a row with |phi| = 1 has length 1.
         length = float(question.accept(answer)) * question.bound / self._unit
-        gamma = self.step.gamma * t**-self.step.power * length
+        gamma = self.step.gamma * power(float(t), -self.step.power) * length
         theta = state.theta - gamma * np.reshape(question.direction, state.theta.shape)
         return GenericState(theta, state.total + theta, t)
 

@@ -14,6 +14,7 @@ from typing import ClassVar, cast, final
 
 import numpy as np
 
+from askone._common.compiled import times
 from askone._common.types import Array
 from askone.errors import incompatible
 from askone.learners.gradients.half_space import FullGradient
@@ -131,7 +132,7 @@ class BisectedClasses(ClassRows):
             split = huffman_split(p[left]) if most is None else small_split(p[left], most)
             inside[[left[i] for i in split]] = 1.0
             return strategy.about(inside, learnt=state.answers)
-        halves = np.abs(allowed.inside[:, left] @ p[left] / p[left].sum() - 0.5)
+        halves = np.abs(times(allowed.inside[:, left], p[left]) / p[left].sum() - 0.5)
         cut = allowed.inside[:, left].any(axis=1) & ~allowed.inside[:, left].all(axis=1)
         which = int(np.where(cut, halves, np.inf).argmin())
         return strategy.about(allowed.inside[which], title=allowed.titles[which], learnt=state.answers)

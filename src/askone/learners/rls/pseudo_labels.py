@@ -21,6 +21,8 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from askone._common.arithmetic import exp
+from askone._common.compiled import dot, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts, InvalidArgument, incompatible
@@ -145,7 +147,7 @@ class Recursive(AsksMany[RecursiveState], Streams[RecursiveState], TakesSlopes[R
     # -- parts ------------------------------------------------------------------------------------
 
     def _at(self, state: RecursiveState, phi: Array) -> Array:
-        return np.asarray(state.theta @ phi + self.origin())
+        return times(state.theta, phi) + self.origin()
 
     def _told(self, state: RecursiveState, phi: Array, question: Question, answer: Answer) -> RecursiveState:
         """Return ``tell`` into arrays that are the caller's own."""
@@ -232,7 +234,7 @@ class PseudoLabels(Recursive, HasProbabilities[RecursiveState]):
         """Return b^ - z = -G; the scale is the running mean of |b^ - z|^2 / m."""
         residual = -self.strategy.teach(question, answer, z)
         rate = _WINDOW / (state.count + _WARM + _WINDOW)
-        scale = state.scale + rate * (float(residual @ residual) / self.space.m - state.scale)
+        scale = state.scale + rate * (dot(residual, residual) / self.space.m - state.scale)
         return residual, 1.0 / state.scale, max(scale, _LEAST * self.first_scale)
 
     def probabilities(self, state: RecursiveState, X: ArrayLike) -> Array | None:
@@ -293,19 +295,19 @@ class PseudoMeans(Recursive):
         """Is <y, u> above a threshold near <z, u>?"""
         plan = HalfCauchy(spread=state.scale).plan(self.space.m, uniform[None])
         u, turned = plan.directions[0], plan.turned is not None and bool(plan.turned[0])
-        c = float(z @ u - plan.offset[0])
+        c = float(dot(z, u) - plan.offset[0])
         return half_space(self.space, u.tolist(), c, float(plan.density[0]), state.count, turned)
 
     def lesson(self, state: RecursiveState, z: Array, question: Question, answer: Answer) -> tuple[Array, float, float]:
         question = of_family(question, HalfSpace)
         u, c = in_unit_labels(self.space, question)
-        surprise = float(bool(answer)) - float(z @ np.array(u) > c)
+        surprise = float(bool(answer)) - float(dot(z, np.array(u)) > c)
         residual = surprise * (2 * self.space.m / question.density) * np.array(u)
         weight = 1.0 / (_VARIANCE * self.space.m * state.scale**2)
         # Answers of one batch were asked at one scale: together they move it as far as a few would.
         late = 0 if question.learnt is None else max(0, state.count - question.learnt)
         move = _GAIN / (state.count + _AFTER) / (1 + late) * (abs(surprise) - _HITS)
-        return residual, weight, min(max(state.scale * math.exp(move), _FINEST), _WIDEST)
+        return residual, weight, min(max(state.scale * exp(move), _FINEST), _WIDEST)
 
     def predict(self, state: RecursiveState, X: Any) -> Array:
         """Return the mean, in the user's units."""

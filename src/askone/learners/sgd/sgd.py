@@ -7,6 +7,7 @@ for any model, loss, family, step rule and average that fit together.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple, cast, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from askone._common.compiled import dot, paired_dots, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import Diverged, IncompatibleParts, incompatible
@@ -31,7 +33,6 @@ from askone.questions.base import Answer, Question
 from askone.questions.half_space import HalfSpace, bundle_question, half_space, in_unit_labels
 from askone.questions.reveal import Reveal
 
-_DIRECT = 4096  # up to so many parameters a row at a time beats a block of rows
 _ROWS_DIRECT, _ROWS_BLOCK = 512, 64
 _UNROUNDED = 99
 _UP = (1.0,)
@@ -157,8 +158,7 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
 
     @cached_property
     def _direct(self) -> bool:
-        small = isinstance(self.model, FeatureModel) and self.model.features.size * self.space.m <= _DIRECT
-        return small and not self.step.diagonal and self._asks_bits
+        return isinstance(self.model, FeatureModel) and not self.step.diagonal and not self._interpreted
 
     @cached_property
     def _interpreted(self) -> bool:
@@ -169,7 +169,7 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
     def _block_rows(self) -> int:
         if self.step.diagonal or not self.model.linear or self._interpreted:
             return 1
-        return _ROWS_DIRECT if self._direct else _ROWS_BLOCK
+        return _ROWS_DIRECT if self._direct and self._asks_bits else _ROWS_BLOCK
 
     # -- the four functions ---------------------------------------------------------------------
 
@@ -214,7 +214,7 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
     def descend(self, state: SGDState, row: Array, gradient: Array, late: int = 0) -> SGDState:
         """Return one step against a gradient in label space that is known: for surrogates that make their own."""
         # A known gradient is a weak one whose direction is its own.
-        norm = float(np.linalg.norm(gradient))
+        norm = math.sqrt(dot(gradient, gradient))
         u = gradient / norm if norm > 0 else np.eye(self.space.m)[0]
         slope = np.array([norm])
         asked = _Asked(u[None, :], _ZERO, slope, slope, _ZERO, _ONE, _ZERO, _OFF, _ZERO, _YES)
@@ -318,10 +318,10 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
         if plan.bundle is None:
             weights = plan.directions / self.space.scale
             stretch = 1.0 / _lengths(weights)
-            return weights * stretch[:, None], weights @ self.space.center, stretch
+            return weights * stretch[:, None], times(weights, self.space.center), stretch
         weights = np.array(self.space.askable)[plan.bundle]
         stretch = _lengths(weights * self.space.scale)
-        return weights, weights @ self.space.center / stretch, stretch
+        return weights, times(weights, self.space.center) / stretch, stretch
 
     def _heard(self, rows: Array, asked: _Asked) -> StreamBlock:
         directions = asked.U / self.space.scale
@@ -334,24 +334,28 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
     def _learn(self, state: SGDState, rows: Array, asked: _Asked, late: int = 0, owned: bool = False) -> SGDState:
         # A gradient taken k answers ago is one of about k at the same place: its step is shorter by
         # sqrt(1 + k), as that of one row in a mini-batch of k + 1 is.
-        point = self.model.at(state.params, rows)
         S = state.S.copy()
-        S[step_loops.LATE] = (1 + late) ** -0.5
+        S[step_loops.LATE] = 1.0 / math.sqrt(1 + late)
         decimals = _UNROUNDED if self.space.decimals is None else self.space.decimals
+        point = self.model.at(state.params, rows)
         if self._direct:
             assert type(point) is FeaturePoint
             arrays = point.params.arrays if owned else point.params.arrays.copy()
             step_loops.stream_features(point.features, arrays, *asked, self._mode, decimals, S, self._R)
             return self._marked(SGDState(FeatureParams(arrays, None), S))
-        base = np.einsum("ij,ij->i", point.values(S[step_loops.SCALE]), asked.U) / S[step_loops.SCALE]
-        products = point.products(asked.U)
+        base, squares = np.ascontiguousarray(point.values(1.0)), point.squares(asked.U)
+        gram = point.gram() if len(rows) > 1 else np.zeros((1, 1))
         if not self.model.linear:
             S[step_loops.DIST2] = point.distance2(S[step_loops.SCALE])
-        coefficient, before = np.empty(len(rows)), np.empty(len(rows))
-        step_loops.stream_block(base, products, *asked[1:], self._mode, decimals, S, self._R, coefficient, before)
+        V, before = np.empty(base.shape), np.empty(len(rows))
+        parts = (base, gram, squares, *asked, self._mode, decimals, S, self._R, V, before)
+        done = step_loops.stream_block(*parts)
         if self.step.diagonal:
-            return self._step_diagonally(state, point, asked, base[0], S, before)
-        return self._stepped(point, coefficient[:, None] * asked.U, before, S)
+            return self._step_diagonally(state, point, asked, dot(base[0], asked.U[0]), S, before)
+        state = self._stepped(state, rows[:done], V[:done], before[:done], S)
+        if done == len(rows):
+            return state
+        return self._learn(state, rows[done:], _Asked(*[one[done:] for one in asked]), late)
 
     def _learn_labels(self, state: SGDState, rows: Array, labels: Array, skipped: Array) -> SGDState:
         loss = self.gradient.loss
@@ -359,16 +363,20 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
             if skipped[0]:
                 return state
             return self.descend(state, rows, loss.gradient(self.iterate(state, rows), labels)[0])
-        point, S = self.model.at(state.params, rows), state.S.copy()
+        point, S, labels = self.model.at(state.params, rows), state.S.copy(), np.ascontiguousarray(labels)
+        law = (labels, skipped, loss.code, loss.parameter, S, self._R)
+        if self._direct:
+            assert type(point) is FeaturePoint
+            arrays = point.params.arrays.copy()
+            step_loops.stream_feature_labels(point.features, arrays, *law)
+            return self._marked(SGDState(FeatureParams(arrays, None), S))
         steps, before = np.empty(labels.shape), np.empty(len(rows))
-        base = point.values(S[step_loops.SCALE]) / S[step_loops.SCALE]
-        labels = np.ascontiguousarray(labels)
-        gram = np.ascontiguousarray(point.gram())
-        step_loops.stream_labels(base, gram, labels, skipped, loss.code, loss.parameter, S, self._R, steps, before)
-        return self._stepped(point, steps, before, S)
+        done = step_loops.stream_labels(point.values(1.0), point.gram(), *law, steps, before)
+        state = self._stepped(state, rows[:done], steps[:done], before[:done], S)
+        return state if done == len(rows) else self._learn_labels(state, rows[done:], labels[done:], skipped[done:])
 
-    def _stepped(self, point: Point[Any], V: Array, before: Array, S: Array) -> SGDState:
-        params = point.stepped(V, self._weights(before))
+    def _stepped(self, state: SGDState, rows: Array, V: Array, before: Array, S: Array) -> SGDState:
+        params = self.model.at(state.params, rows).stepped(V, self._weights(before))
         # The ridge shrinks s; what it took is moved into A in time (and at once for a model that is
         # not linear, whose Jacobian is taken at A).
         scale = S[step_loops.SCALE]
@@ -432,4 +440,4 @@ class SGDLearner(AsksMany[SGDState], Streams[SGDState], TakesSlopes[SGDState], H
 
 
 def _lengths(vectors: Array) -> Array:
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)))
+    return np.asarray(np.sqrt(paired_dots(vectors, vectors)))

@@ -16,12 +16,12 @@ Weights are kept as p x K x m: one matrix product serves all members.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple, final
 
 import numpy as np
 
-from askone._common.compiled import jit
+from askone._common.arithmetic import exp, log, softmax
+from askone._common.compiled import dot, jit, product
 from askone._common.types import Array
 
 _TINY = 1e-12
@@ -41,7 +41,7 @@ def bit_terms(Z: Array, cells: Array, flip: float, G: Array, F: Array, D: Array,
                 top = max(top, Z[i, k, j])
             total, a, b = 0.0, 0.0, 0.0
             for j in range(m):
-                e = math.exp(Z[i, k, j] - top)
+                e = exp(Z[i, k, j] - top)
                 D[i, k, j] = e
                 total += e
                 if cells[i, j] > 0.5:
@@ -50,13 +50,53 @@ def bit_terms(Z: Array, cells: Array, flip: float, G: Array, F: Array, D: Array,
                     b += e
             a, b = max(a / total, _TINY), max(b / total, _TINY)
             P = flip + (1.0 - 2.0 * flip) * a
-            loss[k] -= math.log(P)
+            loss[k] -= log(P)
             slope = (1.0 - 2.0 * flip) * a * b / P
-            F[i, k] = a * b if flip == 0.0 else ((1.0 - 2.0 * flip) * a * b) ** 2 / (P * (1.0 - P))
+            F[i, k] = a * b if flip == 0.0 else (slope * P) * (slope * P) / (P * (1.0 - P))
             for j in range(m):
                 q = D[i, k, j] / total
                 D[i, k, j] = q / a if cells[i, j] > 0.5 else -q / b
                 G[i, k, j] = -slope * D[i, k, j]
+
+
+@jit
+def push(moved: Array, F: Array, D: Array) -> None:
+    """moved <- f <moved, d> d, in place (moved: n x Km)."""
+    n, K, m = D.shape
+    for i in range(n):
+        for k in range(K):
+            along = D[i, k, 0] * moved[i, k * m]
+            for j in range(1, m):
+                along += D[i, k, j] * moved[i, k * m + j]
+            along *= F[i, k]
+            for j in range(m):
+                moved[i, k * m + j] = along * D[i, k, j]
+
+
+@jit
+def scores(phi: Array, W: Array) -> Array:
+    """Return W^T phi of every member, K x m (W: p x K x m)."""
+    p, K, m = W.shape
+    return product(phi.reshape(1, p), W.reshape(p, K * m)).reshape(K, m)
+
+
+@jit
+def chances(members: Array, cell: Array) -> Array:
+    """Return P(cell) at every member and temperature."""
+    K, T, _ = members.shape
+    out = np.empty((K, T))
+    for k in range(K):
+        for t in range(T):
+            out[k, t] = dot(members[k, t], cell)
+    return out
+
+
+@jit
+def mixture(evidence: Array, members: Array) -> Array:
+    """Return the members' class probabilities, weighted by exp(evidence)."""
+    K, T, m = members.shape
+    weights = softmax(evidence.reshape(K * T))
+    return product(weights.reshape(1, K * T), members.reshape(K * T, m))[0]
 
 
 @jit
@@ -70,7 +110,7 @@ def tempered(Z: Array, temperatures: Array, out: Array) -> None:
         for t in range(temperatures.shape[0]):
             total = 0.0
             for j in range(m):
-                e = math.exp(temperatures[t] * (Z[k, j] - top))
+                e = exp(temperatures[t] * (Z[k, j] - top))
                 out[k, t, j] = e
                 total += e
             for j in range(m):
@@ -101,7 +141,7 @@ def step_once(
     for k in range(K):
         believed = 0.0
         for j in range(m):
-            believed += F[0, k] * D[0, k, j] ** 2 * v[k * m + j]
+            believed += F[0, k] * D[0, k, j] * D[0, k, j] * v[k * m + j]
         eta = 1.0 / (damping[k] * (1.0 + believed))
         for j in range(m):
             g[k * m + j] = eta * G[0, k, j]
@@ -120,7 +160,7 @@ def half_set(p: Array, uniform: Array, most: int, floor: float, power: float, or
     m = p.shape[0]
     keys = np.empty(m)
     for j in range(m):
-        keys[j] = power * math.log((1.0 - floor) * p[j] + floor / m) - math.log(-math.log(uniform[j]))
+        keys[j] = power * log((1.0 - floor) * p[j] + floor / m) - log(-log(uniform[j]))
     mass, nearest, size = 0.0, 2.0, 1
     for place in range(most):
         best = 0
@@ -171,10 +211,10 @@ def terms_of(Phi: Array, cells: Array, W: Array, prior: Prior | None, flip: floa
     """
     p, K, m = W.shape
     n = len(Phi)
-    Z = (Phi @ W.reshape(p, K * m)).reshape(n, K, m)
+    Z = product(Phi, W.reshape(p, K * m)).reshape(n, K, m)
     G, F, D, value = np.empty((n, K, m)), np.empty((n, K)), np.empty((n, K, m)), np.zeros(K)
     bit_terms(Z, cells, flip, G, F, D, value)
-    gradient = (Phi.T @ G.reshape(n, K * m)).reshape(p, K, m)
+    gradient = product(np.ascontiguousarray(Phi.T), G.reshape(n, K * m)).reshape(p, K, m)
     if prior is not None:
         away = W - prior.anchor
         value += 0.5 * _inner(prior.precision * away, away)
@@ -186,7 +226,8 @@ def information(Phi: Array, F: Array, D: Array) -> Array:
     """Return the diagonal of the Fisher information of the bits, p x K x m."""
     n, K, m = D.shape
     squares = (F[:, :, None] * D * D).reshape(n, K * m).astype(Phi.dtype, copy=False)
-    return np.asarray((Phi * Phi).T @ squares, dtype=np.float64).reshape(Phi.shape[1], K, m)
+    total = product(np.ascontiguousarray((Phi * Phi).T), squares)
+    return np.asarray(total, dtype=np.float64).reshape(Phi.shape[1], K, m)
 
 
 def refit(Phi: Array, cells: Array, W: Array, prior: Prior, flip: float) -> Refit:
@@ -212,22 +253,21 @@ def _newton_step(Phi: Array, terms: Terms, prior: Prior, diagonal: Array) -> tup
     Products with Phi are in its precision, sums of them in double.
     """
     p, K, m = diagonal.shape
-    n = len(Phi)
+    across = np.ascontiguousarray(Phi.T)
     F, D = terms.F.astype(Phi.dtype, copy=False), terms.D.astype(Phi.dtype, copy=False)
     step, residual = np.zeros_like(diagonal), -terms.gradient
     scaled = residual / diagonal
     direction, size = scaled.copy(), _inner(residual, scaled)
     first, largest = size.copy(), np.zeros(K)
     for _ in range(_CONJUGATE):
-        moved = Phi @ direction.reshape(p, K * m).astype(Phi.dtype, copy=False)
-        along = np.einsum("nkm,nkm->nk", moved.reshape(n, K, m), D)
-        pushed = D * (F * along)[:, :, None]
-        product = (Phi.T @ pushed.reshape(n, K * m)).reshape(p, K, m) + prior.precision * direction
-        bent = _inner(direction, product)
+        moved = product(Phi, direction.reshape(p, K * m).astype(Phi.dtype, copy=False))
+        push(moved, F, D)
+        curved = product(across, moved).reshape(p, K, m) + prior.precision * direction
+        bent = _inner(direction, curved)
         largest = np.maximum(largest, bent / np.maximum(_inner(direction, diagonal * direction), 1e-300))
         alpha = size / np.maximum(bent, 1e-300)
         step += alpha[:, None] * direction
-        residual -= alpha[:, None] * product
+        residual -= alpha[:, None] * curved
         scaled = residual / diagonal
         following = _inner(residual, scaled)
         if (following <= _ENOUGH * first).all():
@@ -254,5 +294,11 @@ def _line_search(
     return tried, terms_of(Phi, cells, tried, prior, flip), bool((length > 0).any())
 
 
+@jit
 def _inner(a: Array, b: Array) -> Array:
-    return np.asarray(np.einsum("pkm,pkm->k", a, b))
+    """Return <a_k, b_k> over the first and last index."""
+    out = np.zeros(a.shape[1])
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            out[k] += dot(a[i, k], b[i, k])
+    return out

@@ -18,6 +18,7 @@ sets tell all classes apart.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, final
@@ -25,12 +26,14 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from askone._common.arithmetic import log1p, logs
+from askone._common.compiled import dot, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.classes import FiniteSpace
-from askone.learners.abilities import AsksMany, Forecasts, HasProbabilities, Streams
+from askone.learners.abilities import AsksMany, HasProbabilities, StreamsForecasts
 from askone.learners.base import as_uniform, of_family
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.softmax import _compiled
@@ -84,7 +87,7 @@ class LikelihoodState:
 @final
 @dataclass(frozen=True, eq=False)
 class SetLikelihoodLearner(
-    HasProbabilities[LikelihoodState], Forecasts[LikelihoodState], AsksMany[LikelihoodState], Streams[LikelihoodState]
+    HasProbabilities[LikelihoodState], AsksMany[LikelihoodState], StreamsForecasts[LikelihoodState]
 ):
     """Softmax regression from one bit per row, with nothing to tune.
 
@@ -191,7 +194,7 @@ class SetLikelihoodLearner(
         return Subset(members, learnt=learnt, wording=self.space.wording)
 
     def _from_list(self, listed: Array, p: Array, uniform: float, learnt: int) -> Subset:
-        masses = listed @ ((1.0 - _FLOOR) * p + _FLOOR / len(p))
+        masses = times(listed, (1.0 - _FLOOR) * p + _FLOOR / len(p))
         odds = masses * (1.0 - masses)
         total = np.cumsum(odds)
         which = min(int(np.searchsorted(total, uniform * total[-1], side="right")), len(odds) - 1)
@@ -214,22 +217,35 @@ class SetLikelihoodLearner(
         """See ``Forecasts.learnt_and_said``: the features and scores of the row are computed once."""
         cell = self._cell(question, question.accept(answer))
         seen = self._seen(state, self.features(as_row(x, self.columns))[0])
-        said = self.flip + (1.0 - 2.0 * self.flip) * float(self._mixture(state, seen) @ cell)
+        said = self._said(self._mixture(state, seen), cell)
         return said, self._learnt(_owned(state), seen, cell)
+
+    def _said(self, p: Array, cell: Array) -> float:
+        return self.flip + (1.0 - 2.0 * self.flip) * dot(p, cell)
 
     def stream(self, state: LikelihoodState, X: Array, task: StreamTask) -> LikelihoodState:
         """Return the same for many rows: features in blocks, one copy of the state."""
+        return self.stream_while(state, X, task, lambda *_: True)[1]
+
+    def stream_while(
+        self, state: LikelihoodState, X: Array, task: StreamTask, go_on: Callable[[int, float], bool]
+    ) -> tuple[int, LikelihoodState]:
+        """See ``StreamsForecasts.stream_while``."""
         state = _owned(state)
         for start in range(0, len(X), _BLOCK):
             Phi = self.features(np.ascontiguousarray(X[start : start + _BLOCK]))
             uniform = task.draw(task.first + start, len(Phi))
             for i, phi in enumerate(Phi):
                 seen = self._seen(state, phi)
-                question = self._ask(state, seen, uniform[i])
+                p = self._mixture(state, seen)
+                question = self._question(p, uniform[i], self.count(state))
                 answer = task.answer(start + i, question)
                 if answer is not None:
-                    state = self._learnt(state, seen, self._cell(question, question.accept(answer)))
-        return state
+                    cell = self._cell(question, question.accept(answer))
+                    state = self._learnt(state, seen, cell)
+                    if not go_on(start + i, self._said(p, cell)):
+                        return start + i + 1, state
+        return len(X), state
 
     def _cell(self, question: Question, answer: Answer) -> Array:
         """Return 1 for each class that the answer leaves."""
@@ -262,13 +278,14 @@ class SetLikelihoodLearner(
         """Return the discounted log-likelihoods after one more answer, forecast before it is learnt."""
         keep = 1.0 - 1.0 / max(_MEMORY * state.counts[0], 50.0)
         count, blank = state.heard
-        plain = float(self._logged(np.array(cell.mean())))
+        plain = self._logged(np.array([cell.mean()])).item()
         heard = (keep * count + 1.0, keep * blank + plain)
-        return keep * state.evidence + self._logged(seen.members @ cell), heard
+        said = self._logged(_compiled.chances(seen.members, cell).ravel())
+        return keep * state.evidence + said.reshape(state.evidence.shape), heard
 
     def _logged(self, p: Array) -> Array:
         chance = self.flip + (1.0 - 2.0 * self.flip) * p
-        return np.asarray(np.log((1.0 - _LAPSE) * chance + 0.5 * _LAPSE))
+        return np.asarray(logs((1.0 - _LAPSE) * chance + 0.5 * _LAPSE))
 
     def _refitted(self, state: LikelihoodState) -> LikelihoodState:
         answers, _, refits, stored = state.counts
@@ -278,7 +295,7 @@ class SetLikelihoodLearner(
             losses = self._losses(state)
             chosen = losses <= _BEHIND * losses.min()
         rows = state.store.view(stored)
-        Phi, cells = rows[:, : self.features.size], rows[:, self.features.size :]
+        Phi, cells = (np.ascontiguousarray(one) for one in np.split(rows, [self.features.size], axis=1))
         prior = Prior(state.prior.precision[:, chosen], state.prior.anchor[:, chosen])
         found = _compiled.refit(Phi, cells, np.ascontiguousarray(state.W[:, chosen]), prior, self.flip)
         W, variance, damping = state.W.copy(), state.variance.copy(), state.damping.copy()
@@ -292,7 +309,7 @@ class SetLikelihoodLearner(
         answers, due, refits, stored = state.counts
         half, p = stored // 2, self.features.size
         rows = state.store.view(stored)
-        Phi, cells = rows[:half, :p], rows[:half, p:]
+        Phi, cells = (np.ascontiguousarray(one) for one in np.split(rows[:half], [p], axis=1))
         old = _compiled.terms_of(Phi, cells, state.W, state.prior, self.flip)
         precision = state.prior.precision + _compiled.information(Phi, old.F, old.D)
         prior = Prior(precision, state.W - old.gradient / precision)
@@ -302,15 +319,13 @@ class SetLikelihoodLearner(
     # -- forecasts --------------------------------------------------------------------------------
 
     def _seen(self, state: LikelihoodState, phi: Array) -> Seen:
-        p, K, m = state.W.shape
-        Z = (phi @ state.W.reshape(p, K * m)).reshape(K, m)
-        members = np.empty((K, len(self.temperatures), m))
+        Z = _compiled.scores(phi, state.W)
+        members = np.empty((len(Z), len(self.temperatures), self.space.size))
         _compiled.tempered(Z, self._temperatures, members)
         return Seen(phi, Z, members)
 
     def _mixture(self, state: LikelihoodState, seen: Seen) -> Array:
-        weights = np.exp(state.evidence - state.evidence.max()).ravel()
-        return np.asarray((weights / weights.sum()) @ seen.members.reshape(len(weights), -1))
+        return np.asarray(_compiled.mixture(state.evidence, seen.members))
 
     def _losses(self, state: LikelihoodState) -> Array:
         """Return mean -log forecast of each member at its best temperature."""
@@ -343,7 +358,7 @@ class SetLikelihoodLearner(
         """Return p(yes) under the mixture, flips included."""
         inside = self._inside(question)
         p = self._mixture(state, self._seen(state, self.features(as_row(x, self.columns))[0]))
-        return float(self.flip + (1.0 - 2.0 * self.flip) * (p @ inside))
+        return float(self.flip + (1.0 - 2.0 * self.flip) * dot(p, inside))
 
     def worth(self, state: LikelihoodState, X: ArrayLike) -> Array:
         """Return 1/2 log(1 + f d^T V d): what a set of half the mass would tell of the scores, whose variance is V.
@@ -352,14 +367,14 @@ class SetLikelihoodLearner(
         """
         Phi = self.features(as_rows(X, self.columns))
         k = int(np.argmin(self._losses(state)))
-        variance = (Phi * Phi) @ state.variance[:, k]
+        variance = times(Phi * Phi, state.variance[:, k])
         worth = np.empty(len(Phi))
         for i, phi in enumerate(Phi):
             p = self._mixture(state, self._seen(state, phi))
             inside = self._inside(self._question(p, self._middle, 0))
-            a = min(max(float(p @ inside), 1e-12), 1.0 - 1e-12)
+            a = min(max(dot(p, inside), 1e-12), 1.0 - 1e-12)
             d = np.where(inside > 0, p / a, -p / (1.0 - a))
-            worth[i] = 0.5 * np.log1p(a * (1.0 - a) * float(d * d @ variance[i]))
+            worth[i] = 0.5 * log1p(a * (1.0 - a) * dot(d * d, variance[i]))
         return worth
 
     @cached_property

@@ -26,6 +26,9 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from askone._common.arithmetic import exps, softmax
+from askone._common.arithmetic import logs as all_logs
+from askone._common.compiled import dot, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument, incompatible
@@ -174,7 +177,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
 
     def _worths(self, state: ThurstoneState, at: int, k: int, phi: Array) -> tuple[Array, float]:
         out = np.empty(self.space.P)
-        utilities = state.means[at][k] @ phi
+        utilities = times(state.means[at][k], phi)
         most = _compiled.worth(utilities, self._spread(state, at, k, phi), self.banks[at].flips[k], out)
         return out, most
 
@@ -212,7 +215,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
     def _learnt(self, state: ThurstoneState, phis: list[Array], i: int, j: int, bit: bool) -> ThurstoneState:
         """Write into the arrays of a state that was copied for it."""
         logs = self._logs(state, phis, i, j, bit, learn=True)
-        state.evidence[:] = self.discount * state.evidence + np.log((1 - 2 * _LAPSE) * np.exp(logs) + _LAPSE)
+        state.evidence[:] = self.discount * state.evidence + all_logs((1 - 2 * _LAPSE) * exps(logs) + _LAPSE)
         return replace(state, count=state.count + 1)
 
     def _logs(self, state: ThurstoneState, phis: list[Array], i: int, j: int, bit: bool, learn: bool) -> Array:
@@ -247,8 +250,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
 
     def weights(self, state: ThurstoneState) -> Array:
         """Return how much each filter counts; they sum to 1."""
-        raw = np.exp(state.evidence - state.evidence.max())
-        return np.asarray(raw / raw.sum())
+        return np.asarray(softmax(state.evidence))
 
     def _by_bank(self, state: ThurstoneState) -> list[Array]:
         ends = np.cumsum([len(bank.scales) for bank in self.banks])[:-1]
@@ -285,7 +287,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         i, j = self._places(question)
         row = as_row(x, self.columns)
         logs = self._logs(state, [bank(row)[0] for bank in self.banks], i, j, True, learn=False)
-        return min(max(float(self.weights(state) @ np.exp(logs)), 0.0), 1.0)
+        return min(max(float(dot(self.weights(state), exps(logs))), 0.0), 1.0)
 
     def worth(self, state: ThurstoneState, X: ArrayLike) -> Array:
         """Return what the best pair for each row should tell the leading filter, in nats: at most log 2."""

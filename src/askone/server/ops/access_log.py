@@ -10,11 +10,11 @@ import logging
 import time
 from typing import final
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from askone.server._errors import ApiError
-from askone.server._json import error_response
-from askone.server._routing import ROUTE
+from askone.server._routing import ROUTE, error_response
 from askone.server.config import ServerConfig
 from askone.server.ops.metrics import Metrics
 
@@ -51,14 +51,9 @@ class AccessLogMiddleware:
             self._note(scope, status, time.perf_counter() - started)
 
     def _welcome(self, scope: Scope) -> bool:
-        if "*" in self._names:
-            return True
-        for name, value in scope["headers"]:
-            if name == b"host":
-                host = value.decode("latin-1").lower()
-                bare = host.split("]")[0] + "]" if host.startswith("[") else host.split(":")[0]
-                return bare in self._names
-        return False
+        host = Headers(scope=scope).get("host", "").lower()
+        bare = host.split("]")[0] + "]" if host.startswith("[") else host.split(":")[0]
+        return "*" in self._names or bare in self._names
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = str(scope.get(ROUTE, "unknown"))

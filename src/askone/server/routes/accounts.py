@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from askone.errors import InvalidArgument
 from askone.server._context import RequestContext
 from askone.server._errors import ApiError, conflict, forbidden, not_found, unauthorized
-from askone.server._json import JsonResponse
 from askone.server._requests import Join, Login, NewPassword, NewToken, NewUser, SetUp, UserChange
 from askone.server._responses import (
     CampaignMembership,
@@ -21,6 +20,7 @@ from askone.server._responses import (
     UserResponse,
     UserSummary,
 )
+from askone.server._routing import JsonResponse
 from askone.server.security.passwords import valid_password
 from askone.server.security.tokens import csrf_token, digest, equal_secrets, issue_token, new_id
 from askone.store.accounts.accounts import Accounts

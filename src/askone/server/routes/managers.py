@@ -13,7 +13,6 @@ from askone.errors import InvalidArgument
 from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict, not_found
-from askone.server._json import JsonResponse
 from askone.server._requests import CampaignChange, DashboardQuery, NewInvitation, NewWebhook, PredictionsQuery
 from askone.server._responses import (
     ExclusionResponse,
@@ -23,6 +22,7 @@ from askone.server._responses import (
     OkResponse,
     WebhookResponse,
 )
+from askone.server._routing import JsonResponse
 from askone.server.routes.accounts import memberships
 from askone.server.security.tokens import digest, new_id, new_secret
 

@@ -7,7 +7,6 @@ import re
 from asyncio import to_thread
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, final
 
 from starlette.datastructures import FormData, UploadFile
@@ -97,14 +96,10 @@ def _described(upload: Upload) -> UploadResponse:
     )
 
 
-def _table(upload: Upload) -> Table:
-    return _opened(upload.path, upload.title)
-
-
 @lru_cache(maxsize=4)
-def _opened(path: Path, title: str) -> Table:
+def _table(upload: Upload) -> Table:
     # A file is read from end to end to be opened, and looked at several times before it becomes a campaign.
-    return tables.open_table(path, name=title)
+    return tables.open_table(upload.path, name=upload.title)
 
 
 async def preview(ctx: RequestContext, body: SettingsBody) -> PreviewResponse:
@@ -218,7 +213,7 @@ def _add(ctx: RequestContext, upload: Upload) -> int:
 
 def _remove(ctx: RequestContext, upload: Upload) -> None:
     """Remove an upload: its file is of no use any more, and no table keeps it open."""
-    _opened.cache_clear()
+    _table.cache_clear()
     ctx.services.uploads.remove(upload)
 
 

@@ -116,8 +116,8 @@ class Auth:
         self._people.clear()
         self._roles.clear()
 
-    def check_origin(self, request: Request, person: CurrentUser | None) -> None:
-        """Refuse what another site made a browser send.
+    def check_csrf(self, request: Request, person: CurrentUser | None) -> None:
+        """Refuse what another site made a browser send: cross-site request forgery (CSRF).
 
         A browser says where a request comes from (Origin): that must be here.  Who is signed in by a cookie,
         which browsers send by themselves, must also show the session's second secret.

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, final, get_args
 
+from askone._common.validate import as_choice
 from askone.errors import AlreadyExists, InvalidArgument, UnknownCampaign
 from askone.store._codec import as_texts
 from askone.store._database import Database, Record
@@ -73,7 +74,7 @@ class UserRepository(Repository):
 
     def add_user(self, id: str, name: str, role: Role, password_hash: str | None = None) -> None:
         """Add a user, whose name no other has in whatever case."""
-        _one_of("role", role, get_args(Role))
+        as_choice(role, "role", get_args(Role))
         if not name.strip():
             raise InvalidArgument("name", "a text that is not empty", name)
         user = {"id": id, "name": name, "folded": folded(name), "role": role, "password": password_hash, "disabled": 0}
@@ -104,7 +105,7 @@ class UserRepository(Repository):
 
     def set_role(self, id: str, role: Role) -> None:
         """Another role."""
-        _one_of("role", role, get_args(Role))
+        as_choice(role, "role", get_args(Role))
         self._run("UPDATE users SET role = ? WHERE id = ?", role, id)
 
     def disable_user(self, id: str, disabled: bool = True) -> None:
@@ -129,7 +130,7 @@ class UserRepository(Repository):
 
     def add_member(self, campaign: str, user: str, role: MemberRole) -> None:
         """Let a user into a campaign, or give a member another role."""
-        _one_of("role", role, get_args(MemberRole))
+        as_choice(role, "role", get_args(MemberRole))
         number = self._campaign(campaign)
         keepable((user,))
         with self._database.transaction() as session:
@@ -176,8 +177,3 @@ def folded(name: str) -> str:
 def keepable(values: tuple[object, ...]) -> None:
     """Refuse texts that a database cannot keep."""
     as_texts("text", [value for value in values if isinstance(value, str)])
-
-
-def _one_of(argument: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InvalidArgument(argument, "one of " + ", ".join(allowed), value)

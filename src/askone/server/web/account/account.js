@@ -2,7 +2,7 @@
 
 import { del, patch, post } from "../shared/api.js";
 import { confirm, copyable } from "../shared/dialogs.js";
-import { el, scroller, show, toast } from "../shared/dom.js";
+import { dataTable, el, show, toast } from "../shared/dom.js";
 import { action, attempt, check, choice, field, fill, numeral, showError, text, words } from "../shared/fields.js";
 import { start } from "../manage/page.js";
 import { day } from "../shared/format.js";
@@ -43,16 +43,14 @@ function tokens() {
 
   const refresh = () => fill(list, "/tokens", (all) => (all.length ? table(all) : el("p", { class: "muted" }, "No token yet. Programs and scripts need one.")));
 
-  const table = (all) => scroller("Tokens", el("table", {},
-    el("thead", {}, el("tr", {}, ["Token", "May", "Valid until", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
-    el("tbody", {}, all.map((one) => el("tr", {},
-      el("th", { scope: "row" }, one.title || "–", el("br"), el("span", { class: "mono muted small" }, one.prefix ? `${one.prefix}…` : "")),
-      el("td", {}, el("span", { class: "badges" }, (one.scopes ?? []).map((scope) => el("span", { class: "badge" }, scope)))),
-      el("td", { class: "nowrap" }, one.expires ? day(one.expires) : "no end"),
-      el("td", {}, el("button", { type: "button", class: "button small danger", "aria-label": `Revoke ${one.title || one.id}`, onclick: () => confirm({
-        title: "Revoke this token?", say: "Programs that use it are refused from now on.", button: "Revoke", danger: true,
-        run: () => del(`/tokens/${encodeURIComponent(one.id)}`).then(refresh),
-      }) }, "Revoke")))))));
+  const table = (all) => dataTable("Tokens", ["Token", "May", "Valid until", ""], all.map((one) => el("tr", {},
+    el("th", { scope: "row" }, one.title || "–", el("br"), el("span", { class: "mono muted small" }, one.prefix ? `${one.prefix}…` : "")),
+    el("td", {}, el("span", { class: "badges" }, (one.scopes ?? []).map((scope) => el("span", { class: "badge" }, scope)))),
+    el("td", { class: "nowrap" }, one.expires ? day(one.expires) : "no end"),
+    el("td", {}, el("button", { type: "button", class: "button small danger", "aria-label": `Revoke ${one.title || one.id}`, onclick: () => confirm({
+      title: "Revoke this token?", say: "Programs that use it are refused from now on.", button: "Revoke", danger: true,
+      run: () => del(`/tokens/${encodeURIComponent(one.id)}`).then(refresh),
+    }) }, "Revoke")))));
 
   const form = el("div", { class: "stack" },
     el("div", { class: "fields" },
@@ -113,9 +111,7 @@ function users(person) {
       el("td", {}, self ? "you" : el("button", { type: "button", class: "button small danger", "aria-label": `Remove ${user.name}`, onclick: () => remove(user) }, "Remove")));
   };
 
-  const table = (all) => scroller("Users", el("table", {},
-    el("thead", {}, el("tr", {}, ["Name", "Role", ""].map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Change"))))),
-    el("tbody", {}, all.map(line))));
+  const table = (all) => dataTable("Users", ["Name", "Role", ""], all.map(line));
 
   const form = el("form", { class: "fields" },
     field({ label: "Name", path: "name" }, text("", (value) => { wish.name = value; }, { required: true, maxlength: "100" })),

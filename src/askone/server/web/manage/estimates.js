@@ -1,7 +1,7 @@
 // What the answers say of the whole table: a mean, a median, a share, an accuracy, with its interval.
 
 import { get } from "../shared/api.js";
-import { el, scroller, show } from "../shared/dom.js";
+import { dataTable, el, show } from "../shared/dom.js";
 import { bad, choice, field, text, words } from "../shared/fields.js";
 import { count, percent, rounded, withUnit } from "../shared/format.js";
 
@@ -48,18 +48,15 @@ export class Estimates {
     const isShare = what === "accuracy" || what.startsWith("share");
     const say = (value) => (value === null ? "–" : isShare ? percent(value) : withUnit(rounded(value, 4), this.labels.unit));
     const span = (low, high) => (low === null ? "too few answers" : `${say(low)} to ${say(high)}`);
-    const head = [by ?? "", "Estimate", "95 of 100 cases", "However often one looks", "Model alone", "Measuring answers", "Worth full labels"];
-    return el("div", { class: "stack" }, scroller("Estimates", el("table", {},
-      el("caption", { class: "visually-hidden" }, "Estimates of the whole table"),
-      el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col" }, name || el("span", { class: "visually-hidden" }, "Rows"))))),
-      el("tbody", {}, estimates.map((one) => el("tr", {},
-        el("th", { scope: "row" }, one.group || "All rows"),
-        el("td", { class: "strong nowrap" }, say(one.value)),
-        el("td", {}, span(one.low, one.high)),
-        el("td", {}, span(one.always_low, one.always_high)),
-        el("td", {}, say(one.model)),
-        el("td", { class: "number" }, count(one.bits)),
-        el("td", { class: "number" }, one.labels === null ? "–" : count(Math.round(one.labels)))))))),
+    const head = [[by ?? "", {}, "Rows"], "Estimate", "95 of 100 cases", "However often one looks", "Model alone", "Measuring answers", "Worth full labels"];
+    return el("div", { class: "stack" }, dataTable("Estimates", head, estimates.map((one) => el("tr", {},
+      el("th", { scope: "row" }, one.group || "All rows"),
+      el("td", { class: "strong nowrap" }, say(one.value)),
+      el("td", {}, span(one.low, one.high)),
+      el("td", {}, span(one.always_low, one.always_high)),
+      el("td", {}, say(one.model)),
+      el("td", { class: "number" }, count(one.bits)),
+      el("td", { class: "number" }, one.labels === null ? "–" : count(Math.round(one.labels))))), { caption: el("caption", { class: "visually-hidden" }, "Estimates of the whole table") }),
       this.numbers && estimates.every((one) => one.low === null) ? el("p", { class: "muted small" }, "Questions that measure a mean come with exams = \"mean\" under [ask] in the settings.") : null);
   }
 }

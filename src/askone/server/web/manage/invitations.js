@@ -2,7 +2,7 @@
 
 import { del, post } from "../shared/api.js";
 import { confirm, copyable } from "../shared/dialogs.js";
-import { el, scroller, show } from "../shared/dom.js";
+import { dataTable, el, show } from "../shared/dom.js";
 import { action, attempt, field, fill, numeral, text } from "../shared/fields.js";
 import { count, moment } from "../shared/format.js";
 
@@ -45,14 +45,12 @@ export function invitationsTab(panel, shared) {
   show(panel, el("div", { class: "stack" }, maker(shared, refresh), list));
 
   const table = (all) =>
-    scroller("Invitations", el("table", {}, el("caption", {}, "Invitations"),
-      el("thead", {}, el("tr", {}, ["For", "Used", "Valid until", "State", ""].map((name) => el("th", { scope: "col", class: name === "Used" ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Change"))))),
-      el("tbody", {}, all.map((one) => el("tr", {},
-        el("th", { scope: "row" }, one.title || "–"),
-        el("td", { class: "number" }, one.most_uses ? `${count(one.uses)} of ${count(one.most_uses)}` : count(one.uses)),
-        el("td", { class: "nowrap" }, one.expires ? moment(one.expires) : "no end"),
-        el("td", {}, state(one)),
-        el("td", {}, el("button", { type: "button", class: "button small danger", "aria-label": `Revoke the invitation ${one.title || one.id}`, onclick: () => revoke(one) }, "Revoke")))))));
+    dataTable("Invitations", ["For", ["Used", { class: "number" }], "Valid until", "State", ""], all.map((one) => el("tr", {},
+      el("th", { scope: "row" }, one.title || "–"),
+      el("td", { class: "number" }, one.most_uses ? `${count(one.uses)} of ${count(one.most_uses)}` : count(one.uses)),
+      el("td", { class: "nowrap" }, one.expires ? moment(one.expires) : "no end"),
+      el("td", {}, state(one)),
+      el("td", {}, el("button", { type: "button", class: "button small danger", "aria-label": `Revoke the invitation ${one.title || one.id}`, onclick: () => revoke(one) }, "Revoke")))), { caption: el("caption", {}, "Invitations") });
 
   const revoke = (one) => confirm({
     title: "Revoke this invitation?", say: "Nobody can join with it any more. People who joined already stay.", button: "Revoke", danger: true,

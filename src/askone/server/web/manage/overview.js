@@ -27,7 +27,7 @@ export class Overview {
     this.tiles = el("dl", { class: "tiles", "aria-label": "Numbers now" });
     this.columns = el("span", { hidden: true });
     this.curve = new Figure({
-      title: "Learning curve", note: "Measured on rows drawn from the whole table, whose answers the model had not seen; the band holds the true value in 95 of 100 cases.",
+      title: "Learning curve", note: "Measured on rows drawn from the whole table, whose answers the model had not seen; the band holds the mean error over its rows in 95 of 100 campaigns. Slips are corrected for, as far as they are known; an error of a number counts up to four times the measured one.",
       draw: drawCurve, table: tableOfCurve, toggles: [{ name: "log", text: "logarithmic" }],
       empty: "The curve begins after ten measuring questions, which come among the others: some 70 answers where 15 % measure.",
     });

@@ -2,7 +2,7 @@
 
 import { get, post } from "../shared/api.js";
 import { confirm } from "../shared/dialogs.js";
-import { el, scroller, show, toast } from "../shared/dom.js";
+import { dataTable, el, show, toast } from "../shared/dom.js";
 import { words } from "../shared/fields.js";
 import { poll } from "../shared/poll.js";
 import { ago, count, number, percent, plural } from "../shared/format.js";
@@ -63,9 +63,9 @@ export function peopleTab(panel, shared) {
       return;
     }
     const focused = document.activeElement?.getAttribute("aria-label");
-    show(place, el("p", { class: "muted small", id: "people-note" }, "Seldom yes, many fast answers or a low agreement are reasons to look closer, not proofs."), scroller("People", el("table", { class: "people", "aria-label": "People", "aria-describedby": "people-note" },
-      el("thead", {}, el("tr", {}, HEADS.map(([name, hint]) => el("th", { scope: "col", title: hint || null, class: hint ? "number" : null }, name || el("span", { class: "visually-hidden" }, "Change"))))),
-      el("tbody", {}, [...people].sort((a, b) => b.answers - a.answers).map(line)))));
+    show(place, el("p", { class: "muted small", id: "people-note" }, "Seldom yes, many fast answers or a low agreement are reasons to look closer, not proofs."), dataTable("People",
+      HEADS.map(([name, hint]) => [name, { title: hint || null, class: hint ? "number" : null }]), [...people].sort((a, b) => b.answers - a.answers).map(line),
+      { class: "people", "aria-label": "People", "aria-describedby": "people-note" }));
     if (focused) [...place.querySelectorAll("button")].find((button) => button.getAttribute("aria-label") === focused)?.focus();
   }
 

@@ -1,7 +1,7 @@
 // What the model says now about chosen rows, and how sure it is.
 
 import { get } from "../shared/api.js";
-import { el, scroller, show } from "../shared/dom.js";
+import { dataTable, el, show } from "../shared/dom.js";
 import { bad, field, text, words } from "../shared/fields.js";
 import { count, percent, rounded, withUnit } from "../shared/format.js";
 
@@ -49,15 +49,13 @@ export class Predictions {
     if (this.labels.kind === "order" && list.length === 1) return ranking(list[0]);
     const counted = list.some((one) => one.answers !== undefined);
     const range = this.labels.kind === "number" ? span(list, this.labels) : null;
-    return scroller("Predictions", el("table", {},
-      el("caption", { class: "visually-hidden" }, "Predictions on chosen rows"),
-      el("thead", {}, el("tr", {}, ["Row", "", "Prediction", "How sure", ...(counted ? ["Answers"] : [])].map((name) => el("th", { scope: "col", class: { Answers: "number", "": "about" }[name] ?? null }, name || el("span", { class: "visually-hidden" }, "Columns"))))),
-      el("tbody", {}, list.map((one) => el("tr", {},
-        el("th", { scope: "row" }, el("span", { class: "row-name" }, thumbnail(one), el("span", {}, one.key))),
-        el("td", { class: "about muted small" }, describe(one)),
-        el("td", { class: "strong nowrap" }, Array.isArray(one.prediction) ? one.prediction.join(" › ") : typeof one.prediction === "number" && range ? withUnit(rounded(one.prediction, 4), this.labels.unit) : String(one.prediction ?? "–")),
-        el("td", {}, range ? interval(one, range, this.labels.unit) : chances(one.probabilities)),
-        counted ? el("td", { class: "number" }, count(one.answers ?? 0)) : null)))));
+    const heads = ["Row", ["", { class: "about" }, "Columns"], "Prediction", range ? "Where the label lies" : "How sure", ...(counted ? [["Answers", { class: "number" }]] : [])];
+    return dataTable("Predictions", heads, list.map((one) => el("tr", {},
+      el("th", { scope: "row" }, el("span", { class: "row-name" }, thumbnail(one), el("span", {}, one.key))),
+      el("td", { class: "about muted small" }, describe(one)),
+      el("td", { class: "strong nowrap" }, Array.isArray(one.prediction) ? one.prediction.join(" › ") : typeof one.prediction === "number" && range ? withUnit(rounded(one.prediction, 4), this.labels.unit) : String(one.prediction ?? "–")),
+      el("td", {}, range ? interval(one, range, this.labels.unit) : chances(one.probabilities)),
+      counted ? el("td", { class: "number" }, count(one.answers ?? 0)) : null)), { caption: el("caption", { class: "visually-hidden" }, "Predictions on chosen rows") });
   }
 }
 
@@ -74,7 +72,7 @@ function describe({ key, row: fields }) {
 }
 const short = (value) => (value.length > 24 ? `${value.slice(0, 23)}…` : value);
 
-const ends = (one) => [one.low ?? one.prediction - 2 * (one.std ?? 0), one.high ?? one.prediction + 2 * (one.std ?? 0)];
+const ends = (one) => [one.low ?? one.prediction_low ?? one.prediction, one.high ?? one.prediction_high ?? one.prediction];
 
 /** From where to where the bars go: the declared range, or what the predictions take. */
 function span(list, labels) {
@@ -83,7 +81,7 @@ function span(list, labels) {
   return [Math.min(...all), Math.max(...all)];
 }
 
-/** The prediction as a dot and its interval as a bar, on the range of the labels. */
+/** The prediction as a dot and the interval of the label as a bar, on the range of the labels. */
 function interval(one, [least, most], unit) {
   if (typeof one.prediction !== "number") return "";
   const within = (value) => Math.max(least, Math.min(most, value));

@@ -100,6 +100,16 @@ export function scrolls(box, content = null) {
 export const scroller = (label, content = null) =>
   scrolls(el("div", { class: "table-scroll", role: "region", "aria-label": label }, content), content);
 
+/** A column's head: its name, or [name, attributes, what listeners hear where there is no name]. */
+function columnHead(head) {
+  const [name, attributes = {}, spoken = "Change"] = [head].flat();
+  return el("th", { scope: "col", ...attributes }, name || el("span", { class: "visually-hidden" }, spoken));
+}
+
+/** A table in a box of its own, see `scroller`. `rows` are <tr>. */
+export const dataTable = (label, heads, rows, { caption = null, ...attributes } = {}) =>
+  scroller(label, el("table", attributes, caption, el("thead", {}, el("tr", {}, heads.map(columnHead))), el("tbody", {}, rows)));
+
 let last = 0;
 /** An id for a label and what it names. */
 export const freshId = (prefix) => `${prefix}-${++last}`;
