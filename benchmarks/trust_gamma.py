@@ -125,9 +125,9 @@ against what should be predicted (weather: against labels).
 
 {chosen_steps(quick)}
 
-`compare` estimates any model's risk from such bits. Claimed: without bias, and about 95 % of intervals of ± 1.96 standard
-errors hold the truth, of risks and of paired differences (scores of several outputs are skewed: a few percent fewer at
-200 bits).
+`compare` estimates any model's risk from such bits. Claimed: without bias, and about 95 % of intervals of ± 1.96
+standard errors hold the truth, of risks and of paired differences (scores of several outputs are skewed: a few percent
+fewer at 200 bits).
 
 {coverage(quick)}
 """

@@ -231,8 +231,8 @@ class MedianAgainstSquares(Run):
             f"(λ = {numbers['ridge']:g}, {len(numbers['errors']['median'])} trials); "
             f"the median's law, T for n: {law.said()}",
             FAILS if not good else HOLDS if sure else IN_PART,
-            "observed, no rate proved, and 'exponentially' only where exp(-c n) foretells best: near the jump Y is 50.5 to "
-            "49.5, so little is seen before n is about 1/ε² = 10⁴",
+            "observed, no rate proved, and 'exponentially' only where exp(-c n) foretells best: near the jump Y is "
+            "50.5 to 49.5, so little is seen before n is about 1/ε² = 10⁴",
         )
 
     def draw(self, numbers: Numbers) -> Figure:
