@@ -49,7 +49,10 @@ from samples import models, small_labels, small_rows
 
 ITEMS = ("tea", "coffee", "milk", "water")
 MODELS = models()
-MAPS = (Linear(Scaler.from_rows(small_rows())), *(Nystroem.from_rows(small_rows(), 20, bandwidth=b) for b in (0.5, 2.0)))
+MAPS = (
+    Linear(Scaler.from_rows(small_rows())),
+    *(Nystroem.from_rows(small_rows(), 20, bandwidth=b) for b in (0.5, 2.0)),
+)
 WIDE = np.random.default_rng(5).normal(size=(240, 14))
 
 
@@ -69,11 +72,19 @@ def learners():
     yield "contest", Contest(tuple(SetLikelihoodLearner(Classes(NAMES), one) for one in MAPS), first=32, last=128), 160
     drinks = Ranking(ITEMS, embedding="items")
     yield "order", ThurstoneLearner(drinks, (default_bank(Intercept(2)), default_bank(MAPS[0]))), 120
-    yield "order, by items", ThurstoneLearner(Ranking(tuple("abcdefghijkl"), embedding="items"), (default_bank(MAPS[1]),)), 60
+    yield (
+        "order, by items",
+        ThurstoneLearner(Ranking(tuple("abcdefghijkl"), embedding="items"), (default_bank(MAPS[1]),)),
+        60,
+    )
     for loss in LOSSES:
         yield f"sgd: {loss}", SGDLearner(real, MODELS["linear"], pair(LOSSES[loss](), "active", 1)), 60
     for rule in STEP_RULES:
-        yield f"sgd: {rule}", SGDLearner(two, MODELS["fourier"], step=STEP_RULES[rule](**({"horizon": 60} if rule == "theorem" else {}))), 60
+        yield (
+            f"sgd: {rule}",
+            SGDLearner(two, MODELS["fourier"], step=STEP_RULES[rule](**({"horizon": 60} if rule == "theorem" else {}))),
+            60,
+        )
     for average in AVERAGES:
         yield f"sgd: average {average}", SGDLearner(real, MODELS["kernel"], average=AVERAGES[average]()), 60
     yield "sgd: ridge", SGDLearner(real, MODELS["laplacian"], ridge=0.5), 60

@@ -187,7 +187,11 @@ def test_a_question_with_two_ends_is_learnt_and_foretold():
     chances = [learner.chance(state, [0.0], question) for question in (between, low, high)]
     assert math.isclose(chances[0], chances[1] - chances[2], rel_tol=1e-12)
     told = learner.tell(state, [0.0], between, True)
-    assert learner.chance(told, [0.0], between) > chances[0] > learner.chance(learner.tell(state, [0.0], between, False), [0.0], between)
+    assert (
+        learner.chance(told, [0.0], between)
+        > chances[0]
+        > learner.chance(learner.tell(state, [0.0], between, False), [0.0], between)
+    )
     two = FilterLearner(askone.Real([-1, -1], 1), (CONSTANT,))
     with pytest.raises(InvalidArgument, match="several outputs"):
         two.tell(two.init(), [0.0], between, True)
