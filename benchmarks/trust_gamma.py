@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from page import grid
@@ -13,6 +12,7 @@ from page import grid
 import askone
 from askone import datasets
 from askone._common.types import Array
+from askone.labels.losses import Median
 from askone.learners.exams import exam, exam_width, scores
 from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
@@ -65,7 +65,7 @@ def errors(problem: Problem, seed: int, T: int) -> list[float]:
 
 
 def chosen_steps(quick: bool) -> str:
-    seeds, T = (2, 300) if quick else (12, 3000)
+    seeds, T = (2, 300) if quick else (10, 3000)
     rows = []
     with ProcessPoolExecutor(1 if quick else None) as pool:
         for name, problem in PROBLEMS.items():
@@ -89,7 +89,7 @@ def estimated(seed: int, exams: int, m: int, slope: float) -> tuple[list[float],
     space = askone.Real((-1.0,) * m, (1.0,) * m, decimals=None)
     y = np.clip(0.3 * rng.normal(size=(exams, m)), -1, 1)
     models = np.stack([np.full((exams, m), 0.1), slope * rng.normal(size=(exams, m))], axis=1).clip(-1, 1)
-    uniform, loss = rng.random((exams, exam_width(space))), askone.Median()
+    uniform, loss = rng.random((exams, exam_width(space))), Median()
     found = np.empty((exams, 3))
     for i in range(exams):
         question = exam(space, models[i], uniform[i], wide=0.5)
@@ -130,7 +130,3 @@ errors hold the truth, of risks and of paired differences.
 
 {coverage(quick)}
 """
-
-
-if __name__ == "__main__":
-    print(section(Path("quick").exists()))

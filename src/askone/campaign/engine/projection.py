@@ -154,7 +154,7 @@ class Projection:
             bounds[0] if bounds else None,
             bounds[-1] if bounds else None,
             aside.get("predicted"),
-            aside.get("aim", "error"),
+            aside.get("aim", ""),
             aside.get("chance"),
         )
         if aside.get("chance") is not None:
