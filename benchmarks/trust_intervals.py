@@ -42,7 +42,8 @@ def covered(law: str, level: float, answers: int, seed: int, quantile: bool = Fa
 
     choice = askone.Filters(quantile=level if quantile else 0.5)
     asks = None if quantile else level
-    model = askone.OneBitRegressor(-reach, reach, learner=choice, interval=asks, random_state=seed).fit(X, y)
+    options = {"learner": choice, "interval": asks, "decimals": None, "random_state": seed}
+    model = askone.OneBitRegressor(-reach, reach, **options).fit(X, y)
     if quantile:
         return float(below(model.predict(new)).mean())
     low, high = model.predict_interval(new)

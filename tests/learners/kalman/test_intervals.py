@@ -69,13 +69,13 @@ def test_an_end_is_the_quantile_of_the_mixture():
     bank = state.banks[0]
     at, spread = bank.seen(learner._features(X, [0]), learner._places(bank))
     ends, noise = learner.space.to_unit(learner.forecast(state, X))[:, 0], learner.grid[bank.alive, 2, None]
-    for wider in (1.0, 1.5):
+    for wider in (1.0, 2.0):
         z = (ends - at + noise * ndtri(0.2)) / np.sqrt(wider * spread + noise**2)
         below = bank.weights @ ndtr(z)
         assert (below <= 0.2 + 1e-9).all()  # with the variance that the filters claim it lies further out
     assert np.allclose(below, 0.2, atol=1e-9)
     lone = FilterLearner(askone.Real(-1, 1), (Intercept(1),), (0.3,), (0.5,), quantile=0.9)
-    wanted = ndtri(0.9) * (math.sqrt(1.5 * 0.25 + 0.09) - 0.3)
+    wanted = ndtri(0.9) * (math.sqrt(2 * 0.25 + 0.09) - 0.3)
     assert lone.forecast(lone.init(), [[0.0]]).item() == pytest.approx(wanted)
 
 
