@@ -6,6 +6,8 @@ prints them as JSON.  Each learner is asked and told row by row, then streamed w
 was streamed is told again one answer at a time: one log has one state.
 """
 
+# ruff: noqa: E402
+
 import hashlib
 import json
 import sys
@@ -25,13 +27,13 @@ np.linalg.eigh = lambda A: (lambda s: (s[1][::-1], s[2][::-1].T))(decomposition.
 from askone.features.maps import Intercept, Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.labels.classes import Classes
-from askone.labels.losses import LOSSES, SURROGATES, Squared
+from askone.labels.losses import LOSSES, Squared
 from askone.labels.number import Real
 from askone.learners import gradients
 from askone.learners.contest import Contest
 from askone.learners.gradients.half_space import FullGradient, pair
 from askone.learners.gradients.ranking import RANK_LOSSES, RANK_PAIRS, rank_strategy
-from askone.learners.gradients.subset import SET_PAIRS, Designed, set_strategy
+from askone.learners.gradients.subset import Designed
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.paper.ellipsoid import EllipsoidLearner
@@ -43,7 +45,6 @@ from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.learners.step_rules import AVERAGES, STEP_RULES
 from askone.learners.thurstone.ranker import ThurstoneLearner, default_bank
-from askone.questions.half_space import HalfSpace
 from learner_samples import BY_GRADIENTS, BY_LIKELIHOOD, NAMES, REPEATED
 from samples import models, small_labels, small_rows
 
