@@ -67,7 +67,7 @@ def errors(problem: Problem, seed: int, T: int) -> list[float]:
 
 
 def chosen_steps(quick: bool) -> str:
-    seeds, T = (2, 300) if quick else (8, 3000)
+    seeds, T = (1, 100) if quick else (8, 3000)
     rows = []
     with ProcessPoolExecutor(1 if quick else None) as pool:
         for name, problem in PROBLEMS.items():
@@ -112,7 +112,7 @@ def estimated(seed: int, exams: int, m: int, slope: float) -> tuple[list[float],
 
 
 def coverage(quick: bool) -> str:
-    repeats, exams = (20, 100) if quick else (1000, 200)
+    repeats, exams = (10, 50) if quick else (1000, 200)
     rows = []
     for m in (1, 3):
         each = np.array([estimated(seed, exams, m, 0.3) for seed in range(repeats)])
