@@ -31,6 +31,7 @@ from askone.labels.losses import LOSSES, Squared
 from askone.labels.number import Real
 from askone.learners import gradients
 from askone.learners.contest import Contest
+from askone.learners.forgetting import Forgetting
 from askone.learners.gradients.half_space import FullGradient, pair
 from askone.learners.gradients.ranking import RANK_LOSSES, RANK_PAIRS, rank_strategy
 from askone.learners.gradients.subset import Designed
@@ -71,6 +72,7 @@ def learners():
     for name in ("classes", "small sets", "attributes", "costs", "flips", "fourier"):
         yield f"classes: {name}", BY_LIKELIHOOD[name], 200
     yield "contest", Contest(tuple(SetLikelihoodLearner(Classes(NAMES), one) for one in MAPS), first=32, last=128), 160
+    yield "forgetting", Forgetting(SetLikelihoodLearner(Classes(NAMES), MAPS[1]), alarm=1.01, odds=2.0), 160
     drinks = Ranking(ITEMS, embedding="items")
     yield "order", ThurstoneLearner(drinks, (default_bank(Intercept(2)), default_bank(MAPS[0]))), 120
     yield (

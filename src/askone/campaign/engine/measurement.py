@@ -85,25 +85,30 @@ def curve(scores: Sequence[Scored], slips: Slips = NONE, share: bool = False, mo
 def _point(n: int, pairs: Array, slips: Slips, share: bool) -> Measured:
     """Return the mean of corrected scores, and its interval: by Student's t, by Wilson for a share.
 
-    How far the slips' own uncertainty moves the mean is in it.
+    How far other rates of slips, up to the ends of theirs, would move the mean is in it.
     """
     count, e = len(pairs), slips.rate
     gaps = pairs[:, 0] - pairs[:, 1]
     values = pairs[:, 0] + gaps * e / (1 - 2 * e)
     mean, z = float(values.mean()), float(stdtrit(count - 1, _LEVEL))
-    moved = 2 * slips.deviation * abs(float(gaps.mean())) / (1 - 2 * e) ** 2
     if share:
         raw = float(pairs[:, 0].mean())
         middle = (raw + z * z / (2 * count)) / (1 + z * z / count)
         half = z * math.sqrt(raw * (1 - raw) / count + z * z / (4 * count * count)) / (1 + z * z / count)
-        low, high = ((end - e) / (1 - 2 * e) for end in (middle - half, middle + half))
-        low, high = mean - math.hypot(mean - low, moved), mean + math.hypot(high - mean, moved)
-        value = min(max(mean, 0.0), 1.0)
-        return Measured(n, value, max(0.0, min(low, value)), min(1.0, max(high, value)))
-    # Half of one more score of the usual weight in the variance: else a run of equal ones would claim to be exact.
-    square = float(((values - mean) ** 2).sum() + (gaps**2).mean() / 2)
-    half = math.hypot(z * math.sqrt(square / (count * (count - 1))), moved)
-    return Measured(n, max(0.0, mean), max(0.0, mean - half), max(0.0, mean + half))
+        below, above = (abs((end - e) / (1 - 2 * e) - mean) for end in (middle - half, middle + half))
+    else:
+        # Half of one more score of the usual weight in the variance: else a run of equal ones would claim to be exact.
+        square = float(((values - mean) ** 2).sum() + (gaps**2).mean() / 2)
+        below = above = z * math.sqrt(square / (count * (count - 1)))
+    low, high = mean - below, mean + above
+    for end in (slips.low, slips.high):
+        moved = float(gaps.mean()) * (end / (1 - 2 * end) - e / (1 - 2 * e))
+        # Independent errors add up by their squares; but that nobody errs is a case of its own, and a likely one.
+        half = above if moved > 0 else below
+        far = abs(moved) + half if end == 0 else math.hypot(moved, half)
+        low, high = (low, mean + far) if moved > 0 else (mean - far, high)
+    most = 1.0 if share else math.inf
+    return Measured(n, *(min(max(value, 0.0), most) for value in (mean, low, high)))
 
 
 def reached(errors: Sequence[Scored], target: float, slip: float = 0.0) -> bool:

@@ -2,10 +2,10 @@
 
 - gold: an answer about a known label is wrong with the probability e;
 - overlap: two answers to one question differ with the probability 2 e (1 - e);
-- checks: questions whose answer the model is all but sure of (``Kind.sure_question``): with p its chance of a yes, a yes
-  has the probability e + (1 - 2 e) p.
+- checks: questions whose answer the model is all but sure of (``Kind.sure_question``): with p its chance of a yes, the
+  answer is yes with the probability e + (1 - 2 e) p.
 
-The rate is the mean of the posterior on a grid, under a prior of mean .04 that counts as ten answers.
+The rate is the mean of the posterior on a grid, under a prior of mean .05 that counts as six answers.
 """
 
 from __future__ import annotations
@@ -20,32 +20,39 @@ from scipy.special import betainc
 
 from askone._common.types import Array
 
-_MEAN, _STRENGTH = 0.04, 10.0  # of the prior
+_MEAN, _STRENGTH = 0.05, 6.0  # of the prior
 _GRID = np.linspace(0.0, 0.45, 91)
+_LEVEL = 0.02  # of either end
 _CERTAIN = 0.002  # the chance that the rate is below the least one
 
 
 @final
 class Slips(NamedTuple):
-    """How often an answer is wrong, how well that is known, and how often at least, by gold and overlap alone."""
+    """How often an answer is wrong, between which ends that lies in 96 of 100 cases, and the least it can be.
 
-    rate: float
-    deviation: float
+    ``least`` is by gold and overlap alone, and for certain.
+    """
+
+    rate: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
     least: float = 0.0
+
+    @property
+    def deviation(self) -> float:
+        """How well the rate is known, as a standard deviation."""
+        return (self.high - self.low) / 4
 
     def of_majority(self, people: int) -> Slips:
         """Return the same of what most of some people answer.
 
-        >>> round(Slips(0.1, 0.01).of_majority(3).rate, 9)
+        >>> round(Slips(0.1).of_majority(3).rate, 9)
         0.028
         """
-        if people == 1:
-            return self
-        slope = (_majority(people, self.rate + 1e-4) - _majority(people, self.rate)) / 1e-4
-        return Slips(_majority(people, self.rate), slope * self.deviation, _majority(people, self.least))
+        return self if people == 1 else Slips(*(_majority(people, rate) for rate in self))
 
 
-NONE = Slips(0.0, 0.0)
+NONE = Slips()
 """Nobody errs."""
 
 
@@ -63,7 +70,7 @@ def slip_rate(evidence: Evidence, chances: Sequence[tuple[float, bool]] = ()) ->
     """Return the posterior of the rate; ``chances`` are those of a yes in checks, and what was answered.
 
     >>> [round(slip_rate(Evidence(gold, wrong)).rate, 2) for gold, wrong in ((0, 0), (30, 0), (1000, 150))]
-    [0.04, 0.01, 0.15]
+    [0.05, 0.01, 0.15]
     """
     proved = _log(_GRID, evidence.wrong, evidence.gold) + _log(2 * _GRID * (1 - _GRID), evidence.differ, evidence.pairs)
     seen = proved + np.log(_prior())
@@ -73,9 +80,13 @@ def slip_rate(evidence: Evidence, chances: Sequence[tuple[float, bool]] = ()) ->
         seen = seen + np.log(np.maximum(np.where(bits > 0, yes, 1 - yes), 1e-12)).sum(axis=1)
     weights = _normalised(seen)
     mean = float(weights @ _GRID)
-    deviation = math.sqrt(float(weights @ (_GRID - mean) ** 2))
-    sure = np.cumsum(_normalised(proved)) if evidence.gold + evidence.pairs else np.ones(1)
-    return Slips(mean, deviation, float(_GRID[int(np.argmax(sure > _CERTAIN))]))
+    low, high = (_quantile(weights, level) for level in (_LEVEL, 1 - _LEVEL))
+    least = _quantile(_normalised(proved), _CERTAIN) if evidence.gold + evidence.pairs else 0.0
+    return Slips(mean, min(low, mean), max(high, mean), least)
+
+
+def _quantile(weights: Array, level: float) -> float:
+    return float(_GRID[int(np.argmax(np.cumsum(weights) >= level))])
 
 
 @cache

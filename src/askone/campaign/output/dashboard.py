@@ -114,7 +114,7 @@ def measured(projection: Projection, settings: Settings) -> dict[str, Any]:
         "points": plain,
         "latest": plain[-1] if plain else None,
         "target": settings.ask.target,
-        "slips": {"rate": slips.rate, "deviation": slips.deviation},
+        "slips": {"rate": slips.rate, "low": slips.low, "high": slips.high},
         "waiting": None if found else {"have": sum(1 for _ in _scored(projection)), "need": FIRST},
     }
     forecast = None if ahead is None else {"points": [[p.n, p.low, p.value, p.high] for p in ahead]}
