@@ -42,6 +42,7 @@ def test_labels_that_answer_alike_teach_alike(name):
     assert all(np.array_equal(a[key], b[key]) for key in a)
 
 
+@pytest.mark.filterwarnings("ignore::askone.SortedRowsWarning", "ignore::askone.LabelRangeWarning")
 @parametrize_with_checks(
     [
         OneBitClassifier(),

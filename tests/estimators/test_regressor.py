@@ -29,6 +29,7 @@ X, Y = small_rows(300), small_labels(1, 300)[:, 0]
 
 # Every check of scikit-learn's, without exceptions of our own making: with a declared range, and
 # without one (where a quarter of the rows finds it).
+@pytest.mark.filterwarnings("ignore::askone.SortedRowsWarning", "ignore::askone.LabelRangeWarning")
 @parametrize_with_checks([askone.OneBitRegressor(), askone.OneBitRegressor(-4, 4, learner=Filters(model="linear"))])
 def test_scikit_learns_contract(estimator, check):
     with warnings.catch_warnings():

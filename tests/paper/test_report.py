@@ -232,3 +232,21 @@ def test_without_matplotlib_other_commands_work_and_reproduce_says_what_to_insta
     assert done.stdout.splitlines()[-1] == "2 2", done.stderr
     assert "nowhere.toml" in done.stderr
     assert "pip install 'askone[paper]'" in done.stderr
+
+
+def test_the_page_gets_new_rows_and_keeps_the_others(runs, tmp_path, capsys):
+    page = tmp_path / "page.md"
+    old = "| `clumsy` | old | 1 | holds | | then |"
+    page.write_text(f"before\n<!-- verdicts:begin -->\n{old}\n<!-- verdicts:end -->\nafter\n")
+    arguments = ["reproduce", "tiny", "--workers", "1", "--out", str(tmp_path), "--page", str(page)]
+    assert main([*arguments, "--quick"]) == 0
+    assert "no full run" in capsys.readouterr().out
+    assert main(arguments) == 0
+    lines = page.read_text().splitlines()
+    assert (lines[0], lines[-1]) == ("before", "after")
+    assert old in lines
+    (made,) = [line for line in lines if "claim does not hold" in line]
+    assert "because < 1" in made  # the note
+    assert re.search(r"\| \d{4}-\d\d-\d\d, \d+\.\d+", made)
+    page.write_text("no markers")
+    assert main(arguments) == 2

@@ -15,13 +15,13 @@ from askone.questions.half_space import HalfSpace
 from askone.questions.subset import Subset
 from askone.server._responses import (
     CellResponse,
-    JsonResponse,
     PairResponse,
     QuestionResponse,
     RowResponse,
     ServingResponse,
     ThresholdResponse,
 )
+from askone.server._routing import JsonResponse
 from askone.server.app import ROUTES
 from askone.server.serializers import QuestionSerializer
 from askone.store.entries import Row

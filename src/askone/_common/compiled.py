@@ -7,7 +7,8 @@ A sum over rows goes row by row, out += x_j W[j], which vectorises as it stands;
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -17,12 +18,17 @@ from numba.extending import intrinsic, overload
 
 from askone._common.types import Array
 
-jit = numba.njit(cache=True, error_model="numpy")  # compiled code is kept between runs; no fastmath: see above
-jit_sum = jit
+R = TypeVar("R")
 
 _LANES = 8
 _TILE = 128
 _POWERS = np.array([float(f"1e{k}") for k in range(309)])
+
+
+def jit(function: Callable[..., R]) -> Callable[..., R]:
+    """Return it compiled; compiled code is kept between runs.  Without ``fastmath``: see above."""
+    compiled: Callable[..., R] = numba.njit(cache=True, error_model="numpy")(function)
+    return compiled
 
 
 def _lanes(a: Array, b: Array) -> float:
@@ -82,7 +88,7 @@ def _vector_lanes(_: Any, a: Any, b: Any) -> Any:
 @overload(_lanes)
 def _compiled_lanes(a: Any, b: Any) -> Any:  # noqa: ARG001  # it goes by their names
     def lanes(a: Any, b: Any) -> Any:
-        return _vector_lanes(a, b)  # type: ignore[call-arg]  # numba gives it the context
+        return _vector_lanes(a, b)
 
     return lanes
 

@@ -190,7 +190,8 @@ def examine(
         raise InvalidArgument("candidates", "a dictionary of models that have learnt", candidates)
     space = begun[0][0].space
     predicted = [_predicted(learner, learner.init() if state is None else state, X) for learner, state in begun]
-    uniform, log = random_table.uniforms(as_seed(seed), 0, len(X), exam_width(space)), []
+    uniform = random_table.uniforms(as_seed(seed), 0, len(X), exam_width(space))
+    log: list[Event] = []
     for i in range(len(X)):
         question = exam(space, [one[i] for one in predicted], uniform[i], wide)
         answer = oracle.respond(i, question)

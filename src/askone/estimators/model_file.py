@@ -33,6 +33,7 @@ from askone.labels.ranking import Ranking
 from askone.labels.wording import Wording
 from askone.learners import gradients, registry, step_rules
 from askone.learners.contest import Contest
+from askone.learners.forgetting import Forgetting
 from askone.learners.gradients.ranking import RANK_PAIRS
 from askone.learners.gradients.subset import SET_PAIRS
 from askone.learners.kalman.intervals import Intervals
@@ -72,7 +73,10 @@ UNREADABLE = (
 """What zipfile, json and NumPy raise for a file that is damaged or made to mislead."""
 _DOCUMENT = "askone.json"
 _SMALL = (scaling.Scaler, maps.Intercept, maps.Linear, maps.Nystroem, maps.Fourier)
-_MODELS = (FeatureModel, KernelExpansion, GenericSGD, Calibrated, Surrogate, Intervals, Contest, PairBank, StepSearch)
+_MODELS = (
+    FeatureModel, KernelExpansion, GenericSGD, Calibrated, Surrogate, Intervals, Contest, Forgetting, PairBank,
+    StepSearch,
+)  # fmt: skip
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SQUARES = (PseudoLabels, PseudoMeans, gradients.HalfCauchy)
 _SPACES = (Real, Wording, classes.Classes, classes.Finite, Ranking)

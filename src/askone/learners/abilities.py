@@ -17,6 +17,7 @@ part everywhere.  The functions below do what an ability does for any learner, i
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeGuard, TypeVar
 
 from numpy.typing import ArrayLike
@@ -125,6 +126,17 @@ class Streams(Learner[S]):
     @abstractmethod
     def stream(self, state: S, X: Array, task: StreamTask) -> S:
         """Return the state after asking about rows X, one after the other."""
+
+
+class StreamsForecasts(Forecasts[S], Streams[S]):
+    """Says in a stream what it forecast, as ``learnt_and_said`` does for one answer."""
+
+    @abstractmethod
+    def stream_while(self, state: S, X: Array, task: StreamTask, go_on: Callable[[int, float], bool]) -> tuple[int, S]:
+        """Return ``stream`` and how many rows there were until ``go_on`` said no.
+
+        It is asked after each answer, with the place of the row and ``chance`` of what was answered.
+        """
 
 
 class TakesSlopes(Learner[S]):
@@ -245,6 +257,22 @@ def ask_many(learner: Learner[Any], state: Any, X: ArrayLike, uniform: Array) ->
 def stream(learner: Learner[Any], state: Any, X: Array, task: StreamTask) -> Any:
     """Ask and tell about rows X, one after the other."""
     return learner.stream(state, X, task) if isinstance(learner, Streams) else row_by_row(learner, state, X, task)
+
+
+def stream_while(
+    learner: Forecasts[Any], state: Any, X: Array, task: StreamTask, go_on: Callable[[int, float], bool]
+) -> tuple[int, Any]:
+    """Stream until ``go_on`` says no (see ``StreamsForecasts``)."""
+    if isinstance(learner, StreamsForecasts):
+        return learner.stream_while(state, X, task, go_on)
+    for i, x in enumerate(X):
+        question = learner.ask(state, x, task.draw(task.first + i, 1)[0])
+        answer = task.answer(i, question)
+        if answer is not None:
+            said, state = learner.learnt_and_said(state, x, question, answer)
+            if not go_on(i, said):
+                return i + 1, state
+    return len(X), state
 
 
 def row_by_row(learner: Learner[Any], state: Any, X: Array, task: StreamTask) -> Any:

@@ -17,6 +17,7 @@ half of ``last`` it and the leader are all that is left.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
@@ -35,14 +36,13 @@ from askone.learners.abilities import (
     Forecasts,
     HasDeviation,
     HasProbabilities,
-    Streams,
+    StreamsForecasts,
     Wraps,
     able,
     ask_many,
     deviation,
     probabilities,
-    row_by_row,
-    stream,
+    stream_while,
 )
 from askone.learners.base import as_uniform, marked, unmarked
 from askone.learners.streaming import StreamTask
@@ -72,9 +72,8 @@ class ContestState:
 class Contest(
     HasDeviation[ContestState],
     HasProbabilities[ContestState],
-    Forecasts[ContestState],
     AsksMany[ContestState],
-    Streams[ContestState],
+    StreamsForecasts[ContestState],
     Wraps[ContestState],
 ):
     """The best of several learners that forecast, found while they learn.  Ties are the first one's.
@@ -198,31 +197,52 @@ class Contest(
 
     def tell(self, state: ContestState, x: ArrayLike, question: Question, answer: Answer) -> ContestState:
         """Let all that are in forecast the answer and learn it; when it is time, those clearly behind are out."""
-        alive = self.alive(state)
+        return self.learnt_and_said(state, x, question, answer)[1]
+
+    def learnt_and_said(
+        self, state: ContestState, x: ArrayLike, question: Question, answer: Answer
+    ) -> tuple[float, ContestState]:
+        """See ``Forecasts.learnt_and_said``: the members' forecasts, by weight."""
+        alive, parts = self.alive(state), list(state.parts)
         if len(alive) == 1:
-            parts = list(state.parts)
-            parts[alive[0]] = self.members[alive[0]].tell(parts[alive[0]], x, question, answer)
-            return replace(state, parts=tuple(parts))
-        parts, losses = list(state.parts), np.zeros(len(state.parts))
-        for i in alive:
+            said, parts[alive[0]] = self.members[alive[0]].learnt_and_said(parts[alive[0]], x, question, answer)
+            return said, replace(state, parts=tuple(parts))
+        losses, total = np.zeros(len(state.parts)), 0.0
+        for i, weight in zip(alive, self._shares(state), strict=True):
             said, parts[i] = self.members[i].learnt_and_said(parts[i], x, question, answer)
             losses[i] = -log((1.0 - _LAPSE) * said + 0.5 * _LAPSE)
+            total += weight * said
         state = self._judged(state, tuple(parts), losses)
-        return self._thinned(state) if self._due(self.count(state)) else state
+        return total, self._thinned(state) if self._due(self.count(state)) else state
 
     def stream(self, state: ContestState, X: Array, task: StreamTask) -> ContestState:
         """Return the same for many rows; once one is left, by its own stream."""
-        for i in range(len(X)):
-            alive = self.alive(state)
-            if len(alive) == 1:
-                return self._alone(state, alive[0], X[i:], task.part(i))
-            state = row_by_row(self, state, X[i : i + 1], task.part(i, i + 1))
-        return state
+        return self.stream_while(state, X, task, lambda *_: True)[1]
 
-    def _alone(self, state: ContestState, place: int, X: Array, task: StreamTask) -> ContestState:
-        member, parts = self.members[place], list(state.parts)
-        parts[place] = stream(member, parts[place], X, task.narrowed(member.width))
-        return replace(state, parts=tuple(parts))
+    def stream_while(
+        self, state: ContestState, X: Array, task: StreamTask, go_on: Callable[[int, float], bool]
+    ) -> tuple[int, ContestState]:
+        """See ``StreamsForecasts.stream_while``."""
+        for i, x in enumerate(X):
+            if len(self.alive(state)) == 1:
+                return self._alone(state, X, task, i, go_on)
+            question = self.ask(state, x, task.draw(task.first + i, 1)[0])
+            answer = task.answer(i, question)
+            if answer is not None:
+                said, state = self.learnt_and_said(state, x, question, answer)
+                if not go_on(i, said):
+                    return i + 1, state
+        return len(X), state
+
+    def _alone(
+        self, state: ContestState, X: Array, task: StreamTask, first: int, go_on: Callable[[int, float], bool]
+    ) -> tuple[int, ContestState]:
+        """Return the stream from a row on, of the one member that is left."""
+        (place,), parts = self.alive(state), list(state.parts)
+        member = self.members[place]
+        rest = task.part(first).narrowed(member.width)
+        met, parts[place] = stream_while(member, parts[place], X[first:], rest, lambda i, said: go_on(first + i, said))
+        return first + met, replace(state, parts=tuple(parts))
 
     def _judged(self, state: ContestState, parts: tuple[Any, ...], losses: Array) -> ContestState:
         keep = 1.0 - 1.0 / max(_MEMORY * self.count(state), _LEAST)
@@ -258,9 +278,13 @@ class Contest(
 
     def weighted(self, state: ContestState) -> list[tuple[float, Forecasts[Any], Any]]:
         """Return the members that are in, with their states, and the weights of their predictions."""
-        alive, behind = self.alive(state), self.behind(state, self._leader(state))
-        shares = softmax(-np.minimum(behind[list(alive)], _FAR)).tolist()
-        return [(w, self.members[i], state.parts[i]) for w, i in zip(shares, alive, strict=True)]
+        shares = zip(self._shares(state), self.alive(state), strict=True)
+        return [(w, self.members[i], state.parts[i]) for w, i in shares]
+
+    def _shares(self, state: ContestState) -> list[float]:
+        behind = self.behind(state, self._leader(state))
+        shares: list[float] = softmax(-np.minimum(behind[list(self.alive(state))], _FAR)).tolist()
+        return shares
 
     # -- the state as a value ---------------------------------------------------------------------
 

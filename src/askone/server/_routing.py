@@ -1,28 +1,32 @@
-"""A route of the table, and what happens to every request before its handler sees it.
+"""A route of the table, what happens to every request before its handler sees it, and what is sent back.
 
 In this order: who is it, may they, is it their own doing, how often, and only then the body.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, final, get_args, get_origin, get_type_hints
+from typing import Any, Generic, Literal, TypeVar, final, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
 from askone.server._context import RequestContext, Services
-from askone.server._errors import ApiError, invalid, not_found
+from askone.server._errors import ApiError, invalid, not_found, to_api_error
 from askone.server._requests import EmptyBody
-from askone.server._responses import JsonResponse
+from askone.server._responses import ErrorDetail, ErrorResponse
 from askone.server.security.access import Access
 from askone.server.security.authentication import SAFE
 from askone.server.security.rate_limits import client_address, read_body
 
+T = TypeVar("T", covariant=True)
 Handler = Callable[..., Awaitable[Any]]
 LimitName = Literal["answers", "calls", "heavy", "logins", "free"]
 ROUTE = "askone.route"
@@ -35,6 +39,25 @@ PARTS = {
 }
 """What parts of a path may look like."""
 _COMPILED = {name: re.compile(pattern) for name, pattern in PARTS.items()}
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=lambda model: model.model_dump()
+)
+
+
+@final
+class JsonResponse(Response, Generic[T]):
+    """A response whose body is a model, or plain JSON values; handlers that need no header return the body itself."""
+
+    media_type = "application/json"
+
+    def __init__(self, body: T, status: int = 200, known_tag: str | None = None) -> None:
+        """``known_tag`` is the tag of what a page that polls has already: the same content is not sent again."""
+        content, headers = _ENCODER.encode(body).encode("utf-8", "replace"), {}
+        if known_tag is not None:
+            headers["ETag"] = tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
+            if known_tag.removeprefix("W/") == tag:  # a proxy that compresses makes the tag a weak one
+                content, status = b"", 304
+        super().__init__(content, status, headers)
 
 
 @final
@@ -145,3 +168,26 @@ def _first_error(error: ValidationError) -> ApiError:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"])[:200] or None
     return invalid(where, f"{where or 'The body'}: {first['msg']}")
+
+
+def error_response(error: BaseException) -> Response:
+    """Return the response to an exception.
+
+    >>> from askone.server._errors import forbidden
+    >>> error_response(forbidden("No.")).body
+    b'{"error": {"code": "forbidden", "message": "No.", "argument": null}}'
+    """
+    problem = to_api_error(error)
+    headers = {}
+    if problem.wait is not None:
+        headers["Retry-After"] = str(max(1, math.ceil(problem.wait)))
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    detail = ErrorDetail(code=problem.code, message=problem.message, argument=problem.argument)
+    text = json.dumps(ErrorResponse(error=detail).model_dump(), ensure_ascii=True)
+    return Response(text, problem.status, headers, "application/json")
+
+
+async def handle_error(_: Request, error: Exception) -> Response:
+    """For the framework: exceptions that come by way of it."""
+    return error_response(error)

@@ -20,8 +20,8 @@ from askone.campaign.lazy import campaign
 from askone.errors import AskoneError
 from askone.server._campaign_service import CampaignService
 from askone.server._context import Services
-from askone.server._responses import ServingResponse, handle_error
-from askone.server._routing import Route, endpoint
+from askone.server._responses import ServingResponse
+from askone.server._routing import Route, endpoint, handle_error
 from askone.server._upload_folder import Uploads
 from askone.server.config import ServerConfig
 from askone.server.openapi import describe

@@ -74,8 +74,8 @@ def test_an_end_is_the_quantile_of_the_mixture():
         below = bank.weights @ ndtr(z)
         assert (below <= 0.2 + 1e-9).all()  # with the variance that the filters claim it lies further out
     assert np.allclose(below, 0.2, atol=1e-9)
-    lone = FilterLearner(askone.Real(-1, 1), (Intercept(1),), (0.3,), (1.0,), quantile=0.9)
-    wanted = ndtri(0.9) * (math.sqrt(2 + 0.09) - 0.3)
+    lone = FilterLearner(askone.Real(-1, 1), (Intercept(1),), (0.3,), (0.5,), quantile=0.9)
+    wanted = ndtri(0.9) * (math.sqrt(2 * 0.25 + 0.09) - 0.3)
     assert lone.forecast(lone.init(), [[0.0]]).item() == pytest.approx(wanted)
 
 

@@ -11,6 +11,7 @@ from askone.estimators.learner_choices.base import FeatureChoice, Setup, calibra
 from askone.features.maps import Intercept
 from askone.learners.base import Learner
 from askone.learners.contest import Contest
+from askone.learners.forgetting import Forgetting
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import NOISES, PRIORS, FilterLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
@@ -76,7 +77,8 @@ class SetLikelihood(FeatureChoice):
     ----------
     model, kernel, bandwidth, n_components
         As for ``SGD``, with fixed features.  With neither bandwidth nor model there are several bandwidths and
-        linear features, and the answers choose (see ``Contest``).
+        linear features, and the answers choose (see ``Contest``); when the concept changes, it begins anew (see
+        ``Forgetting``).
     """
 
     forecasts: ClassVar[bool] = True
@@ -88,11 +90,11 @@ class SetLikelihood(FeatureChoice):
                 linear, *kernels = self._maps(setup, _CLASSES)
                 maps = (*kernels, linear)
                 members = tuple(SetLikelihoodLearner(setup.space, features, setup.flip) for features in maps)
-                return Contest(members, quick=(len(kernels),))
+                return Forgetting(Contest(members, quick=(len(kernels),)))
             if setup.rows is None:
                 return replace(self, model="fourier")._learner(setup)
         features = self._features(setup, linear=setup.rows is None)
-        return SetLikelihoodLearner(setup.space, features, setup.flip)
+        return Forgetting(SetLikelihoodLearner(setup.space, features, setup.flip))
 
 
 @final

@@ -107,9 +107,10 @@ def weights_of(evidence: Array, out: Array) -> None:
 @jit
 def moved_by(factor: Array, moved: Array) -> Array:
     """Return L r of every filter."""
-    out = np.empty(moved.shape)
-    for k in range(out.shape[0]):
-        for i in range(out.shape[1]):
+    K, p = moved.shape
+    out = np.empty((K, p))
+    for k in range(K):
+        for i in range(p):
             out[k, i] = dot(factor[k, i], moved[k])
     return out
 

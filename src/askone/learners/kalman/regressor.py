@@ -30,9 +30,9 @@ from typing import cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
-from askone._common.arithmetic import normal_cdf, normal_quantile
+from askone._common.arithmetic import log, normal_cdf, normal_quantile
 from askone._common.compiled import dot, paired_dots, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
@@ -50,9 +50,11 @@ from askone.learners.abilities import (
     TakesSlopes,
     row_by_row,
 )
-from askone.learners.base import as_uniform, of_family
+from askone.learners.base import as_uniform, marked, of_family, unmarked
 from askone.learners.kalman import _compiled
 from askone.learners.kalman._bank import Bank, DiagonalBank, FullBank
+from askone.learners.kalman._watch import SHORT, Watch
+from askone.learners.row_shift import RowMoments
 from askone.learners.streaming import StreamBlock, StreamTask
 from askone.questions.base import Answer, Question
 from askone.questions.between import Between
@@ -61,8 +63,8 @@ from askone.questions.half_space import HalfSpace, bundle_question, half_space, 
 NOISES = tuple(float(f"{10 ** (k / 4 - 4):.3g}") for k in range(19))
 PRIORS = (0.1, 0.5, 2.5)
 _LAPSE = 0.12  # of the rarer answer, in the weights alone: a surprise or two is no proof against a filter
-_WARY = 0.2  # flips that some filters reckon with whatever is declared: answers may have been mixed up for a while
 _UNLIKELY = 4.0  # nats, of evidence against flips that nobody declared, and against noise beyond the range
+_RARE = 0.43  # how many nats e times as much noise is likelier where the rarer answer is e times as rare as the other
 _YOUNG = 1.0  # nats that a filter is behind the one that it begins as
 _UNROUNDED = 99
 _CHUNK = 4096  # rows looked at in one go
@@ -79,10 +81,11 @@ _HALVINGS = 40
 @final
 @dataclass(frozen=True, eq=False)
 class BankState:
-    """A bank for each output, and how many answers were told."""
+    """A bank for each output, how many answers were told, and who watches for a change of the concept, later on."""
 
     banks: tuple[Bank, ...]
     answers: int
+    watches: tuple[Watch | None, ...]
 
 
 @final
@@ -98,7 +101,8 @@ class FilterLearner(
 ):
     """Regression to the median, or a quantile, by a bank of one-bit Kalman filters.
 
-    ``diagonal`` keeps only the diagonals of their covariances, for very many features.
+    ``diagonal`` keeps only the diagonals of their covariances, for very many features.  ``wary`` is how often answers
+    are flipped by what some filters reckon with, whatever is declared: they may have been mixed up for a while.
 
     >>> from askone.features.maps import Linear, Scaler
     >>> learner = FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),))
@@ -118,6 +122,7 @@ class FilterLearner(
     quantile: float = 0.5
     flip: float = 0.0
     diagonal: bool = False
+    wary: float = 0.2
 
     def __post_init__(self) -> None:
         if not self.maps or len({one.columns for one in self.maps}) > 1:
@@ -128,8 +133,9 @@ class FilterLearner(
             for value in grid:
                 as_number(value, argument, 0.0, strict=True)
         as_number(self.quantile, "quantile", 0.0, 1.0, strict=True)
-        if not 0 <= as_number(self.flip, "flip", 0.0) < 0.5:
-            raise InvalidArgument("flip", "a chance below 1/2", self.flip)
+        for argument, value in (("flip", self.flip), ("wary", self.wary)):
+            if not 0 <= as_number(value, argument, 0.0) < 0.5:
+                raise InvalidArgument(argument, "a chance below 1/2", value)
         if self.space.bundles and self.quantile != 0.5:
             # The quantile of a sum is not the sum of the quantiles.
             raise IncompatibleParts("bundles", f"left out for the quantile {self.quantile}, output by output", "some")
@@ -158,7 +164,7 @@ class FilterLearner(
     @cached_property
     def grid(self) -> Array:
         """Feature map, prior scale, noise scale and flip probability of each filter, K x 4."""
-        flips, places = sorted({self.flip, max(self.flip, _WARY)}), range(len(self.maps))
+        flips, places = sorted({self.flip, max(self.flip, self.wary)}), range(len(self.maps))
         return np.array([(g, t, s, pi) for pi in flips for g in places for t in self.priors for s in self.noises])
 
     @cached_property
@@ -175,20 +181,28 @@ class FilterLearner(
     # -- the four functions ---------------------------------------------------------------------
 
     def init(self) -> BankState:
-        """Return mu = 0 and S = prior^2 I: the middle of the range.
+        """Return mu = 0 and S = prior^2 I: the middle of the range."""
+        return BankState((self._first(),) * self.space.m, 0, (None,) * self.space.m)
 
-        Every second noise scale, to begin with; of wary filters every fourth, from the noisiest on, at the middle
-        prior.
-        """
+    def _first(self) -> Bank:
+        """Return every second noise scale; of wary filters every fourth, from the noisiest on, at the middle prior."""
         place = np.arange(len(self.grid))
         noisier = len(self.noises) - 1 - place % len(self.noises)
         prior = place // len(self.noises) % len(self.priors)
         spare = (noisier % 4 == 0) & (prior == len(self.priors) // 2)
         alive = np.flatnonzero(np.where(self.grid[:, 3] == self.flip, place % len(self.noises) % 2 == 0, spare))
-        kind = DiagonalBank if self.diagonal else FullBank
-        begun = kind.begun(alive, self.grid[alive, 1], self.size)
         doubts = (self.grid[alive, 3] > self.flip) + (self.grid[alive, 2] > 1.0)
-        return BankState((replace(begun, evidence=-_UNLIKELY * doubts),) * self.space.m, 0)
+        rarer = _RARE * log(0.5 / min(self.quantile, 1 - self.quantile))
+        noisier = np.array([rarer * log(s) for s in self.grid[alive, 2].tolist()])
+        return replace(self._begun(alive), evidence=noisier - _UNLIKELY * doubts)
+
+    def _begun(self, alive: Array) -> Bank:
+        """Return filters that know nothing."""
+        return self._kind.begun(alive, self.grid[alive, 1], self.size)
+
+    @property
+    def _kind(self) -> type[Bank]:
+        return DiagonalBank if self.diagonal else FullBank
 
     @property
     def local(self) -> bool:
@@ -208,14 +222,18 @@ class FilterLearner(
     def tell(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
         """Return every filter's posterior; any half-space or ``Between`` will do, whoever asked it."""
         row, bit = as_row(x, self.columns), bool(question.accept(answer))
-        features, banks = self._features(row, self._in_use(*state.banks)), list(state.banks)
+        features = self._features(row, self._in_use(*state.banks, *_young(*state.watches)))
+        banks, watches = list(state.banks), list(state.watches)
         if isinstance(question, Between):
             low, high = self._between(question)
-            banks[0] = self._learnt(banks[0], 0, features, low, 0.0, bit, high)
+            shares = {0: (True, low, 0.0)}
         else:
-            for j, (side, threshold, extra) in self._shares(state, features, *self._told(question)).items():
-                banks[j] = self._learnt(state.banks[j], j, features, threshold, extra, bit == side)
-        return BankState(tuple(banks), state.answers + 1)
+            shares, high = self._shares(state, features, *self._told(question)), math.inf
+        for j, (side, threshold, extra) in shares.items():
+            told = _Asked.told(np.array([threshold]), np.array([bit == side]))
+            banks[j] = self._advanced(banks[j].opened(1), j, features, told, extra, high)
+            banks[j], watches[j] = self._watched(banks[j], watches[j], j, row, features, told, extra, high)
+        return BankState(tuple(banks), state.answers + 1, tuple(watches))
 
     def predict(self, state: BankState, X: ArrayLike) -> Array:
         """Return the mean of the filters, in the user's units."""
@@ -266,7 +284,7 @@ class FilterLearner(
         """Return t with P(Y <= t) = tau by weighted filters, in unit labels, for each row."""
         noise = self.grid[bank.alive, 2, None]
         middle, deviation = at - self._lean * noise, np.sqrt(spread + noise**2)
-        ends = middle + float(ndtri(tau)) * deviation  # each filter's own quantile: the mixture's is between them
+        ends = middle + normal_quantile(tau) * deviation  # each filter's own quantile: the mixture's is between them
         low, high = ends.min(axis=0), ends.max(axis=0)
         for _ in range(_HALVINGS):
             half = (low + high) / 2
@@ -331,13 +349,17 @@ class FilterLearner(
         arrays: dict[str, Array] = {"counts": np.array(counts)}
         for j, bank in enumerate(state.banks):
             arrays |= {f"{name}-{j}": array for name, array in bank.arrays().items()}
+        for j, watch in enumerate(state.watches):
+            arrays |= {} if watch is None else marked(f"watch-{j}-", watch.to_arrays())
         return arrays
 
     def from_arrays(self, arrays: dict[str, Array]) -> BankState:
         answers, *counts = arrays["counts"].tolist()
-        kind: type[Bank] = DiagonalBank if self.diagonal else FullBank
+        kind = self._kind
         banks = [kind(n, **{name: arrays[f"{name}-{j}"] for name in kind.parts}) for j, n in enumerate(counts)]
-        return BankState(tuple(banks), answers)
+        kept = [unmarked(f"watch-{j}-", arrays) for j in range(len(banks))]
+        watches = tuple(Watch.from_arrays(kind, one) if one else None for one in kept)
+        return BankState(tuple(banks), answers, watches)
 
     def stream(self, state: BankState, X: Array, task: StreamTask) -> BankState:
         """See ``Streams.stream``: an output at a time, in blocks, where questions are about one output."""
@@ -355,39 +377,78 @@ class FilterLearner(
 
     def examined(self, state: BankState, exam: Exam, places: Array) -> BankState:
         """Return the state after asking about some rows; what was asked and answered is written into the exam."""
-        banks = list(state.banks)
+        banks, watches = list(state.banks), list(state.watches)
         for j in range(self.space.m):
-            banks[j] = self._streamed(banks[j], j, exam.X, places[exam.chosen[places] == j], exam.asked)
+            mine = places[exam.chosen[places] == j]
+            banks[j], watches[j] = self._streamed(banks[j], watches[j], j, exam.X, mine, exam.asked)
         told = int(np.count_nonzero(exam.asked.answers[places] != step_loops.SKIPPED))
-        return BankState(tuple(banks), state.answers + told)
+        return BankState(tuple(banks), state.answers + told, tuple(watches))
 
     # -- parts ----------------------------------------------------------------------------------
 
-    def _streamed(self, bank: Bank, j: int, X: Array, mine: Array, asked: _Asked) -> Bank:
+    def _streamed(
+        self, bank: Bank, watch: Watch | None, j: int, X: Array, mine: Array, asked: _Asked
+    ) -> tuple[Bank, Watch | None]:
         bank, done = bank.opened(_compiled.PENDING), 0
         while done < len(mine):
             rows = mine[done : done + _compiled.PENDING - bank.pending]
-            features = self._features(X[rows], self._in_use(bank))
+            features = self._features(X[rows], self._in_use(bank, *_young(watch)))
             part = asked.part(rows)
             bank = self._advanced(bank, j, features, part, 0.0, math.inf)
+            bank, watch = self._watched(bank, watch, j, X[rows], features, part, 0.0, math.inf)
             asked.thresholds[rows], asked.answers[rows] = part.thresholds, part.answers
             done += len(rows)
+        return bank, watch
+
+    def _watched(
+        self, bank: Bank, watch: Watch | None, j: int, X: Array, features: Array, asked: _Asked,
+        extra: float, upper: float,
+    ) -> tuple[Bank, Watch | None]:  # fmt: skip
+        """Return the bank after some answers, or one begun anew if the concept has changed, and who watches."""
+        heard = asked.answers != step_loops.SKIPPED
+        if not heard.any():
+            return bank, watch
+        if watch is not None:
+            young = self._advanced(watch.young.opened(len(X)), j, features, asked, extra, upper, thin=False)
+            watch = watch.heard(young, X[heard], asked.thresholds[heard], asked.answers[heard], extra, upper)
+        if bank.pending:
+            return bank, watch
+        most = float(bank.evidence.max())
+        if watch is not None:
+            watch, change = watch.judged(most, bank.count)
+            if change is not None:
+                return self._relearnt(j, *watch.since(change)), None
+        if bank.count % SHORT == 0:
+            young = self._begun(bank.alive[[int(np.argmax(bank.evidence))]])
+            if watch is None:
+                watch = Watch.begun(young.joined(young), most, RowMoments.none(self.columns))
+            else:
+                watch = watch.renewed(young, most)
+        return bank, watch
+
+    def _relearnt(self, j: int, X: Array, told: Array) -> Bank:
+        """Return a bank that knows some answers and nothing else (told: see ``Watch``)."""
+        bank, done = self._first().opened(_compiled.PENDING), 0
+        thresholds, above, extra, upper = told.T
+        alike = not extra.any() and bool(np.isinf(upper).all())
+        while done < len(X):
+            rows = slice(done, done + (_compiled.PENDING - bank.pending if alike else 1))
+            features = self._features(X[rows], self._in_use(bank))
+            part = _Asked.told(thresholds[rows], above[rows])
+            bank = self._advanced(bank, j, features, part, float(extra[done]), float(upper[done]))
+            done += len(part.answers)
         return bank
 
-    def _learnt(
-        self, bank: Bank, j: int, features: Array, threshold: float, extra: float, yes: bool, upper: float = math.inf
+    def _advanced(
+        self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float, upper: float, thin: bool = True
     ) -> Bank:
-        told = _Asked(np.zeros(1), np.zeros(1, np.bool_), np.array([threshold]), np.array([yes], dtype=np.int8))
-        return self._advanced(bank.opened(1), j, features, told, extra, upper)
-
-    def _advanced(self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float, upper: float) -> Bank:
         """Return the bank, written into, after a block of rows that does not go beyond what may be pending."""
         noise, flip = self.grid[bank.alive, 2:].T.copy()
         law = noise, flip, self._lean, _LAPSE * min(self.quantile, 1 - self.quantile)
         decimals = _UNROUNDED if self.space.decimals is None else self.space.decimals
         about = (upper, extra, self.space.centers[j], self.space.scales[j], *self._ends[j], decimals)
         after = bank.learnt(features, self._places(bank), law, about, asked.arrays)
-        return self._thinned(after) if after.count > bank.count and after.pending == 0 else after
+        return self._thinned(after) if thin and after.count > bank.count and after.pending == 0 else after
 
     def _places(self, bank: Bank) -> Array:
         """Return the map of each filter."""
@@ -508,6 +569,10 @@ class FilterLearner(
         return out
 
 
+def _young(*watches: Watch | None) -> list[Bank]:
+    return [watch.young for watch in watches if watch is not None]
+
+
 def tell_apart(space: Real) -> bool:
     """Return whether bundles say enough of each output by itself for a bank each, which knows no covariances.
 
@@ -538,6 +603,12 @@ class _Asked:
         sealed = task.respondent.seal(task.rows, directions)
         answers = np.where(sealed.skipped, step_loops.SKIPPED, step_loops.UNKNOWN).astype(np.int8)
         return cls(np.ascontiguousarray(sealed.projections), sealed.flips, np.zeros(n), answers)
+
+    @classmethod
+    def told(cls, thresholds: Array, above: Array) -> _Asked:
+        """Return those that have been answered."""
+        n = len(above)
+        return cls(np.zeros(n), np.zeros(n, np.bool_), np.ascontiguousarray(thresholds), above.astype(np.int8))
 
     def part(self, rows: Array) -> _Asked:
         """Those about some rows: copies."""

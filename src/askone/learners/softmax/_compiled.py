@@ -83,9 +83,10 @@ def scores(phi: Array, W: Array) -> Array:
 @jit
 def chances(members: Array, cell: Array) -> Array:
     """Return P(cell) at every member and temperature."""
-    out = np.empty(members.shape[:2])
-    for k in range(out.shape[0]):
-        for t in range(out.shape[1]):
+    K, T, _ = members.shape
+    out = np.empty((K, T))
+    for k in range(K):
+        for t in range(T):
             out[k, t] = dot(members[k, t], cell)
     return out
 

@@ -18,6 +18,7 @@ sets tell all classes apart.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, final
@@ -32,7 +33,7 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.classes import FiniteSpace
-from askone.learners.abilities import AsksMany, Forecasts, HasProbabilities, Streams
+from askone.learners.abilities import AsksMany, HasProbabilities, StreamsForecasts
 from askone.learners.base import as_uniform, of_family
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.softmax import _compiled
@@ -86,7 +87,7 @@ class LikelihoodState:
 @final
 @dataclass(frozen=True, eq=False)
 class SetLikelihoodLearner(
-    HasProbabilities[LikelihoodState], Forecasts[LikelihoodState], AsksMany[LikelihoodState], Streams[LikelihoodState]
+    HasProbabilities[LikelihoodState], AsksMany[LikelihoodState], StreamsForecasts[LikelihoodState]
 ):
     """Softmax regression from one bit per row, with nothing to tune.
 
@@ -216,22 +217,35 @@ class SetLikelihoodLearner(
         """See ``Forecasts.learnt_and_said``: the features and scores of the row are computed once."""
         cell = self._cell(question, question.accept(answer))
         seen = self._seen(state, self.features(as_row(x, self.columns))[0])
-        said = self.flip + (1.0 - 2.0 * self.flip) * dot(self._mixture(state, seen), cell)
+        said = self._said(self._mixture(state, seen), cell)
         return said, self._learnt(_owned(state), seen, cell)
+
+    def _said(self, p: Array, cell: Array) -> float:
+        return float(self.flip + (1.0 - 2.0 * self.flip) * dot(p, cell))
 
     def stream(self, state: LikelihoodState, X: Array, task: StreamTask) -> LikelihoodState:
         """Return the same for many rows: features in blocks, one copy of the state."""
+        return self.stream_while(state, X, task, lambda *_: True)[1]
+
+    def stream_while(
+        self, state: LikelihoodState, X: Array, task: StreamTask, go_on: Callable[[int, float], bool]
+    ) -> tuple[int, LikelihoodState]:
+        """See ``StreamsForecasts.stream_while``."""
         state = _owned(state)
         for start in range(0, len(X), _BLOCK):
             Phi = self.features(np.ascontiguousarray(X[start : start + _BLOCK]))
             uniform = task.draw(task.first + start, len(Phi))
             for i, phi in enumerate(Phi):
                 seen = self._seen(state, phi)
-                question = self._ask(state, seen, uniform[i])
+                p = self._mixture(state, seen)
+                question = self._question(p, uniform[i], self.count(state))
                 answer = task.answer(start + i, question)
                 if answer is not None:
-                    state = self._learnt(state, seen, self._cell(question, question.accept(answer)))
-        return state
+                    cell = self._cell(question, question.accept(answer))
+                    state = self._learnt(state, seen, cell)
+                    if not go_on(start + i, self._said(p, cell)):
+                        return start + i + 1, state
+        return len(X), state
 
     def _cell(self, question: Question, answer: Answer) -> Array:
         """Return 1 for each class that the answer leaves."""

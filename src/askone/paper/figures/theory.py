@@ -131,8 +131,8 @@ class Bound(Run):
                 f"slowest: {rate:.2f} [{low:.2f}, {high:.2f}] (m = {worst}); "
                 f"with noise, m = 1: {noisy:.2f} [{nl:.2f}, {nh:.2f}]",
                 HOLDS if low <= -0.49 and nl <= -0.49 else FAILS,
-                "an upper bound, kept where an interval reaches -0.49: with smooth noise the risk is flat at its minimum "
-                "and the excess falls faster",
+                "an upper bound, kept where an interval reaches -0.49: with smooth noise the risk is flat at its "
+                "minimum and the excess falls faster",
             ),
             Claim(
                 "The excess risk grows with the number of outputs as m^(3/2)",

@@ -14,8 +14,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from askone.server._errors import ApiError
-from askone.server._responses import error_response
-from askone.server._routing import ROUTE
+from askone.server._routing import ROUTE, error_response
 from askone.server.config import ServerConfig
 from askone.server.ops.metrics import Metrics
 

@@ -13,7 +13,6 @@ from askone.server._requests import Join, Login, NewPassword, NewToken, NewUser,
 from askone.server._responses import (
     CampaignMembership,
     JoinResponse,
-    JsonResponse,
     MeResponse,
     NewTokenResponse,
     OkResponse,
@@ -21,6 +20,7 @@ from askone.server._responses import (
     UserResponse,
     UserSummary,
 )
+from askone.server._routing import JsonResponse
 from askone.server.security.passwords import valid_password
 from askone.server.security.tokens import csrf_token, digest, equal_secrets, issue_token, new_id
 from askone.store.accounts.accounts import Accounts

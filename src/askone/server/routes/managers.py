@@ -17,12 +17,12 @@ from askone.server._requests import CampaignChange, DashboardQuery, NewInvitatio
 from askone.server._responses import (
     ExclusionResponse,
     InvitationResponse,
-    JsonResponse,
     NewInvitationResponse,
     NewWebhookResponse,
     OkResponse,
     WebhookResponse,
 )
+from askone.server._routing import JsonResponse
 from askone.server.routes.accounts import memberships
 from askone.server.security.tokens import digest, new_id, new_secret
 

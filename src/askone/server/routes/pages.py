@@ -15,8 +15,7 @@ from starlette.responses import Response
 
 from askone.server._context import RequestContext
 from askone.server._errors import not_found
-from askone.server._responses import error_response
-from askone.server._routing import ROUTE
+from askone.server._routing import ROUTE, error_response
 
 PAGE = Path(__file__).parent.parent / "web"
 TYPES = {

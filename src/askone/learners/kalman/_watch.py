@@ -1,0 +1,111 @@
+"""Whether the concept that a bank has learnt is still so: two young filters forecast beside it, and the rows are kept.
+
+Questions are asked where yes and no are equally likely, so that no answer surprises; but after a change a filter that
+knows little is soon right where the bank is wrong.  Two filters begin anew again and again, one after ``SHORT`` answers
+and one after eight times as many, as the best filter of the bank began.  With l the log evidence,
+
+    lead = (l_young - l_young at its start) - (max l_bank - max l_bank at the same time)
+
+is the log-likelihood ratio of the two.  When it is h = 4 + log(2 n) or so above its least value so far, with n answers
+that the bank knows, the concept has changed, and it did so when it was least: the bank begins anew from the answers
+since.  If the bank is right about itself this happens, where nothing changes, at most once in exp(h) answers (Lorden's
+bound for CUSUM), that is at least 50 times as many as it knows.  If the rows since then are other rows than before, as
+in a sorted table, what was learnt of those may still be so, and it is no change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from askone._common.types import Array
+from askone.learners.kalman._bank import Bank
+from askone.learners.models.kernel_expansion import Buffer
+from askone.learners.row_shift import RowMoments
+
+SHORT, _TIMES = 128, 8
+_ALARM, _DOUBLING = 4.0, 0.7  # nats, and those that each doubling of the answers adds
+_KEPT = 1 << 20  # numbers of rows that are kept, at most
+_TOLD = 4  # numbers of an answer beside the row
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """Two young filters; for each max l_bank at its start, its least lead, and answers kept by then (2 x 3).
+
+    ``kept`` has ``count`` answers: the row, the threshold, 1 for yes, the variance of what else it depends on, and the
+    upper end (of a range); ``rows`` are the moments of the rows before.
+    """
+
+    young: Bank
+    marks: Array
+    count: int
+    kept: Buffer
+    rows: RowMoments
+
+    @classmethod
+    def begun(cls, young: Bank, evidence: float, rows: RowMoments) -> Watch:
+        """Return a watch that begins now."""
+        return cls(young, np.array([[evidence, 0.0, 0.0]] * 2), 0, Buffer(len(rows.mean) + _TOLD), rows)
+
+    def heard(self, young: Bank, X: Array, thresholds: Array, answers: Array, extra: float, upper: float) -> Watch:
+        """Return the same after some answers."""
+        rest = np.full((len(X), 2), (extra, upper))
+        rows = np.column_stack([X, thresholds, answers, rest])
+        return replace(self, young=young, count=self.count + len(X), kept=self.kept.extended(self.count, rows))
+
+    def judged(self, evidence: float, known: int) -> tuple[Watch, int | None]:
+        """Return the same with the leads of now, and after how many of the answers the concept changed, if it did."""
+        marks, alarm = self.marks.copy(), _ALARM + _DOUBLING * known.bit_length()
+        for i in range(2):
+            lead, place = self.young.evidence[i] - (evidence - marks[i, 0]), int(marks[i, 2])
+            found = lead - marks[i, 1] > alarm
+            if found and not self._others(place):
+                return self, place
+            if found or lead < marks[i, 1]:
+                marks[i, 1:] = lead, self.count
+        return replace(self, marks=marks), None
+
+    def renewed(self, young: Bank, evidence: float) -> Watch:
+        """Return the same with another first filter, which begins now; if it is time, with another second one, too."""
+        columns = len(self.rows.mean)
+        if self.count >= SHORT * max(1, min(_TIMES, _KEPT // (columns * SHORT))):
+            return Watch.begun(young.joined(young), evidence, self._met(self.count))
+        marks = self.marks.copy()
+        marks[0] = evidence, 0.0, self.count
+        return replace(self, young=young.joined(self.young.taken(np.array([1]))), marks=marks)
+
+    def since(self, place: int) -> tuple[Array, Array]:
+        """Return the rows from a place on, and what was told of them."""
+        kept = self.kept.view(self.count)[place:]
+        return np.ascontiguousarray(kept[:, :-_TOLD]), kept[:, -_TOLD:]
+
+    def _met(self, place: int) -> RowMoments:
+        """Return the moments of all rows until a place."""
+        return self.rows.met(self.kept.view(place)[:, :-_TOLD])
+
+    def _others(self, place: int) -> bool:
+        """Return whether the rows from a place on are other rows than those before."""
+        return self._met(place).differ(RowMoments.none(len(self.rows.mean)).met(self.since(place)[0]))
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Return all as arrays."""
+        counts = np.array([self.young.count, self.rows.count])
+        rows = np.array([self.rows.mean, self.rows.squares])
+        return {
+            "marks": self.marks,
+            "kept": self.kept.view(self.count).copy(),
+            "counts": counts,
+            "rows": rows,
+        } | self.young.arrays()
+
+    @classmethod
+    def from_arrays(cls, kind: type[Bank], arrays: dict[str, Array]) -> Watch:
+        """Return the watch of ``to_arrays``."""
+        kept, (count, rows) = arrays["kept"], arrays["counts"].tolist()
+        young = kind(count, **{name: arrays[name] for name in kind.parts})
+        buffer = Buffer(kept.shape[1]).extended(0, kept)
+        return cls(young, arrays["marks"], len(kept), buffer, RowMoments(rows, *arrays["rows"]))

@@ -1,0 +1,99 @@
+"""Young filters beside a bank: a change is found, from the answers since, and the state stays a fold."""
+
+import numpy as np
+import pytest
+
+from askone import OneBitRegressor, Oracle, Real
+from askone.features.maps import Nystroem
+from askone.learners.kalman import _watch
+from askone.learners.kalman.regressor import FilterLearner
+from askone.session.simulation import simulate
+
+RULES = {"turned": lambda f: -f, "shifted": lambda f: f + 0.5}
+ROWS = np.linspace(-1, 1, 200)[:, None]
+
+
+def rule(X):
+    return np.sin(3 * X[:, 0])
+
+
+def labels(X, noise, seed, change=None, at=0):
+    y = rule(X)
+    if change is not None:
+        y = np.concatenate([y[:at], RULES[change](y[at:])])
+    return y + noise * np.random.default_rng(seed + 50).standard_normal(len(X))
+
+
+def rows(n, seed):
+    return np.random.default_rng(seed).uniform(-1, 1, size=(n, 1))
+
+
+def learner(diagonal=False, outputs=1):
+    maps = tuple(Nystroem.from_rows(ROWS, 20, "gaussian", width) for width in (0.3, 0.8))
+    return FilterLearner(Real([-2] * outputs, 2), maps, diagonal=diagonal)
+
+
+def answers_known(state):
+    return [bank.count for bank in state.banks]
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.5])
+@pytest.mark.parametrize("change", RULES)
+def test_after_a_change_a_bank_is_as_one_that_was_started_then(change, noise):
+    """Within 1.3 times of it on as many answers as before, mean over seeds."""
+    bank, before, errors = learner(), 1500, {"found": [], "fresh": []}
+    for seed in range(4):
+        X = rows(2 * before, seed)
+        y = labels(X, noise, seed, change, before)[:, None]
+        for name, start in (("found", 0), ("fresh", before)):
+            state = simulate(bank, X[start:], Oracle(y[start:]), at=[], seed=seed).state
+            errors[name].append(np.abs(bank.predict(state, ROWS)[:, 0] - RULES[change](rule(ROWS))).mean())
+    assert np.mean(errors["found"]) < 1.3 * np.mean(errors["fresh"])
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_it_is_a_fold_through_a_change(diagonal):
+    """In blocks, answer by answer, and by way of arrays: the same bits before and after the bank begins anew."""
+    bank, X = learner(diagonal), rows(900, 0)
+    y = labels(X, 0.1, 0, "turned", 600)[:, None]
+    run = simulate(bank, X, Oracle(y), keep=True, at=[])
+    assert answers_known(run.state)[0] < 330
+    state, asked = (
+        bank.init(),
+        [one for block in run.blocks for one in zip(block.thresholds, block.answers, strict=True)],
+    )
+    for i, (x, (threshold, bit)) in enumerate(zip(X, asked, strict=True)):
+        question = bank.ask(state, x, np.empty(0))
+        assert question.threshold == threshold
+        state = bank.tell(state, x, question, bool(bit))
+        if i % 50 == 0:
+            state = bank.from_arrays(bank.to_arrays(state))
+    assert answers_known(state) == answers_known(run.state)
+    assert np.array_equal(bank.predict(state, ROWS), bank.predict(run.state, ROWS))
+
+
+def test_each_output_forgets_by_itself():
+    bank, X = learner(outputs=2), rows(3000, 1)
+    y = np.column_stack([labels(X, 0.1, 1, "turned", 1500), labels(X, 0.1, 2)])
+    first, second = answers_known(simulate(bank, X, Oracle(y), at=[]).state)
+    assert first < 1000
+    assert second > 1300
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.5])
+def test_nothing_is_forgotten_where_nothing_changes(noise):
+    """Nor where the rows come sorted: what was learnt of the others is still so."""
+    for seed, order in enumerate((None, 0)):
+        X = rows(6000, seed)
+        X = X if order is None else np.sort(X, axis=0)
+        state = simulate(learner(), X, Oracle(labels(X, noise, seed)[:, None]), at=[]).state
+        assert answers_known(state) == [6000]
+
+
+def test_few_rows_are_kept_of_wide_tables():
+    X = np.random.default_rng(0).normal(size=(300, 3000))
+    model = OneBitRegressor(-9, 9, random_state=0).start(X[:50])
+    for x in X:
+        model.tell(model.ask(x), bool(x[0] > 0))
+    (watch,) = model.stream_.state.watches
+    assert watch.count < 2 * _watch.SHORT
