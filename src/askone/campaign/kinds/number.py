@@ -189,7 +189,7 @@ class Numbers(Kind):
         if space is None or space.m > 1:
             return None
         f = min(max(float(learner.predict(state, x[None])[0, 0]), space.lows[0]), space.highs[0])
-        above = laplace(f, usual_error(space, plan.scores))
+        above = laplace(f, usual_error(space, plan))
         if able(learner, Forecasts):
             above = _foretold(learner, state, x, space)
         return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state))
@@ -201,7 +201,7 @@ class Numbers(Kind):
         space = _known_range(learner, state)
         if space is None or space.m > 1:
             return None
-        low, high, error = space.lows[0], space.highs[0], usual_error(space, plan.scores)
+        low, high, error = space.lows[0], space.highs[0], usual_error(space, plan)
         f = min(max(float(learner.predict(state, x[None])[0, 0]), low), high)
         edge = _EDGE * (high - low)
         places = max(f - _FAR * error, low + edge), min(f + _FAR * error, high - edge)
