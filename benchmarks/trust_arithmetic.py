@@ -47,8 +47,8 @@ def section(quick: bool) -> str:
     lines = [
         "## One arithmetic",
         "",
-        "Claim: questions and states are the same bit for bit on every processor and for every size of block.  Each "
-        f"of {len(first)} learners was asked and told row by row, and streamed whole and in blocks of 1, 5 and 30 rows.",
+        "Claim: questions and states are the same bit for bit on every processor, for every size of block.  Each "
+        f"of {len(first)} learners was asked and told row by row, and streamed whole and in blocks of 1 to 30 rows.",
         "",
         "| processor | learners with the same hashes | the same in blocks |",
         "|---|---|---|",
