@@ -67,15 +67,16 @@ def lately(error, f=37.3):
 @pytest.mark.parametrize("error", [0.3, 2.0, 9.0])
 @pytest.mark.parametrize("sides", [1, 2])
 def test_the_error_of_late_is_found_from_exams_whatever_their_windows(error, sides):
-    random, space = np.random.default_rng(2), Real(0, 100)
-    far, slips = random.exponential(size=64) * error * 3, random.random(64) < 0.05
-    outside = (random.random(64) < np.exp(-far / error) * sides / 2) != slips
-    sat = [
-        Sat(Between(50 - d, 50 + d) if sides == 2 else HalfSpace((1.0,), 50 + d), 50.0, bool(out) == (sides == 1))
-        for d, out in zip(far.tolist(), outside, strict=True)
-    ]
-    # Sixty-four bits tell a scale to some 20 %, with half the sides to some 30 %.
-    assert usual_error(space, ExamPlan(sat, 0.05)) == pytest.approx(error, rel=0.75)
+    random, space, found = np.random.default_rng(2), Real(0, 100), []
+    for _ in range(25):
+        far, slips = random.exponential(size=64) * error * 3, random.random(64) < 0.05
+        outside = (random.random(64) < np.exp(-far / error) * sides / 2) != slips
+        sat = [
+            Sat(Between(50 - d, 50 + d) if sides == 2 else HalfSpace((1.0,), 50 + d), 50.0, bool(out) == (sides == 1))
+            for d, out in zip(far.tolist(), outside, strict=True)
+        ]
+        found.append(usual_error(space, ExamPlan(sat, 0.05)))
+    assert np.median(found) == pytest.approx(error, rel=0.3)
     assert usual_error(space, ExamPlan()) == pytest.approx(5.0, rel=0.15)
 
 
