@@ -184,7 +184,9 @@ def check_the_basis(model, record):
     if "basis" not in record:
         return
     cost = np.array(model.get_params()["cost"], dtype=float)
-    assert np.allclose(decomposition.svd(cost - cost.mean(axis=0))[2], record["basis"])
+    _, sizes, basis = decomposition.svd(cost - cost.mean(axis=0))
+    rank = int((sizes > 1e-9 * sizes[0]).sum())  # what lies beyond is multiplied by 0
+    assert np.allclose(basis[:rank], np.array(record["basis"])[:rank])
 
 
 def test_every_saved_model_is_here():

@@ -31,6 +31,7 @@ def error(model, X, y):
     return float(np.abs(model.predict(X) - y).mean() / y.std())
 
 
+@pytest.mark.filterwarnings("ignore::askone.SortedRowsWarning")
 def test_weather_in_file_order(weather):
     X, y = weather
     train, test = slice(0, 70_000), slice(70_000, None)
@@ -43,6 +44,7 @@ def test_weather_in_file_order(weather):
     assert error(passive, X[test], y[test]) > error(model, X[test], y[test])
 
 
+@pytest.mark.filterwarnings("ignore::askone.SortedRowsWarning")
 def test_weather_without_a_range(weather):
     X, y = weather
     model = askone.OneBitRegressor(random_state=0).fit(X[:70_000], y[:70_000])

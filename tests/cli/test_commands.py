@@ -304,7 +304,15 @@ def test_a_stop_is_clean(command, capsys, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("askone.cli.main.run_campaigns", stop)
-    needed = {"simulate": ["f"], "export": ["c"], "replay": ["c"], "backup": ["c"], "restore": ["f"], "users": ["list"]}
+    needed = {
+        "simulate": ["f"],
+        "estimate": ["c", "mean"],
+        "export": ["c"],
+        "replay": ["c"],
+        "backup": ["c"],
+        "restore": ["f"],
+        "users": ["list"],
+    }
     assert main([command, *needed.get(command, [])]) == 130
     assert capsys.readouterr().err == "askone: stopped\n"
 

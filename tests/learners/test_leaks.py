@@ -94,6 +94,7 @@ def test_the_state_is_a_fold_of_bits(learner):
     assert same_arrays(learner, fold(learner, rows, log), state)
 
 
+@pytest.mark.filterwarnings("ignore::askone.LabelRangeWarning")
 @pytest.mark.parametrize(
     "options", [{"low": -2, "high": 2}, {}, {"low": -2, "high": 2, "learner": SGD(loss="squared")}], ids=str
 )

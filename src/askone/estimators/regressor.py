@@ -211,7 +211,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
 
     def _look_at(self, y: Any, space: Space) -> None:
         if self._ranged() and not isinstance(y, Oracle):
-            warn_of_labels(np.asarray(y, dtype=np.float64).reshape(len(y), -1), cast(Real, space))
+            labels = np.asarray(y, dtype=np.float64)
+            warn_of_labels(labels.reshape(len(labels), -1), cast(Real, space))
 
     def _extras(self) -> dict[str, Any]:
         return {"flat": self.__dict__.get("flat_", True)}

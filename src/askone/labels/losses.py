@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from askone._common import arithmetic, compiled
 else:
-    arithmetic, compiled = (lazy_import(f"askone._common.{name}") for name in ("arithmetic", "compiled"))
+    arithmetic = lazy_import("askone._common.arithmetic")
+    compiled = lazy_import("askone._common.compiled")
     special = lazy_import("scipy.special")
 
 MEDIAN, SQUARED, QUANTILE, HUBER, LOGCOSH = range(5)

@@ -10,21 +10,21 @@ from typing import Any
 from askone._common.atomic_write import write_text
 from askone.errors import InvalidFile
 
-BEGIN, END = "<!-- verdicts:begin -->", "<!-- verdicts:end -->"
+START_MARK, END_MARK = "<!-- verdicts:begin -->", "<!-- verdicts:end -->"
 _HEAD = ("| run | claim | measured | verdict | note | made |", "|---|---|---|---|---|---|")
 
 
 def write_page(names: Sequence[str], out: Path, page: Path) -> list[str]:
     """Put the verdicts of all full runs in ``out`` into a page, between its markers; return the runs put in."""
     text = page.read_text(encoding="utf-8")
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise InvalidFile(f"{page} must have {BEGIN} and {END}, once each")
+    if text.count(START_MARK) != 1 or text.count(END_MARK) != 1:
+        raise InvalidFile(f"{page} must have {START_MARK} and {END_MARK}, once each")
     files = {name: out / "numbers" / f"{name}.json" for name in names}
     records = {name: json.loads(path.read_text("utf-8")) for name, path in files.items() if path.is_file()}
     full = {name: record for name, record in records.items() if not record["provenance"]["quick"]}
-    before, rest = text.split(BEGIN)
-    kept, after = rest.split(END)
-    write_text(page, f"{before}{BEGIN}\n{verdicts(names, full, kept)}\n{END}{after}")
+    before, rest = text.split(START_MARK)
+    kept, after = rest.split(END_MARK)
+    write_text(page, f"{before}{START_MARK}\n{verdicts(names, full, kept)}\n{END_MARK}{after}")
     return list(full)
 
 
