@@ -79,7 +79,11 @@ def section(quick: bool) -> str:
         stuck.append(f"| {t:,} | {each.mean():.3f} | {each.max():.3f} | {np.count_nonzero(each > 0.2)} of {many} |")
     loud = ["| noise | answers | default | SGD | ratio |", "|---|---|---|---|---|"]
     far = (100,) if quick else (300, 1000, 4000)
-    laws = (("normal, 1", partial(normal, 1.0)), ("normal, 2", partial(normal, 2.0)), ("Cauchy, 2", partial(cauchy, 2.0)))
+    laws = (
+        ("normal, 1", partial(normal, 1.0)),
+        ("normal, 2", partial(normal, 2.0)),
+        ("Cauchy, 2", partial(cauchy, 2.0)),
+    )
     for name, noise in (*laws, ("normal, 5", partial(normal, 5.0))):
         ours, theirs = (runs(few, quick, noise, far, learner=one).mean(axis=0) for one in (Filters(), SGD()))
         for t, a, b in zip(far, ours, theirs, strict=True):
@@ -88,9 +92,9 @@ def section(quick: bool) -> str:
         [
             "## Numbers: answers that err, two peaks, much noise",
             "",
-            "The default learner on a sine in a range of ±1.5; errors are mean distances to the true median. Claimed: after",
-            f"thirty answers with yes and no mixed up, then right ones, it is within 1.5 times of never so at 1,500 ({few} runs,",
-            "normal noise .1):",
+            "The default learner on a sine in a range of ±1.5; errors are mean distances to the true median. Claimed:",
+            "after thirty answers with yes and no mixed up, then right ones, it is within 1.5 times of never so",
+            f"at 1,500 ({few} runs, normal noise .1):",
             "",
             *lines,
             "",
