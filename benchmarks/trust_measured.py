@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor
-from askone.campaign.engine.measurement import Scored, corrected, curve, reached
+from askone.campaign.engine.measurement import Scored, curve, reached
 from askone.campaign.engine.slips import Evidence, slip_rate
-from askone.campaign.kinds.base import ExamPlan, Kind
+from askone.campaign.kinds.base import ExamPlan, Kind, Sat
 from askone.campaign.kinds.classes import ClassNames
 from askone.campaign.kinds.number import Numbers
 from askone.campaign.kinds.order import Items
-from askone.learners.abilities import Forecasts, able
+from askone.learners.abilities import Forecasts, TakesRanges, able
+from askone.questions.between import Between
 
 KINDS, ORDERS, SLIPS = ("numbers", "classes", "orders"), ("shuffled", "sorted", "drifting"), (0.0, 0.05, 0.15)
 ROWS, ANSWERS, EXAMS, CHECKS, GOLD = 600, 400, 0.4, 0.2, 0.05
@@ -85,6 +86,7 @@ def campaign(kind: str, order: str, slip: float, learner: str, gold: bool, seed:
     random = np.random.default_rng([seed, 1])
     scores: list[Scored] = []
     truth: list[float] = []
+    lately: list[Sat] = []
     checks: list[tuple[float, bool]] = []
     known = wrong = 0
     examined = random.permutation(ROWS)[:250].tolist()
@@ -97,7 +99,7 @@ def campaign(kind: str, order: str, slip: float, learner: str, gold: bool, seed:
             known, wrong = known + 1, wrong + (random.random() < slip)
         if exam:
             rate = slip_rate(Evidence(known, wrong), checks).rate
-            plan = ExamPlan([corrected(one.score, one.other, rate) for one in scores[-64:]], rate)
+            plan = ExamPlan(lately[-64:], rate)
         if exam and not gold and random.random() < CHECKS:
             check = settings.sure_question(L, state, x, uniform, plan)
             if check is not None:
@@ -109,8 +111,9 @@ def campaign(kind: str, order: str, slip: float, learner: str, gold: bool, seed:
             bounds = found.most, found.most if found.heaviest is None else found.heaviest
             scores.append(Scored(n, found.score[bit], found.score[not bit], *bounds))
             truth.append(errors(L, state))
+            lately.append(Sat(found.question, found.predicted, bit))
             question = found.question
-            if not able(L, Forecasts) or question.kind == "between":
+            if not able(L, TakesRanges if isinstance(question, Between) else Forecasts):
                 continue
         else:
             question = L.ask(state, x, random.random(L.width))

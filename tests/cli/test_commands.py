@@ -47,6 +47,23 @@ def answered(count=12, name="bikes"):
         return [one["prediction"] for one in campaign.predictions(range(40))]
 
 
+def test_estimates_of_the_whole_table(here, capsys):
+    make("--name", "bikes", "--set", "ask.exams=mean", "--set", "ask.exam_share=0.9")
+    answered(38)
+    ask("estimate", "bikes", "mean", "--by", "colour")
+    out = capsys.readouterr().out
+    assert re.search(r"red.* to .* to ", out)
+    assert re.search(r"blue.* to .* to ", out)
+    ask("estimate", "bikes", "share above 1000")
+    assert "all rows" in capsys.readouterr().out
+    for arguments, message in (
+        (("average",), "what must be 'mean'"),
+        (("mean", "--by", "weight"), "by must be one of"),
+    ):
+        ask("estimate", "bikes", *arguments, status=2)
+        assert message in capsys.readouterr().err
+
+
 # -- making ---------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,8 @@ prints them as JSON.  Each learner is asked and told row by row, then streamed w
 was streamed is told again one answer at a time: one log has one state.
 """
 
+# ruff: noqa: E402
+
 import hashlib
 import json
 import sys
@@ -25,13 +27,14 @@ np.linalg.eigh = lambda A: (lambda s: (s[1][::-1], s[2][::-1].T))(decomposition.
 from askone.features.maps import Intercept, Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.labels.classes import Classes
-from askone.labels.losses import LOSSES, SURROGATES, Squared
+from askone.labels.losses import LOSSES, Squared
 from askone.labels.number import Real
 from askone.learners import gradients
 from askone.learners.contest import Contest
+from askone.learners.forgetting import Forgetting
 from askone.learners.gradients.half_space import FullGradient, pair
 from askone.learners.gradients.ranking import RANK_LOSSES, RANK_PAIRS, rank_strategy
-from askone.learners.gradients.subset import SET_PAIRS, Designed, set_strategy
+from askone.learners.gradients.subset import Designed
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.paper.ellipsoid import EllipsoidLearner
@@ -43,13 +46,15 @@ from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.learners.step_rules import AVERAGES, STEP_RULES
 from askone.learners.thurstone.ranker import ThurstoneLearner, default_bank
-from askone.questions.half_space import HalfSpace
 from learner_samples import BY_GRADIENTS, BY_LIKELIHOOD, NAMES, REPEATED
 from samples import models, small_labels, small_rows
 
 ITEMS = ("tea", "coffee", "milk", "water")
 MODELS = models()
-MAPS = (Linear(Scaler.from_rows(small_rows())), *(Nystroem.from_rows(small_rows(), 20, bandwidth=b) for b in (0.5, 2.0)))
+MAPS = (
+    Linear(Scaler.from_rows(small_rows())),
+    *(Nystroem.from_rows(small_rows(), 20, bandwidth=b) for b in (0.5, 2.0)),
+)
 WIDE = np.random.default_rng(5).normal(size=(240, 14))
 
 
@@ -67,13 +72,22 @@ def learners():
     for name in ("classes", "small sets", "attributes", "costs", "flips", "fourier"):
         yield f"classes: {name}", BY_LIKELIHOOD[name], 200
     yield "contest", Contest(tuple(SetLikelihoodLearner(Classes(NAMES), one) for one in MAPS), first=32, last=128), 160
+    yield "forgetting", Forgetting(SetLikelihoodLearner(Classes(NAMES), MAPS[1]), alarm=1.01, odds=2.0), 160
     drinks = Ranking(ITEMS, embedding="items")
     yield "order", ThurstoneLearner(drinks, (default_bank(Intercept(2)), default_bank(MAPS[0]))), 120
-    yield "order, by items", ThurstoneLearner(Ranking(tuple("abcdefghijkl"), embedding="items"), (default_bank(MAPS[1]),)), 60
+    yield (
+        "order, by items",
+        ThurstoneLearner(Ranking(tuple("abcdefghijkl"), embedding="items"), (default_bank(MAPS[1]),)),
+        60,
+    )
     for loss in LOSSES:
         yield f"sgd: {loss}", SGDLearner(real, MODELS["linear"], pair(LOSSES[loss](), "active", 1)), 60
     for rule in STEP_RULES:
-        yield f"sgd: {rule}", SGDLearner(two, MODELS["fourier"], step=STEP_RULES[rule](**({"horizon": 60} if rule == "theorem" else {}))), 60
+        yield (
+            f"sgd: {rule}",
+            SGDLearner(two, MODELS["fourier"], step=STEP_RULES[rule](**({"horizon": 60} if rule == "theorem" else {}))),
+            60,
+        )
     for average in AVERAGES:
         yield f"sgd: average {average}", SGDLearner(real, MODELS["kernel"], average=AVERAGES[average]()), 60
     yield "sgd: ridge", SGDLearner(real, MODELS["laplacian"], ridge=0.5), 60

@@ -340,6 +340,7 @@ class Managed:
         site.on("DELETE", c, lambda call: Reply(204))
         site.on("GET", f"{c}/dashboard", self.dashboard)
         site.on("GET", f"{c}/predictions", self.predictions)
+        site.on("GET", f"{c}/estimate", self.estimate)
         site.on("GET", f"{c}/people", lambda call: self.people)
         site.on("POST", f"{c}/people/([^/]+)/(exclude|include)", self.exclude)
         site.on("GET", f"{c}/invitations", lambda call: self.invitations)
@@ -375,6 +376,16 @@ class Managed:
 
     def predictions(self, call: Call) -> Any:
         return predictions(self.kind, [key for one in call.query.get("keys", []) for key in one.split(",")], self.t)
+
+    def estimate(self, call: Call) -> Any:
+        what, by = call.query["what"][0], call.query.get("by", [None])[0]
+        if by not in (None, "district"):
+            return refused(422, "invalid_argument", f"by must be one of the columns district, got {by!r}", "by")
+        ends = {"value": 0.61, "low": 0.58, "high": 0.64, "always_low": 0.56, "always_high": 0.66}
+        known = {**ends, "bits": 212, "rows": 3000, "model": 0.63, "labels": 402.7}
+        unknown = {**dict.fromkeys(ends), "value": 0.6, "bits": 3, "rows": 40, "model": 0.6, "labels": None}
+        groups = {"": known} if by is None else {self.t("Altona"): known, self.t("Veddel"): unknown}
+        return {"what": what, "by": by, "estimates": [{"group": name, **one} for name, one in groups.items()]}
 
     def dashboard(self, call: Call) -> Any:
         column = call.query.get("column", [""])[0]

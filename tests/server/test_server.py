@@ -297,6 +297,12 @@ def test_watching(alone):
     told = ok(other.get(f"{PRICES}/predictions?first=3"))
     assert [one["key"] for one in told] == ["r0", "r1", "r2"]
     assert len(ok(other.get(f"{PRICES}/predictions?first=1000&after=27"))) == 2
+    whole = ok(other.get(f"{PRICES}/estimate?what=mean"))
+    assert (whole["what"], whole["by"], [one["rows"] for one in whole["estimates"]]) == ("mean", None, [30])
+    groups = ok(other.get(f"{PRICES}/estimate?what=share above 50&by=colour"))["estimates"]
+    assert sum(one["rows"] for one in groups) == 30
+    for query in ("what=average", "what=mean&by=weight", "by=colour"):
+        assert code(other.get(f"{PRICES}/estimate?{query}"), 422) in ("invalid", "invalid_argument")
 
 
 def test_everything_can_be_taken_away_and_brought_back(alone, tmp_path):

@@ -211,12 +211,16 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             self._simulate(X, y)
         return self
 
+    def _look_at(self, y: Any, space: Space) -> None:
+        """Warn of labels that cannot be learnt."""
+
     def _simulate(self, X: ArrayLike, y: Any) -> None:
         rows, oracle, space = self._hidden(X, y)
         stream = self._begin(rows, space, len(rows), keep=self.keep_log is True)
         left = None if stream.budget is None else stream.budget.left
         if left == 0:
             raise BudgetSpent("the budget holds no question for fit")
+        self._look_at(y, space)
         # A learner that is patient stays with a row until it is known, at no matter how many questions.
         most = left if is_patient(stream.learner) else left or len(rows)
         rule = row_selection.as_rule(self.select)

@@ -209,9 +209,11 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
             again = bool(self.resample) or self._choice().several
             rows, labels = self._validated(X, y, multi_output=True, y_numeric=True)
             oracle, self.flat_ = Oracle(labels, resample=again), labels.ndim == 1
-            if self._ranged():
-                warn_of_labels(labels.reshape(len(labels), -1), self._space_of(oracle.outputs))
         return rows, oracle, self._space_of(oracle.outputs)
+
+    def _look_at(self, y: Any, space: Space) -> None:
+        if self._ranged() and not isinstance(y, Oracle):
+            warn_of_labels(np.asarray(y, dtype=np.float64).reshape(len(y), -1), cast(Real, space))
 
     def _extras(self) -> dict[str, Any]:
         return {"flat": self.__dict__.get("flat_", True)}

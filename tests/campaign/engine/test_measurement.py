@@ -9,7 +9,7 @@ from askone import OneBitClassifier, OneBitRanker, OneBitRegressor
 from askone.campaign.engine import measurement
 from askone.campaign.engine.measurement import Measured, Scored, continued, corrected, curve
 from askone.campaign.engine.slips import Slips
-from askone.campaign.kinds.base import ExamPlan
+from askone.campaign.kinds.base import ExamPlan, Sat
 from askone.campaign.kinds.classes import ClassNames
 from askone.campaign.kinds.number import Numbers
 from askone.campaign.kinds.number_exam import Piece, drawn, laplace, number_exam, usual_error
@@ -58,15 +58,37 @@ def test_the_mean_score_is_the_error_up_to_the_window_whatever_the_model_says_an
         assert mean_score(pieces, label, slip, known=0.5) == pytest.approx(min(label, 7.0), abs=1e-9)
 
 
+def lately(error, f=37.3):
+    """Exams of late that speak for an error: as many said "outside" at each distance as would."""
+    far = [4 * error * (j + 0.5) / 8 for j in range(8)]
+    return [Sat(Between(f - d, f + d), f, (k + 0.5) / 8 > np.exp(-d / error)) for d in far for k in range(8)]
+
+
+@pytest.mark.parametrize("error", [0.3, 2.0, 9.0])
+@pytest.mark.parametrize("sides", [1, 2])
+def test_the_error_of_late_is_found_from_exams_whatever_their_windows(error, sides):
+    random, space, found = np.random.default_rng(2), Real(0, 100), []
+    for _ in range(25):
+        far, slips = random.exponential(size=64) * error * 3, random.random(64) < 0.05
+        outside = (random.random(64) < np.exp(-far / error) * sides / 2) != slips
+        sat = [
+            Sat(Between(50 - d, 50 + d) if sides == 2 else HalfSpace((1.0,), 50 + d), 50.0, bool(out) == (sides == 1))
+            for d, out in zip(far.tolist(), outside, strict=True)
+        ]
+        found.append(usual_error(space, ExamPlan(sat, 0.05)))
+    assert np.median(found) == pytest.approx(error, rel=0.3)
+    assert usual_error(space, ExamPlan()) == pytest.approx(5.0, rel=0.15)
+
+
 GRID = ((np.arange(800) + 0.5) / 800).tolist()
 
 
 @pytest.mark.parametrize(("words", "aim"), [("", "error"), ("More than {threshold}?", "error"), ("", "mean")])
-@pytest.mark.parametrize("scores", [(), (0.01,) * 64, (80.0,) * 64])
+@pytest.mark.parametrize("late", [None, 0.3, 20.0])
 @pytest.mark.parametrize("y", [0.0, 12.0, 50.0, 55.5, 99.0, 100.0])
-def test_the_mean_score_of_questions_about_numbers_is_the_absolute_error(y, scores, words, aim):
-    f, space, plan = 37.3, Real(0, 100, wording=words), ExamPlan(scores, 0.03, aim)
-    error = usual_error(space, scores)
+def test_the_mean_score_of_questions_about_numbers_is_the_absolute_error(y, late, words, aim):
+    f, space, plan = 37.3, Real(0, 100, wording=words), ExamPlan(lately(late) if late else (), 0.03, aim)
+    error = usual_error(space, plan)
     found = [number_exam(space, f, laplace(f, error), plan, u, 10) for u in GRID]
     # Quadrature of a bounded function with two jumps: the error is at most a few cells of the largest weight.
     cells = 3 * found[0].heaviest / len(GRID)
@@ -85,7 +107,7 @@ def test_the_mean_score_of_questions_about_numbers_is_the_absolute_error(y, scor
 def test_ends_are_within_the_range_rounded_and_never_alike():
     rows = np.random.default_rng(0).normal(size=(40, 2))
     learner, state = taught(OneBitRegressor(0, 100, decimals=0, random_state=0), rows, 97.0, 30)
-    plan = ExamPlan((0.2,) * 64, 0.03)
+    plan = ExamPlan(lately(0.5), 0.03)
     kinds = set()
     for u in np.linspace(1e-9, 1 - 1e-9, 101):
         question = Numbers().exam(learner, state, rows[0], np.array([u, 0.5, 0.5]), plan).question
@@ -98,14 +120,14 @@ def test_ends_are_within_the_range_rounded_and_never_alike():
 def test_a_rounded_question_measures_the_distance_to_the_middle_of_what_it_cannot_tell_apart():
     space, f = Real(0, 100, decimals=0), 37.3
     for y in (36.7, 37.0, 38.0, 41.5):
-        found = [number_exam(space, f, laplace(f, 2.0), ExamPlan((2.0,) * 64), u, 0) for u in GRID]
+        found = [number_exam(space, f, laplace(f, 2.0), ExamPlan(lately(2.0)), u, 0) for u in GRID]
         mean, cells = np.mean([one.score[one.question.holds(y)] for one in found]), 3 * found[0].heaviest / len(GRID)
         assert mean == pytest.approx(abs(np.ceil(y) - 0.5 - f), abs=cells)
 
 
 def test_errors_up_to_twice_the_target_are_told_apart():
     space, f = Real(0, 100), 37.3
-    found = [number_exam(space, f, laplace(f, 1.0), ExamPlan((1.0,) * 64, target=15.0), u, 0) for u in GRID]
+    found = [number_exam(space, f, laplace(f, 1.0), ExamPlan(lately(1.0), target=15.0), u, 0) for u in GRID]
     mean, cells = np.mean([one.score[one.question.holds(f + 27.0)] for one in found]), 3 * found[0].heaviest / len(GRID)
     assert mean == pytest.approx(27.0, abs=cells)
 

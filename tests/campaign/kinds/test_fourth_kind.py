@@ -77,7 +77,7 @@ class Share(Kind):
 
     def exam(self, learner, state, x, uniform, plan=FIRST_EXAM):
         f = min(max(float(learner.predict(state, x[None])[0, 0]), 0.0), self.most)
-        above = laplace(f, usual_error(learner.space, plan.scores))
+        above = laplace(f, usual_error(learner.space, plan))
         return number_exam(learner.space, f, above, plan, float(uniform[0]), learner.count(state))
 
     @property

@@ -64,19 +64,20 @@ def test_it_is_a_fold_through_a_change(diagonal):
     )
     for i, (x, (threshold, bit)) in enumerate(zip(X, asked, strict=True)):
         question = bank.ask(state, x, np.empty(0))
-        assert question.threshold == pytest.approx(threshold, abs=1e-9)
+        assert question.threshold == threshold
         state = bank.tell(state, x, question, bool(bit))
         if i % 50 == 0:
             state = bank.from_arrays(bank.to_arrays(state))
     assert answers_known(state) == answers_known(run.state)
-    assert bank.predict(state, ROWS) == pytest.approx(bank.predict(run.state, ROWS), abs=1e-9)
+    assert np.array_equal(bank.predict(state, ROWS), bank.predict(run.state, ROWS))
 
 
 def test_each_output_forgets_by_itself():
     bank, X = learner(outputs=2), rows(3000, 1)
     y = np.column_stack([labels(X, 0.1, 1, "turned", 1500), labels(X, 0.1, 2)])
     first, second = answers_known(simulate(bank, X, Oracle(y), at=[]).state)
-    assert first < 1000 and 1300 < second
+    assert first < 1000
+    assert second > 1300
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1, 0.5])
@@ -90,10 +91,9 @@ def test_nothing_is_forgotten_where_nothing_changes(noise):
 
 
 def test_few_rows_are_kept_of_wide_tables():
-    assert _watch.Watch.begun
-    X = np.random.default_rng(0).normal(size=(700, 3000))
+    X = np.random.default_rng(0).normal(size=(300, 3000))
     model = OneBitRegressor(-9, 9, random_state=0).start(X[:50])
-    for x in X[:300]:
+    for x in X:
         model.tell(model.ask(x), bool(x[0] > 0))
     (watch,) = model.stream_.state.watches
     assert watch.count < 2 * _watch.SHORT

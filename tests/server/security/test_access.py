@@ -68,7 +68,7 @@ MATRIX = {
     f"GET {API}/campaigns": SIGNED_IN,
     **{f"{method} {C}": MANAGING for method in ("GET", "PATCH", "DELETE")},
     f"POST {C}/rows": MANAGING,
-    **{f"GET {C}/{what}": MANAGING for what in ("dashboard", "predictions", "people", "flags")},
+    **{f"GET {C}/{what}": MANAGING for what in ("dashboard", "predictions", "estimate", "people", "flags")},
     f"POST {C}/people/{{id}}/exclude": MANAGING,
     f"POST {C}/people/{{id}}/include": MANAGING,
     **{f"{method} {C}/{what}": MANAGING for method in ("GET", "POST") for what in ("invitations", "webhooks")},
@@ -162,6 +162,9 @@ class World:
     def picture(self, asked, person, number):
         asked.campaign = "digits"
 
+    def mean(self, asked, person, number):
+        asked.query = "?what=mean"
+
     def account(self, number):
         self.site.accounts.add_user(f"x{number}", f"somebody {number}", "annotator", QUICK.hash(PASSWORD))
         return f"x{number}"
@@ -242,6 +245,7 @@ FILLS = {
     f"POST {C}/leases/renew": World.leases,
     f"POST {C}/leases/release": World.leases,
     f"GET {C}/rows/{{position}}/image": World.picture,
+    f"GET {C}/estimate": World.mean,
     f"POST {API}/login": World.sign_in,
     f"POST {API}/join": World.take_up,
     f"POST {API}/logout": World.in_person,

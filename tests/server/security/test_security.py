@@ -390,7 +390,8 @@ def test_whoever_answers_sees_no_gold_no_scores_and_nobody_else(site):
     """What annotators get has a fixed set of fields; known labels, predictions and names of others are not there."""
     fields = {
         "state", "mine", "left", "undoable", "duplicate", "question", "ahead", "yes", "no", "lease", "number",
-        "expires_in", "kind", "sentence", "answers", "threshold", "set", "pair", "row", "key", "position", "fields",
+        "expires_in", "kind", "sentence", "answers", "threshold", "range", "low", "high", "set", "pair", "row", "key",
+        "position", "fields",
         "image", "shown", "unit", "name", "side", "value", "right",
     }  # fmt: skip
 

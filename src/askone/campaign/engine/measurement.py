@@ -104,11 +104,8 @@ def _point(n: int, pairs: Array, slips: Slips, share: bool) -> Measured:
     for end in (slips.low, slips.high):
         moved = float(gaps.mean()) * (end / (1 - 2 * end) - e / (1 - 2 * e))
         # Independent errors add up by their squares; but that nobody errs is a case of its own, and a likely one.
-        far = (
-            abs(moved) + (above if moved > 0 else below)
-            if end == 0
-            else math.hypot(moved, above if moved > 0 else below)
-        )
+        half = above if moved > 0 else below
+        far = abs(moved) + half if end == 0 else math.hypot(moved, half)
         low, high = (low, mean + far) if moved > 0 else (mean - far, high)
     most = 1.0 if share else math.inf
     return Measured(n, *(min(max(value, 0.0), most) for value in (mean, low, high)))

@@ -11,7 +11,6 @@ from askone._common import random_table
 from askone._common.types import Array
 from askone.campaign.engine._trainer import teaches
 from askone.campaign.engine.coverage import SHARE
-from askone.campaign.engine.measurement import corrected
 from askone.campaign.engine.projection import PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.kinds.base import EXAM_UNIFORMS, ExamPlan
@@ -173,10 +172,8 @@ class Planner:
         projection = self.projection
         if not 0.9 <= (projection.answers + 1) / (self._slip[0] + 1.01) <= 1.1:  # looking at all answers takes its time
             self._slip = projection.answers, projection.slips.of_majority(projection.overlap).rate
-        slip = self._slip[1]
-        scores = [corrected(*pair, slip) for pair in self.projection.scores]
         aim = self.settings.exams if self.settings.exams != "both" else "error" if u < 0.5 else "mean"
-        return ExamPlan(scores, slip, aim, self.settings.target)
+        return ExamPlan(projection.lately, self._slip[1], aim, self.settings.target)
 
     def drafts(self, number: int, following: PlannedQuestion, quiet: bool) -> tuple[DraftQuestion, DraftQuestion]:
         """Return what would be asked after a no and after a yes to question ``number``.

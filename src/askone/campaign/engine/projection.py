@@ -18,6 +18,7 @@ from askone.campaign.engine.coverage import stretched
 from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.engine.slips import Evidence, Slips, slip_rate
 from askone.campaign.engine.training_set import AskedQuestion, GivenAnswer, TrainingSet, decided
+from askone.campaign.kinds.base import Sat
 from askone.errors import InvalidFile
 from askone.learners.base import Learner
 from askone.session.log import Answered, Asked, Choice, Retracted, Skipped
@@ -85,8 +86,8 @@ class Projection:
         self.answers = self.skips = self.retractions = 0
         self.stale_count = self.stale_sum = self.stale_most = 0
         self.per_minute: Counter[int] = Counter()
-        self.scores: deque[tuple[float, float]] = deque(maxlen=64)
-        """What the latest exams scored, and what the other answer would have."""
+        self.lately: deque[Sat] = deque(maxlen=64)
+        """The latest exams."""
         self.checks: list[int] = []
         """Questions whose answer was all but known."""
         self.outside: dict[int, bool] = {}
@@ -154,7 +155,7 @@ class Projection:
             bounds[0] if bounds else None,
             bounds[-1] if bounds else None,
             aside.get("predicted"),
-            aside.get("aim", ""),
+            aside.get("aim", "error"),
             aside.get("chance"),
         )
         if aside.get("chance") is not None:
@@ -212,7 +213,7 @@ class Projection:
             self.stale_count, self.stale_sum = self.stale_count + 1, self.stale_sum + late
             self.stale_most = max(self.stale_most, late)
         if asking.score is not None:
-            self.scores.append((asking.score[answer], asking.score[not answer]))
+            self.lately.append(Sat(asking.question, asking.predicted, answer))
         if len(asking.given) > 1:
             self.several.add(number)
         self._refresh(number)

@@ -38,6 +38,11 @@ class Slips(NamedTuple):
     high: float = 0.0
     least: float = 0.0
 
+    @property
+    def deviation(self) -> float:
+        """How well the rate is known, as a standard deviation."""
+        return (self.high - self.low) / 4
+
     def of_majority(self, people: int) -> Slips:
         """Return the same of what most of some people answer.
 

@@ -54,8 +54,8 @@ class AskedQuestion:
     heaviest: float | None = None
     """What an exam could have scored at most, and how far apart its scores could have been (see ``Exam``)."""
     predicted: Any = None
-    aim: str = ""
-    """What an exam measures: "error", "mean", or "" as in older logs (see ``ExamPlan``)."""
+    aim: str = "error"
+    """What the model predicted when an exam was made, and what that was to measure."""
     chance: float | None = None
     """Of a yes, for a question that checks people."""
     given: list[GivenAnswer] = field(default_factory=list)

@@ -68,14 +68,23 @@ UNSURE = 0.01
 
 
 @final
+class Sat(NamedTuple):
+    """An exam of late: its question, what was predicted then, and the answer."""
+
+    question: Question
+    predicted: Any
+    answer: bool
+
+
+@final
 class ExamPlan(NamedTuple):
-    """What an exam is made by: the scores of late, how often answers are wrong, and what is to be measured.
+    """What an exam is made by: exams of late, how often answers are wrong, and what is to be measured.
 
     The aim "mean" serves estimates of the labels' mean (see ``number_exam``); it is "error" for all but numbers.
     Errors up to twice the ``target`` are told from larger ones.
     """
 
-    scores: Sequence[float] = ()
+    lately: Sequence[Sat] = ()
     slip: float = 0.0
     aim: str = "error"
     target: float | None = None

@@ -61,9 +61,10 @@ class Estimate:
     model: float | None = None
     labels: float | None = None
 
-    def widened(self, by: float) -> Estimate:
-        """Return the same with ends that lie farther out."""
-        ends = {"low": -by, "high": by, "always_low": -by, "always_high": by}
+    def widened(self, *moves: float) -> Estimate:
+        """Return the same with ends that take in what would move the value so far."""
+        down, up = min(0.0, *moves), max(0.0, *moves)
+        ends = {"low": down, "high": up, "always_low": down, "always_high": up}
         moved = {name: getattr(self, name) + step for name, step in ends.items()} if self.low is not None else {}
         return replace(self, **moved)
 
@@ -168,8 +169,10 @@ def mean(predicted: Array, bits: Bits, law: Laplace) -> Estimate:
 def share_above(predicted: Array, bits: Bits, law: Laplace, c: float) -> Estimate:
     """Return the share of rows whose label is above c."""
     model = float(law.tail(predicted, np.full(len(predicted), c)).mean())
-    # A window that reaches beyond the range is narrower: no threshold is asked there.
-    first, last = max(c - _REACH * law.scale, law.low), min(c + _REACH * law.scale, law.high)
+    # The window has some thresholds in it; beyond the range none is asked.
+    distances = np.sort(np.abs(bits.thresholds - c))[: 2 * FEWEST]
+    reach = max(_REACH * law.scale, float(distances.max(initial=0.0)))
+    first, last = max(c - reach, law.low), min(c + reach, law.high)
     near = (bits.thresholds >= first) & (bits.thresholds <= last)
     surprise = bits.answers - law.tail(bits.predicted, bits.thresholds)
     corrections = np.where(near, surprise / bits.densities / max(last - first, 1e-300), 0.0)

@@ -50,7 +50,7 @@ else:
     defaults = lazy_import("askone.estimators.learner_choices.defaults")
 
 _EDGE = 0.01  # of the range, next to its ends, is not asked about
-_FAR = 8.0  # errors from the prediction, where next to no label lies
+_FAR, _FAR_ENOUGH = 8.0, 5.0  # errors from the prediction, where next to no label lies
 _BEYOND = 20.0  # ranges: nothing lies so far off
 
 
@@ -189,7 +189,7 @@ class Numbers(Kind):
         if space is None or space.m > 1:
             return None
         f = min(max(float(learner.predict(state, x[None])[0, 0]), space.lows[0]), space.highs[0])
-        above = laplace(f, usual_error(space, plan.scores))
+        above = laplace(f, usual_error(space, plan))
         if able(learner, Forecasts):
             above = _foretold(learner, state, x, space)
         return number_exam(space, f, above, plan, float(uniform[0]), learner.count(state))
@@ -197,16 +197,19 @@ class Numbers(Kind):
     def sure_question(
         self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM
     ) -> Check | None:
-        """Return a threshold eight errors from the prediction, within the range."""
+        """Return a threshold some eight errors from the prediction, within the range; None: there is no such place."""
         space = _known_range(learner, state)
         if space is None or space.m > 1:
             return None
-        f, far = float(learner.predict(state, x[None])[0, 0]), _FAR * usual_error(space, plan.scores)
-        sides = [c for c in (f - far, f + far) if space.lows[0] < c < space.highs[0]]
+        low, high, error = space.lows[0], space.highs[0], usual_error(space, plan)
+        f = min(max(float(learner.predict(state, x[None])[0, 0]), low), high)
+        edge = _EDGE * (high - low)
+        places = max(f - _FAR * error, low + edge), min(f + _FAR * error, high - edge)
+        sides = [c for c in places if abs(c - f) >= _FAR_ENOUGH * error]
         if not sides:
             return None
         c = rounded(space, sides[min(int(uniform[0] * len(sides)), len(sides) - 1)])
-        above = _foretold(learner, state, x, space)(c) if able(learner, Forecasts) else float(c < f)
+        above = (_foretold(learner, state, x, space) if able(learner, Forecasts) else laplace(f, error))(c)
         if UNSURE < above < 1 - UNSURE:
             return None
         question = HalfSpace((1.0,), c, wording=space.words, learnt=learner.count(state))

@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from askone._common.lazy_import import lazy_import
-from askone.campaign.kinds.base import Exam, ExamPlan
+from askone.campaign.kinds.base import Exam, ExamPlan, Sat
 from askone.labels.number import Real
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
@@ -36,7 +36,9 @@ Above = Callable[[float], float]
 
 _USUAL_ERROR = 0.05  # to expect before anything was measured, as a part of the range
 _LEAST_ERROR, _LARGEST_ERROR = 0.002, 0.25  # that exams reckon with, as parts of the range
-_USUAL_WEIGHT = 4  # exams that the usual error counts for
+_USUAL_SPREAD = 1.2  # of its logarithm
+_LEAST_SLIP = 0.03  # that is reckoned with, so that one answer does not make it large
+_SCALES = 24  # that are tried
 _WIDE = 4.0  # W in errors
 _PIECES = 16  # of S and q; they are finest near the prediction
 _UNIFORM = 0.1  # of the density q: no distance is left out
@@ -106,7 +108,7 @@ def number_exam(space: Real, f: float, above: Above, plan: ExamPlan, u: float, l
     if not pieces:
         return None
     expected = known + sum(piece.area for piece in pieces)
-    window = max(_WIDE * max(usual_error(space, plan.scores), expected), 2 * known, 2 * (plan.target or 0.0))
+    window = max(_WIDE * max(usual_error(space, plan), expected), 2 * known, 2 * (plan.target or 0.0))
     if plan.aim != "mean":
         pieces = [piece.until(window) for piece in pieces if piece.start < window]
     side, d, density, (no, yes), most, heaviest = drawn(pieces, plan.slip, u, known, plan.aim == "mean")
@@ -149,11 +151,35 @@ def drawn(pieces: Sequence[Piece], slip: float, u: float, known: float = 0.0, sp
     return Drawn(piece.side, d, q, (no, no + 1 / q), most, 1 / min(densities))
 
 
-def usual_error(space: Real, scores: Sequence[float]) -> float:
-    """Return the error of late: the mean of scores, and of the error that is usual."""
-    wide = space.highs[0] - space.lows[0]
-    error = (_USUAL_WEIGHT * _USUAL_ERROR * wide + sum(scores)) / (_USUAL_WEIGHT + len(scores))
-    return min(max(error, _LEAST_ERROR * wide), _LARGEST_ERROR * wide)
+def usual_error(space: Real, plan: ExamPlan) -> float:
+    """Return the error of late, roughly: the scale b of Laplace's distribution that best explains the latest exams.
+
+    A label lies further than d from the prediction with the probability exp(-d/b), on one side with half of that.  The
+    mean of scores would not do: it may be negative, and a window that is too narrow would stay so.
+    """
+    wide, slip = space.highs[0] - space.lows[0], max(plan.slip, _LEAST_SLIP)
+    best, error = -math.inf, 0.0
+    seen = [found for found in map(_seen, plan.lately) if found is not None]
+    for j in range(_SCALES + 1):
+        part = _LEAST_ERROR * (_LARGEST_ERROR / _LEAST_ERROR) ** (j / _SCALES)
+        said = -0.5 * (math.log(part / _USUAL_ERROR) / _USUAL_SPREAD) ** 2
+        for d, sides, outside in seen:
+            P = slip + (1 - 2 * slip) * sides / 2 * math.exp(-d / (part * wide))
+            said += math.log(P if outside else 1 - P)
+        if said > best:
+            best, error = said, part * wide
+    return error
+
+
+def _seen(sat: Sat) -> tuple[float, int, bool] | None:
+    """Return the distance that an exam asked about, on how many sides, and whether the label was said to be outside."""
+    question = sat.question
+    if isinstance(question, Between):
+        return (question.high - question.low) / 2, 2, not sat.answer
+    if not isinstance(question, HalfSpace) or sat.predicted is None:
+        return None  # older logs do not say what was predicted
+    away = question.threshold - float(sat.predicted)
+    return abs(away), 1, sat.answer == (away >= 0)
 
 
 def laplace(f: float, error: float) -> Above:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from askone.campaign.campaign import Campaign
 
 MOST_GROUPS = 200
-MOST_SLIPS = 0.4
-"""Of answers, that are reckoned with."""
 _PAGE = 10_000
 
 
@@ -46,12 +44,12 @@ def _estimate(campaign: Campaign, what: str, predicted: list[Any], places: Seque
     """Return an estimate of some rows; what is not known of people's slips makes its interval wider."""
     projection, rows = campaign.projection, [predicted[place] for place in places]
     slips = projection.slips.of_majority(projection.overlap)
-    more = min(slips.rate + slips.deviation, MOST_SLIPS)
-    found, moved = (
-        campaign.settings.labels.estimate(what, rows, _exams(campaign, predicted, set(places), slip))
-        for slip in (slips.rate, more)
-    )
-    return found.widened(2.0 * abs(moved.value - found.value))
+
+    def at(slip: float) -> Estimate:
+        return campaign.settings.labels.estimate(what, rows, _exams(campaign, predicted, set(places), slip))
+
+    found = at(slips.rate)
+    return found.widened(*(at(end).value - found.value for end in (slips.low, slips.high)))
 
 
 def _pages(campaign: Campaign) -> Iterator[list[Row]]:

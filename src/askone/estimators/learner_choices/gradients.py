@@ -149,7 +149,9 @@ class SGD(GradientChoice):
         model = self._model(setup)
         usual = 1.0 if name == "theorem" else make_step(name, None, setup.horizon).gamma
         members = tuple(
-            SGDLearner(setup.space, model, gradient, make_step(name, factor * usual, setup.horizon), average, self.ridge)
+            SGDLearner(
+                setup.space, model, gradient, make_step(name, factor * usual, setup.horizon), average, self.ridge
+            )
             for factor in _FACTORS
         )
         bits = _BITS if setup.horizon is None else max(1, min(setup.horizon // 5, _MOST_BITS))

@@ -50,9 +50,7 @@ class SearchState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class StepSearch(
-    Streams[SearchState], TakesSlopes[SearchState], HasRange[SearchState], Wraps[SearchState]
-):
+class StepSearch(Streams[SearchState], TakesSlopes[SearchState], HasRange[SearchState], Wraps[SearchState]):
     """The best of several step sizes, chosen from ``bits`` answers without a label.
 
     >>> from askone.features.maps import Linear, Scaler

@@ -221,7 +221,7 @@ class SetLikelihoodLearner(
         return said, self._learnt(_owned(state), seen, cell)
 
     def _said(self, p: Array, cell: Array) -> float:
-        return self.flip + (1.0 - 2.0 * self.flip) * dot(p, cell)
+        return float(self.flip + (1.0 - 2.0 * self.flip) * dot(p, cell))
 
     def stream(self, state: LikelihoodState, X: Array, task: StreamTask) -> LikelihoodState:
         """Return the same for many rows: features in blocks, one copy of the state."""

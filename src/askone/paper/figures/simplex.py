@@ -154,8 +154,8 @@ class SimplexLevels(Run):
                 f"squares) of samples of 100; the same class in {100 * samples['alike']:.1f} %",
                 HOLDS if samples["median"] > samples["least squares"] else FAILS,
                 "no difference at all: without context both decode a sample to its most frequent class; a larger "
-                "margin helps only where the surrogate is estimated with another error (smoothing over x, single bits), "
-                "which median-vs-ls shows",
+                "margin helps only where the surrogate is estimated with another error (smoothing over x, single "
+                "bits), which median-vs-ls shows",
             ),
         ]
 
