@@ -92,9 +92,9 @@ def section(quick: bool) -> str:
         [
             "## Numbers: answers that err, two peaks, much noise",
             "",
-            "The default learner on a sine in a range of ±1.5; errors are mean distances to the true median. Claimed: after",
-            f"thirty answers with yes and no mixed up, then right ones, it is within 1.5 times of never so at 1,500 ({few} runs,",
-            "normal noise .1):",
+            "The default learner on a sine in a range of ±1.5; errors are mean distances to the true median. Claimed:",
+            "after thirty answers with yes and no mixed up, then right ones, it is within 1.5 times of never so",
+            f"at 1,500 ({few} runs, normal noise .1):",
             "",
             *lines,
             "",

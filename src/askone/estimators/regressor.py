@@ -118,12 +118,14 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         self.interval = interval
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
-        """Return predictions in the labels' units: n numbers, or n x m for several outputs.
+        """Return predictions in the labels' units, within the range if one was declared: n numbers, or n x m.
 
         ``return_std`` adds their standard deviation, for learners that have one: of what is predicted, not of labels.
         """
         before = self._stream() is None
         predictions = np.tile(self._space().center, (len(as_rows(X)), 1)) if before else self._scores(X)
+        if self._ranged():
+            predictions = self._space_of(predictions.shape[1]).clipped(predictions)
         if not as_flag(return_std, "return_std"):
             return self._flat(predictions)
         stream = self._started()

@@ -59,7 +59,8 @@ class Lone:
             before, block = self.done, np.ascontiguousarray(rows[part], dtype=float)[None]
             self.done = _compiled.advance(
                 block, place, self.noise, self.flip, self.lean, self.lapse, *self.arrays, self.evidence, self.done,
-                upper, extra, 0.0, 1.0, -math.inf, math.inf, 99, hidden[part], flips[part], thresholds[part], answers[part],
+                upper, extra, 0.0, 1.0, -math.inf, math.inf, 99,
+                hidden[part], flips[part], thresholds[part], answers[part],
             )  # fmt: skip
             self.count += self.done - before
             start += len(block[0])
@@ -864,10 +865,12 @@ def test_no_prediction_leaves_the_declared_range_and_no_question_does():
     X, y = small_rows(60), np.where(np.arange(60) < 40, 1e3, -1e3)
     run = simulate(learner, X, Oracle(y), at=[], keep=True)
     thresholds = np.concatenate([block.thresholds for block in run.blocks])
-    assert (thresholds >= 0).all() and (thresholds <= 10).all()
+    assert (thresholds >= 0).all()
+    assert (thresholds <= 10).all()
     assert thresholds.max() == 10
     for values in (learner.predict(run.state, X), learner.forecast(run.state, X), *learner.interval(run.state, X)):
-        assert (values >= 0).all() and (values <= 10).all()
+        assert (values >= 0).all()
+        assert (values <= 10).all()
     found = FilterLearner(askone.Real(0, 10, is_found=True), (LINE, CURVE))
     assert found.predict(simulate(found, X, Oracle(np.full(60, 1e3)), at=[]).state, X).max() > 10
 

@@ -134,7 +134,7 @@ class Intervals(
         ends = [bank.forecast(part, rows) for bank, part in zip(self.banks[1:], state.parts[1:], strict=True)]
         wanted = self.level if level is None else as_number(level, "level", 0.0, 1.0, strict=True)
         stretch = normal_quantile(0.5 + wanted / 2) / normal_quantile(0.5 + self.level / 2)
-        low, high = (middle + stretch * (end - middle) for end in ends)
+        low, high = (self.space.clipped(middle + stretch * (end - middle)) for end in ends)
         return np.minimum(low, middle), np.maximum(high, middle)
 
     def count(self, state: IntervalState) -> int:

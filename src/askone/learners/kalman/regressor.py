@@ -12,9 +12,9 @@ median of Y given x, whatever the noise: s only sets the gain.  For another quan
 model is shifted, <x, w> = quantile: z = e (x^T mu - s Phi^-1(tau) - c) / sqrt(v), and at rest
 P(Y <= c) = tau, again for any noise.
 
-The bank has a filter for every noise scale s, prior scale (S = tau^2 I at first) and feature map
-(bandwidths of a kernel).  All learn from every answer; questions are asked at their mean, weighted by
-evidence, and those that the answers speak against are dropped.
+The bank has filters of all noise scales s, prior scales (S = tau^2 I at first) and feature maps (bandwidths of a
+kernel), and some that reckon with flips (pi = 0.2).  All learn from every answer; questions are asked at their mean,
+weighted by evidence.  Those that the answers speak against are dropped; beside the best one others begin.
 
 Several outputs have a bank each: a question is about one of them, or one of the bundles that may be asked,
 drawn at random.
@@ -170,9 +170,8 @@ class FilterLearner(
     @cached_property
     def _ends(self) -> list[tuple[float, float]]:
         """Between which thresholds each output is asked."""
-        return [
-            tuple(end) for end in self.space.clipped([[-math.inf] * self.space.m, [math.inf] * self.space.m]).T.tolist()
-        ]
+        low, high = self.space.clipped([[-math.inf] * self.space.m, [math.inf] * self.space.m]).tolist()
+        return list(zip(low, high, strict=True))
 
     @cached_property
     def _lean(self) -> float:
