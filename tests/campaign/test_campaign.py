@@ -27,6 +27,7 @@ from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.settings.settings import Numbers, Settings
 from askone.campaign.tables.open import open_table
 from askone.errors import CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownCampaign, UnknownQuestion
+from askone.questions.between import Between
 from askone.store.entries import Entry, Row
 from askone.store.notices import Grown, StatusChanged
 from askone.store.open import open_store
@@ -555,7 +556,7 @@ def test_a_target_whose_turn_failed_is_looked_at_again(store, monkeypatch):
 def test_the_target_is_not_looked_at_after_each_of_many_answers(store, monkeypatch):
     campaign, looked = stage(store, asking(PRICES, target=0.001, exam_share=0.9), rows=40), []
     monkeypatch.setattr("askone.campaign.campaign._PATIENCE", 10)
-    monkeypatch.setattr("askone.campaign.output.dashboard.errors", lambda *_: looked.append(1) or [])
+    monkeypatch.setattr("askone.campaign.output.dashboard.is_reached", lambda *_: looked.append(1))
     play(campaign, ["ann"], price, 40)
     assert 15 <= len(looked) <= 28
 
@@ -598,5 +599,8 @@ def test_thresholds_lie_in_a_range_that_was_found(store, tmp_path):
         asked.append(serving.question.question)
         answer = asked[-1].answer(300 + 200 * serving.question.row.content["x"])
         [serving] = campaign.serve([Answer("ann", serving.question.lease, answer, f"a-{i}")], 2.0 + i)
-    assert not any(question.purpose for question in asked[-60:])
-    assert all(100 < question.threshold < 700 for question in asked[-60:])
+    ranges = [question for question in asked[-60:] if isinstance(question, Between)]
+    thresholds = [question for question in asked[-60:] if not isinstance(question, Between)]
+    assert not any(question.purpose for question in thresholds)
+    assert all(100 < question.threshold < 700 for question in thresholds)
+    assert all(question.low < 500 and question.high > 300 for question in ranges)

@@ -21,7 +21,7 @@ from askone._common.types import Array
 R = TypeVar("R")
 
 _LANES = 8
-_TILE = 128
+_ROWS = 4
 _POWERS = np.array([float(f"1e{k}") for k in range(309)])
 
 
@@ -99,30 +99,77 @@ def dot(a: Array, b: Array) -> float:
     return _lanes(a, b)
 
 
+@intrinsic
+def _add_tile(_: Any, X: Any, W: Any, out: Any, i: Any, c: Any) -> Any:
+    """Add X W to four rows and eight columns of out, from i and c on, in the order of W's rows: sums in registers."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        arrays = [context.make_array(kind)(context, builder, args[k]) for k, kind in enumerate(signature.args[:3])]
+        first, column, short = args[3], args[4], ir.IntType(32)
+        vector = ir.VectorType(context.get_value_type(signature.args[2].dtype), _LANES)
+
+        def at(k: int, row: Any, place: Any) -> Any:
+            index = [row, place]
+            return cgutils.get_item_pointer(context, builder, signature.args[k], arrays[k], index, wraparound=False)
+
+        def lanes(k: int, row: Any) -> Any:
+            return builder.bitcast(at(k, row, column), vector.as_pointer())
+
+        rows = [builder.add(first, first.type(r)) for r in range(_ROWS)]
+        align = 8 if vector.element == ir.DoubleType() else 4
+        sums = [cgutils.alloca_once_value(builder, builder.load(lanes(2, row), align=align)) for row in rows]
+        with cgutils.for_range(builder, cgutils.unpack_tuple(builder, arrays[1].shape)[0]) as loop:
+            w = builder.load(lanes(1, loop.index), align=align)
+            for row, total in zip(rows, sums, strict=True):
+                one = builder.insert_element(vector(ir.Undefined), builder.load(at(0, row, loop.index)), short(0))
+                x = builder.shuffle_vector(one, one, ir.VectorType(short, _LANES)([0] * _LANES))
+                builder.store(builder.fadd(builder.load(total), builder.fmul(x, w)), total)
+        for row, total in zip(rows, sums, strict=True):
+            builder.store(builder.load(total), lanes(2, row), align=align)
+        return context.get_dummy_value()
+
+    return types.void(X, W, out, i, c), code
+
+
+def _tile(X: Array, W: Array, out: Array, i: int, c: int) -> None:
+    """Do what ``_add_tile`` does."""
+    for j in range(len(W)):
+        out[i : i + _ROWS, c : c + _LANES] += X[i : i + _ROWS, j, None] * W[j, c : c + _LANES]
+
+
+@overload(_tile)
+def _compiled_tile(X: Any, W: Any, out: Any, i: Any, c: Any) -> Any:  # noqa: ARG001  # it goes by their names
+    def tile(X: Any, W: Any, out: Any, i: Any, c: Any) -> Any:
+        return _add_tile(X, W, out, i, c)
+
+    return tile
+
+
 @jit
 def add_product(X: Array, W: Array, out: Array) -> None:
-    """out += X W, for each entry in the order of W's rows.
-
-    Eight rows at a time: each entry of out is read and written once for them; and some rows of X at a time, so that
-    their part of out stays in the cache.
-    """
-    p, q = W.shape
+    """out += X W for contiguous matrices, for each entry in the order of W's rows: by tiles, and what is left over."""
+    n, (p, q) = X.shape[0], W.shape
+    rows, columns = n - n % _ROWS, q - q % _LANES
+    for c in range(0, columns, _LANES):
+        for i in range(0, rows, _ROWS):
+            _tile(X, W, out, i, c)
+    for i in range(rows):
+        for k in range(columns, q):
+            for j in range(p):
+                out[i, k] += X[i, j] * W[j, k]
     whole = p - p % 8
-    for first in range(0, X.shape[0], _TILE):
-        last = min(first + _TILE, X.shape[0])
+    for i in range(rows, n):  # eight rows of W at a time: an entry of out is read and written once for them
+        o = out[i]
         for j in range(0, whole, 8):
             A, B, C, D, E, F, G, H = W[j], W[j + 1], W[j + 2], W[j + 3], W[j + 4], W[j + 5], W[j + 6], W[j + 7]
-            for i in range(first, last):
-                x, o = X[i, j : j + 8], out[i]
-                a, b, c, d, e, f, g, h = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
-                for k in range(q):
-                    part = (((o[k] + a * A[k]) + b * B[k]) + c * C[k]) + d * D[k]
-                    o[k] = (((part + e * E[k]) + f * F[k]) + g * G[k]) + h * H[k]
+            x = X[i, j : j + 8]
+            a, b, c_, d, e, f, g, h = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
+            for k in range(q):
+                part = (((o[k] + a * A[k]) + b * B[k]) + c_ * C[k]) + d * D[k]
+                o[k] = (((part + e * E[k]) + f * F[k]) + g * G[k]) + h * H[k]
         for j in range(whole, p):
-            for i in range(first, last):
-                x_j, o = X[i, j], out[i]
-                for k in range(q):
-                    o[k] += x_j * W[j, k]
+            for k in range(q):
+                o[k] += X[i, j] * W[j, k]
 
 
 @jit

@@ -802,7 +802,7 @@ def trouble(name):
     return X, y, X, f, {"low": low, "high": high, "decimals": None}
 
 
-@pytest.mark.filterwarnings("ignore::askone.estimators.row_order.LabelRangeWarning")
+@pytest.mark.filterwarnings("ignore::askone.LabelRangeWarning")
 @pytest.mark.parametrize(
     "name",
     ["outliers", "Cauchy", "heteroscedastic", "duplicated", "collinear", "constant column", "few rows", "too wide",

@@ -22,7 +22,7 @@ import math
 from collections.abc import Iterable
 from typing import Final
 
-SHARE: Final = 0.2
+SHARE: Final = 0.3
 """Of exams that ask about intervals; the others measure the error."""
 LEAST: Final = 0.05
 """The shortest step: intervals follow labels that drift, and k varies by some 10 % where none do."""
