@@ -105,6 +105,8 @@ def plain(value):
 
 
 EXACT, FITTED = 1e-9, 1e-5
+FILTERED = 5e-3
+"""Filters weigh what they are told otherwise than in 0.1: intervals that cover, answers that may be wrong."""
 """Relative errors: a likelihood is fitted by steps until they are short, and processors stop at different ones."""
 
 
@@ -211,7 +213,8 @@ def test_models(name, tmp_path):
         question = one.ask() if rows is None else one.ask(rows[:1])[0]
         assert alike(plain(question.to_json()), record["next"])
         one.tell(question, question.answer(record["label"]))
-        assert alike(plain(of_rows(one.predict, rows)), record["then"])
+        within = FILTERED if name == "number-filters-quantile" else EXACT
+        assert alike(plain(of_rows(one.predict, rows)), record["then"], within)
 
 
 @pytest.mark.parametrize("name", [name for name, one in MODELS["models"].items() if not one["parts"]])
@@ -267,7 +270,7 @@ def test_logs_teach_as_they_did(name):
     shown = np.array(LOGS["rows"]) if record["context"] else None
     for call, expected in record["refits"].items():
         model = askone.refit(log, rows, made(call, {"type": expected["learner"]}), own=expected["own"])
-        within = FITTED if expected["learner"] in LIKELIHOODS else EXACT
+        within = {"Filters": FILTERED, **dict.fromkeys(LIKELIHOODS, FITTED)}.get(expected["learner"], EXACT)
         assert asked_of(model)[1] == expected["answered"]
         assert alike(plain(of_rows(model.predict, shown)), expected["predict"], within)
         if expected["scores"] is not None:
@@ -363,7 +366,8 @@ def test_exports(any_old, tmp_path):
             found = table((tmp_path / "out.csv").read_bytes())
             expected = table((OLD / "campaigns" / f"{name}-{what}.csv").read_bytes())
             assert len(found) == len(expected) > 0
-            within = FITTED if what == "predictions" and name in ("animals", "shades") else EXACT
+            fitted = {"animals": FITTED, "shades": FITTED, "flats": FILTERED} if what == "predictions" else {}
+            within = fitted.get(name, EXACT)
             for ours, theirs in zip(found, expected, strict=True):
                 if what == "predictions":  # these were two deviations of what is predicted: now they are the label's
                     theirs |= {f"prediction_{end}": theirs.pop(end) for end in ("low", "high")}
