@@ -5,7 +5,7 @@ median, and a quarter each at the quantiles tau = (1 - level)/2 and 1 - tau; eac
 bank that asked.  An end of the interval is where the filters' forecast of a label has that quantile
 (``FilterLearner.forecast``): for one filter, with mu the mean of the quantile and q its variance under noise s,
 
-    mu + Phi^-1(tau) (sqrt(2 q + s^2) - s),
+    mu + Phi^-1(tau) (sqrt(1.4 q + s^2) - s),
 
 which is wider while little is known and mu in the end.
 """

@@ -74,7 +74,7 @@ _SECOND_LOOK = 1024  # answers before noise scales between the others come in
 _BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of any
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
 _HEARD = 0.01  # of the largest weight: filters below it have no say in which row to ask about
-_WIDER = 2.0  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
+_WIDER = 1.4  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
 _HALVINGS = 40
 
 
@@ -256,7 +256,7 @@ class FilterLearner(
     def forecast(self, state: BankState, X: ArrayLike) -> Array:
         """Return the quantile of a label as far as it is known, n x m: t with P(Y <= t) = tau by weighted filters.
 
-        Filter k says N(mu - s Phi^-1(tau), s^2 + 2 q).  Twice q, its variance, is a rule of thumb: which filter is
+        Filter k says N(mu - s Phi^-1(tau), s^2 + 1.4 q).  More than q, its variance, is a rule of thumb: which filter is
         right, and that no feature map quite is, is not in q, and simulated intervals of q alone were too narrow.
         """
 
