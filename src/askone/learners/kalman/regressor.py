@@ -256,8 +256,8 @@ class FilterLearner(
     def forecast(self, state: BankState, X: ArrayLike) -> Array:
         """Return the quantile of a label as far as it is known, n x m: t with P(Y <= t) = tau by weighted filters.
 
-        Filter k says N(mu - s Phi^-1(tau), s^2 + 1.4 q).  More than q, its variance, is a rule of thumb: which filter is
-        right, and that no feature map quite is, is not in q, and simulated intervals of q alone were too narrow.
+        Filter k says N(mu - s Phi^-1(tau), s^2 + 1.4 q).  More than q, its variance, is a rule of thumb: which filter
+        is right, and that no feature map quite is, is not in q, and simulated intervals of q alone were too narrow.
         """
 
         def end_of(bank: Bank, at: Array, spread: Array) -> Array:
