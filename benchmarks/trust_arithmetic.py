@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,10 +32,10 @@ QUICK = ("filters", "classes: classes", "order", "sgd: median")
 def hashed(setting: dict[str, str], wanted: tuple[str, ...]) -> dict[str, list[str]]:
     """Return the hashes of every learner under a setting of the environment."""
     paths = os.pathsep.join(str(ROOT / part) for part in ("src", "tests/helpers"))
-    cache = ROOT / ".numba" / setting.get("NUMBA_CPU_NAME", "native")
-    environment = {**os.environ, "PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(cache), **setting}
     command = [sys.executable, "-W", "ignore", str(ROOT / "tests" / "helpers" / "folds.py"), *wanted]
-    done = subprocess.run(command, env=environment, capture_output=True, check=True)
+    with tempfile.TemporaryDirectory() as cache:  # numba's own may hold what an older version was compiled to
+        environment = {**os.environ, "PYTHONPATH": paths, "NUMBA_CACHE_DIR": cache, **setting}
+        done = subprocess.run(command, env=environment, capture_output=True, check=True)
     found: dict[str, list[str]] = json.loads(done.stdout)
     return found
 

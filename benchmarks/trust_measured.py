@@ -145,7 +145,7 @@ def run(job: tuple[Any, ...]) -> list[Found]:
 
 def section(quick: bool) -> str:
     """Return the table."""
-    runs, chunk = (4, 4) if quick else (400, 25)
+    runs, chunk = (4, 4) if quick else (60, 10)
     jobs = [(*cell, first, chunk) for cell in cells() for first in range(0, runs, chunk)]
     if quick:
         found = [run(job) for job in jobs]

@@ -44,7 +44,7 @@ def calibrated(wide: float, law: str, bits: int, campaigns: int) -> float:
 
 def section(quick: bool) -> str:
     """Return what was found, as Markdown."""
-    repeats, sizes = (1, (150,)) if quick else (24, (150, 800, 3000))
+    repeats, sizes = (1, (150,)) if quick else (10, (150, 800, 2000))
     lines = [
         "## Intervals of predictions",
         "",

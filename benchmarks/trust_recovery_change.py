@@ -117,7 +117,7 @@ def compared(task: str, noise: float, change: str, before: int, marks: list[int]
 
 
 def changes(quick: bool) -> str:
-    seeds = 2 if quick else 10
+    seeds = 2 if quick else 4
     cases = [("blobs", 0.0, "all classes permuted", 300)] if quick else [
         *[("digits", 0.0, "all classes permuted", T) for T in (300, 1000, 3000)],
         *[("digits", 0.0, "two classes swapped", T) for T in (1000, 3000)],
@@ -159,7 +159,7 @@ def unchanged(task: str, noise: float, answers: int, ordered: bool, seed: int) -
 def still(quick: bool) -> str:
     cases = [("digits", 0.0, 1700), ("blobs", 0.0, 3000)]
     cases += [(task, noise, 10_000) for task in ("sine", "six inputs", "steps") for noise in (0.0, 0.1, 0.5)]
-    rows, seeds = [], 1 if quick else 10
+    rows, seeds = [], 1 if quick else 4
     with ProcessPoolExecutor(1 if quick else None) as pool:
         for task, noise, answers in cases[1:3] if quick else cases:
             many = 1000 if quick else answers
