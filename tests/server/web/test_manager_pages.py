@@ -545,6 +545,24 @@ def test_predictions_of_chosen_rows(page: Any, site: Site) -> None:
     assert "EUR" in page.locator(".predictions tbody").inner_text()
 
 
+def test_estimates_of_the_whole_table(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage/rents")
+    card = page.locator(".estimates")
+    card.locator("select").select_option("share above")
+    card.get_by_label("Above").fill("900")
+    card.get_by_label("By column").fill("district")
+    card.get_by_role("button", name="Estimate").click()
+    until(page, "document.querySelectorAll('.estimates tbody tr').length === 2")
+    assert site.asked("/estimate", "GET")[-1].query == {"what": ["share above 900"], "by": ["district"]}
+    lines = card.locator("tbody tr").all_inner_texts()
+    assert "58 % to 64 %" in lines[0]
+    assert "too few answers" in lines[1]
+    card.get_by_label("By column").fill("colour")
+    card.get_by_role("button", name="Estimate").click()
+    card.get_by_text("by must be one of the columns district").wait_for()
+
+
 def test_an_empty_campaign_says_what_comes(page: Any, site: Site) -> None:
     Managed(site, answers=0)
     page.goto(f"{site.url}/manage/rents")

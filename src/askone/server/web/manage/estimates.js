@@ -22,10 +22,10 @@ export class Estimates {
       this.of = value;
       above.hidden = value !== "share above";
     });
-    const form = el("form", { class: "prediction-form" },
+    const form = el("form", { class: "fields" },
       this.numbers ? field({ label: "Estimate" }, of) : null, above,
-      field({ label: "For each value of a column", hint: "Its name. Empty: all rows together." }, text("", (value) => { this.by = value; })),
-      el("button", { type: "submit", class: "button" }, "Estimate"));
+      field({ label: "By column", hint: "Empty: all rows together." }, text("", (value) => { this.by = value; })),
+      el("div", { class: "field end" }, el("button", { type: "submit", class: "button" }, "Estimate")));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.refresh();
@@ -48,15 +48,16 @@ export class Estimates {
     const isShare = what === "accuracy" || what.startsWith("share");
     const say = (value) => (value === null ? "–" : isShare ? percent(value) : withUnit(rounded(value, 4), this.labels.unit));
     const span = (low, high) => (low === null ? "too few answers" : `${say(low)} to ${say(high)}`);
-    const head = [[by ?? "", {}, "Rows"], "Estimate", "95 of 100 cases", "However often one looks", "Model alone", "Measuring answers", "Worth full labels"];
-    return el("div", { class: "stack" }, dataTable("Estimates", head, estimates.map((one) => el("tr", {},
+    const number = { class: "number" };
+    const heads = [by ? by : ["", {}, "Rows"], "Estimate", "95 of 100 cases", "However often one looks", "Model alone", ["Answers", number], ["Worth labels", number]];
+    return el("div", { class: "stack" }, dataTable("Estimates of the whole table", heads, estimates.map((one) => el("tr", {},
       el("th", { scope: "row" }, one.group || "All rows"),
       el("td", { class: "strong nowrap" }, say(one.value)),
       el("td", {}, span(one.low, one.high)),
       el("td", {}, span(one.always_low, one.always_high)),
       el("td", {}, say(one.model)),
-      el("td", { class: "number" }, count(one.bits)),
-      el("td", { class: "number" }, one.labels === null ? "–" : count(Math.round(one.labels))))), { caption: el("caption", { class: "visually-hidden" }, "Estimates of the whole table") }),
+      el("td", number, count(one.bits)),
+      el("td", number, one.labels === null ? "–" : count(Math.round(one.labels)))))),
       this.numbers && estimates.every((one) => one.low === null) ? el("p", { class: "muted small" }, "Questions that measure a mean come with exams = \"mean\" under [ask] in the settings.") : null);
   }
 }
