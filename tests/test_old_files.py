@@ -164,6 +164,11 @@ def of_rows(method, rows, **options):
     return method(**options) if rows is None else method(rows, **options)
 
 
+def expected_of(name, record):
+    """What a model is to say: but for the ends of intervals, which are widened less than in 0.1."""
+    return {key: one for key, one in record["told"].items() if (name, key) != ("number-interval", "interval")}
+
+
 def said_by(model, rows, names):
     """What a model says of rows, by the names that are expected."""
     says = {
@@ -203,12 +208,13 @@ def test_models(name, tmp_path):
     assert type(model).__name__ == record["call"].partition("(")[0]
     assert asked_of(model) == (record["asked"], record["answered"])
     check_the_basis(model, record)
-    assert alike(said_by(model, rows, record["told"]), record["told"])
+    told = expected_of(name, record)
+    assert alike(said_by(model, rows, told), told)
     if record["events"] is not None:
         assert len(model.log_) == record["events"]
     model.save(tmp_path / "again.askone")
     again = askone.load(tmp_path / "again.askone")
-    assert alike(said_by(again, rows, record["told"]), record["told"])
+    assert alike(said_by(again, rows, told), told)
     for one in (model, again):  # both go on as the model would have gone on
         question = one.ask() if rows is None else one.ask(rows[:1])[0]
         assert alike(plain(question.to_json()), record["next"])

@@ -61,7 +61,7 @@ WIDE = np.random.default_rng(5).normal(size=(240, 14))
 def learners():
     """All of them by name, with the number of answers they are told."""
     real, two = Real(-2, 2, decimals=2), Real([-2, -2], 2)
-    filters = FilterLearner(real, MAPS)
+    filters = FilterLearner(real, MAPS, wary=0.2, forgets=True)
     yield "filters", filters, 160
     yield "filters, unrounded, two outputs", FilterLearner(two, MAPS[:2]), 80
     yield "filters, diagonal", FilterLearner(real, MAPS, diagonal=True), 160

@@ -140,7 +140,8 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         Another ``level`` stretches them as it would for normal labels.
         """
         stream = self._started()
-        if self.interval is None or not abilities.able(stream.learner, abilities.HasInterval):
+        unasked = self.interval is None and isinstance(self._choice(), Filters)
+        if unasked or not abilities.able(stream.learner, abilities.HasInterval):
             reason = "a level such as 0.9 from the start: questions at the median do not tell how far labels spread"
             raise InvalidArgument("interval", reason, self.interval)
         rows = self._validated(X, reset=False)

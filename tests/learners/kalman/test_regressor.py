@@ -880,7 +880,8 @@ def test_a_start_with_yes_and_no_mixed_up_is_overcome():
     off = {False: [], True: []}
     for seed in range(4):
         X, y = sine(seed, 1500, lambda rng, n: 0.1 * rng.normal(size=n))
-        learner = askone.OneBitRegressor(-1.5, 1.5, random_state=seed).start(X).stream_.learner
+        wary = askone.Filters(wary=0.2)
+        learner = askone.OneBitRegressor(-1.5, 1.5, learner=wary, random_state=seed).start(X).stream_.learner
         for inverted in off:
             state = learner.init()
             for x, label in zip(X[:30], y[:30], strict=True):

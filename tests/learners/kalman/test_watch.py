@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askone import OneBitRegressor, Oracle, Real
+from askone import Filters, OneBitRegressor, Oracle, Real
 from askone.features.maps import Nystroem
 from askone.learners.kalman import _watch
 from askone.learners.kalman.regressor import FilterLearner
@@ -30,7 +30,7 @@ def rows(n, seed):
 
 def learner(diagonal=False, outputs=1):
     maps = tuple(Nystroem.from_rows(ROWS, 20, "gaussian", width) for width in (0.3, 0.8))
-    return FilterLearner(Real([-2] * outputs, 2), maps, diagonal=diagonal)
+    return FilterLearner(Real([-2] * outputs, 2, decimals=6), maps, diagonal=diagonal, forgets=True)
 
 
 def answers_known(state):
@@ -92,7 +92,7 @@ def test_nothing_is_forgotten_where_nothing_changes(noise):
 
 def test_few_rows_are_kept_of_wide_tables():
     X = np.random.default_rng(0).normal(size=(300, 3000))
-    model = OneBitRegressor(-9, 9, random_state=0).start(X[:50])
+    model = OneBitRegressor(-9, 9, learner=Filters(forgets=True), random_state=0).start(X[:50])
     for x in X:
         model.tell(model.ask(x), bool(x[0] > 0))
     (watch,) = model.stream_.state.watches

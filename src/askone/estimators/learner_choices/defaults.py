@@ -38,6 +38,11 @@ class Filters(FeatureChoice):
     covariance : "auto", "full", "diagonal"
         "diagonal" keeps p numbers a filter instead of p^2, for very many features, at the price of questions;
         "auto" turns to it where full ones would take more than 300 MB.
+    wary : float
+        How often answers may be wrong for a while: filters that reckon with it stand beside the others.  It overcomes
+        a bad start, and costs where rows come in no random order.
+    forgets : bool
+        Begin anew when forecasts say that the concept has changed: for streams where it may.
     calibration : int
         Questions per output spent on the range where none is declared.
     model, kernel, bandwidth, n_components
@@ -47,6 +52,8 @@ class Filters(FeatureChoice):
 
     quantile: float = 0.5
     covariance: str = "auto"
+    wary: float = 0.0
+    forgets: bool = False
     calibration: int = 60
     forecasts: ClassVar[bool] = True
 
@@ -59,7 +66,7 @@ class Filters(FeatureChoice):
         diagonal = covariance == "diagonal" or (covariance == "auto" and numbers > _ROOM[1])
         priors = PRIORS if diagonal or len(PRIORS) * numbers <= _ROOM[0] else (1.0,)
         options: dict[str, Any] = {"priors": priors, "quantile": quantile, "flip": setup.flip, "diagonal": diagonal}
-        bank = FilterLearner(setup.space, maps, **options)
+        bank = FilterLearner(setup.space, maps, **options, wary=self.wary, forgets=self.forgets)
         if setup.interval is None:
             return calibrated(bank, self.calibration, setup)
         if quantile != 0.5:

@@ -103,6 +103,7 @@ class FilterLearner(
 
     ``diagonal`` keeps only the diagonals of their covariances, for very many features.  ``wary`` is how often answers
     are flipped by what some filters reckon with, whatever is declared: they may have been mixed up for a while.
+    ``forgets``: it begins anew when young filters say that the concept has changed (see ``_watch``).
 
     >>> from askone.features.maps import Linear, Scaler
     >>> learner = FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),))
@@ -122,7 +123,8 @@ class FilterLearner(
     quantile: float = 0.5
     flip: float = 0.0
     diagonal: bool = False
-    wary: float = 0.2
+    wary: float = 0.0
+    forgets: bool = False
 
     def __post_init__(self) -> None:
         if not self.maps or len({one.columns for one in self.maps}) > 1:
@@ -405,7 +407,7 @@ class FilterLearner(
     ) -> tuple[Bank, Watch | None]:  # fmt: skip
         """Return the bank after some answers, or one begun anew if the concept has changed, and who watches."""
         heard = asked.answers != step_loops.SKIPPED
-        if not heard.any():
+        if not self.forgets or not heard.any():
             return bank, watch
         if watch is not None:
             young = self._advanced(watch.young.opened(len(X)), j, features, asked, extra, upper, thin=False)
