@@ -62,6 +62,8 @@ def prices(folder: Path, rows: int, columns: int = 6) -> Task:
 
     def decide(question: dict[str, Any]) -> bool:
         asked, value = question["threshold"], y[question["row"]["position"]]
+        if asked is None:
+            return bool(float(question["range"]["low"]) < value <= float(question["range"]["high"]))
         return bool(value > float(asked["shown"])) == (asked["side"] == "above")
 
     settings = Settings("Prices", Numbers(LOW, HIGH, "EUR", 0, "the price"), ask=AskSettings(exam_share=0.1))

@@ -145,15 +145,16 @@ def run(job: tuple[Any, ...]) -> list[Found]:
 
 def section(quick: bool) -> str:
     """Return the table."""
-    runs, chunk = (4, 4) if quick else (60, 10)
-    jobs = [(*cell, first, chunk) for cell in cells() for first in range(0, runs, chunk)]
+    runs, chunk = (1, 1) if quick else (60, 10)
+    looked = list(cells())[::9] if quick else list(cells())
+    jobs = [(*cell, first, chunk) for cell in looked for first in range(0, runs, chunk)]
     if quick:
         found = [run(job) for job in jobs]
     else:
         with ProcessPoolExecutor(os.cpu_count()) as pool:
             found = list(pool.map(run, jobs))
     lines = []
-    for cell in cells():
+    for cell in looked:
         all_of = [one for job, ones in zip(jobs, found, strict=True) if job[:5] == cell for one in ones]
         covered, half, wrong, right = np.array(all_of, dtype=float).mean(axis=0)
         kind, order, slip, *_ = cell

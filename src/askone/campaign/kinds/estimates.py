@@ -206,7 +206,7 @@ def proportion(successes: Array, rows: int) -> Estimate:
 
     >>> found = proportion(np.array([1.0] * 90 + [0.0] * 10), 5000)
     >>> found.value, round(found.low, 2), round(found.high, 2), round(found.always_low, 2)
-    (0.9, 0.82, 0.95, 0.77)
+    (0.9, 0.82, 0.95, 0.79)
     """
     n = len(successes)
     value = float(np.mean(successes)) if n else math.nan

@@ -59,7 +59,7 @@ def answered_between(e: float, za: float, zb: float, flip: float) -> tuple[float
     "No" may leave more variance than there was: taken is below 0 then.
 
     >>> [round(value, 6) for value in answered_between(1.0, -1.0, 1.0, 0.0)]
-    [0.682689, 0.0, 0.708874]
+    [0.682689, 0.0, 0.708875]
     """
     if e > 0.0 and flip == 0.0 and max(za, -zb) > 0.0:  # in parts of the nearer end's tail, however far out it is
         mirror, near, far = (1.0, za, zb) if za > 0.0 else (-1.0, -zb, -za)
