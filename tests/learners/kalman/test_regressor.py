@@ -905,7 +905,7 @@ def test_labels_with_two_peaks_are_not_stuck_at():
 
 def test_a_leading_filter_has_neighbours():
     """At each look: of more and less noise and of the other doubt, as it was, each with S as s^2."""
-    learner = FilterLearner(askone.Real(-1, 1, decimals=None), (CONSTANT,))
+    learner = FilterLearner(askone.Real(-1, 1, decimals=None), (CONSTANT,), wary=0.2)
     rng, state = np.random.default_rng(0), learner.init()
     for _ in range(64):
         state = learner.tell(state, [0.0], learner.ask(state, [0.0], np.empty(0)), bool(rng.integers(2)))
