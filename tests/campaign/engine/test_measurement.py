@@ -1,6 +1,7 @@
 """Exams measure the model's error from bits: the mean score is the error, exactly."""
 
 import itertools
+from itertools import product
 
 import numpy as np
 import pytest
@@ -107,9 +108,9 @@ def test_the_mean_score_of_questions_about_numbers_is_the_absolute_error(y, late
 def test_ends_are_within_the_range_rounded_and_never_alike():
     rows = np.random.default_rng(0).normal(size=(40, 2))
     learner, state = taught(OneBitRegressor(0, 100, decimals=0, random_state=0), rows, 97.0, 30)
-    plan = ExamPlan(lately(0.5), 0.03)
+    plans = [ExamPlan(lately(error), 0.03) for error in (0.5, 8.0)]
     kinds = set()
-    for u in np.linspace(1e-9, 1 - 1e-9, 101):
+    for plan, u in product(plans, np.linspace(1e-9, 1 - 1e-9, 101)):
         question = Numbers().exam(learner, state, rows[0], np.array([u, 0.5, 0.5]), plan).question
         ends = (question.low, question.high) if isinstance(question, Between) else (question.threshold,)
         assert all(0 <= end <= 100 and round(end) == end for end in ends)
