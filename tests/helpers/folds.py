@@ -6,8 +6,6 @@ prints them as JSON.  Each learner is asked and told row by row, then streamed w
 was streamed is told again one answer at a time: one log has one state.
 """
 
-# ruff: noqa: E402
-
 import hashlib
 import json
 import sys
@@ -21,8 +19,10 @@ from askone.learners.abilities import AsksAgain, Forecasts, Streams, able, strea
 from askone.learners.streaming import Exchange, StreamTask
 from askone.session.oracle import Oracle
 
-# Maps are fitted once and stored, by LAPACK; here they are fitted everywhere alike.
-np.linalg.eigh = lambda A: (lambda s: (s[1][::-1], s[2][::-1].T))(decomposition.svd(A))
+# Maps are fitted once and stored, by LAPACK; here they are fitted everywhere alike.  Only in a process of its own:
+# whoever merely imports this file (pytest looks for doctests in it) keeps NumPy as it is.
+if __name__ == "__main__":
+    np.linalg.eigh = lambda A: (lambda s: (s[1][::-1], s[2][::-1].T))(decomposition.svd(A))
 
 from askone.features.maps import Intercept, Linear, Nystroem
 from askone.features.scaling import Scaler
