@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import sqlite3
 import sys
@@ -260,6 +261,7 @@ def test_backup_and_restore(capsys, here):
     make()
     answered(12)
     ask("backup", "bikes")
+    assert os.name != "posix" or (here / "bikes-backup.zip").stat().st_mode & 0o077 == 0
     ask("restore", "bikes-backup.zip", "--store", "other.db")
     ask("restore", "bikes-backup.zip", "--name", "copy")
     assert "Campaign copy: 40 rows, " in capsys.readouterr().out

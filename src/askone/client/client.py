@@ -174,13 +174,14 @@ class Client:
     def export(self, what: str, path: str | Path, form: str | None = None) -> Path:
         """Write the answers, predictions, model, log or backup into a file, which appears whole or not at all.
 
-        The format of answers and predictions is that of the file's name unless it is said.
+        The format of answers and predictions is that of the file's name unless it is said.  Nobody else may read a
+        backup.
         """
         as_choice(what, "what", FORMATS)
         target = Path(path)
         chosen = (form or target.suffix.removeprefix(".")) if FORMATS[what] != ("",) else ""
         as_choice(chosen, "form", FORMATS[what])
-        with atomic_write(target) as out:
+        with atomic_write(target, private=what == "backup") as out:
             out.writelines(self._streamed(self._path(f"export/{what}"), {"format": chosen} if chosen else {}))
         return target
 
