@@ -333,12 +333,23 @@ def test_users(capsys, monkeypatch, here):
     assert token.encode() not in (here / "askone.db").read_bytes()
     ask("users", "list")
     assert re.search(r"bob.*manager.*1", capsys.readouterr().out)
+    ask("users", "revoke", "bob")
+    ask("users", "token", "bob")
+    ask("users", "disable", "bob")
+    ask("users", "list")
+    assert re.search(r"bob.*manager \(disabled\).*1", capsys.readouterr().out)
+    ask("users", "enable", "bob")
+    monkeypatch.setattr("sys.stdin", io.StringIO("another horse battery\n"))
+    ask("users", "password", "bob")
+    ask("users", "list")
+    assert re.search(r"bob.*manager .*0", capsys.readouterr().out), "a new password ends tokens"
     ask("users", "remove", "bob")
     capsys.readouterr()
     ask("users", "list")
     assert "bob" not in capsys.readouterr().out
     for arguments, message in (
         (("remove", "ann"), "last administrator"),
+        (("disable", "ann"), "last administrator"),
         (("remove", "eve"), "name must be that of a user"),
         (("token", "ann", "--scopes", "all"), "--scopes must be some of read,answer,manage"),
         (("token", "ann", "--days", 0), "--days must be"),

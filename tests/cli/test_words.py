@@ -113,6 +113,9 @@ def test_a_user_joins(capsys, monkeypatch):
     store = open_store("askone.db")
     user = store.accounts.user_by_name("ann")
     assert store.accounts.role_in("bikes", user.id) == "annotator"
+    assert "ann is out of bikes" in said(capsys, "users", "leave", "ann", "bikes")
+    assert store.accounts.role_in("bikes", user.id) is None
+    assert "that of a member of bikes" in said(capsys, "users", "leave", "ann", "bikes", status=2)
     store.close()
 
 

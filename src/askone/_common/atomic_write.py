@@ -26,7 +26,9 @@ def atomic_write(path: str | os.PathLike[str], private: bool = False) -> Iterato
     kept = 0o600 if private else stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     # Several may write at a time.  Made by O_EXCL, so that a link that somebody planted is not followed.
     partial = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
-    made = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666 if kept is None else kept)
+    made = os.open(
+        partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666 if kept is None else kept
+    )
     try:
         with os.fdopen(made, "wb") as out:
             yield out

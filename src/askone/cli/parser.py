@@ -106,14 +106,23 @@ def _add_actions(actions: _Parsers) -> None:
     add.add_argument("name")
     add.add_argument("--role", choices=("admin", "manager", "annotator"), default="annotator")
     _with_store(actions, "list", "list all users")
-    remove = _with_store(actions, "remove", "forget a user; what was answered stays, under a pseudonym")
-    remove.add_argument("name")
+    for action, words in {
+        "password": "set a user's password, asked for or read from standard input; sessions and tokens end",
+        "disable": "shut a user out, until they are enabled",
+        "enable": "let a user in again who was disabled",
+        "revoke": "end all sessions and tokens of a user",
+        "remove": "forget a user; what was answered stays, under a pseudonym",
+    }.items():
+        _with_store(actions, action, words).add_argument("name")
     prune = _with_store(actions, "prune", "forget guests who cannot come back, and remove what has expired")
     prune.add_argument("--days", type=float, default=90.0, help="since when they did nothing (default: 90)")
     join = _with_store(actions, "join", "let a user into a campaign, without an invitation")
     join.add_argument("name")
     join.add_argument("campaign")
     join.add_argument("--role", choices=("annotator", "manager"), default="annotator")
+    leave = _with_store(actions, "leave", "take a user out of a campaign; what was answered stays")
+    leave.add_argument("name")
+    leave.add_argument("campaign")
     token = _with_store(actions, "token", "make a token for a program, shown once")
     token.add_argument("name", help="whose it is")
     token.add_argument("--scopes", default="read", help="some of read,answer,manage (default: read)")

@@ -214,6 +214,14 @@ class Client:
         """Let a person's answers count again."""
         return int(self._json("POST", self._path(f"people/{quote(person, safe='')}/include"), {})["answers"])
 
+    def members(self) -> list[Record]:
+        """Return who has been let into the campaign, and as what."""
+        return list(self._json("GET", self._path("members")))
+
+    def remove_member(self, person: str) -> None:
+        """Take somebody out of the campaign; what they answered stays."""
+        self._json("DELETE", self._path(f"members/{quote(person, safe='')}"), again=False)
+
     def invite(self, title: str = "", expires_hours: float = 168.0, most_uses: int = 100) -> str:
         """Return a link by which people join the campaign as annotators; it cannot be shown again."""
         body = {"title": title, "expires_hours": expires_hours, "most_uses": most_uses}

@@ -52,7 +52,7 @@ class HealthResponse(ResponseModel):
 
 
 class UserSummary(ResponseModel):
-    """An account."""
+    """An account, and its role on the server, or in a campaign."""
 
     id: str
     name: str

@@ -67,12 +67,13 @@ ROUTES: tuple[Route, ...] = (
 
     # one's own tokens, everybody's accounts
     Route("GET", f"{_API}/tokens", access.READ_OWN, accounts.list_tokens),
-    Route("POST", f"{_API}/tokens", access.SIGNED_IN, accounts.add_token, status=201),
-    Route("DELETE", f"{_API}/tokens/{{id}}", access.SIGNED_IN, accounts.revoke_token),
+    Route("POST", f"{_API}/tokens", access.SESSION_ONLY, accounts.add_token, status=201),
+    Route("DELETE", f"{_API}/tokens/{{id}}", access.SESSION_ONLY, accounts.revoke_token),
     Route("GET", f"{_API}/users", access.ADMINISTER, accounts.list_users),
-    Route("POST", f"{_API}/users", access.ADMINISTER, accounts.add_user, status=201),
-    Route("PATCH", f"{_API}/users/{{id}}", access.ADMINISTER, accounts.change_user),
-    Route("DELETE", f"{_API}/users/{{id}}", access.ADMINISTER, accounts.delete_user),
+    Route("POST", f"{_API}/users", access.ADMIT, accounts.add_user, status=201),
+    Route("PATCH", f"{_API}/users/{{id}}", access.ADMIT, accounts.change_user),
+    Route("DELETE", f"{_API}/users/{{id}}", access.ADMIT, accounts.delete_user),
+    Route("DELETE", f"{_API}/users/{{id}}/tokens", access.ADMIT, accounts.revoke_access),
 
     # files on their way to become campaigns
     Route("POST", f"{_API}/uploads", access.CREATE, uploads.receive, status=201, limit="heavy", raw=True),
@@ -93,6 +94,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_C}/people", access.READ, managers.people),
     Route("POST", f"{_C}/people/{{id}}/exclude", access.MANAGE, managers.exclude),
     Route("POST", f"{_C}/people/{{id}}/include", access.MANAGE, managers.include),
+    Route("GET", f"{_C}/members", access.READ, managers.list_members),
+    Route("DELETE", f"{_C}/members/{{id}}", access.MANAGE, managers.remove_member),
     Route("GET", f"{_C}/flags", access.READ, managers.flags),
     Route("GET", f"{_C}/invitations", access.READ, managers.list_invitations),
     Route("POST", f"{_C}/invitations", access.MANAGE, managers.invite, status=201),

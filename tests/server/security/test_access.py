@@ -60,6 +60,7 @@ MATRIX = {
     f"POST {API}/users": RULING,
     f"PATCH {API}/users/{{id}}": RULING,
     f"DELETE {API}/users/{{id}}": RULING,
+    f"DELETE {API}/users/{{id}}/tokens": RULING,
     f"POST {API}/uploads": MAKING,
     f"POST {API}/uploads/{{u}}/preview": UPLOADED,
     f"POST {API}/uploads/{{u}}/forecast": UPLOADED,
@@ -71,6 +72,8 @@ MATRIX = {
     **{f"GET {C}/{what}": MANAGING for what in ("dashboard", "predictions", "estimate", "people", "flags")},
     f"POST {C}/people/{{id}}/exclude": MANAGING,
     f"POST {C}/people/{{id}}/include": MANAGING,
+    f"GET {C}/members": MANAGING,
+    f"DELETE {C}/members/{{id}}": MANAGING,
     **{f"{method} {C}/{what}": MANAGING for method in ("GET", "POST") for what in ("invitations", "webhooks")},
     f"DELETE {C}/invitations/{{id}}": MANAGING,
     f"DELETE {C}/webhooks/{{id}}": MANAGING,
@@ -172,6 +175,10 @@ class World:
     def someone(self, asked, person, number):
         asked.parts = {"id": self.account(number)}
 
+    def member(self, asked, person, number):
+        self.someone(asked, person, number)
+        self.site.accounts.add_member("prices", f"x{number}", "annotator")
+
     def in_person(self, asked, person, number):
         """About oneself: an account that is not needed afterwards."""
         asked.client = self.site.session(self.account(number))
@@ -255,6 +262,7 @@ FILLS = {
     f"POST {API}/users": World.newcomer,
     f"PATCH {API}/users/{{id}}": World.someone,
     f"DELETE {API}/users/{{id}}": World.someone,
+    f"DELETE {API}/users/{{id}}/tokens": World.someone,
     f"POST {API}/uploads": World.file,
     f"POST {API}/uploads/{{u}}/preview": World.look,
     f"POST {API}/uploads/{{u}}/forecast": World.look,
@@ -265,6 +273,7 @@ FILLS = {
     f"POST {C}/rows": World.more_rows,
     f"POST {C}/people/{{id}}/exclude": World.answerer,
     f"POST {C}/people/{{id}}/include": World.answerer,
+    f"DELETE {C}/members/{{id}}": World.member,
     f"DELETE {C}/invitations/{{id}}": World.invitation,
     f"DELETE {C}/webhooks/{{id}}": World.webhook,
     f"POST {C}/import/label-studio": World.tasks,
@@ -302,6 +311,22 @@ def test_roles_by_routes_by_objects(world, row):
             assert_error(response, int(expected[person]))
             # A session was begun for the request itself, before the dump.
             assert dump(world.site) == before, person
+
+
+@pytest.mark.parametrize("row", [row for row in ROUTES if row.access.session], ids=name_of)
+def test_what_lets_people_in_is_not_changed_by_token(world, row):
+    """Tokens, passwords, accounts and roles: a token that leaked would make others that outlive it."""
+    asked, client = world.asked(row, "admin"), world.site.token("admin")
+    before = dump(world.site)
+    assert_error(Asked(row, asked.campaign, asked.parts, asked.query, asked.options).send(client), 403)
+    assert dump(world.site) == before
+
+
+def test_all_that_lets_people_in_wants_a_session():
+    paths = (f"{API}/tokens", f"{API}/users", f"{API}/me", f"{API}/logout")
+    changing = [row for row in ROUTES if row.path.startswith(paths) and row.method != "GET"]
+    assert len(changing) == 9
+    assert all(row.access.session for row in changing)
 
 
 @pytest.mark.parametrize("row", [row for row in ROUTES if "{c}" in row.path and row.path.count("{") > 1], ids=name_of)

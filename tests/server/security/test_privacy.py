@@ -237,7 +237,7 @@ def test_time_takes_away_what_nobody_needs(any_store, tmp_path):
 def test_pruning_from_the_command_line(tmp_path, capsys):
     site = Site(tmp_path)
     _, person = guest_of(site)
-    site.accounts.end_sessions(person)
+    site.accounts.end_access(person)
     assert main(["users", "prune", "--days", "90", "--store", site.url]) == 0
     assert "Guests forgotten: 1;" in capsys.readouterr().out
     assert NAME.encode() not in files(site)
