@@ -7,7 +7,6 @@ import contextlib
 import logging
 import sys
 import threading
-import time
 from collections.abc import AsyncIterator, Sequence
 from functools import cached_property
 from typing import Any, Final, final
@@ -28,6 +27,7 @@ from askone.server.openapi import describe
 from askone.server.ops import memory
 from askone.server.ops.access_log import AccessLogMiddleware
 from askone.server.ops.metrics import Metrics
+from askone.server.ops.steady_clock import SteadyClock
 from askone.server.ops.warm_up import limit_blas_threads, warm_up
 from askone.server.ops.webhooks import Webhooks
 from askone.server.routes import accounts, annotators, exports, health, managers, pages, uploads
@@ -246,14 +246,21 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 async def _sweep(services: Services, garbage: memory.GarbageCollector) -> None:
+    clock = SteadyClock()
     while True:
         services.workers.sweep()
         try:
-            await asyncio.to_thread(services.uploads.sweep)
-            await asyncio.to_thread(services.store.accounts.end_expired, time.time())
-            await asyncio.to_thread(services.store.accounts.drop_old, time.time() - 86400 * _MAX_DELIVERY_DAYS)
+            await _delete_old(services, clock)
             if await asyncio.to_thread(garbage.collect, services.workers.busy):
                 await asyncio.to_thread(memory.give_back_rest)
         except OSError:  # the store is away, or another process swept the same file: next time
             log.warning("sweeping was put off")
         await asyncio.sleep(60)
+
+
+async def _delete_old(services: Services, clock: SteadyClock) -> None:
+    now = clock.now()
+    if now is not None:
+        await asyncio.to_thread(services.uploads.sweep)
+        await asyncio.to_thread(services.store.accounts.end_expired, now)
+        await asyncio.to_thread(services.store.accounts.drop_old, now - 86400 * _MAX_DELIVERY_DAYS)
