@@ -30,7 +30,7 @@ def test_new_says_what_it_guessed(capsys):
     assert "labels numbers from 0 to 2000 EUR" in lines
     assert "first asked Is the price above 1000 EUR?" in lines
     assert "key id" in lines
-    assert "people see id, size, price" in lines
+    assert "people see size, price" in lines
     assert "model sees size (number), price (number)" in lines
     assert "ends with the rows, each asked once of 1 person" in lines
     assert "The column 'price' is called as the labels are" in out

@@ -226,7 +226,7 @@ def question(kind: str, i: int, t: Words = same) -> dict[str, Any]:
         "threshold": None,
         "set": None,
         "pair": None,
-        "row": {"key": t(f"flat-{i + 1}"), "position": i, "fields": fields, "image": None},
+        "row": {"fields": fields, "image": None},
     }
     if kind == "number":
         shown = str(650 + 110 * i)

@@ -121,6 +121,11 @@ class Client:
         self._serve("undo", {"id": _new_id()})
         return self._posed()
 
+    def picture(self, question: Posed) -> bytes | None:
+        """Return the picture of a question's row, PNG or JPEG, while the question is held; None if it has none."""
+        address = question.record["row"].get("image")
+        return None if address is None else self._sent(lambda: self._http.get(address), self._patience).content
+
     def release(self) -> None:
         """Give back an open question, so that others need not wait."""
         if self._serving is not None and self._serving["question"] is not None:

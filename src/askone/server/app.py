@@ -54,7 +54,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/leases/renew", access.ANNOTATE, annotators.renew, limit="answers"),
     Route("POST", f"{_C}/leases/release", access.ANNOTATE, annotators.release, limit="answers"),
     Route("GET", f"{_C}/brief", access.ANNOTATE, annotators.brief),
-    Route("GET", f"{_C}/rows/{{position}}/image", access.ANNOTATE, annotators.image, limit="answers"),
+    Route("GET", f"{_C}/leases/{{lease}}/image", access.ANNOTATE, annotators.image, limit="answers"),
 
     # signing in and out
     Route("GET", f"{_API}/me", access.PUBLIC, accounts.me, optional=True),
@@ -90,6 +90,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/rows", access.MANAGE, uploads.add_rows, limit="heavy"),
     Route("GET", f"{_C}/dashboard", access.READ, managers.dashboard),
     Route("GET", f"{_C}/predictions", access.READ, managers.predictions),
+    Route("GET", f"{_C}/rows/{{position}}/image", access.READ, annotators.row_image, limit="answers"),
     Route("GET", f"{_C}/estimate", access.READ, exports.estimate, limit="heavy"),
     Route("GET", f"{_C}/people", access.READ, managers.people),
     Route("POST", f"{_C}/people/{{id}}/exclude", access.MANAGE, managers.exclude),

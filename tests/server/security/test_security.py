@@ -390,9 +390,8 @@ def test_whoever_answers_sees_no_gold_no_scores_and_nobody_else(site):
     """What annotators get has a fixed set of fields; known labels, predictions and names of others are not there."""
     fields = {
         "state", "mine", "left", "undoable", "duplicate", "question", "ahead", "yes", "no", "lease", "number",
-        "expires_in", "kind", "sentence", "answers", "threshold", "range", "low", "high", "set", "pair", "row", "key",
-        "position", "fields",
-        "image", "shown", "unit", "name", "side", "value", "right",
+        "expires_in", "kind", "sentence", "answers", "threshold", "range", "low", "high", "set", "pair", "row",
+        "fields", "image", "shown", "unit", "name", "side", "value", "right",
     }  # fmt: skip
 
     def names(value):
@@ -417,6 +416,7 @@ def test_whoever_answers_sees_no_gold_no_scores_and_nobody_else(site):
     for text in texts:
         assert CANARY not in text
         assert '"known"' not in text
+        assert not re.search(r"\br\d+\b", text), "neither where a row stands nor its key"
         assert not re.search(r'"(gold|role_|exam|score|probability|prediction|std|density)"', text)
         assert "other" not in text
 
