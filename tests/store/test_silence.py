@@ -8,7 +8,7 @@ import pytest
 
 from askone.errors import StoreUnavailable
 from askone.store import _database, _postgresql
-from askone.store._watch import Watch
+from askone.store._statement_clock import StatementClock
 from askone.store.open import open_store
 from silence import SilentProxy
 
@@ -82,7 +82,7 @@ def test_no_thread_is_left(far):
 
 
 def test_a_clock_ends_what_waits_and_nothing_else():
-    watch = Watch(tick=0.01)
+    watch = StatementClock(tick=0.01)
     one, other = socket.socketpair()
     still, peer = socket.socketpair()
     with one, other, still, peer:

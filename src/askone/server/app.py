@@ -24,10 +24,12 @@ from askone.server._responses import ServingResponse
 from askone.server._routing import Route, endpoint, handle_error
 from askone.server._upload_folder import Uploads
 from askone.server.config import ServerConfig
+from askone.server.heavy.work import HeavyWork
 from askone.server.openapi import describe
 from askone.server.ops import memory
 from askone.server.ops.access_log import AccessLogMiddleware
 from askone.server.ops.metrics import Metrics
+from askone.server.ops.threads import make_room_for_look_ups
 from askone.server.ops.warm_up import limit_blas_threads, warm_up
 from askone.server.ops.webhooks import Webhooks
 from askone.server.routes import accounts, annotators, exports, health, managers, pages, uploads
@@ -187,7 +189,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
         metrics=metrics,
         login_limiter=RateLimiter(config.logins),
         limiters={name: RateLimiter(rate) for name, rate in rates.items()},
-        heavy_slots=asyncio.Semaphore(2),
+        heavy=HeavyWork(store, config),
         ready=ready,
     )
 
@@ -227,6 +229,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     services: Services = app.state.services
     limits, garbage = _PROCESS.begin(), memory.GarbageCollector()
     services.ready.clear()
+    make_room_for_look_ups()
     tasks = [asyncio.create_task(_sweep(services, garbage)), asyncio.create_task(warm_up(services, limits, garbage))]
     if services.config.webhooks:
         tasks.append(asyncio.create_task(services.webhooks.run()))
@@ -237,6 +240,9 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await services.workers.close()
+        await services.heavy.close()
+        services.webhooks.close()
+        services.uploads.close()
         if app.state.owned:
             services.store.close()
         _PROCESS.end()
@@ -245,6 +251,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 async def _sweep(services: Services, garbage: memory.GarbageCollector) -> None:
     while True:
         services.workers.sweep()
+        await services.heavy.sweep()
         try:
             await asyncio.to_thread(services.uploads.sweep)
             await asyncio.to_thread(services.store.accounts.end_expired, time.time())

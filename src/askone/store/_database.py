@@ -98,6 +98,11 @@ class Database(ABC):
             connection.close()
             raise
 
+    @property
+    @abstractmethod
+    def address(self) -> str | None:
+        """See ``Store.address``."""
+
     @abstractmethod
     def prepare(self, connection: Any) -> None:
         """Make the settings of a new connection."""

@@ -29,7 +29,7 @@ from askone.store._database import (
     TimedLock,
     Values,
 )
-from askone.store._watch import Watch
+from askone.store._statement_clock import StatementClock
 
 _USED = "used"
 SECRET = ("password", "sslpassword", "passfile")
@@ -95,10 +95,14 @@ class PostgreSQL(Database):
             )
         except ModuleNotFoundError as error:
             raise MissingExtra('PostgreSQL needs psycopg: pip install "askone[postgres]"') from error
-        self._lock, self._watch = TimedLock(threading.Semaphore(_WRITERS)), Watch()
+        self._lock, self._watch = TimedLock(threading.Semaphore(_WRITERS)), StatementClock()
         sa.event.listen(engine, "checkin", _returned)
         sa.event.listen(engine, "checkout", self._taken)
         super().__init__(engine, [str(url.password or ""), *(str(url.query.get(name, "")) for name in SECRET)])
+
+    @property
+    def address(self) -> str | None:
+        return self.engine.url.render_as_string(hide_password=False)
 
     def prepare(self, connection: Any) -> None:
         with self._watch.limit(connection.fileno, STATEMENT):

@@ -17,7 +17,7 @@ from typing import final
 
 
 @final
-class Watch:
+class StatementClock:
     """The statements that wait, and the thread that ends those which waited too long; ``close`` ends the thread."""
 
     def __init__(self, tick: float = 0.5) -> None:
