@@ -1,6 +1,6 @@
 """The process that works on people's files: jobs come in as lines of JSON, results go out as lines of JSON.
 
-``python -m askone.server.heavy.child BYTES PARENT`` is started by ``work``.  It takes no more memory than so many bytes,
+``python -m askone.server.heavy.child BYTES PARENT`` is started by ``work``.  It takes no more memory than BYTES,
 gives way to everybody else on the machine, and ends when its parent is gone.
 """
 

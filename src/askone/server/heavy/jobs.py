@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, final
 
+from askone._common.zip_archive import ArchiveLimits
 from askone.campaign.engine.commands import Next
 from askone.campaign.lazy import backup, campaign, tables
 from askone.campaign.lazy import create as creation
@@ -21,11 +22,13 @@ from askone.campaign.tables.base import Cells, Limits, Table
 from askone.campaign.tables.image_tables import IMAGE, ImageTable
 from askone.server._campaign_service import CampaignService
 from askone.server._responses import PreviewResponse, QuestionResponse, ServingResponse
+from askone.store.accounts.accounts import Accounts
 from askone.store.open import open_store
 from askone.store.store import Store
 
 File = tuple[str, str, int]
 """Where a file lies, what its sender calls it, and how many cells it may have."""
+_BACKUPS: Final = ArchiveLimits(total=8 << 30, members=500_000, line=8 << 20)
 QUESTIONS, ROWS, IMAGES = 5, 200, 40
 """What a preview has at most."""
 
@@ -84,9 +87,16 @@ def add_rows(store: Store, name: str, file: File, who: str, at: float) -> int:
 def restore(store: Store, path: str, name: str | None, owner: str) -> str:
     """Make a campaign of a backup; return its name."""
     with Path(path).open("rb") as source:
-        made = backup.restore(store, source, name, owner)
+        made = backup.restore(store, source, name, owner, _BACKUPS, known=_known(store.accounts, owner))
     store.accounts.add_member(made, owner, "manager")
     return made
+
+
+def _known(accounts: Accounts, owner: str) -> set[str]:
+    """Return whom a backup may speak for: who takes part in what its owner manages, and no administrator."""
+    managed = [one.campaign for one in accounts.campaigns_of(owner) if one.role == "manager"]
+    people = {owner, *(member.user for campaign in managed for member in accounts.members(campaign))}
+    return people - {user.id for user in accounts.users() if user.role == "admin"}
 
 
 READING: Final[dict[str, Callable[..., Any]]] = {"describe": describe, "preview": preview, "forecast": forecast}

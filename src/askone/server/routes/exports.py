@@ -6,11 +6,14 @@ import io
 from asyncio import to_thread
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from starlette.responses import Response, StreamingResponse
 
 from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
+from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict
 from askone.server._requests import AnswersFormat, EstimateQuery, PredictionsFormat, Restoring
@@ -109,8 +112,14 @@ async def restore(ctx: RequestContext, query: Restoring) -> CampaignNameResponse
 async def import_tasks(ctx: RequestContext) -> ImportResponse:
     """Import answers that were given in Label Studio."""
     now = ctx.now
+    counts, threads = asdict(label_studio.Imported()), ctx.services.heavy.threads
     async with _received(ctx, "tasks.json") as path:
-        return await ctx.worker.run(lambda service: service.import_tasks(path, now))
+        with path.open("rb") as source:
+            pages = label_studio.annotation_pages(source, ctx.campaign_name, counts)
+            while (page := await threads.run(next, pages, None)) is not None:
+                # One after the other: people of this campaign are served in between.
+                await ctx.worker.run(partial(CampaignService.take_page, page=page, now=now, counts=counts))
+    return ImportResponse(**counts)
 
 
 @asynccontextmanager
