@@ -240,7 +240,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await services.workers.close()
-        await services.heavy.close()
+        services.heavy.close()
         services.webhooks.close()
         services.uploads.close()
         if app.state.owned:
@@ -251,7 +251,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 async def _sweep(services: Services, garbage: memory.GarbageCollector) -> None:
     while True:
         services.workers.sweep()
-        await services.heavy.sweep()
+        services.heavy.sweep()
         try:
             await asyncio.to_thread(services.uploads.sweep)
             await asyncio.to_thread(services.store.accounts.end_expired, time.time())

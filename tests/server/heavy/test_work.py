@@ -58,7 +58,7 @@ def working(tmp_path, story, **limits):
             async with asyncio.timeout(LONG):
                 return await story(work)
         finally:
-            await work.close()
+            work.close()
 
     with open_store(str(tmp_path / "s.db")) as store:
         return asyncio.run(told())

@@ -112,6 +112,7 @@ class HeavyWork:
         self._slots = asyncio.Semaphore(config.heavy_processes)
         self._lines: dict[str, tuple[asyncio.Lock, list[str]]] = {}
         self._idle: list[Child] = []
+        self._closed = False
 
     async def run(self, request: Request, person: str, job: str, **values: Any) -> Any:
         """Return the result of a job of ``jobs``; it is ended when whoever sent the request goes away."""
@@ -163,8 +164,8 @@ class HeavyWork:
                 child.kill()
                 await asyncio.gather(work, return_exceptions=True)
                 await self._clean_up(store)
-            if child.last:
-                await self._files.run(child.close)
+            if child.last or self._closed:
+                child.close()
             else:
                 self._idle.append(child)
 
@@ -178,24 +179,24 @@ class HeavyWork:
 
     async def _clean_up(self, store: str | None) -> None:
         """Take away what a process left behind that was ended in the midst of writing."""
-        if store is not None:
+        if store is not None and not self._closed:
             try:
                 await self._files.run(self._store.sweep)
             except errors.StoreUnavailable:
                 log.warning("what was half made is taken away when the store is opened next")
 
-    async def sweep(self) -> None:
+    def sweep(self) -> None:
         """Let go of processes that had nothing to do for a while."""
         old = time.monotonic() - _IDLE
-        gone, self._idle = [one for one in self._idle if one.used < old], [one for one in self._idle if one.used >= old]
-        for child in gone:
-            await self._files.run(child.close)
+        for child in [one for one in self._idle if one.used < old]:
+            self._idle.remove(child)
+            child.close()
 
-    async def close(self) -> None:
-        """End all processes and threads."""
-        for child in self._idle:
-            await self._files.run(child.close)
-        self._idle = []
+    def close(self) -> None:
+        """End all processes and threads; one that is at work ends with whoever waits for it."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
         self.threads.close()
         self._files.close()
 
