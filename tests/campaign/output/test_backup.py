@@ -31,7 +31,9 @@ def other():
 def busy(store, kind="number"):
     """A campaign in which everything has happened that can."""
     campaign = make(store, kind)
-    store.add_media("c", [("r1", "image/png", b"\x89PNG..."), ("r2", "image/jpeg", bytes(range(256)) * 50)])
+    store.add_media(
+        "c", [("r1", "image/png", b"\x89PNG..."), ("r2", "image/jpeg", b"\xff\xd8\xff" + bytes(range(256)) * 50)]
+    )
     answer(campaign, 8)
     grow(store)
     campaign.refresh()

@@ -219,13 +219,14 @@ def test_a_model_of_another_kind_does_not_stay(good, here):
 HTML = b"<html><script>alert(1)</script></html>"
 
 
+@pytest.mark.parametrize("known", [None, ()], ids=["own", "stranger's"])
 @pytest.mark.parametrize("kind", ["image/png", "text/html", "image/svg+xml"])
-def test_a_page_is_no_picture(good, here, kind):
+def test_a_page_is_no_picture(good, here, kind, known):
     parts = parts_of(good)
     parts["media/0"] = HTML
     parts["media.jsonl"] = as_json({"key": "r1", "type": kind}).encode() + b"\n"
     with pytest.raises(InvalidFile):
-        restore(here, packed(parts), known=())
+        restore(here, packed(parts), known=known)
     assert here.campaigns() == []
 
 

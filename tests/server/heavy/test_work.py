@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from askone.campaign.output.backup import backup_chunks
 from askone.campaign.tables.base import Limits
 from askone.campaign.tables.open import open_table
-from askone.errors import InvalidFile
+from askone.errors import AlreadyExists, InvalidFile
 from askone.server._errors import ApiError
 from askone.server.heavy.child import done
 from askone.server.heavy.work import Child, HeavyWork
@@ -49,8 +50,8 @@ def good(tmp_path):
     return (str(tmp_path / "good.csv"), "good.csv", CELLS)
 
 
-def working(tmp_path, story, **limits):
-    """What a story gives that is told to the heavy work of a store in a file."""
+def working(tmp_path, story, url=None, **limits):
+    """What a story gives that is told to the heavy work of a store, in a file unless it is elsewhere."""
 
     async def told():
         work = HeavyWork(store, replace(LOOSE, **limits))
@@ -60,7 +61,7 @@ def working(tmp_path, story, **limits):
         finally:
             work.close()
 
-    with open_store(str(tmp_path / "s.db")) as store:
+    with open_store(url or str(tmp_path / "s.db")) as store:
         return asyncio.run(told())
 
 
@@ -222,6 +223,25 @@ def test_what_was_half_made_is_taken_away(tmp_path, good):
         return work._store._database.read(query), work._store._database.read("SELECT name FROM campaigns")
 
     assert working(tmp_path, story) == ([(0,)], [])
+
+
+def test_campaigns_are_made_in_every_store(tmp_path, store_url, good):
+    settings = {"title": "T", "labels": {"kind": "number", "low": 0, "high": 1}}
+
+    async def story(work):
+        store, sender = work._store, Sender()
+        store.accounts.add_user("ann", "ann", "manager", None)
+        await work.run(sender, "ann", "create", name="c", settings=settings, file=good, owner="ann", at=1.0)
+        added = await work.run(sender, "ann", "add_rows", name="c", file=good, who="ann", at=2.0)
+        kept = tmp_path / "backup.zip"
+        kept.write_bytes(b"".join(backup_chunks(store, "c")))
+        name = await work.run(sender, "ann", "restore", path=str(kept), name="d", owner="ann")
+        with pytest.raises(AlreadyExists, match="there is a campaign 'd' already"):
+            await work.run(sender, "ann", "restore", path=str(kept), name="d", owner="ann")
+        roles = [store.accounts.role_in(one, "ann") for one in ("c", "d")]
+        return added, name, store.campaign("d").rows, roles
+
+    assert working(tmp_path, story, store_url) == (2, "d", 4, ["manager", "manager"])
 
 
 def test_many_cells_in_few_bytes_are_refused_unread(tmp_path):

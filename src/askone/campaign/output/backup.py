@@ -50,7 +50,8 @@ _NAMES = r"manifest\.json|log\.jsonl|rows\.jsonl|media\.jsonl|learner\.zip|media
 _MANIFEST_BYTES, _LEARNER_BYTES = 256 << 20, 1 << 30
 SIGNATURE = "hmac-sha256"
 """The manifest's field with its signature."""
-PICTURES = ("image/png", "image/jpeg")
+PICTURES = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff"}
+"""The types that pictures are kept in, and how their bytes begin."""
 _TRIED = 5  # rows
 
 
@@ -353,6 +354,8 @@ def _picture(archive: Archive, number: int, told: Record, anew: bool) -> tuple[s
         key, kind = as_line(told["key"], "key", 500, 1), as_choice(told["type"], "type", PICTURES)
     data = archive.read(member, LIMITS.image)
     if not anew:
+        if not data.startswith(PICTURES[kind]):
+            refuse(f"{member} is not the picture that it is said to be")
         return key, kind, data
     safe = safe_image(data, origin=member)
     return key, safe.kind, safe.data
