@@ -85,10 +85,10 @@ def test_a_zip_of_images_becomes_a_campaign_through_the_server(site):
     body = {"settings": settings, "upload": made["upload"], "name": "photos"}
     ok(manager.post(f"{API}/campaigns", json=body), 201)
     site.accounts.add_member("photos", "annotator", "annotator")
-    row = site.question(client, "photos")["row"]
-    shown = client.get(row["image"])
-    assert shown.headers["content-type"] == ("image/jpeg" if row["key"].endswith("jpg") else "image/png")
-    assert Image.open(io.BytesIO(shown.content)).size == (24, 20)
+    shown = client.get(site.question(client, "photos")["row"]["image"])
+    with Image.open(io.BytesIO(shown.content)) as picture_shown:
+        assert shown.headers["content-type"] == f"image/{picture_shown.format.lower()}"
+        assert picture_shown.size == (24, 20)
     told = ok(manager.get(f"{API}/campaigns/photos/predictions"))
     assert [one["key"] for one in told] == [f"p{n}.{'jpg' if n % 2 else 'png'}" for n in range(8)]
     assert told[3]["image"] == f"{API}/campaigns/photos/rows/3/image"
