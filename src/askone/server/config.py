@@ -32,7 +32,8 @@ class ServerConfig:
     ``public_url`` is how people reach it if that is not http://host:port, such as behind a proxy that speaks TLS;
     ``hosts`` are further names it answers to ("*": any).  ``directory`` is where uploads wait (None: a new
     temporary directory).  ``trusted_proxies`` are addresses whose X-Forwarded headers are believed.  ``webhook_local``
-    are ports of programs on this machine that webhooks may go to, by http as well.
+    are ports of programs on this machine that webhooks may go to, by http as well.  Work on files has
+    ``heavy_processes`` processes, each of ``heavy_bytes`` of memory at most, and ``heavy_seconds`` for one file.
 
     >>> ServerConfig().loopback, ServerConfig(host="0.0.0.0").loopback
     (True, False)
@@ -64,6 +65,10 @@ class ServerConfig:
     answers: Rates = Rates(200, 50.0)
     calls: Rates = Rates(120, 20.0)
     heavy: Rates = Rates(20, 0.5)
+    heavy_processes: int = 2
+    heavy_seconds: float = 600.0
+    heavy_bytes: int = 2048 * _MIB
+    upload_cells: int = 50_000_000
     idle_seconds: float = 900.0
     store_patience: float = 2.0
     batch: int = 256
@@ -76,6 +81,7 @@ class ServerConfig:
 
     def __post_init__(self) -> None:
         as_count(self.processes, "processes", 1)
+        as_count(self.heavy_processes, "heavy_processes", 1)
         as_count(self.port, "port", 0, 65535)
         for port in self.webhook_local:
             as_count(port, "webhook_local", 1, 65535)
