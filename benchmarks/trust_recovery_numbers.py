@@ -95,7 +95,7 @@ def section(quick: bool) -> str:
         [
             "## Numbers: answers that err, two peaks, much noise",
             "",
-            "The default learner on a sine in a range of ±1.5; errors are mean distances to the true median. Claimed:",
+            "Learners on a sine in a range of ±1.5; errors are mean distances to the true median. Claimed of `wary`:",
             "after thirty answers with yes and no mixed up, then right ones, it is within 1.5 times of never so",
             f"at 1,500 ({few} runs, normal noise .1):",
             "",
