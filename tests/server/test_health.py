@@ -1,6 +1,8 @@
 """What a manager is told: when a campaign is at its end, what people said, what can be; and pages that are not."""
 
 import io
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -119,6 +121,15 @@ def test_the_list_says_that_a_campaign_is_finished(alone):
     client.post(f"{API}/campaigns/drinks/answers", json={"lease": lease, "answer": True, "id": "a-1"})
     [line] = client.get(f"{API}/campaigns").json()
     assert (line["status"], line["finished"]) == ("running", "budget")
+
+
+@pytest.mark.parametrize("learner", [b"no learner", b""], ids=["damaged", "empty"])
+def test_one_broken_campaign_does_not_hide_the_others(alone, learner):
+    with closing(sqlite3.connect(alone.url)) as database, database:
+        database.execute("UPDATE campaigns SET learner = ? WHERE name = 'prices'", (learner,))
+    listed = {line["name"]: line for line in alone.session("admin").get(f"{API}/campaigns").json()}
+    assert (listed["prices"]["status"], listed["prices"]["answers"], listed["prices"]["rows"]) == ("broken", None, 30)
+    assert (listed["drinks"]["status"], listed["drinks"]["answers"]) == ("running", 0)
 
 
 def test_a_dashboard_that_is_known_is_not_sent_again(alone):

@@ -18,8 +18,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,6 +31,7 @@ from askone._common.types import Array
 from askone.campaign.engine.batch import Batch, looked_up
 from askone.campaign.engine.commands import Request, Result
 from askone.campaign.engine.handlers import decide
+from askone.campaign.engine.kept_states import KeptStates
 from askone.campaign.engine.packed_model import beginning
 from askone.campaign.engine.planner import Planner
 from askone.campaign.engine.projection import STOPPED, Projection
@@ -47,7 +46,6 @@ from askone.errors import AskoneError, InvalidFile, UnknownCampaign
 from askone.store.entries import Entry
 from askone.store.notices import Began, StatusChanged
 from askone.store.store import Store
-from askone.version import __version__
 
 if TYPE_CHECKING:
     from askone.campaign.engine import model_builder as building
@@ -84,7 +82,7 @@ class Campaign:
         self.rowless = self.settings.is_rowless(first.event.rows)
         self._row_cache = RowCache(store, name, in_runs=self.settings.ask.order == "file")
         self._spoilt, self._gold = True, list[int]()
-        self._kept = self._judged = 0
+        self._states, self._judged = KeptStates(store, name, self._packed), 0
         self._kept_at = self._now = 0.0
         self._reload()
 
@@ -102,7 +100,7 @@ class Campaign:
         projection = Projection(self._begun.learner, self._row_cache.features, ask.overlap, self.rowless, pool)
         self._note(projection, self.store.entries(self.name))
         if not self._fresh:
-            self._adopt(projection)
+            self._states.adopt(projection)
         projection.trainer.settle()
         self.projection, self._spoilt = projection, False
         self._judged = 0  # what was seen in a transaction that failed is to be seen again
@@ -113,37 +111,11 @@ class Campaign:
         if number != self._number:
             raise UnknownCampaign(self.name)
 
-    def _adopt(self, projection: Projection) -> None:
-        """States that were kept, from the older to the newer: an answer taken back may have spoilt the last."""
-        for count, mark, blob in self.store.snapshots(self.name):
-            if count > len(projection.lessons.all) or mark != self._mark(projection, count):
-                continue
-            with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
-                projection.trainer.adopt(
-                    projection.learner.from_arrays({name: arrays[name] for name in arrays.files}), count
-                )
-            self._kept = count
-
-    def _mark(self, projection: Projection, count: int) -> str:
-        """Return what a kept state belongs to: this version, this learner, these lessons."""
-        text = f"{__version__} {hashlib.sha256(self._packed).hexdigest()} {projection.lessons.digest(count)}"
-        return hashlib.sha256(text.encode()).hexdigest()
-
     def keep(self) -> None:
         """Keep the model's state: a cache, which may be deleted at any time."""
         with self._lock:
             self.projection.trainer.settle()
-            self._keep()
-
-    def _keep(self) -> None:
-        """The state after as many lessons as it has."""
-        projection, count = self.projection, self.projection.trainer.learnt
-        if count == self._kept:
-            return
-        buffer = io.BytesIO()
-        np.savez(buffer, **projection.learner.to_arrays(projection.state))  # type: ignore[arg-type]  # its stubs
-        self.store.keep_snapshot(self.name, count, self._mark(projection, count), buffer.getvalue())
-        self._kept = count
+            self._states.keep(self.projection)
 
     def warm(self) -> None:
         """Ask and learn a little for nothing: compiled functions are then loaded before anybody waits for them."""
@@ -177,15 +149,15 @@ class Campaign:
         with self._lock:
             trainer = self.projection.trainer
             trainer.settle(go_on)
-            far = abs(trainer.learnt - self._kept) >= KEEP
+            far = abs(trainer.learnt - self._states.count) >= KEEP
             # Among many people some answers always wait: what was learnt before them is kept.
             if far and trainer.valid and not self._spoilt and self._now >= self._kept_at + PAUSE:
                 self._kept_at = self._now
                 try:
-                    self._keep()
+                    self._states.keep(self.projection)
                 except (AskoneError, OSError) as error:  # what was served is in the log: it is well without
                     log.warning("the state of campaign %s could not be kept: %s", self.name, error)
-                    self._kept = trainer.learnt  # not again before as many answers more
+                    self._states.count = trainer.learnt  # not again before as many answers more
 
     def _note(self, projection: Projection, entries: Iterable[Entry]) -> None:
         """Note entries, and the rows with known labels that come with them."""

@@ -14,7 +14,7 @@ from askone.errors import AskoneError
 from askone.server._responses import BriefResponse, ImportResponse, ServingResponse
 from askone.server.serializers import QuestionSerializer
 
-_COUNTS = ("status", "finished", "answers", "rows", "budget")
+COUNTS = ("status", "finished", "answers", "rows", "budget")
 
 
 @final
@@ -56,7 +56,7 @@ class CampaignService:
     def counts(self) -> dict[str, Any]:
         """Return how far the campaign is, in a few numbers."""
         status = self._refreshed().status(time.time())
-        return {name: status.get(name) for name in _COUNTS}
+        return {name: status.get(name) for name in COUNTS}
 
     def describe(self) -> dict[str, Any]:
         """Return how far the campaign is, and its settings."""

@@ -28,10 +28,10 @@ import numpy as np
 from askone._common.types import Array
 from askone.errors import InvalidArgument, UnknownCampaign
 from askone.store._campaigns import CampaignRecord, CampaignWriter, keep_media
-from askone.store._codec import ROW_COLUMNS, Line, as_texts, is_name, row_of
+from askone.store._codec import ROW_COLUMNS, Line, as_texts, is_name, packed_snapshot, row_of, snapshot_of
 from askone.store._database import ENTRY_COLUMNS, Database, Record
 from askone.store.accounts.accounts import Accounts
-from askone.store.entries import BEGINNING, Entry, Row
+from askone.store.entries import BEGINNING, Entry, Row, Snapshot
 from askone.store.transactions import HEAD, Transaction, known_query
 
 __all__ = ["CampaignRecord", "Line", "Store", "Transaction"]
@@ -194,13 +194,13 @@ class Store(CampaignWriter):
         found = self._found(f"SELECT key FROM media WHERE campaign = {_ID} ORDER BY key", name)
         return [key for (key,) in found]
 
-    def snapshots(self, name: str) -> list[tuple[int, str, bytes]]:
-        """Return the states that were kept, the latest last: how much it has learnt, a fingerprint, and its bytes."""
+    def snapshots(self, name: str) -> list[Snapshot]:
+        """Return the states that were kept, the latest last."""
         query = f"SELECT seq, fingerprint, data FROM snapshots WHERE campaign = {_ID} ORDER BY seq"
-        return [(seq, mark, bytes(data)) for seq, mark, data in self._found(query, name)]
+        return [snapshot_of(record) for record in self._found(query, name)]
 
     def keep_snapshot(self, name: str, seq: int, fingerprint: str, blob: bytes) -> None:
-        """Keep a state that is only a cache: the last two stay."""
+        """Keep a state that is only a cache, with its hash: the last two stay."""
         number = self._one(HEAD, name)[0]
         older = "SELECT seq FROM snapshots WHERE campaign = ? ORDER BY seq DESC LIMIT 1 OFFSET 2"
         put = (
@@ -210,9 +210,15 @@ class Store(CampaignWriter):
         with self._database.transaction() as session:
             # What has more was made before answers were taken back: it is of no use, and would hide this one.
             session.run("DELETE FROM snapshots WHERE campaign = ? AND seq > ?", (number, seq))
-            session.run(put, (number, seq, fingerprint, blob))
+            session.run(put, (number, *packed_snapshot(Snapshot(seq, fingerprint, blob))))
             for (upto,) in session.fetch(older, (number,)):
                 session.run("DELETE FROM snapshots WHERE campaign = ? AND seq <= ?", (number, upto))
+
+    def drop_snapshot(self, name: str, seq: int) -> None:
+        """Drop a state that is of no use."""
+        number = self._one(HEAD, name)[0]
+        with self._database.transaction() as session:
+            session.run("DELETE FROM snapshots WHERE campaign = ? AND seq = ?", (number, seq))
 
     @contextmanager
     def transaction(self, name: str) -> Iterator[Transaction]:
