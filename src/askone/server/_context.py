@@ -12,6 +12,7 @@ from starlette.requests import Request
 from askone.server._errors import unauthorized
 from askone.server._upload_folder import Uploads
 from askone.server.config import ServerConfig
+from askone.server.ops.background import BackgroundLoops
 from askone.server.ops.metrics import Metrics
 from askone.server.ops.webhooks import Webhooks
 from askone.server.security.access import CurrentUser
@@ -40,6 +41,7 @@ class Services:
     limiters: dict[str, RateLimiter]
     heavy_slots: asyncio.Semaphore
     """How many may compute for long at the same time: people who answer go first."""
+    background: BackgroundLoops
     ready: asyncio.Event
     """Set unless what asks is still being loaded, when a server has just started."""
 

@@ -8,7 +8,7 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import cached_property
 from typing import Any, Final, final
 
@@ -27,6 +27,7 @@ from askone.server.config import ServerConfig
 from askone.server.openapi import describe
 from askone.server.ops import memory
 from askone.server.ops.access_log import AccessLogMiddleware
+from askone.server.ops.background import BackgroundLoops
 from askone.server.ops.metrics import Metrics
 from askone.server.ops.warm_up import limit_blas_threads, warm_up
 from askone.server.ops.webhooks import Webhooks
@@ -188,6 +189,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
         login_limiter=RateLimiter(config.logins),
         limiters={name: RateLimiter(rate) for name, rate in rates.items()},
         heavy_slots=asyncio.Semaphore(2),
+        background=BackgroundLoops(),
         ready=ready,
     )
 
@@ -227,9 +229,11 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     services: Services = app.state.services
     limits, garbage = _PROCESS.begin(), memory.GarbageCollector()
     services.ready.clear()
-    tasks = [asyncio.create_task(_sweep(services, garbage)), asyncio.create_task(warm_up(services, limits, garbage))]
+    loops: dict[str, Callable[[], Awaitable[None]]] = {"sweep": lambda: _sweep(services, garbage)}
     if services.config.webhooks:
-        tasks.append(asyncio.create_task(services.webhooks.run()))
+        loops["webhooks"] = services.webhooks.run
+    tasks = [asyncio.create_task(services.background.keep_running(name, loop)) for name, loop in loops.items()]
+    tasks.append(asyncio.create_task(warm_up(services, limits, garbage)))
     try:
         yield
     finally:
