@@ -15,6 +15,7 @@ from askone.server.config import ServerConfig
 from askone.server.ops.background import BackgroundLoops
 from askone.server.ops.metrics import Metrics
 from askone.server.ops.webhooks import Webhooks
+from askone.server.ops.write_probe import WriteProbe
 from askone.server.security.access import CurrentUser
 from askone.server.security.authentication import Auth
 from askone.server.security.passwords import Passwords
@@ -42,6 +43,7 @@ class Services:
     heavy_slots: asyncio.Semaphore
     """How many may compute for long at the same time: people who answer go first."""
     background: BackgroundLoops
+    write_probe: WriteProbe
     ready: asyncio.Event
     """Set unless what asks is still being loaded, when a server has just started."""
 

@@ -31,6 +31,7 @@ from askone.server.ops.background import BackgroundLoops
 from askone.server.ops.metrics import Metrics
 from askone.server.ops.warm_up import limit_blas_threads, warm_up
 from askone.server.ops.webhooks import Webhooks
+from askone.server.ops.write_probe import WriteProbe
 from askone.server.routes import accounts, annotators, exports, health, managers, pages, uploads
 from askone.server.routes.pages import error_page
 from askone.server.security import access
@@ -161,7 +162,7 @@ def create_app(store: Store, config: ServerConfig | None = None, owned: bool = F
 
 
 def _services(store: Store, config: ServerConfig) -> Services:
-    metrics, ready = Metrics(), asyncio.Event()
+    metrics, ready, folder = Metrics(), asyncio.Event(), Uploads(config)
     ready.set()
     webhooks = Webhooks(store.accounts, config, metrics)
 
@@ -183,13 +184,14 @@ def _services(store: Store, config: ServerConfig) -> Services:
         auth=Auth(store, config),
         passwords=Passwords(),
         workers=Workers(worker, config.idle_seconds),
-        uploads=Uploads(config),
+        uploads=folder,
         webhooks=webhooks,
         metrics=metrics,
         login_limiter=RateLimiter(config.logins),
         limiters={name: RateLimiter(rate) for name, rate in rates.items()},
         heavy_slots=asyncio.Semaphore(2),
         background=BackgroundLoops(),
+        write_probe=WriteProbe(store, folder),
         ready=ready,
     )
 

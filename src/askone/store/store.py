@@ -31,6 +31,7 @@ from askone.store._campaigns import CampaignRecord, CampaignWriter, keep_media
 from askone.store._codec import ROW_COLUMNS, Line, as_texts, is_name, packed_snapshot, row_of, snapshot_of
 from askone.store._database import ENTRY_COLUMNS, Database, Record
 from askone.store.accounts.accounts import Accounts
+from askone.store.accounts.webhooks import PUT_SETTING
 from askone.store.entries import BEGINNING, Entry, Row, Snapshot
 from askone.store.transactions import HEAD, Transaction, known_query
 
@@ -68,6 +69,12 @@ class Store(CampaignWriter):
     def ping(self) -> None:
         """Raise ``StoreUnavailable`` if the database does not answer."""
         self._database.read("SELECT 1")
+
+    def check_writable(self) -> None:
+        """Raise ``StoreUnavailable`` if nothing can be written, such as to a full disk; nothing is changed."""
+        with self._database.transaction() as session:
+            session.run(PUT_SETTING, ("probe", ""))
+            session.run("DELETE FROM settings WHERE name = ?", ("probe",))
 
     def campaigns(self) -> list[CampaignRecord]:
         """Return all campaigns, by their names."""

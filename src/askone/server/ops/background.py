@@ -1,4 +1,4 @@
-"""Loops that run for as long as the server: one that ends is logged and started again, and meanwhile it is not ready."""
+"""Loops for as long as the server runs: one that ends is logged and started again, and meanwhile it is not ready."""
 
 from __future__ import annotations
 

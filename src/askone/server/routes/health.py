@@ -19,8 +19,9 @@ async def live(_: RequestContext) -> HealthResponse:
 
 
 async def ready(ctx: RequestContext) -> HealthResponse:
-    """Say that the store answers as well, that what asks is loaded, and that all loops run."""
+    """Say that the store answers and takes what is written, that what asks is loaded, and that all loops run."""
     await to_thread(ctx.store.ping)
+    await ctx.services.write_probe.check()
     await ctx.services.ready.wait()
     ended = sorted(ctx.services.background.ended)
     if ended:
