@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final, overload
@@ -57,7 +58,9 @@ log = logging.getLogger("askone.campaign")
 KEEP, PAUSE = 500, 60.0
 """After so many lessons and seconds the state is kept, so that opening is quick: megabytes, so not too often."""
 LATE = 200
-"""So many answers may wait to be learnt from while people are served; with more, nobody is served before them."""
+"""So many answers may wait to be learnt from while people are served; with more, nobody is served before them.
+
+But for those that are learnt anew, as when somebody is excluded: people are served by the state from before."""
 _WARM = 20  # answers: more than any learner puts off
 _PATIENCE = 200
 """Whether the target is reached is looked at again after so small a part more answers: all scores are read for it."""
@@ -70,6 +73,8 @@ class Campaign:
     def __init__(self, store: Store, name: str, fresh: bool = False) -> None:
         self.store, self.name, self._fresh = store, name, fresh
         self._lock = threading.RLock()
+        self.patience: float | None = None
+        """Seconds for which whoever looks waits until all answers are learnt from; None: as long as it takes."""
         self._number = store.number(name)
         self._packed = store.learner(name)
         self._begun = beginning(self._packed)
@@ -142,7 +147,12 @@ class Campaign:
             else:  # the store was put back to an earlier time
                 self._reload()
             self._spoilt = False
-            self.learn()
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Bring the model up to date before somebody looks, as far as they are patient."""
+        until = None if self.patience is None else time.monotonic() + self.patience
+        self.learn(None if until is None else lambda: time.monotonic() < until)
 
     def learn(self, go_on: Callable[[], bool] | None = None) -> None:
         """Bring the model up to date, as long as ``go_on`` says so before each lesson; keep it now and then."""
@@ -183,7 +193,7 @@ class Campaign:
                 self._reload()
             # Before the transaction, in which others could not write.
             trainer = self.projection.trainer
-            if trainer.pending > LATE:
+            if trainer.valid and trainer.pending > LATE:
                 trainer.settle(lambda: trainer.pending > LATE)
             with self.store.transaction(self.name) as transaction:
                 self._check(transaction.campaign)
@@ -221,7 +231,7 @@ class Campaign:
         """Return the model as it is now: predict with it, save it, go on asking elsewhere."""
         estimator: OneBitEstimator = building.unpack(self._packed).estimator
         with self._lock:
-            self.learn()
+            self._catch_up()
             stream, projection = estimator.stream_, self.projection
             stream.state, stream.asked = projection.state, projection.numbers
             keys = {asking.position for asking in projection.asked.values()}
@@ -247,7 +257,7 @@ class Campaign:
         if not rows:
             return []
         with self._lock:
-            self.learn()
+            self._catch_up()
             columns = self._predicted(np.array([row.features for row in rows], dtype=np.float64))
         records = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         shown = [shown_row(row, self.settings.rows.show, picture_of(self.name, row)) for row in rows]
@@ -259,7 +269,7 @@ class Campaign:
     def predict(self, X: Array) -> list[Any]:
         """Return what the model predicts of rows as it sees them."""
         with self._lock:
-            self.learn()
+            self._catch_up()
             self._estimator.stream_.state = self.projection.state
             return list(self._estimator.predict(None if self.rowless else X))
 
@@ -267,7 +277,7 @@ class Campaign:
         """Yield the same of all rows, without what people see of them: keys and columns, page by page."""
         for keys, X in self.store.feature_pages(self.name, size):
             with self._lock:
-                self.learn()
+                self._catch_up()
                 columns = self._predicted(X.astype(np.float64))
             yield keys, columns
 
@@ -296,7 +306,7 @@ class Campaign:
     def dashboard(self, now: float, column: str | None = None) -> dict[str, Any]:
         """Return all that a manager sees."""
         with self._lock:
-            self.learn()
+            self._catch_up()
             projection, labels = self.projection, self.settings.labels
             found = {**dashboard.counts(projection, now), **dashboard.measured(projection, self.settings)}
             found |= {"spent": dashboard.spent(projection, self.settings), "said": dashboard.said(projection)}

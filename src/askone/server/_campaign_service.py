@@ -16,6 +16,9 @@ from askone.server.serializers import QuestionSerializer
 
 COUNTS = ("status", "finished", "answers", "rows", "budget")
 
+PATIENCE = 0.25
+"""Seconds that somebody who looks lets others wait, where very much is to be learnt anew; the next look goes on."""
+
 
 @final
 class CampaignService:
@@ -23,6 +26,7 @@ class CampaignService:
 
     def __init__(self, campaign: campaigns.Campaign) -> None:
         self._campaign = campaign
+        campaign.patience = PATIENCE
         self._serializer = QuestionSerializer(campaign.name, campaign.settings.labels, campaign.settings.rows.show)
 
     def serve(self, commands: Sequence[Request], now: float) -> list[ServingResponse | Done | AskoneError]:

@@ -28,6 +28,7 @@ def counts(projection: Projection, now: float) -> dict[str, Any]:
         "finished": finished(projection),
         "answers": projection.answers,
         "learnt": len(projection.lessons.all),
+        "pending": projection.trainer.pending,
         "asked": len(projection.asked),
         "open": len(projection.touched),
         "skipped": projection.skips,
