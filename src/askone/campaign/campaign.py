@@ -99,17 +99,23 @@ class Campaign:
     # -- the fold ---------------------------------------------------------------------------------
 
     def _reload(self) -> None:
-        """Read the log from its beginning; of the model only what came after the last state that was kept."""
+        """Read the log, and learn from it; of both only what came after what was kept."""
         self._check(self.store.number(self.name))
-        ask, pool = self.settings.ask, RowPool(self._begun.seed, self.settings.ask.exam_share)
-        projection = Projection(self._begun.learner, self._row_cache.features, ask.overlap, self.rowless, pool)
-        self._note(projection, self.store.entries(self.name))
+        projection = self._empty() if self._fresh else self._states.projection(self._empty)
+        if projection.seq:
+            self._note_rows(projection)
+        self._note(projection, self.store.entries(self.name, after=projection.seq))
         if not self._fresh:
             self._states.adopt(projection)
         projection.trainer.settle()
         self.projection, self._spoilt = projection, False
         self._judged = 0  # what was seen in a transaction that failed is to be seen again
         self._planner = Planner(projection, self._row_cache, self.settings, self._begun.seed, self._gold)
+
+    def _empty(self) -> Projection:
+        """Return a projection that has noted nothing."""
+        ask, pool = self.settings.ask, RowPool(self._begun.seed, self.settings.ask.exam_share)
+        return Projection(self._begun.learner, self._row_cache.features, ask.overlap, self.rowless, pool)
 
     def _check(self, number: int) -> None:
         """Refuse another campaign that was made under the name of this one after it was deleted."""
@@ -121,6 +127,7 @@ class Campaign:
         with self._lock:
             self.projection.trainer.settle()
             self._states.keep(self.projection)
+            self._states.keep_projection(self.projection)
 
     def warm(self) -> None:
         """Ask and learn a little for nothing: compiled functions are then loaded before anybody waits for them."""
@@ -159,23 +166,38 @@ class Campaign:
         with self._lock:
             trainer = self.projection.trainer
             trainer.settle(go_on)
-            far = abs(trainer.learnt - self._states.count) >= KEEP
-            # Among many people some answers always wait: what was learnt before them is kept.
-            if far and trainer.valid and not self._spoilt and self._now >= self._kept_at + PAUSE:
-                self._kept_at = self._now
-                try:
-                    self._states.keep(self.projection)
-                except (AskoneError, OSError) as error:  # what was served is in the log: it is well without
-                    log.warning("the state of campaign %s could not be kept: %s", self.name, error)
-                    self._states.count = trainer.learnt  # not again before as many answers more
+            if not self._spoilt and self._now >= self._kept_at + PAUSE:
+                self._keep_now_and_then()
+
+    def _keep_now_and_then(self) -> None:
+        states, trainer = self._states, self.projection.trainer
+        # Among many people some answers always wait: what was learnt before them is kept.
+        far = trainer.valid and abs(trainer.learnt - states.count) >= KEEP
+        if not far and not states.is_far(self.projection):
+            return
+        self._kept_at = self._now
+        try:
+            if far:
+                states.keep(self.projection)
+            if states.is_far(self.projection):
+                states.keep_projection(self.projection)
+        except (AskoneError, OSError) as error:  # what was served is in the log: it is well without
+            log.warning("the state of campaign %s could not be kept: %s", self.name, error)
+            # Not again before as many answers more.
+            states.count, states.seq = trainer.learnt, self.projection.seq
 
     def _note(self, projection: Projection, entries: Iterable[Entry]) -> None:
         """Note entries, and the rows with known labels that come with them."""
         rows = projection.rows
         for entry in entries:
             projection.note(entry)
+        if projection.rows != rows:
+            self._note_rows(projection)
+
+    def _note_rows(self, projection: Projection) -> None:
+        """Note how many rows there are, and which of them have known labels."""
         self._row_cache.count = projection.rows
-        if projection.rows != rows and not self.rowless:
+        if not self.rowless:
             self._gold[:] = self.store.gold(self.name)
             for position in self._gold:
                 projection.pool.take(position)

@@ -33,7 +33,7 @@ def _verdict(verdict: Verdict) -> str:
     if verdict.broken is None:
         told = f"{verdict.campaign}: as written; {found}; head {verdict.head}"
         states = ", ".join(map(str, verdict.damaged))
-        return told + (f"; DAMAGED is the state kept after lesson {states}: it will be folded anew" if states else "")
+        return told + (f"; DAMAGED is what was kept at {states}: it will be folded anew" if states else "")
     return f"{verdict.campaign}: BROKEN at entry {verdict.broken}: {verdict.reason}; good before it: {found}"
 
 

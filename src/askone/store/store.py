@@ -41,6 +41,7 @@ _ID = "(SELECT id FROM campaigns WHERE name = ?)"
 _RECORD = "SELECT name, title, owner, created, row_count, fingerprint FROM campaigns WHERE name "
 _ROW = "r." + ROW_COLUMNS.replace(", ", ", r.")
 _ROWS = f"SELECT c.dtype, {_ROW} FROM campaigns c JOIN table_rows r ON r.campaign = c.id WHERE c.name = ? AND "
+_SNAPSHOTS = f"SELECT seq, fingerprint, data FROM snapshots WHERE campaign = {_ID} AND seq "
 PAGE = 1000
 """Entries that are read at once."""
 
@@ -203,13 +204,25 @@ class Store(CampaignWriter):
 
     def snapshots(self, name: str) -> list[Snapshot]:
         """Return the states that were kept, the latest last."""
-        query = f"SELECT seq, fingerprint, data FROM snapshots WHERE campaign = {_ID} ORDER BY seq"
-        return [snapshot_of(record) for record in self._found(query, name)]
+        return [snapshot_of(record) for record in self._found(_SNAPSHOTS + ">= 0 ORDER BY seq", name)]
+
+    def projection(self, name: str) -> Snapshot | None:
+        """Return what was kept of the log up to an entry, if there is anything; its number is negative."""
+        found = self._found(_SNAPSHOTS + "< 0", name)
+        return snapshot_of(found[0]) if found else None
+
+    def keep_projection(self, name: str, seq: int, fingerprint: str, blob: bytes) -> None:
+        """Keep what the log says up to an entry, in the place of the one before: a cache as well."""
+        number = self._one(HEAD, name)[0]
+        with self._database.transaction() as session:
+            session.run("DELETE FROM snapshots WHERE campaign = ? AND seq < 0", (number,))
+            record = packed_snapshot(Snapshot(-seq, fingerprint, blob))
+            session.run("INSERT INTO snapshots VALUES (?, ?, ?, ?)", (number, *record))
 
     def keep_snapshot(self, name: str, seq: int, fingerprint: str, blob: bytes) -> None:
         """Keep a state that is only a cache, with its hash: the last two stay."""
         number = self._one(HEAD, name)[0]
-        older = "SELECT seq FROM snapshots WHERE campaign = ? ORDER BY seq DESC LIMIT 1 OFFSET 2"
+        older = "SELECT seq FROM snapshots WHERE campaign = ? AND seq >= 0 ORDER BY seq DESC LIMIT 1 OFFSET 2"
         put = (
             "INSERT INTO snapshots VALUES (?, ?, ?, ?) ON CONFLICT (campaign, seq) "
             "DO UPDATE SET fingerprint = excluded.fingerprint, data = excluded.data"
@@ -219,7 +232,7 @@ class Store(CampaignWriter):
             session.run("DELETE FROM snapshots WHERE campaign = ? AND seq > ?", (number, seq))
             session.run(put, (number, *packed_snapshot(Snapshot(seq, fingerprint, blob))))
             for (upto,) in session.fetch(older, (number,)):
-                session.run("DELETE FROM snapshots WHERE campaign = ? AND seq <= ?", (number, upto))
+                session.run("DELETE FROM snapshots WHERE campaign = ? AND seq BETWEEN 0 AND ?", (number, upto))
 
     def drop_snapshot(self, name: str, seq: int) -> None:
         """Drop a state that is of no use."""

@@ -30,7 +30,7 @@ class Verdict:
     """The result of a check: numbers of good entries and rows, and the first broken entry with the reason.
 
     ``head`` is the hash of the last good entry.  A log that was cut at its end is whole by itself: only who noted a
-    head can tell.  ``damaged`` are states that are not as they were kept, by their numbers of lessons: nothing is lost,
+    head can tell.  ``damaged`` are states that are not as they were kept, by their numbers: nothing is lost,
     since whoever opens the campaign folds them anew, but a disk or a hand has changed what was written.
     """
 
@@ -64,7 +64,8 @@ def verify(store: Store, campaign: str) -> Verdict:
         return Verdict(campaign, 0, 0, before, 1, "it is missing")
     rows, broken = _rows(store, campaign, marks)
     reason = "" if broken is None else "the rows are not those whose fingerprint it has"
-    damaged = tuple(kept.seq for kept in store.snapshots(campaign) if kept.data is None)
+    kept = (*store.snapshots(campaign), store.projection(campaign))
+    damaged = tuple(abs(one.seq) for one in kept if one is not None and one.data is None)
     return Verdict(campaign, seq, rows, before, broken, reason, damaged)
 
 

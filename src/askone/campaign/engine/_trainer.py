@@ -4,8 +4,8 @@ The state after the first k lessons is a fold and depends on nothing else; how l
 much time there was.  So people are served while a few answers are still being learnt from, and what a question
 was made at stands in the log.
 
-Where lessons changed that the state has, as when somebody is excluded, it is folded anew beside: people are asked by the
-state that there is, and by the new one as soon as it has learnt all.
+Where lessons changed that the state has, as when somebody is excluded, it is folded anew beside: people are asked by
+the state that there is, and by the new one as soon as it has learnt all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from askone._common.types import Array
-from askone.campaign.engine.training_set import AskedQuestion, TrainingSet
+from askone.campaign.engine.training_set import AskedQuestion, TrainingSet, questions_of
 from askone.learners.abilities import Forecasts, TakesRanges, able
 from askone.learners.base import Learner
 from askone.questions.between import Between
@@ -84,12 +84,12 @@ class Trainer:
         if go_on is not None and not go_on():
             return False
         asked = [self._asked[lesson.number] for lesson in chunk]
-        rows = self._features([asking.position for asking in asked])
-        for place, (lesson, asking, x) in enumerate(zip(chunk, asked, rows, strict=True)):
+        rows, questions = self._features([asking.position for asking in asked]), questions_of(asked)
+        for place, (lesson, asking, x, question) in enumerate(zip(chunk, asked, rows, questions, strict=True)):
             if place and go_on is not None and not go_on():
                 return False
             taught = teaches(fold.learner, asking)
-            fold.learn(Example(AUTOMATIC, x, asking.question, lesson.answer) if taught else None)
+            fold.learn(Example(AUTOMATIC, x, question, lesson.answer) if taught else None)
             self.lessons.changed = fold.count
         return True
 
