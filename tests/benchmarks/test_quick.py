@@ -23,8 +23,9 @@ ENDS = {
     "server": "No fault was found.",
     "trust": "## One arithmetic",
     "crashes": "nothing lost, nothing twice, live = replay",
+    "soak": "Nothing lost, nothing twice, live = replay.",
 }
-NEEDS = {"server": "uvicorn", "crashes": "uvicorn", "efficiency": "matplotlib"}
+NEEDS = {"server": "uvicorn", "crashes": "uvicorn", "soak": "uvicorn", "efficiency": "matplotlib"}
 
 
 def written() -> dict[Path, tuple[int, int]]:

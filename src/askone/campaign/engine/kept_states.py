@@ -6,10 +6,12 @@ or another version, is as good as not there.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import io
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import final
 
 import numpy as np
@@ -54,7 +56,8 @@ class KeptStates:
             self._drop(kept, "its bytes are not those that were kept")
         elif kept.fingerprint == self._log_mark(-kept.seq):
             try:
-                projection_arrays.adopt(projection, _arrays(kept.data), self._questions)
+                with _without_collections():
+                    projection_arrays.adopt(projection, _arrays(kept.data), self._questions)
             except UNREADABLE as error:
                 self._drop(kept, repr(error))
                 return make()
@@ -130,6 +133,18 @@ class KeptStates:
         """Return what a kept state belongs to: this version, this learner, these lessons."""
         text = f"{__version__} {self._learner} {projection.lessons.digest(count)}"
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Make very many objects, none of which is garbage: to look for some again and again takes most of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _packed(arrays: Mapping[str, Array]) -> bytes:
