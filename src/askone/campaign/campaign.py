@@ -18,7 +18,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,7 +31,7 @@ from askone._common.types import Array
 from askone.campaign.engine.batch import Batch, looked_up
 from askone.campaign.engine.commands import Request, Result
 from askone.campaign.engine.handlers import decide
-from askone.campaign.engine.kept_states import KeptStates
+from askone.campaign.engine.kept_states import KeptStates, without_collections
 from askone.campaign.engine.packed_model import beginning
 from askone.campaign.engine.planner import Planner
 from askone.campaign.engine.projection import STOPPED, Projection
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
 else:
     building = lazy_import("askone.campaign.engine.model_builder")
 
-log = logging.getLogger("askone.campaign")
 KEEP, PAUSE = 500, 60.0
 """After so many lessons and seconds the state is kept, so that opening is quick: megabytes, so not too often."""
 LATE = 200
@@ -101,13 +99,14 @@ class Campaign:
     def _reload(self) -> None:
         """Read the log, and learn from it; of both only what came after what was kept."""
         self._check(self.store.number(self.name))
-        projection = self._empty() if self._fresh else self._states.projection(self._empty)
-        if projection.seq:
-            self._note_rows(projection)
-        self._note(projection, self.store.entries(self.name, after=projection.seq))
-        if not self._fresh:
-            self._states.adopt(projection)
-        projection.trainer.settle()
+        with without_collections():
+            projection = self._empty() if self._fresh else self._states.projection(self._empty)
+            if projection.seq:
+                self._note_rows(projection)
+            self._note(projection, self.store.entries(self.name, after=projection.seq))
+            if not self._fresh:
+                self._states.adopt(projection)
+            projection.trainer.settle()
         self.projection, self._spoilt = projection, False
         self._judged = 0  # what was seen in a transaction that failed is to be seen again
         self._planner = Planner(projection, self._row_cache, self.settings, self._begun.seed, self._gold)
@@ -166,25 +165,8 @@ class Campaign:
         with self._lock:
             trainer = self.projection.trainer
             trainer.settle(go_on)
-            if not self._spoilt and self._now >= self._kept_at + PAUSE:
-                self._keep_now_and_then()
-
-    def _keep_now_and_then(self) -> None:
-        states, trainer = self._states, self.projection.trainer
-        # Among many people some answers always wait: what was learnt before them is kept.
-        far = trainer.valid and abs(trainer.learnt - states.count) >= KEEP
-        if not far and not states.is_far(self.projection):
-            return
-        self._kept_at = self._now
-        try:
-            if far:
-                states.keep(self.projection)
-            if states.is_far(self.projection):
-                states.keep_projection(self.projection)
-        except (AskoneError, OSError) as error:  # what was served is in the log: it is well without
-            log.warning("the state of campaign %s could not be kept: %s", self.name, error)
-            # Not again before as many answers more.
-            states.count, states.seq = trainer.learnt, self.projection.seq
+            if not self._spoilt and self._now >= self._kept_at + PAUSE and self._states.keep_far(self.projection, KEEP):
+                self._kept_at = self._now
 
     def _note(self, projection: Projection, entries: Iterable[Entry]) -> None:
         """Note entries, and the rows with known labels that come with them."""

@@ -19,7 +19,7 @@ import numpy as np
 from askone._common.types import Array
 from askone.campaign.engine import projection_arrays
 from askone.campaign.engine.projection import Projection
-from askone.errors import InvalidFile, StoreUnavailable
+from askone.errors import AskoneError, InvalidFile, StoreUnavailable
 from askone.estimators.model_file import UNREADABLE
 from askone.questions.base import Question
 from askone.session.log import Asked
@@ -56,17 +56,29 @@ class KeptStates:
             self._drop(kept, "its bytes are not those that were kept")
         elif kept.fingerprint == self._log_mark(-kept.seq):
             try:
-                with _without_collections():
-                    projection_arrays.adopt(projection, _arrays(kept.data), self._questions)
+                projection_arrays.adopt(projection, _arrays(kept.data), self._questions)
             except UNREADABLE as error:
                 self._drop(kept, repr(error))
                 return make()
             self.seq = projection.seq
         return projection
 
-    def is_far(self, projection: Projection) -> bool:
-        """Return whether what was kept of the log is so old that it should be kept again."""
-        return projection.seq - self.seq >= max(_FEW, projection.seq // SPARSE)
+    def keep_far(self, projection: Projection, lessons: int) -> bool:
+        """Keep again what is old: a state after so many lessons more, and what the log says; return whether any was."""
+        trainer = projection.trainer
+        # Among many people some answers always wait: what was learnt before them is kept.
+        far = trainer.valid and abs(trainer.learnt - self.count) >= lessons
+        grown = projection.seq - self.seq >= max(_FEW, projection.seq // SPARSE)
+        try:
+            if far:
+                self.keep(projection)
+            if grown:
+                self.keep_projection(projection)
+        except (AskoneError, OSError) as error:  # what was served is in the log: it is well without
+            log.warning("the state of campaign %s could not be kept: %s", self._name, error)
+            # Not again before as many answers more.
+            self.count, self.seq = trainer.learnt, projection.seq
+        return far or grown
 
     def keep_projection(self, projection: Projection) -> None:
         """Keep what the log says; all that was noted is in it."""
@@ -136,7 +148,7 @@ class KeptStates:
 
 
 @contextmanager
-def _without_collections() -> Iterator[None]:
+def without_collections() -> Iterator[None]:
     """Make very many objects, none of which is garbage: to look for some again and again takes most of the time."""
     enabled = gc.isenabled()
     gc.disable()

@@ -131,7 +131,7 @@ def _adopt_asked(
         for name, value in zip(_RARE, values, strict=True):
             setattr(asked[n], name, value)
         if asked[n].score is not None:
-            asked[n].score = tuple(asked[n].score)  # type: ignore[arg-type]  # a pair
+            asked[n].score = tuple(asked[n].score)
     # Who said it, and its id, stand where it can be taken back.
     who = np.repeat(np.arange(len(names)), arrays["people"][:, 0]) if names else np.zeros(0, dtype=np.int64)
     seqs, places = _columns(arrays["given"], 2)

@@ -47,7 +47,8 @@ async def list_campaigns(ctx: RequestContext) -> list[dict[str, Any]]:
 
 async def _counts(ctx: RequestContext, name: str) -> dict[str, Any]:
     """Return a campaign's numbers; of one that cannot be opened, that it is broken: it does not hide the others."""
-    [found] = await gather(ctx.services.workers[name].run(CampaignService.counts), return_exceptions=True)
+    counting = ctx.services.workers[name].run(CampaignService.counts)
+    found: dict[str, Any] | BaseException = (await gather(counting, return_exceptions=True))[0]
     if isinstance(found, StoreUnavailable):
         raise found
     if isinstance(found, BaseException):
