@@ -165,7 +165,8 @@ class Campaign:
         with self._lock:
             trainer = self.projection.trainer
             trainer.settle(go_on)
-            if not self._spoilt and self._now >= self._kept_at + PAUSE and self._states.keep_far(self.projection, KEEP):
+            due = not self._spoilt and self._now >= self._kept_at + PAUSE
+            if due and self._states.keep_far(self.projection, KEEP, idle=go_on is None or go_on()):
                 self._kept_at = self._now
 
     def _note(self, projection: Projection, entries: Iterable[Entry]) -> None:

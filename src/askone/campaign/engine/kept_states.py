@@ -63,12 +63,15 @@ class KeptStates:
             self.seq = projection.seq
         return projection
 
-    def keep_far(self, projection: Projection, lessons: int) -> bool:
-        """Keep again what is old: a state after so many lessons more, and what the log says; return whether any was."""
+    def keep_far(self, projection: Projection, lessons: int, idle: bool) -> bool:
+        """Keep again what is old: a state after so many lessons more, and what the log says; return whether any was.
+
+        What the log says, where nobody waits (``idle``): that takes a second or two with a million answers.
+        """
         trainer = projection.trainer
         # Among many people some answers always wait: what was learnt before them is kept.
         far = trainer.valid and abs(trainer.learnt - self.count) >= lessons
-        grown = projection.seq - self.seq >= max(_FEW, projection.seq // SPARSE)
+        grown = idle and projection.seq - self.seq >= max(_FEW, projection.seq // SPARSE)
         try:
             if far:
                 self.keep(projection)
@@ -83,7 +86,8 @@ class KeptStates:
     def keep_projection(self, projection: Projection) -> None:
         """Keep what the log says; all that was noted is in it."""
         if projection.seq != self.seq:
-            blob = _packed(projection_arrays.to_arrays(projection))
+            with without_collections():
+                blob = _packed(projection_arrays.to_arrays(projection))
             self._store.keep_projection(self._name, projection.seq, self._log_mark(projection.seq), blob)
             self.seq = projection.seq
 

@@ -29,7 +29,6 @@ _NUMBERS = (
 )
 _COUNTS = ("answers", "yes", "skips", "flags", "fast", "gold_asked", "gold_right", "last_seen")
 _RARE = ("role", "score", "truth", "most", "heaviest", "predicted", "aim", "chance")
-_USUAL = ["", None, None, None, None, None, "error", None]
 
 
 def to_arrays(projection: Projection) -> dict[str, Array]:
@@ -39,23 +38,23 @@ def to_arrays(projection: Projection) -> dict[str, Array]:
     place = {one.id: n for n, one in enumerate(done)}
     given = [one for asking in asked for one in asking.given]
     return {
-        "asked": _table((one.number, one.position, one.learnt, len(one.given)) for one in asked),
-        "given": _table((one.seq, place[one.id], one.answer) for one in given),
-        "done": _table((one.number, one.skipped) for one in done),
+        "asked": _table(4, (n for one in asked for n in (one.number, one.position, one.learnt, len(one.given)))),
+        "given": _table(3, (n for one in given for n in (one.seq, place[one.id], one.answer))),
+        "done": _table(2, (n for one in done for n in one[1:])),
         "done_ids": _bytes("\0".join(one.id for one in done)),
-        "people": _table((len(person.done), len(person.seconds)) for person in people),
+        "people": _table(2, (n for person in people for n in (len(person.done), len(person.seconds)))),
         "seconds": np.fromiter(chain.from_iterable(person.seconds for person in people), np.float32),
-        "lessons": _table(lessons),
+        "lessons": _table(3, chain.from_iterable(lessons)),
         **projection.pool.to_arrays(),
         "rest": _bytes(json.dumps(_rest(projection), ensure_ascii=False)),
     }
 
 
 def _rest(projection: Projection) -> dict[str, Any]:
-    rare = ((n, [getattr(one, name) for name in _RARE]) for n, one in enumerate(projection.asked.values()))
+    rare = ((n, one) for n, one in enumerate(projection.asked.values()) if not _is_plain(one))
     return {
         "numbers": [getattr(projection, name) for name in _NUMBERS],
-        "rare": [[n, *values] for n, values in rare if values != _USUAL],
+        "rare": [[n, *(getattr(one, name) for name in _RARE)] for n, one in rare],
         "people": [
             [who, [getattr(person, name) for name in _COUNTS], sorted(person.gold_seen)]
             for who, person in projection.people.items()
@@ -71,6 +70,12 @@ def _rest(projection: Projection) -> dict[str, Any]:
         "skipped": [[number, list(skips.items())] for number, skips in projection.skipped_by.items()],
         "lost": list(projection.lost.items()),
     }
+
+
+def _is_plain(one: AskedQuestion) -> bool:
+    """Return whether a question only teaches, as most do."""
+    bare = one.score is None and one.truth is None and one.predicted is None and one.chance is None
+    return bare and not one.role and one.aim == "error"
 
 
 def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionReader) -> None:
@@ -143,10 +148,9 @@ def _adopt_asked(
     projection.several.update(n for n, count in zip(numbers, counts, strict=True) if count > 1)
 
 
-def _table(records: Iterable[Sequence[int]]) -> Array:
-    """Return whole numbers in columns."""
-    found = np.array(list(records), dtype=np.int64)
-    return found if found.ndim == 2 else found.reshape(0, 4)
+def _table(columns: int, values: Iterable[int]) -> Array:
+    """Return whole numbers that come line by line."""
+    return np.fromiter(values, np.int64).reshape(-1, columns)
 
 
 def _columns(table: Array, count: int) -> list[list[int]]:
