@@ -306,9 +306,9 @@ class Projection:
 
     def stretch(self, alpha: float) -> float:
         """Return by how much intervals that 1 - alpha of the labels should lie in are stretched (see ``coverage``)."""
-        said = ((self.lessons.answer_to(number), outside) for number, outside in self.outside.items())
+        said = [(self.lessons.answer_to(number), outside) for number, outside in self.outside.items()]
         slip = self.slips.of_majority(self.overlap).rate
-        return stretched((answer == outside for answer, outside in said if answer is not None), alpha, slip)
+        return stretched([answer == outside for answer, outside in said if answer is not None], alpha, slip)
 
     # -- looking ----------------------------------------------------------------------------------
 
