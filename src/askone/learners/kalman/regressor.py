@@ -51,9 +51,9 @@ from askone.learners.abilities import (
     row_by_row,
 )
 from askone.learners.base import as_uniform, marked, of_family, unmarked
-from askone.learners.kalman import _compiled
+from askone.learners.kalman import _compiled, _watch
 from askone.learners.kalman._bank import Bank, DiagonalBank, FullBank
-from askone.learners.kalman._watch import SHORT, Watch
+from askone.learners.kalman._watch import SHORT, Trial, Watch
 from askone.learners.row_shift import RowMoments
 from askone.learners.streaming import StreamBlock, StreamTask
 from askone.questions.base import Answer, Question
@@ -75,7 +75,8 @@ _BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of 
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
 _HEARD = 0.01  # of the largest weight: filters below it have no say in which row to ask about
 _WIDER = 1.4  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
-_HALVINGS = 40
+_HALVINGS = 45
+_FAR = 10.0  # deviations from a filter's mean that no quantile is asked for
 
 
 @final
@@ -85,7 +86,7 @@ class BankState:
 
     banks: tuple[Bank, ...]
     answers: int
-    watches: tuple[Watch | None, ...]
+    watches: tuple[Watch | Trial | None, ...]
 
 
 @final
@@ -223,7 +224,7 @@ class FilterLearner(
     def tell(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
         """Return every filter's posterior; any half-space or ``Between`` will do, whoever asked it."""
         row, bit = as_row(x, self.columns), bool(question.accept(answer))
-        features = self._features(row, self._in_use(*state.banks, *_young(*state.watches)))
+        features = self._features(row, self._in_use(*state.banks, *_beside(*state.watches)))
         banks, watches = list(state.banks), list(state.watches)
         if isinstance(question, Between):
             low, high = self._between(question)
@@ -263,35 +264,46 @@ class FilterLearner(
         """
 
         def end_of(bank: Bank, at: Array, spread: Array) -> Array:
-            return self._quantile_of(bank, at, _WIDER * spread, self.quantile)
+            return self._quantile_of(bank, at, _WIDER * spread, self.quantile, math.inf)
 
         return self.space.clipped(self.space.from_unit(self._each(state, X, end_of)))
 
     def interval(self, state: BankState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array]:
         """Return ends that hold ``level`` (0.9) of the labels by the filters' forecasts, n x m each.
 
-        Filter k says N(mu - s Phi^-1(tau), s^2 + q).  The noise s is what fits where it was asked: intervals
-        that hold for any law of labels ask about their ends (see ``Intervals``).
+        Filter k says N(mu - s Phi^-1(tau), s^2 + q), of which only what is within a declared range can be.  The noise
+        s is what fits where it was asked: intervals that hold for any law of labels ask about their ends (see
+        ``Intervals``).
         """
         wanted = 0.9 if level is None else as_number(level, "level", 0.0, 1.0, strict=True)
+        end = math.inf if self.space.is_found else 1.0
 
         def ends_of(bank: Bank, at: Array, spread: Array) -> Array:
-            return np.array([self._quantile_of(bank, at, spread, 0.5 + side * wanted / 2) for side in (-1, 1)])
+            return np.array([self._quantile_of(bank, at, spread, 0.5 + side * wanted / 2, end) for side in (-1, 1)])
 
         low, high = (self.space.clipped(self.space.from_unit(end)) for end in self._each(state, X, ends_of, 2))
         return low, high
 
-    def _quantile_of(self, bank: Bank, at: Array, spread: Array, tau: float) -> Array:
-        """Return t with P(Y <= t) = tau by weighted filters, in unit labels, for each row."""
+    def _quantile_of(self, bank: Bank, at: Array, spread: Array, tau: float, end: float) -> Array:
+        """Return t with P(Y <= t | -end <= Y <= end) = tau by weighted filters, in unit labels, for each row."""
         noise = self.grid[bank.alive, 2, None]
         middle, deviation = at - self._lean * noise, np.sqrt(spread + noise**2)
-        ends = middle + normal_quantile(tau) * deviation  # each filter's own quantile: the mixture's is between them
-        low, high = ends.min(axis=0), ends.max(axis=0)
+        side = np.where(bank.weights @ middle < 0, -1.0, 1.0)  # turned, so that small tails are those with digits
+        middle = middle * side
+
+        def below(t: Array | float) -> Array:
+            return np.asarray(bank.weights @ ndtr((t - middle) / deviation))
+
+        share = np.where(side < 0, 1 - tau, tau)
+        wanted = below(-end) * (1 - share) + below(end) * share
+        low, high = np.full((2, at.shape[1]), [[-end], [end]])
+        if math.isinf(end):
+            low, high = (middle - _FAR * deviation).min(axis=0), (middle + _FAR * deviation).max(axis=0)
         for _ in range(_HALVINGS):
             half = (low + high) / 2
-            below = bank.weights @ ndtr((half - middle) / deviation) < tau
-            low, high = np.where(below, half, low), np.where(below, high, half)
-        return np.asarray((low + high) / 2)
+            less = below(half) <= wanted
+            low, high = np.where(less, half, low), np.where(less, high, half)
+        return np.asarray(side * (low + high) / 2)
 
     def count(self, state: BankState) -> int:
         return state.answers
@@ -359,7 +371,7 @@ class FilterLearner(
         kind = self._kind
         banks = [kind(n, **{name: arrays[f"{name}-{j}"] for name in kind.parts}) for j, n in enumerate(counts)]
         kept = [unmarked(f"watch-{j}-", arrays) for j in range(len(banks))]
-        watches = tuple(Watch.from_arrays(kind, one) if one else None for one in kept)
+        watches = tuple(_watch.from_arrays(kind, one) for one in kept)
         return BankState(tuple(banks), answers, watches)
 
     def stream(self, state: BankState, X: Array, task: StreamTask) -> BankState:
@@ -388,12 +400,12 @@ class FilterLearner(
     # -- parts ----------------------------------------------------------------------------------
 
     def _streamed(
-        self, bank: Bank, watch: Watch | None, j: int, X: Array, mine: Array, asked: _Asked
-    ) -> tuple[Bank, Watch | None]:
+        self, bank: Bank, watch: Watch | Trial | None, j: int, X: Array, mine: Array, asked: _Asked
+    ) -> tuple[Bank, Watch | Trial | None]:
         bank, done = bank.opened(_compiled.PENDING), 0
         while done < len(mine):
             rows = mine[done : done + _compiled.PENDING - bank.pending]
-            features = self._features(X[rows], self._in_use(bank, *_young(watch)))
+            features = self._features(X[rows], self._in_use(bank, *_beside(watch)))
             part = asked.part(rows)
             bank = self._advanced(bank, j, features, part, 0.0, math.inf)
             bank, watch = self._watched(bank, watch, j, X[rows], features, part, 0.0, math.inf)
@@ -402,13 +414,17 @@ class FilterLearner(
         return bank, watch
 
     def _watched(
-        self, bank: Bank, watch: Watch | None, j: int, X: Array, features: Array, asked: _Asked,
+        self, bank: Bank, watch: Watch | Trial | None, j: int, X: Array, features: Array, asked: _Asked,
         extra: float, upper: float,
-    ) -> tuple[Bank, Watch | None]:  # fmt: skip
+    ) -> tuple[Bank, Watch | Trial | None]:  # fmt: skip
         """Return the bank after some answers, or one begun anew if the concept has changed, and who watches."""
         heard = asked.answers != step_loops.SKIPPED
         if not self.forgets or not heard.any():
             return bank, watch
+        if isinstance(watch, Trial):
+            former = self._advanced(watch.former.opened(len(X)), j, features, asked, extra, upper)
+            watch = replace(watch, former=former)
+            return (bank, watch) if bank.pending else watch.judged(bank)
         if watch is not None:
             young = self._advanced(watch.young.opened(len(X)), j, features, asked, extra, upper, thin=False)
             watch = watch.heard(young, X[heard], asked.thresholds[heard], asked.answers[heard], extra, upper)
@@ -418,7 +434,8 @@ class FilterLearner(
         if watch is not None:
             watch, change = watch.judged(most, bank.count)
             if change is not None:
-                return self._relearnt(j, *watch.since(change)), None
+                new = self._relearnt(j, *watch.since(change))
+                return new, Trial.begun(bank, new)
         if bank.count % SHORT == 0:
             young = self._begun(bank.alive[[int(np.argmax(bank.evidence))]])
             if watch is None:
@@ -570,8 +587,9 @@ class FilterLearner(
         return out
 
 
-def _young(*watches: Watch | None) -> list[Bank]:
-    return [watch.young for watch in watches if watch is not None]
+def _beside(*watches: Watch | Trial | None) -> list[Bank]:
+    """Return the banks that learn beside those in charge."""
+    return [one.young if isinstance(one, Watch) else one.former for one in watches if one is not None]
 
 
 def tell_apart(space: Real) -> bool:
