@@ -63,10 +63,8 @@ def _features(page: list[Row]) -> Any:
 
 def _exams(campaign: Campaign, predicted: list[Any], places: set[int], slip: float) -> list[ExamAnswer]:
     """Return the exams about some rows that were answered, in the order of their answers."""
-    found, lessons = (
-        [],
-        [(campaign.projection.asked[one.number], one.answer) for one in campaign.projection.lessons.all],
-    )
+    projection, found = campaign.projection, []
+    lessons = ((projection.asked[lesson.number], lesson.answer) for lesson in projection.lessons.all)
     exams = [(asking, answer) for asking, answer in lessons if asking.score is not None and asking.position in places]
     for (asking, answer), question in zip(exams, questions_of([asking for asking, _ in exams]), strict=True):
         assert asking.score is not None
