@@ -237,10 +237,10 @@ _PAGE = """# Soak
 
 Written by `make soak` (`benchmarks/soak.py`), which ran for {minutes} minutes: {taken}.
 
-Six people answer, skip and take back, each some six times a second; a manager looks and exports, another uploads tables and
-junk, makes campaigns and deletes them, a third excludes people and includes them again; connections are opened that
-send half a request, never read, or say nothing. Meanwhile the server is killed and started again, no file can be
-written to for three seconds, or the database says nothing for four.
+Six people answer, skip and take back, each some six times a second; a manager looks and exports, another uploads
+tables and junk, makes campaigns and deletes them, a third excludes people and includes them again; connections are
+opened that send half a request, never read, or say nothing. Meanwhile the server is killed and started again, no file
+can be written to for three seconds, or the database says nothing for four.
 
 {table}
 
