@@ -23,12 +23,13 @@ ENDS = {
     "server": "No fault was found.",
     "trust": "## ",
     "crashes": "nothing lost, nothing twice, live = replay",
+    "soak": "Nothing lost, nothing twice, live = replay.",
 }
 SECTIONS = sorted(path.stem.removeprefix("trust_") for path in FOLDER.glob("trust_*.py"))
 RUNS = {name: [name] for name in ENDS if name != "trust"} | {
     f"trust, {one}": ["trust", "--only", one] for one in SECTIONS
 }
-NEEDS = {"server": "uvicorn", "crashes": "uvicorn", "efficiency": "matplotlib"}
+NEEDS = {"server": "uvicorn", "crashes": "uvicorn", "soak": "uvicorn", "efficiency": "matplotlib"}
 
 
 def written() -> dict[Path, tuple[int, int]]:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from askone.campaign.campaign import Campaign
-from askone.campaign.engine import model_builder
+from askone.campaign.engine import model_builder, projection_arrays
 from askone.campaign.engine.commands import Answer, Next
 from askone.campaign.settings.settings import AskSettings, ClassNames, Items, Numbers, RowSettings, Settings
 from askone.store.entries import Entry, Row
@@ -72,16 +72,11 @@ def play(campaign, people, label_of, answers, start=1.0, seconds=1.0):
 
 
 def state_of(campaign):
-    """The model's state as bytes, and what else the projection knows: equal for equal logs."""
+    """The model's state as bytes, and all else that the projection knows: equal for equal logs."""
     projection = campaign.projection
-    arrays = projection.learner.to_arrays(projection.state)
+    arrays, known = projection.learner.to_arrays(projection.state), projection_arrays.to_arrays(projection)
     return (
         {name: array.tobytes() for name, array in arrays.items()},
         list(projection.lessons.all),
-        projection.numbers,
-        sorted(projection.closed),
-        {number: sorted(who) for number, who in projection.touched.items()},
-        dict(projection.reserved),
-        projection.answers,
-        {who: (p.answers, p.yes, p.skips, p.gold_right, len(p.done)) for who, p in projection.people.items()},
+        {name: array.tobytes() for name, array in known.items()},
     )

@@ -1,7 +1,11 @@
 """What a manager is told: when a campaign is at its end, what people said, what can be; and pages that are not."""
 
+import errno
 import io
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +20,7 @@ from askone.campaign.engine.commands import Next, SetBudget, SetStatus
 from askone.campaign.output.backup import backup, restore
 from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, Settings
 from askone.campaign.tables.open import open_table
+from askone.store._database import Session
 from askone.store.open import open_store
 
 API = "/api/v1"
@@ -121,6 +126,15 @@ def test_the_list_says_that_a_campaign_is_finished(alone):
     assert (line["status"], line["finished"]) == ("running", "budget")
 
 
+@pytest.mark.parametrize("learner", [b"no learner", b""], ids=["damaged", "empty"])
+def test_one_broken_campaign_does_not_hide_the_others(alone, learner):
+    with closing(sqlite3.connect(alone.url)) as database, database:
+        database.execute("UPDATE campaigns SET learner = ? WHERE name = 'prices'", (learner,))
+    listed = {line["name"]: line for line in alone.session("admin").get(f"{API}/campaigns").json()}
+    assert (listed["prices"]["status"], listed["prices"]["answers"], listed["prices"]["rows"]) == ("broken", None, 30)
+    assert (listed["drinks"]["status"], listed["drinks"]["answers"]) == ("running", 0)
+
+
 def test_a_dashboard_that_is_known_is_not_sent_again(alone):
     client, path = alone.session("manager"), f"{API}/campaigns/drinks/dashboard"
     mark = client.get(path).headers["etag"]
@@ -163,3 +177,34 @@ def test_a_page_that_is_not_there_is_a_page_for_browsers_and_json_for_programs(a
         assert "<script>" not in page.text
     for path, headers in (("/nowhere", {}), (f"{API}/nowhere", browser), ("/static/nothing.js", browser)):
         assert client.get(path, headers=headers).json()["error"]["code"] == "not_found"
+
+
+def test_a_full_disk_is_said_and_makes_the_server_not_ready(alone, monkeypatch):
+    client, probe = alone.session("manager"), alone.services.write_probe
+    assert client.get("/health/ready").status_code == 200
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", raises(full))
+        patch.setattr(Path, "write_text", raises(full))
+        sent = client.post(f"{API}/uploads", content=b"a\n1\n", headers={"X-File-Name": "a.csv"})
+        assert (sent.status_code, sent.json()["error"]["code"]) == (507, "storage_full")
+        assert client.get("/health/ready").status_code == 200  # a look holds for some seconds
+        probe._due = 0.0
+        assert client.get("/health/ready").status_code == 503
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            Session, "run", raises(alone.store._database._driver.OperationalError("database or disk is full"))
+        )
+        patch.setattr(type(alone.store._database), "away", lambda *_: True)
+        probe._due = 0.0
+        refused = client.get("/health/ready")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "store_unavailable")
+    probe._due = 0.0
+    assert client.get("/health/ready").status_code == 200
+
+
+def raises(error):
+    def fail(*_, **__):
+        raise error
+
+    return fail

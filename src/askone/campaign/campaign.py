@@ -18,10 +18,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
-import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final, overload
@@ -33,6 +31,7 @@ from askone._common.types import Array
 from askone.campaign.engine.batch import Batch, looked_up
 from askone.campaign.engine.commands import Request, Result
 from askone.campaign.engine.handlers import decide
+from askone.campaign.engine.kept_states import KeptStates, without_collections
 from askone.campaign.engine.packed_model import beginning
 from askone.campaign.engine.planner import Planner
 from askone.campaign.engine.projection import STOPPED, Projection
@@ -47,7 +46,6 @@ from askone.errors import AskoneError, InvalidFile, UnknownCampaign
 from askone.store.entries import Entry
 from askone.store.notices import Began, StatusChanged
 from askone.store.store import Store
-from askone.version import __version__
 
 if TYPE_CHECKING:
     from askone.campaign.engine import model_builder as building
@@ -55,11 +53,12 @@ if TYPE_CHECKING:
 else:
     building = lazy_import("askone.campaign.engine.model_builder")
 
-log = logging.getLogger("askone.campaign")
 KEEP, PAUSE = 500, 60.0
 """After so many lessons and seconds the state is kept, so that opening is quick: megabytes, so not too often."""
 LATE = 200
-"""So many answers may wait to be learnt from while people are served; with more, nobody is served before them."""
+"""So many answers may wait to be learnt from while people are served; with more, nobody is served before them.
+
+But for those that are learnt anew, as when somebody is excluded: people are served by the state from before."""
 _WARM = 20  # answers: more than any learner puts off
 _PATIENCE = 200
 """Whether the target is reached is looked at again after so small a part more answers: all scores are read for it."""
@@ -72,6 +71,8 @@ class Campaign:
     def __init__(self, store: Store, name: str, fresh: bool = False) -> None:
         self.store, self.name, self._fresh = store, name, fresh
         self._lock = threading.RLock()
+        self.patience: float | None = None
+        """Seconds for which whoever looks waits until all answers are learnt from; None: as long as it takes."""
         self._number = store.number(name)
         self._packed = store.learner(name)
         self._begun = beginning(self._packed)
@@ -84,7 +85,7 @@ class Campaign:
         self.rowless = self.settings.is_rowless(first.event.rows)
         self._row_cache = RowCache(store, name, in_runs=self.settings.ask.order == "file")
         self._spoilt, self._gold = True, list[int]()
-        self._kept = self._judged = 0
+        self._states, self._judged = KeptStates(store, name, self._packed), 0
         self._kept_at = self._now = 0.0
         self._reload()
 
@@ -96,54 +97,36 @@ class Campaign:
     # -- the fold ---------------------------------------------------------------------------------
 
     def _reload(self) -> None:
-        """Read the log from its beginning; of the model only what came after the last state that was kept."""
+        """Read the log, and learn from it; of both only what came after what was kept."""
         self._check(self.store.number(self.name))
-        ask, pool = self.settings.ask, RowPool(self._begun.seed, self.settings.ask.exam_share)
-        projection = Projection(self._begun.learner, self._row_cache.features, ask.overlap, self.rowless, pool)
-        self._note(projection, self.store.entries(self.name))
-        if not self._fresh:
-            self._adopt(projection)
-        projection.trainer.settle()
+        with without_collections():
+            projection = self._empty() if self._fresh else self._states.projection(self._empty)
+            if projection.seq:
+                self._note_rows(projection)
+            self._note(projection, self.store.entries(self.name, after=projection.seq))
+            if not self._fresh:
+                self._states.adopt(projection)
+            projection.trainer.settle()
         self.projection, self._spoilt = projection, False
         self._judged = 0  # what was seen in a transaction that failed is to be seen again
         self._planner = Planner(projection, self._row_cache, self.settings, self._begun.seed, self._gold)
+
+    def _empty(self) -> Projection:
+        """Return a projection that has noted nothing."""
+        ask, pool = self.settings.ask, RowPool(self._begun.seed, self.settings.ask.exam_share)
+        return Projection(self._begun.learner, self._row_cache.features, ask.overlap, self.rowless, pool)
 
     def _check(self, number: int) -> None:
         """Refuse another campaign that was made under the name of this one after it was deleted."""
         if number != self._number:
             raise UnknownCampaign(self.name)
 
-    def _adopt(self, projection: Projection) -> None:
-        """States that were kept, from the older to the newer: an answer taken back may have spoilt the last."""
-        for count, mark, blob in self.store.snapshots(self.name):
-            if count > len(projection.lessons.all) or mark != self._mark(projection, count):
-                continue
-            with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
-                projection.trainer.adopt(
-                    projection.learner.from_arrays({name: arrays[name] for name in arrays.files}), count
-                )
-            self._kept = count
-
-    def _mark(self, projection: Projection, count: int) -> str:
-        """Return what a kept state belongs to: this version, this learner, these lessons."""
-        text = f"{__version__} {hashlib.sha256(self._packed).hexdigest()} {projection.lessons.digest(count)}"
-        return hashlib.sha256(text.encode()).hexdigest()
-
     def keep(self) -> None:
         """Keep the model's state: a cache, which may be deleted at any time."""
         with self._lock:
             self.projection.trainer.settle()
-            self._keep()
-
-    def _keep(self) -> None:
-        """The state after as many lessons as it has."""
-        projection, count = self.projection, self.projection.trainer.learnt
-        if count == self._kept:
-            return
-        buffer = io.BytesIO()
-        np.savez(buffer, **projection.learner.to_arrays(projection.state))  # type: ignore[arg-type]  # its stubs
-        self.store.keep_snapshot(self.name, count, self._mark(projection, count), buffer.getvalue())
-        self._kept = count
+            self._states.keep(self.projection)
+            self._states.keep_projection(self.projection)
 
     def warm(self) -> None:
         """Ask and learn a little for nothing: compiled functions are then loaded before anybody waits for them."""
@@ -170,30 +153,34 @@ class Campaign:
             else:  # the store was put back to an earlier time
                 self._reload()
             self._spoilt = False
-            self.learn()
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Bring the model up to date before somebody looks, as far as they are patient."""
+        until = None if self.patience is None else time.monotonic() + self.patience
+        self.learn(None if until is None else lambda: time.monotonic() < until)
 
     def learn(self, go_on: Callable[[], bool] | None = None) -> None:
         """Bring the model up to date, as long as ``go_on`` says so before each lesson; keep it now and then."""
         with self._lock:
             trainer = self.projection.trainer
             trainer.settle(go_on)
-            far = abs(trainer.learnt - self._kept) >= KEEP
-            # Among many people some answers always wait: what was learnt before them is kept.
-            if far and trainer.valid and not self._spoilt and self._now >= self._kept_at + PAUSE:
+            due = not self._spoilt and self._now >= self._kept_at + PAUSE
+            if due and self._states.keep_far(self.projection, KEEP, idle=go_on is None or go_on()):
                 self._kept_at = self._now
-                try:
-                    self._keep()
-                except (AskoneError, OSError) as error:  # what was served is in the log: it is well without
-                    log.warning("the state of campaign %s could not be kept: %s", self.name, error)
-                    self._kept = trainer.learnt  # not again before as many answers more
 
     def _note(self, projection: Projection, entries: Iterable[Entry]) -> None:
         """Note entries, and the rows with known labels that come with them."""
         rows = projection.rows
         for entry in entries:
             projection.note(entry)
+        if projection.rows != rows:
+            self._note_rows(projection)
+
+    def _note_rows(self, projection: Projection) -> None:
+        """Note how many rows there are, and which of them have known labels."""
         self._row_cache.count = projection.rows
-        if projection.rows != rows and not self.rowless:
+        if not self.rowless:
             self._gold[:] = self.store.gold(self.name)
             for position in self._gold:
                 projection.pool.take(position)
@@ -211,7 +198,7 @@ class Campaign:
                 self._reload()
             # Before the transaction, in which others could not write.
             trainer = self.projection.trainer
-            if trainer.pending > LATE:
+            if trainer.valid and trainer.pending > LATE:
                 trainer.settle(lambda: trainer.pending > LATE)
             with self.store.transaction(self.name) as transaction:
                 self._check(transaction.campaign)
@@ -249,7 +236,7 @@ class Campaign:
         """Return the model as it is now: predict with it, save it, go on asking elsewhere."""
         estimator: OneBitEstimator = building.unpack(self._packed).estimator
         with self._lock:
-            self.learn()
+            self._catch_up()
             stream, projection = estimator.stream_, self.projection
             stream.state, stream.asked = projection.state, projection.numbers
             keys = {asking.position for asking in projection.asked.values()}
@@ -275,7 +262,7 @@ class Campaign:
         if not rows:
             return []
         with self._lock:
-            self.learn()
+            self._catch_up()
             columns = self._predicted(np.array([row.features for row in rows], dtype=np.float64))
         records = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         return [
@@ -292,7 +279,7 @@ class Campaign:
     def predict(self, X: Array) -> list[Any]:
         """Return what the model predicts of rows as it sees them."""
         with self._lock:
-            self.learn()
+            self._catch_up()
             self._estimator.stream_.state = self.projection.state
             return list(self._estimator.predict(None if self.rowless else X))
 
@@ -300,7 +287,7 @@ class Campaign:
         """Yield the same of all rows, without what people see of them: keys and columns, page by page."""
         for keys, X in self.store.feature_pages(self.name, size):
             with self._lock:
-                self.learn()
+                self._catch_up()
                 columns = self._predicted(X.astype(np.float64))
             yield keys, columns
 
@@ -329,7 +316,7 @@ class Campaign:
     def dashboard(self, now: float, column: str | None = None) -> dict[str, Any]:
         """Return all that a manager sees."""
         with self._lock:
-            self.learn()
+            self._catch_up()
             projection, labels = self.projection, self.settings.labels
             found = {**dashboard.counts(projection, now), **dashboard.measured(projection, self.settings)}
             found |= {"spent": dashboard.spent(projection, self.settings), "said": dashboard.said(projection)}

@@ -13,13 +13,14 @@ from rich.text import Text
 from askone.campaign.lazy import campaign as campaigns
 from askone.cli.console import say, show
 from askone.cli.files import known_store
+from askone.errors import AskoneError, StoreUnavailable
 
 ENDS = {"target": "target reached", "budget": "budget spent", "rows": "all rows asked"}
 """Why nobody is asked any more, in words."""
 
 
 def run_status(chosen: argparse.Namespace, console: Console) -> int:
-    """Return all campaigns in a table, or one with its numbers."""
+    """Show all campaigns in a table, or one with its numbers; 1 if one of them cannot be read."""
     with known_store(chosen.store) as store:
         if chosen.name is not None:
             show(console, _one(campaigns.Campaign.open(store, chosen.name)))
@@ -31,8 +32,16 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
         shown = Table("campaign", "title", "status")
         for column in ("answers", "budget", "rows", "people"):
             shown.add_column(column, justify="right")
+        broken = False
         for name in names:
-            campaign = campaigns.Campaign.open(store, name)
+            try:
+                campaign = campaigns.Campaign.open(store, name)
+            except StoreUnavailable:
+                raise
+            except AskoneError as error:  # one that is broken does not hide the others
+                broken = True
+                shown.add_row(Text(name), Text(str(error)), "broken", *"––––")
+                continue
             told = campaign.status(time.time())
             numbers = (
                 told["answers"],
@@ -43,7 +52,7 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
             status = told["status"] if told["finished"] is None else f"finished ({ENDS[told['finished']]})"
             shown.add_row(Text(name), Text(campaign.title), status, *map(str, numbers))
         show(console, shown)
-    return 0
+    return int(broken)
 
 
 def _one(campaign: campaigns.Campaign) -> Table:

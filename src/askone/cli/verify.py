@@ -19,7 +19,7 @@ from askone.store.verification import Verdict, verify
 
 
 def run_verify(chosen: argparse.Namespace, console: Console) -> int:
-    """Check hashes of logs and rows; 1 if any is broken."""
+    """Check hashes of logs, rows and kept states; 1 if any is broken."""
     with known_store(chosen.store) as store:
         names = [chosen.name] if chosen.name is not None else [record.name for record in store.campaigns()]
         verdicts = [verify(store, name) for name in names]
@@ -30,8 +30,10 @@ def run_verify(chosen: argparse.Namespace, console: Console) -> int:
 
 def _verdict(verdict: Verdict) -> str:
     found = f"{counted(verdict.entries, 'entry', 'entries')}, {counted(verdict.rows, 'row')}"
-    if verdict.valid:
-        return f"{verdict.campaign}: as written; {found}; head {verdict.head}"
+    if verdict.broken is None:
+        told = f"{verdict.campaign}: as written; {found}; head {verdict.head}"
+        states = ", ".join(map(str, verdict.damaged))
+        return told + (f"; DAMAGED is what was kept at {states}: it will be folded anew" if states else "")
     return f"{verdict.campaign}: BROKEN at entry {verdict.broken}: {verdict.reason}; good before it: {found}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import final
 
 from askone._common.validate import as_text
@@ -98,6 +99,10 @@ class Wording:
             return terms[0][1]
         text = " ".join(f"{'-' if w < 0 else '+'} {number_text(abs(w))} {name}" for w, name in terms)
         return text.removeprefix("+ ") if text.startswith("+ ") else text.replace("- ", "-", 1)
+
+
+shared_wording = lru_cache(maxsize=64, typed=True)(Wording)
+"""The same as ``Wording``, made once: all questions of a log have the same words, and to check them takes long."""
 
 
 def _two_words(answers: object) -> tuple[str, str]:

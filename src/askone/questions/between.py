@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from askone._common.types import Record
 from askone._common.validate import as_label, as_number
 from askone.errors import InvalidArgument
-from askone.labels.wording import Wording
+from askone.labels.wording import Wording, shared_wording
 from askone.questions.base import FORMAT, YesNo
 
 
@@ -73,6 +73,6 @@ class Between(YesNo):
     @classmethod
     def from_json(cls, record: Record) -> Between:
         """See ``question_from_json``."""
-        wording = Wording(tuple(record["names"]), record["unit"], record["wording"])
+        wording = shared_wording(tuple(record["names"]), record["unit"], record["wording"])
         low, high, density, number = (record[name] for name in ("low", "high", "density", "number"))
         return cls(low, high, density, number, wording, record["learnt"])

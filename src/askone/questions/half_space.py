@@ -14,7 +14,7 @@ from askone._common.lazy_import import lazy_import
 from askone._common.validate import as_flag, as_label, as_labels, as_number
 from askone.errors import Diverged, InvalidAnswer, InvalidArgument
 from askone.labels.number import Real
-from askone.labels.wording import YES_NO, Wording
+from askone.labels.wording import YES_NO, Wording, shared_wording
 
 if TYPE_CHECKING:
     from askone._common import compiled
@@ -159,7 +159,7 @@ class HalfSpace(YesNo):
     def from_json(cls, record: Record) -> HalfSpace:
         """See ``question_from_json``; records of before there were bundles lack the last fields."""
         names, answers = tuple(record["names"]), tuple(record.get("answers", YES_NO))
-        wording = Wording(names, record["unit"], record["wording"], answers)
+        wording = shared_wording(names, record["unit"], record["wording"], answers)
         threshold, density, number = record["threshold"], record["density"], record["number"]
         fields: Record = {"wording": wording, "purpose": record["purpose"], "learnt": record["learnt"]}
         later: Record = {"quantities": tuple(record.get("quantities", ())), "turned": record.get("turned", False)}

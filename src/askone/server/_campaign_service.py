@@ -13,7 +13,10 @@ from askone.errors import AskoneError
 from askone.server._responses import BriefResponse, ServingResponse
 from askone.server.serializers import QuestionSerializer
 
-_COUNTS = ("status", "finished", "answers", "rows", "budget")
+COUNTS = ("status", "finished", "answers", "rows", "budget")
+
+PATIENCE = 0.25
+"""Seconds that somebody who looks lets others wait, where very much is to be learnt anew; the next look goes on."""
 
 
 @final
@@ -22,6 +25,7 @@ class CampaignService:
 
     def __init__(self, campaign: campaigns.Campaign) -> None:
         self._campaign = campaign
+        campaign.patience = PATIENCE
         self._serializer = QuestionSerializer(campaign.name, campaign.settings.labels, campaign.settings.rows.show)
 
     def serve(self, commands: Sequence[Request], now: float) -> list[ServingResponse | Done | AskoneError]:
@@ -55,7 +59,7 @@ class CampaignService:
     def counts(self) -> dict[str, Any]:
         """Return how far the campaign is, in a few numbers."""
         status = self._refreshed().status(time.time())
-        return {name: status.get(name) for name in _COUNTS}
+        return {name: status.get(name) for name in COUNTS}
 
     def describe(self) -> dict[str, Any]:
         """Return how far the campaign is, and its settings."""

@@ -13,8 +13,10 @@ from askone.server._errors import unauthorized
 from askone.server._upload_folder import Uploads
 from askone.server.config import ServerConfig
 from askone.server.heavy.work import HeavyWork
+from askone.server.ops.background import BackgroundLoops
 from askone.server.ops.metrics import Metrics
 from askone.server.ops.webhooks import Webhooks
+from askone.server.ops.write_probe import WriteProbe
 from askone.server.security.access import CurrentUser
 from askone.server.security.authentication import Auth
 from askone.server.security.passwords import Passwords
@@ -41,6 +43,8 @@ class Services:
     limiters: dict[str, RateLimiter]
     heavy: HeavyWork
     """What takes long: few at the same time, as people who answer go first."""
+    background: BackgroundLoops
+    write_probe: WriteProbe
     ready: asyncio.Event
     """Set unless what asks is still being loaded, when a server has just started."""
 

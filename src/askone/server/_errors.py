@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import final
 
 from starlette.exceptions import HTTPException
@@ -74,6 +75,10 @@ PROBLEMS: tuple[tuple[type[BaseException], int, str, str | None], ...] = (
 _PHRASES = {404: ("not_found", "There is no such page."), 405: ("method_not_allowed", "Not with this method.")}
 
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
+"""A disk that is full or broken, or a limit that its owner has reached."""
+
+
 def to_api_error(error: BaseException) -> ApiError:
     """Return an exception as the refusal that its sender sees; what is not in the table says nothing of itself."""
     if isinstance(error, ApiError):
@@ -87,4 +92,6 @@ def to_api_error(error: BaseException) -> ApiError:
             return ApiError(
                 status, code, str(error) if words is None else words, argument, 1.0 if status == 503 else None
             )
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return ApiError(507, "storage_full", "There is no room for this on the server's disk.")
     return ApiError(500, "internal", "Something went wrong here.")

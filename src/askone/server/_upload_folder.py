@@ -117,6 +117,15 @@ class Uploads:
             if path.is_file() and path.stat().st_mtime < old:
                 path.unlink(missing_ok=True)
 
+    def check_writable(self) -> None:
+        """Raise ``OSError`` if no file can be written."""
+        if self._folder is not None:
+            probe = self._folder / new_id("probe")
+            try:
+                probe.write_bytes(bytes(4096))
+            finally:
+                probe.unlink(missing_ok=True)
+
     def _note(self, upload: str) -> dict[str, str] | None:
         try:
             note: dict[str, str] = json.loads((self.folder / f"{upload}.note").read_text(encoding="utf-8"))

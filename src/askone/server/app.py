@@ -7,7 +7,7 @@ import contextlib
 import logging
 import sys
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import cached_property
 from typing import Any, Final, final
 
@@ -27,11 +27,13 @@ from askone.server.heavy.work import HeavyWork
 from askone.server.openapi import describe
 from askone.server.ops import memory
 from askone.server.ops.access_log import AccessLogMiddleware
+from askone.server.ops.background import BackgroundLoops
 from askone.server.ops.metrics import Metrics
 from askone.server.ops.steady_clock import SteadyClock
 from askone.server.ops.threads import make_room_for_look_ups
 from askone.server.ops.warm_up import limit_blas_threads, warm_up
 from askone.server.ops.webhooks import Webhooks
+from askone.server.ops.write_probe import WriteProbe
 from askone.server.routes import accounts, annotators, exports, health, managers, pages, uploads
 from askone.server.routes.pages import error_page
 from askone.server.security import access
@@ -166,7 +168,7 @@ def create_app(store: Store, config: ServerConfig | None = None, owned: bool = F
 
 
 def _services(store: Store, config: ServerConfig) -> Services:
-    metrics, ready = Metrics(), asyncio.Event()
+    metrics, ready, folder = Metrics(), asyncio.Event(), Uploads(config)
     ready.set()
     webhooks = Webhooks(store.accounts, config, metrics)
 
@@ -188,12 +190,14 @@ def _services(store: Store, config: ServerConfig) -> Services:
         auth=Auth(store, config),
         passwords=Passwords(),
         workers=Workers(worker, config.idle_seconds),
-        uploads=Uploads(config),
+        uploads=folder,
         webhooks=webhooks,
         metrics=metrics,
         login_limiter=RateLimiter(config.logins),
         limiters={name: RateLimiter(rate) for name, rate in rates.items()},
         heavy=HeavyWork(store, config),
+        background=BackgroundLoops(),
+        write_probe=WriteProbe(store, folder),
         ready=ready,
     )
 
@@ -234,9 +238,11 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     limits, garbage = _PROCESS.begin(), memory.GarbageCollector()
     services.ready.clear()
     make_room_for_look_ups()
-    tasks = [asyncio.create_task(_sweep(services, garbage)), asyncio.create_task(warm_up(services, limits, garbage))]
+    loops: dict[str, Callable[[], Awaitable[None]]] = {"sweep": lambda: _sweep(services, garbage)}
     if services.config.webhooks:
-        tasks.append(asyncio.create_task(services.webhooks.run()))
+        loops["webhooks"] = services.webhooks.run
+    tasks = [asyncio.create_task(services.background.keep_running(name, loop)) for name, loop in loops.items()]
+    tasks.append(asyncio.create_task(warm_up(services, limits, garbage)))
     try:
         yield
     finally:

@@ -117,6 +117,9 @@ class Worker:
                     if job.call is not None:
                         with _errors_to([job]):
                             _settle([job], [self._with(job.call)])
+                self._learn(self._took)
+                if commands:
+                    self._ended = time.monotonic()
         self._refuse_late()
 
     def _refuse_late(self) -> None:
@@ -169,8 +172,6 @@ class Worker:
             self._on_batch(len(jobs), took)
         if self._on_results is not None:
             self._on_results(commands, results)
-        self._learn(took)
-        self._ended = time.monotonic()
 
     def _learn(self, took: float) -> None:
         """Let the model learn, now that everybody has a next question: for as long as the batch took if others wait."""

@@ -17,7 +17,7 @@ from askone._common.types import Array
 from askone.errors import InvalidArgument, InvalidFile
 from askone.session.log import Asked
 from askone.store._database import Record
-from askone.store.entries import Entry, Row, RowBlock, Seat, as_json, body, chain, entry_from_json
+from askone.store.entries import Entry, Row, RowBlock, Seat, Snapshot, as_json, body, chain, entry_from_json
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 ROW_COLUMNS = "position, key, content, features, gold"
@@ -101,6 +101,23 @@ def seat_of(record: Record) -> Seat:
     number, seat, position, person, lease, expires, ahead = record
     told = None if ahead is None else json.loads(ahead)
     return Seat(number, seat, position, person, lease, expires, told)
+
+
+def packed_snapshot(kept: Snapshot) -> Record:
+    """Return a record of the snapshots, without its campaign: the hash of all of it stands behind the fingerprint."""
+    return (kept.seq, f"{kept.fingerprint} {_snapshot_hash(kept.seq, kept.fingerprint, kept.data or b'')}", kept.data)
+
+
+def snapshot_of(record: Record) -> Snapshot:
+    """Return the inverse of ``packed_snapshot``; what an older version kept without a hash belongs to nothing."""
+    seq, (fingerprint, _, mark), data = record[0], record[1].partition(" "), bytes(record[2])
+    if not mark:
+        return Snapshot(seq, "", data)
+    return Snapshot(seq, fingerprint, data if _snapshot_hash(seq, fingerprint, data) == mark else None)
+
+
+def _snapshot_hash(seq: int, fingerprint: str, data: bytes) -> str:
+    return hashlib.sha256(b"%d %s\n%s" % (seq, fingerprint.encode(), data)).hexdigest()
 
 
 @final

@@ -1,4 +1,4 @@
-"""Values that a store keeps: entries of the log, rows, leases."""
+"""Values that a store keeps: entries of the log, rows, leases, states."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from askone._common.types import Array, Record
 from askone.store.notices import Logged, logged_from_json
@@ -106,3 +106,15 @@ class Seat:
     lease: str = ""
     expires: float = 0.0
     ahead: Mapping[str, Any] | None = None
+
+
+@final
+class Snapshot(NamedTuple):
+    """A state that was kept: after how many lessons, what it belongs to, and its bytes.
+
+    Its bytes are None where they are not those that were kept: one bit of a disk may have changed.
+    """
+
+    seq: int
+    fingerprint: str
+    data: bytes | None

@@ -28,10 +28,20 @@ import numpy as np
 from askone._common.types import Array
 from askone.errors import InvalidArgument, UnknownCampaign
 from askone.store._campaigns import CampaignRecord, CampaignWriter, keep_media, sweep
-from askone.store._codec import ROW_COLUMNS, Line, as_texts, is_name, row_of, seat_of
+from askone.store._codec import (
+    ROW_COLUMNS,
+    Line,
+    as_texts,
+    is_name,
+    packed_snapshot,
+    row_of,
+    seat_of,
+    snapshot_of,
+)
 from askone.store._database import ENTRY_COLUMNS, SEAT_COLUMNS, Database, Record
 from askone.store.accounts.accounts import Accounts
-from askone.store.entries import BEGINNING, Entry, Row, Seat
+from askone.store.accounts.webhooks import PUT_SETTING
+from askone.store.entries import BEGINNING, Entry, Row, Seat, Snapshot
 from askone.store.transactions import HEAD, Transaction, known_query
 
 __all__ = ["CampaignRecord", "Line", "Store", "Transaction"]
@@ -40,6 +50,7 @@ _ID = "(SELECT id FROM campaigns WHERE name = ?)"
 _RECORD = "SELECT name, title, owner, created, row_count, fingerprint FROM campaigns WHERE name "
 _ROW = "r." + ROW_COLUMNS.replace(", ", ", r.")
 _ROWS = f"SELECT c.dtype, {_ROW} FROM campaigns c JOIN table_rows r ON r.campaign = c.id WHERE c.name = ? AND "
+_SNAPSHOTS = f"SELECT seq, fingerprint, data FROM snapshots WHERE campaign = {_ID} AND seq "
 PAGE = 1000
 """Entries that are read at once."""
 
@@ -77,6 +88,12 @@ class Store(CampaignWriter):
     def ping(self) -> None:
         """Raise ``StoreUnavailable`` if the database does not answer."""
         self._database.read("SELECT 1")
+
+    def check_writable(self) -> None:
+        """Raise ``StoreUnavailable`` if nothing can be written, such as to a full disk; nothing is changed."""
+        with self._database.transaction() as session:
+            session.run(PUT_SETTING, ("probe", ""))
+            session.run("DELETE FROM settings WHERE name = ?", ("probe",))
 
     def campaigns(self) -> list[CampaignRecord]:
         """Return all campaigns, by their names."""
@@ -210,15 +227,27 @@ class Store(CampaignWriter):
         found = self._found(f"SELECT key FROM media WHERE campaign = {_ID} ORDER BY key", name)
         return [key for (key,) in found]
 
-    def snapshots(self, name: str) -> list[tuple[int, str, bytes]]:
-        """Return the states that were kept, the latest last: how much it has learnt, a fingerprint, and its bytes."""
-        query = f"SELECT seq, fingerprint, data FROM snapshots WHERE campaign = {_ID} ORDER BY seq"
-        return [(seq, mark, bytes(data)) for seq, mark, data in self._found(query, name)]
+    def snapshots(self, name: str) -> list[Snapshot]:
+        """Return the states that were kept, the latest last."""
+        return [snapshot_of(record) for record in self._found(_SNAPSHOTS + ">= 0 ORDER BY seq", name)]
+
+    def projection(self, name: str) -> Snapshot | None:
+        """Return what was kept of the log up to an entry, if there is anything; its number is negative."""
+        found = self._found(_SNAPSHOTS + "< 0", name)
+        return snapshot_of(found[0]) if found else None
+
+    def keep_projection(self, name: str, seq: int, fingerprint: str, blob: bytes) -> None:
+        """Keep what the log says up to an entry, in the place of the one before: a cache as well."""
+        number = self._one(HEAD, name)[0]
+        with self._database.transaction() as session:
+            session.run("DELETE FROM snapshots WHERE campaign = ? AND seq < 0", (number,))
+            record = packed_snapshot(Snapshot(-seq, fingerprint, blob))
+            session.run("INSERT INTO snapshots VALUES (?, ?, ?, ?)", (number, *record))
 
     def keep_snapshot(self, name: str, seq: int, fingerprint: str, blob: bytes) -> None:
-        """Keep a state that is only a cache: the last two stay."""
+        """Keep a state that is only a cache, with its hash: the last two stay."""
         number = self._one(HEAD, name)[0]
-        older = "SELECT seq FROM snapshots WHERE campaign = ? ORDER BY seq DESC LIMIT 1 OFFSET 2"
+        older = "SELECT seq FROM snapshots WHERE campaign = ? AND seq >= 0 ORDER BY seq DESC LIMIT 1 OFFSET 2"
         put = (
             "INSERT INTO snapshots VALUES (?, ?, ?, ?) ON CONFLICT (campaign, seq) "
             "DO UPDATE SET fingerprint = excluded.fingerprint, data = excluded.data"
@@ -226,9 +255,15 @@ class Store(CampaignWriter):
         with self._database.transaction() as session:
             # What has more was made before answers were taken back: it is of no use, and would hide this one.
             session.run("DELETE FROM snapshots WHERE campaign = ? AND seq > ?", (number, seq))
-            session.run(put, (number, seq, fingerprint, blob))
+            session.run(put, (number, *packed_snapshot(Snapshot(seq, fingerprint, blob))))
             for (upto,) in session.fetch(older, (number,)):
-                session.run("DELETE FROM snapshots WHERE campaign = ? AND seq <= ?", (number, upto))
+                session.run("DELETE FROM snapshots WHERE campaign = ? AND seq BETWEEN 0 AND ?", (number, upto))
+
+    def drop_snapshot(self, name: str, seq: int) -> None:
+        """Drop a state that is of no use."""
+        number = self._one(HEAD, name)[0]
+        with self._database.transaction() as session:
+            session.run("DELETE FROM snapshots WHERE campaign = ? AND seq = ?", (number, seq))
 
     @contextmanager
     def transaction(self, name: str) -> Iterator[Transaction]:

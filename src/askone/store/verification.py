@@ -1,4 +1,4 @@
-"""Is a log what was written?  Its chain of hashes, its numbers, and the rows that it speaks of.
+"""Is a log what was written?  Its chain of hashes, its numbers, the rows that it speaks of, and states kept of it.
 
 >>> from askone.store.entries import Entry
 >>> from askone.store.notices import Began
@@ -30,7 +30,8 @@ class Verdict:
     """The result of a check: numbers of good entries and rows, and the first broken entry with the reason.
 
     ``head`` is the hash of the last good entry.  A log that was cut at its end is whole by itself: only who noted a
-    head can tell.
+    head can tell.  ``damaged`` are states that are not as they were kept, by their numbers: nothing is lost,
+    since whoever opens the campaign folds them anew, but a disk or a hand has changed what was written.
     """
 
     campaign: str
@@ -39,15 +40,16 @@ class Verdict:
     head: str
     broken: int | None = None
     reason: str = ""
+    damaged: tuple[int, ...] = ()
 
     @property
     def valid(self) -> bool:
         """Whether nothing is broken."""
-        return self.broken is None
+        return self.broken is None and not self.damaged
 
 
 def verify(store: Store, campaign: str) -> Verdict:
-    """Check a campaign's log from its beginning, and its rows by their fingerprints."""
+    """Check a campaign's log from its beginning, its rows by their fingerprints, kept states by their hashes."""
     before, seq = BEGINNING, 0
     marks: list[tuple[int, int, str]] = []
     for line in store.lines(campaign):
@@ -62,7 +64,9 @@ def verify(store: Store, campaign: str) -> Verdict:
         return Verdict(campaign, 0, 0, before, 1, "it is missing")
     rows, broken = _rows(store, campaign, marks)
     reason = "" if broken is None else "the rows are not those whose fingerprint it has"
-    return Verdict(campaign, seq, rows, before, broken, reason)
+    kept = (*store.snapshots(campaign), store.projection(campaign))
+    damaged = tuple(abs(one.seq) for one in kept if one is not None and one.data is None)
+    return Verdict(campaign, seq, rows, before, broken, reason, damaged)
 
 
 def _fault(line: Line, seq: int, before: str) -> str:

@@ -2,6 +2,7 @@
 
 from askone.campaign.campaign import LATE, Campaign
 from askone.campaign.engine.commands import Answer, Exclude, Next, Undo
+from askone.session.checkpoints import Fold
 from staged import PRICES, asking, stage, state_of
 
 PEOPLE = [f"p{i}" for i in range(8)]
@@ -83,3 +84,29 @@ def test_a_state_is_kept_though_answers_always_wait(any_store, monkeypatch):
     assert any_store.snapshots("c")[-1][0] <= 115
     again = Campaign.open(any_store, "c")
     assert state_of(again) == state_of(Campaign.open(any_store, "c", fresh=True))
+
+
+def test_nobody_waits_while_the_model_is_folded_anew_beside(any_store, monkeypatch):
+    """To exclude somebody changes lessons from the first on: it is learnt anew beside, and then switched to."""
+    monkeypatch.setattr("askone.campaign.campaign.LATE", 20)
+    campaign = stage(any_store, PRICES, rows=300)
+    held = answer(campaign, 100, learn=True)
+    before = state_of(campaign)[0]
+    taught = []
+    learn = Fold.learn
+    monkeypatch.setattr(Fold, "learn", lambda fold, lesson: taught.append(1) or learn(fold, lesson))
+    campaign.serve([Exclude("boss", "x1", "p0")], 500.0, learn=False)
+    for i in range(30):
+        who = PEOPLE[1 + i % 7]
+        request = Answer(who, held[who].question.lease, True, f"b{i}", 1.0)
+        [held[who]] = campaign.serve([request], 501.0 + i, learn=False)
+        campaign.learn(lambda: not taught)  # there is never time for more than one
+        assert len(taught) == 1, i
+        assert state_of(campaign)[0] == before  # people are asked by what there was
+        taught.clear()
+    campaign.patience = 0.0
+    assert campaign.dashboard(600.0)["pending"] == campaign.projection.trainer.pending > 0
+    campaign.patience = None
+    campaign.learn()
+    assert state_of(campaign) == state_of(Campaign.open(any_store, "c", fresh=True))
+    assert state_of(campaign)[0] != before

@@ -18,7 +18,7 @@ import pytest
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import Answer, Next, SetStatus
-from askone.errors import InvalidArgument
+from askone.errors import InvalidArgument, InvalidFile
 from askone.server.config import ServerConfig
 from askone.server.ops import webhooks
 from askone.server.ops.metrics import Metrics
@@ -35,7 +35,7 @@ class Receiver:
     """A server that notes what it gets and answers as told."""
 
     def __init__(self):
-        receiver, self.got, self.statuses = self, [], []
+        receiver, self.got, self.statuses, self.location = self, [], [], ""
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
@@ -44,7 +44,7 @@ class Receiver:
                 status = receiver.statuses.pop(0) if receiver.statuses else 200
                 self.send_response(status)
                 if status in (301, 302, 307, 308):
-                    self.send_header("Location", f"http://127.0.0.1:{receiver.port}/elsewhere")
+                    self.send_header("Location", receiver.location or f"http://127.0.0.1:{receiver.port}/elsewhere")
                 self.send_header("Content-Length", "6")
                 self.end_headers()
                 self.wfile.write(b"canary")
@@ -168,6 +168,54 @@ def test_redirects_are_not_followed_and_nothing_is_read(queue, receiver):
     asyncio.run(hooks.send_due())
     assert [path for path, _, _ in receiver.got] == ["/hook?a=1"]
     assert "canary" not in str(site.accounts.webhooks("drinks"))
+
+
+@pytest.mark.parametrize("location", ["foo:bar", "http://[", "//", "http://x:99999/", "\x00", "http://" + "a" * 70_000])
+def test_where_a_redirect_would_lead_is_not_even_read(queue, receiver, location):
+    """A client of HTTP raises an error of its own for some of these, though it follows none."""
+    _, hooks, site = queue
+    queued(site)
+    receiver.statuses, receiver.location = [301], location
+    assert asyncio.run(hooks.send_due()) == 1
+    [(tries, due)] = site.store._database.read("SELECT tries, due FROM deliveries")
+    assert (tries, due) == (1, 1000.0 + PAUSES[0])
+
+
+def test_no_delivery_ends_the_others_whatever_it_raises(queue, receiver, caplog):
+    _, hooks, site = queue
+    site.accounts.add_webhook("w2", "drinks", receiver.url + "&b=2", "s3cret", ("answer",))
+    queued(site)
+    site.accounts.queue_delivery("d2", "w2", "{}", 0.0)
+    post = hooks._post
+
+    async def fails(target, delivery):
+        if delivery.webhook == "w1":
+            raise ZeroDivisionError("as nobody foresaw")
+        return await post(target, delivery)
+
+    hooks._post = fails
+    assert asyncio.run(hooks.send_due()) == 2
+    assert [path for path, _, _ in receiver.got] == ["/hook?a=1&b=2"]
+    assert site.store._database.read("SELECT id, tries FROM deliveries") == [("d1", 1)]
+    assert "as nobody foresaw" in caplog.text
+
+
+def test_a_log_that_cannot_be_read_keeps_no_other_campaign_waiting(queue, monkeypatch, caplog):
+    _, hooks, site = queue
+    site.accounts.add_webhook("w0", "prices", "http://127.0.0.1:1/", "s3cret", ("answer",))
+    answer(site, "p-1", "stranger", "prices")
+    answer(site, "a-1")
+    news = site.accounts.news
+
+    def damaged(place, *more):
+        if place.campaign == "prices":
+            raise InvalidFile("entry 2 of the log cannot be read")
+        return news(place, *more)
+
+    monkeypatch.setattr(site.accounts, "news", damaged)
+    assert [hooks.catch_up() for _ in range(3)] == [1, 0, 0]
+    assert told(site) == ["a-1"]
+    assert caplog.text.count("the webhooks of campaign prices stand still") == 1
 
 
 def test_a_name_that_leads_inward_at_the_second_look_up_is_not_followed(receiver, tmp_path):

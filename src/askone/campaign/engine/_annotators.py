@@ -48,12 +48,12 @@ class Annotator:
             self.seconds.append(took)
             self.fast += took < FAST
 
-    def undo(self, event: str) -> None:
-        """Forget something that was taken back; mostly it is the last."""
+    def undo(self, event: str) -> int | None:
+        """Forget something that is taken back, mostly the last; return its question, if it was there."""
         for place in range(len(self.done) - 1, -1, -1):
             if self.done[place].id == event:
-                del self.done[place]
-                return
+                return self.done.pop(place).number
+        return None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""

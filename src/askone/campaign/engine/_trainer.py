@@ -3,6 +3,9 @@
 The state after the first k lessons is a fold and depends on nothing else; how large k is at a moment depends on how
 much time there was.  So people are served while a few answers are still being learnt from, and what a question
 was made at stands in the log.
+
+Where lessons changed that the state has, as when somebody is excluded, it is folded anew beside: people are asked by
+the state that there is, and by the new one as soon as it has learnt all.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from askone._common.types import Array
-from askone.campaign.engine.training_set import AskedQuestion, TrainingSet
+from askone.campaign.engine.training_set import AskedQuestion, TrainingSet, questions_of
 from askone.learners.abilities import Forecasts, TakesRanges, able
 from askone.learners.base import Learner
 from askone.questions.between import Between
@@ -42,11 +45,17 @@ class Trainer:
     ) -> None:
         self._features, self._asked, self.lessons = features, asked, lessons
         self.fold = Fold(learner)
+        self._beside: Fold | None = None
+
+    @property
+    def _newest(self) -> Fold:
+        """The fold that learns: the one beside, if there is one."""
+        return self.fold if self._beside is None else self._beside
 
     @property
     def pending(self) -> int:
-        """Lessons that the state does not have yet, or has from before they changed."""
-        return len(self.lessons.all) - min(self.learnt, self.lessons.changed)
+        """Lessons that are still to be learnt, or to be learnt anew."""
+        return len(self.lessons.all) - min(self._newest.count, self.lessons.changed)
 
     @property
     def learnt(self) -> int:
@@ -55,32 +64,33 @@ class Trainer:
 
     @property
     def valid(self) -> bool:
-        """Whether the state's lessons are still as they were."""
-        return self.lessons.changed >= self.learnt
+        """Whether the state's lessons are still as they were; if not, it is folded anew beside, and will be."""
+        return self._beside is None and self.lessons.changed >= self.learnt
 
     def settle(self, go_on: Callable[[], bool] | None = None) -> None:
         """Learn what the lessons teach, from where they changed if they did; ``go_on`` is asked before each."""
         lessons = self.lessons
-        if not self.valid:
-            self.fold = self.fold.back_to(lessons.changed)
-            lessons.changed = self.learnt
-        for start in range(self.learnt, len(lessons.all), _CHUNK):
+        if lessons.changed < self._newest.count:
+            self._beside = self._newest.back_to(lessons.changed)
+            lessons.changed = self._beside.count
+        for start in range(self._newest.count, len(lessons.all), _CHUNK):
             if not self._learn(start, start + _CHUNK, go_on):
-                break
+                return
+        self.fold, self._beside = self._newest, None
 
     def _learn(self, start: int, end: int, go_on: Callable[[], bool] | None) -> bool:
         """Learn lessons from ``start`` on, up to ``end``; return whether there is time for more."""
-        chunk = self.lessons.all[start:end]
+        chunk, fold = self.lessons.all[start:end], self._newest
         if go_on is not None and not go_on():
             return False
         asked = [self._asked[lesson.number] for lesson in chunk]
-        rows = self._features([asking.position for asking in asked])
-        for place, (lesson, asking, x) in enumerate(zip(chunk, asked, rows, strict=True)):
+        rows, questions = self._features([asking.position for asking in asked]), questions_of(asked)
+        for place, (lesson, asking, x, question) in enumerate(zip(chunk, asked, rows, questions, strict=True)):
             if place and go_on is not None and not go_on():
                 return False
-            taught = teaches(self.fold.learner, asking)
-            self.fold.learn(Example(AUTOMATIC, x, asking.question, lesson.answer) if taught else None)
-            self.lessons.changed = self.learnt
+            taught = teaches(fold.learner, asking)
+            fold.learn(Example(AUTOMATIC, x, question, lesson.answer) if taught else None)
+            self.lessons.changed = fold.count
         return True
 
     def adopt(self, state: Any, count: int) -> None:

@@ -10,6 +10,7 @@ import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any, NamedTuple, cast, final
 
 from askone.campaign.engine._annotators import Annotator, Undoable
@@ -94,10 +95,10 @@ class Projection:
         """Question about an interval: the answer that says "outside"."""
         self.several: set[int] = set()
         """Questions with more than one answer."""
-        self._answers: dict[str, tuple[int, GivenAnswer, float | None]] = {}
-        self._skips: dict[str, int] = {}
-        self._skipped_by: dict[int, dict[str, tuple[str, str]]] = {}
-        self._lost: dict[int, int] = {}
+        self.skipped_by: dict[int, dict[str, tuple[str, str]]] = {}
+        """Question: its skips, with who and why."""
+        self.lost: dict[int, int] = {}
+        """Question that nobody else is asked: the answers that it lacks."""
 
     @property
     def rows(self) -> int:
@@ -199,7 +200,6 @@ class Projection:
         asking, answer = self.asked[number], bool(event.answer)
         given = GivenAnswer(entry.seq, event.id, entry.who, answer)
         asking.given.append(given)
-        self._answers[event.id] = (number, given, entry.took)
         self.answers += 1
         self.per_minute[int(entry.at // 60)] += 1
         person = self._counted(entry.who)
@@ -221,13 +221,13 @@ class Projection:
 
     def _refresh(self, number: int) -> None:
         """Whether a question is still open, and for whom it is not."""
-        standing, skips = self._standing(number), self._skipped_by.get(number, {})
+        standing, skips = self._standing(number), self.skipped_by.get(number, {})
         counted = [reason for who, reason in skips.values() if who not in self.excluded]
         tired = len(counted) >= TIRED or any(reason != "skip" for reason in counted)
         lost = max(0, self.seats(number) - len(standing)) if tired else 0
-        self.seats_asked += self._lost.pop(number, 0) - lost
+        self.seats_asked += self.lost.pop(number, 0) - lost
         if lost:
-            self._lost[number] = lost
+            self.lost[number] = lost
         if tired or len(standing) >= self.seats(number):
             self.closed.add(number)
             self.touched.pop(number, None)
@@ -241,12 +241,12 @@ class Projection:
             self.lessons.set(number, decided(asking.given, self.overlap, self.excluded))
 
     def _retracted(self, entry: Entry, event: Retracted) -> None:
-        number, given, took = self._answers.pop(event.answered)
+        number = self._undone(entry, event.answered)
         asking = self.asked[number]
+        given = next(one for one in asking.given if one.id == event.answered)
         asking.given.remove(given)
         self.answers, self.retractions = self.answers - 1, self.retractions + 1
-        self.people[given.who].answered(given.answer, took, asking.truth, -1)
-        self.people[given.who].undo(event.answered)
+        self.people[given.who].answered(given.answer, None, asking.truth, -1)
         if len(asking.given) < 2:
             self.several.discard(number)
         self._refresh(number)
@@ -254,8 +254,7 @@ class Projection:
 
     def _skipped(self, entry: Entry, event: Skipped) -> None:
         number, reason = int(event.asked.removeprefix("ask-")), str(entry.aside.get("reason", "skip"))
-        self._skips[event.id] = number
-        self._skipped_by.setdefault(number, {})[event.id] = (entry.who, reason)
+        self.skipped_by.setdefault(number, {})[event.id] = (entry.who, reason)
         self.skips += 1
         person = self._counted(entry.who)
         person.skips, person.last_seen = person.skips + 1, entry.at
@@ -263,12 +262,20 @@ class Projection:
         self._refresh(number)
 
     def _reopened(self, entry: Entry, event: Reopened) -> None:
-        number = self._skips.pop(event.skipped)
-        who, _ = self._skipped_by[number].pop(event.skipped)
+        number = self._undone(entry, event.skipped)
+        who, _ = self.skipped_by[number].pop(event.skipped)
         self.skips -= 1
         self.people[who].skips -= 1
-        self.people[who].undo(event.skipped)
         self._refresh(number)
+
+    def _undone(self, entry: Entry, event: str) -> int:
+        """Return the number of the question whose answer or skip is taken back, as a rule by who gave it."""
+        others = (person for who, person in self.people.items() if who != entry.who)
+        for person in chain([self.person(entry.who)], others):
+            number = person.undo(event)
+            if number is not None:
+                return number
+        raise InvalidFile(f"entry {entry.seq} takes back {event!r}, which the log does not have")
 
     def _flagged(self, entry: Entry, event: Flagged) -> None:
         self.flags.append(entry)
@@ -299,9 +306,9 @@ class Projection:
 
     def stretch(self, alpha: float) -> float:
         """Return by how much intervals that 1 - alpha of the labels should lie in are stretched (see ``coverage``)."""
-        said = ((self.lessons.answer_to(number), outside) for number, outside in self.outside.items())
+        said = [(self.lessons.answer_to(number), outside) for number, outside in self.outside.items()]
         slip = self.slips.of_majority(self.overlap).rate
-        return stretched((answer == outside for answer, outside in said if answer is not None), alpha, slip)
+        return stretched([answer == outside for answer, outside in said if answer is not None], alpha, slip)
 
     # -- looking ----------------------------------------------------------------------------------
 

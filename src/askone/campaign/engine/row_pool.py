@@ -57,6 +57,21 @@ class RowPool:
             self._left[bool(self._kept[position])] -= 1
         self._taken[position] = True
 
+    def to_arrays(self) -> dict[str, Array]:
+        """Return what happened to the rows: equal for equal logs."""
+        taken = np.flatnonzero(self._taken)
+        room = max(self.rows, int(taken[-1]) + 1 if len(taken) else 0)
+        return {"pool": np.array([self.rows, room]), "taken": np.packbits(self._taken[:room])}
+
+    def adopt(self, arrays: dict[str, Array]) -> None:
+        """Bring a pool without rows to where ``to_arrays`` was called."""
+        self.rows, room = arrays["pool"].tolist()
+        self._make_room(room)
+        self._taken[:room] = np.unpackbits(arrays["taken"], count=room).astype(np.bool_)
+        free = ~self._taken[: self.rows]
+        for exams in (False, True):
+            self._left[exams] = int(np.count_nonzero(free & (self._kept[: self.rows] == exams)))
+
     def any_left(self, exams: bool | None = None) -> bool:
         """Return whether there are rows without a question: for exams, for learning, or any (None)."""
         return any(self._left.values()) if exams is None else self._left[exams] > 0

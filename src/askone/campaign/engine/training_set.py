@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, final
+from itertools import groupby
+from typing import Any, NamedTuple, Protocol, cast, final
 
 from askone.questions.base import Question
 
@@ -35,17 +36,25 @@ class GivenAnswer(NamedTuple):
     answer: bool
 
 
+class QuestionReader(Protocol):
+    """Reads questions by their numbers, from a log."""
+
+    def __call__(self, numbers: Sequence[int]) -> Sequence[Question]:
+        """Return the questions of these numbers."""
+
+
 @final
-@dataclass
+@dataclass(slots=True)
 class AskedQuestion:
     """A question that was asked: about which row, for what, and its answers.
 
     Its ``role`` is "" where it only teaches, "exam" (it measures the model), "check" or "gold" (it measures people).
+    ``source`` is the question, or who reads it when it is wanted: most are never wanted again.
     """
 
     number: int
     position: int
-    question: Question
+    source: Question | QuestionReader
     learnt: int
     role: str = ""
     score: tuple[float, float] | None = None
@@ -59,6 +68,21 @@ class AskedQuestion:
     chance: float | None = None
     """Of a yes, for a question that checks people."""
     given: list[GivenAnswer] = field(default_factory=list)
+
+    @property
+    def question(self) -> Question:
+        """What was asked."""
+        [question] = questions_of([self])
+        return question
+
+
+def questions_of(asked: Sequence[AskedQuestion]) -> list[Question]:
+    """Return what was asked; those that are not at hand are read at once."""
+    for reader, away in groupby((one for one in asked if not isinstance(one.source, Question)), lambda one: one.source):
+        wanted = list(away)
+        for one, question in zip(wanted, cast(QuestionReader, reader)([one.number for one in wanted]), strict=True):
+            one.source = question
+    return [cast(Question, one.source) for one in asked]
 
 
 def decided(given: Iterable[GivenAnswer], most: int, excluded: set[str]) -> tuple[int, bool] | None:
@@ -88,6 +112,10 @@ class TrainingSet:
         self.changed = 0
         """Lessons before this place are as they were when this was last set."""
         self._mark, self._marked = hashlib.sha256(), 0
+
+    def adopt(self, lessons: list[Lesson]) -> None:
+        """Take over lessons that were kept, into a set that has none."""
+        self.all, self._of = lessons, {lesson.number: lesson for lesson in lessons}
 
     def set(self, number: int, decision: tuple[int, bool] | None) -> None:
         """Set what a question teaches now."""

@@ -9,6 +9,7 @@ from typing import Any
 from askone.campaign.engine.drift import drift
 from askone.campaign.engine.measurement import FIRST, Measured, Scored, continued, curve, reached
 from askone.campaign.engine.projection import Projection
+from askone.campaign.engine.training_set import questions_of
 from askone.campaign.kinds.base import Kind
 from askone.campaign.settings.settings import Settings
 from askone.store.entries import Row
@@ -28,6 +29,7 @@ def counts(projection: Projection, now: float) -> dict[str, Any]:
         "finished": finished(projection),
         "answers": projection.answers,
         "learnt": len(projection.lessons.all),
+        "pending": projection.trainer.pending,
         "asked": len(projection.asked),
         "open": len(projection.touched),
         "skipped": projection.skips,
@@ -140,8 +142,8 @@ def cloud(projection: Projection, labels: Kind, rows: Rows, column: str | None) 
     chosen = [(place, lesson) for place, lesson in enumerate(lessons, start=1) if (len(lessons) - place) % step == 0]
     asked = [projection.asked[lesson.number] for _, lesson in chosen]
     marks = []
-    for (place, lesson), one in zip(chosen, asked, strict=True):
-        view = labels.view(one.question)
+    for (place, lesson), one, question in zip(chosen, asked, questions_of(asked), strict=True):
+        view = labels.view(question)
         marks.append({"n": place, "answer": lesson.answer != view.mirrored, "exam": one.role == "exam", **view.mark})
     order = {"name": "question", "kind": "order"}
     if not labels.is_drawn_by_rows or projection.rowless:

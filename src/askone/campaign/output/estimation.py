@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from askone.campaign.engine.measurement import corrected
+from askone.campaign.engine.training_set import questions_of
 from askone.campaign.kinds.estimates import Estimate, ExamAnswer
 from askone.errors import InvalidArgument
 from askone.store.entries import Row
@@ -63,10 +64,11 @@ def _features(page: list[Row]) -> Any:
 def _exams(campaign: Campaign, predicted: list[Any], places: set[int], slip: float) -> list[ExamAnswer]:
     """Return the exams about some rows that were answered, in the order of their answers."""
     projection, found = campaign.projection, []
-    for lesson in projection.lessons.all:
-        asking = projection.asked[lesson.number]
-        if asking.score is not None and asking.position in places:
-            score = corrected(asking.score[lesson.answer], asking.score[not lesson.answer], slip)
-            bit = corrected(float(lesson.answer), float(not lesson.answer), slip)
-            found.append(ExamAnswer(asking.question, asking.aim, bit, score, predicted[asking.position]))
+    lessons = ((projection.asked[lesson.number], lesson.answer) for lesson in projection.lessons.all)
+    exams = [(asking, answer) for asking, answer in lessons if asking.score is not None and asking.position in places]
+    for (asking, answer), question in zip(exams, questions_of([asking for asking, _ in exams]), strict=True):
+        assert asking.score is not None
+        score = corrected(asking.score[answer], asking.score[not answer], slip)
+        bit = corrected(float(answer), float(not answer), slip)
+        found.append(ExamAnswer(question, asking.aim, bit, score, predicted[asking.position]))
     return found

@@ -14,7 +14,6 @@ from threadpoolctl import threadpool_limits
 
 from askone._common.lazy_import import import_now
 from askone.campaign import lazy
-from askone.errors import AskoneError
 from askone.server._context import Services
 from askone.server.ops.memory import GarbageCollector
 from askone.store.store import Store
@@ -36,9 +35,8 @@ async def warm_up(services: Services, limits: contextlib.ExitStack, garbage: Gar
             await asyncio.to_thread(lambda: import_now("askone.learners.step_loops").rounded(0.5, 0))
     finally:
         services.ready.set()
-    for name in latest:
-        with contextlib.suppress(AskoneError):
-            await services.workers[name].run(lambda service: service.warm_up())
+    for name in latest:  # one that cannot be opened says so to whoever wants it
+        await asyncio.gather(services.workers[name].run(lambda service: service.warm_up()), return_exceptions=True)
     await asyncio.sleep(_PAUSE)
     await _import_all(_REST, limits)
     garbage.freeze()

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 from askone._common.lazy_import import lazy_import
-from askone.errors import InvalidArgument, StoreUnavailable
+from askone.errors import InvalidArgument, InvalidFile, StoreUnavailable
 from askone.server.config import ServerConfig
 from askone.server.ops.metrics import Metrics
 from askone.server.ops.threads import Threads
@@ -91,6 +91,7 @@ class Webhooks:
         self._accounts, self._config, self._metrics = accounts, config, metrics
         self._resolver, self._clock = resolver, clock
         self._threads, self._names = Threads("webhooks", 2), Threads("names", 8)
+        self._unreadable: set[str] = set()
 
     def close(self) -> None:
         """End the threads."""
@@ -113,7 +114,17 @@ class Webhooks:
 
     def catch_up(self) -> int:
         """Queue what logs have and webhooks were not told of; return how many deliveries."""
-        return sum(self._catch_up(place) for place in self._accounts.places()) if self._config.webhooks else 0
+        return sum(self._caught_up(place) for place in self._accounts.places()) if self._config.webhooks else 0
+
+    def _caught_up(self, place: WebhookCursor) -> int:
+        """Return what ``_catch_up`` does; a log that cannot be read keeps no other campaign's webhooks waiting."""
+        try:
+            return self._catch_up(place)
+        except InvalidFile as error:
+            if place.webhook not in self._unreadable:
+                self._unreadable.add(place.webhook)
+                log.error("the webhooks of campaign %s stand still: %s", place.campaign, error)
+            return 0
 
     def _catch_up(self, place: WebhookCursor) -> int:
         if place.seq is None:
@@ -155,15 +166,18 @@ class Webhooks:
     async def send_due(self, limit: int = ROUND) -> int:
         """Send one round; return how many deliveries were tried."""
         due = await self._threads.run(self._accounts.due_deliveries, self._clock(), limit)
-        await asyncio.gather(*(self._try(delivery) for delivery in due))
+        ended = await asyncio.gather(*(self._try(delivery) for delivery in due), return_exceptions=True)
+        for error in ended:
+            if error is not None:  # the store is away: what was tried is tried again when its minute is over
+                raise error
         return len(due)
 
     async def _try(self, delivery: Delivery) -> None:
-        try:
-            target = await self._resolved(delivery.url)
-            status = await self._post(target, delivery)
-        except (InvalidArgument, httpx.HTTPError, OSError, TimeoutError):
-            status = 0
+        # Whatever a receiver does, it is its own delivery that fails.
+        [told] = await asyncio.gather(self._status(delivery), return_exceptions=True)
+        status = told if isinstance(told, int) else 0
+        if not isinstance(told, int | InvalidArgument | httpx.TransportError | OSError):
+            log.error("a webhook delivery failed in a way that nobody foresaw", exc_info=told)
         fine = 200 <= status < 300
         self._metrics.deliveries.labels("delivered" if fine else "failed").inc()
         if fine or delivery.tries >= len(PAUSES):
@@ -173,6 +187,10 @@ class Webhooks:
         else:
             again = self._clock() + PAUSES[delivery.tries]
             await self._threads.run(self._accounts.retry_delivery, delivery.id, again)
+
+    async def _status(self, delivery: Delivery) -> int:
+        target = await self._resolved(delivery.url)
+        return await self._post(target, delivery)
 
     async def _post(self, target: Target, delivery: Delivery) -> int:
         at = int(self._clock())
@@ -186,11 +204,13 @@ class Webhooks:
         }
         address = f"[{target.address}]" if ":" in target.address else target.address
         url = f"{target.scheme}://{address}:{target.port}{target.path}"
-        extensions = {"sni_hostname": target.host} if target.scheme == "https" else {}
         seconds = self._config.webhook_seconds
-        async with (
-            asyncio.timeout(2 * seconds),
-            httpx.AsyncClient(timeout=seconds, follow_redirects=False, trust_env=False) as client,
-            client.stream("POST", url, content=delivery.body, headers=headers, extensions=extensions) as response,
-        ):
-            return response.status_code
+        extensions: dict[str, Any] = {"timeout": httpx.Timeout(seconds).as_dict()}
+        if target.scheme == "https":
+            extensions["sni_hostname"] = target.host
+        request = httpx.Request("POST", url, content=delivery.body, headers=headers, extensions=extensions)
+        # The transport itself: a client would read where a redirect leads to, though it does not follow.
+        async with asyncio.timeout(2 * seconds), httpx.AsyncHTTPTransport(trust_env=False) as transport:
+            response = await transport.handle_async_request(request)
+            await response.aclose()
+            return int(response.status_code)

@@ -8,6 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from askone.server._context import RequestContext
+from askone.server._errors import ApiError
 from askone.server._responses import HealthResponse
 from askone.server.ops.metrics import CONTENT_TYPE
 
@@ -18,9 +19,13 @@ async def live(_: RequestContext) -> HealthResponse:
 
 
 async def ready(ctx: RequestContext) -> HealthResponse:
-    """Say that the store answers as well, and that what asks is loaded."""
+    """Say that the store answers and takes what is written, that what asks is loaded, and that all loops run."""
     await to_thread(ctx.store.ping)
+    await ctx.services.write_probe.check()
     await ctx.services.ready.wait()
+    ended = sorted(ctx.services.background.ended)
+    if ended:
+        raise ApiError(503, "not_ready", f"Ended, and about to be started again: {', '.join(ended)}.", wait=1.0)
     return HealthResponse(status="ready")
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
-from asyncio import to_thread
+import logging
+from asyncio import gather, to_thread
 from typing import Any
 
 import segno
 
 from askone.campaign.engine.commands import Exclude, Include, SetBudget, SetStatus
-from askone.errors import InvalidArgument
-from askone.server._campaign_service import CampaignService
+from askone.errors import InvalidArgument, StoreUnavailable
+from askone.server._campaign_service import COUNTS, CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict, forbidden, not_found
 from askone.server._requests import CampaignChange, DashboardQuery, NewInvitation, NewWebhook, PredictionsQuery
@@ -28,6 +29,7 @@ from askone.server.routes.accounts import memberships
 from askone.server.security.tokens import digest, new_id, new_secret
 
 MOST_KEYS = 100
+log = logging.getLogger("askone.server")
 
 
 async def list_campaigns(ctx: RequestContext) -> list[dict[str, Any]]:
@@ -39,10 +41,21 @@ async def list_campaigns(ctx: RequestContext) -> list[dict[str, Any]]:
         record = records[name]
         line = {"name": name, "title": record.title, "created": record.created, "role": role}
         if role == "manager":
-            line |= await ctx.services.workers[name].run(CampaignService.counts)
-            line["rows"] = record.rows
+            line |= {**await _counts(ctx, name), "rows": record.rows}
         listed.append(line)
     return listed
+
+
+async def _counts(ctx: RequestContext, name: str) -> dict[str, Any]:
+    """Return a campaign's numbers; of one that cannot be opened, that it is broken: it does not hide the others."""
+    counting = ctx.services.workers[name].run(CampaignService.counts)
+    found: dict[str, Any] | BaseException = (await gather(counting, return_exceptions=True))[0]
+    if isinstance(found, StoreUnavailable):
+        raise found
+    if isinstance(found, BaseException):
+        log.error("campaign %s cannot be opened", name, exc_info=found)
+        return {**dict.fromkeys(COUNTS), "status": "broken"}
+    return found
 
 
 async def show(ctx: RequestContext) -> dict[str, Any]:

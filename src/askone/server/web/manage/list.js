@@ -12,7 +12,7 @@ const rank = ({ status, finished }) => ORDER[finished ? "finished" : status] ?? 
 
 function card(campaign) {
   const { name, title, status, finished, answers, rows, budget, created } = campaign;
-  const words = budget ? `${count(answers)} of ${plural(budget, "answer")}` : plural(answers, "answer");
+  const words = answers === null ? "" : budget ? `${count(answers)} of ${plural(budget, "answer")}` : plural(answers, "answer");
   return el("li", {},
     el("a", { class: "card campaign-card", href: `/manage/${encodeURIComponent(name)}` },
       el("h2", {}, title || name),

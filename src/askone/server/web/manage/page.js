@@ -32,7 +32,7 @@ export async function start(begin) {
 /** The status of a campaign as a badge: a word and a colour. `finished`: why nobody is asked any more, or null. */
 export function statusBadge(status, finished = null) {
   if (finished) return el("span", { class: "badge info" }, `Finished: ${END[finished] ?? finished}`);
-  const [word, kind] = { running: ["Running", "good"], paused: ["Paused", "warn"], closed: ["Closed", ""] }[status] ?? [status, ""];
+  const [word, kind] = { running: ["Running", "good"], paused: ["Paused", "warn"], closed: ["Closed", ""], broken: ["Cannot be opened", "bad"] }[status] ?? [status, ""];
   return el("span", { class: `badge ${kind}` }, word);
 }
 

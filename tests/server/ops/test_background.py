@@ -1,0 +1,50 @@
+"""Loops in the background: whatever ends one, it is said and started again, and the server is not ready meanwhile."""
+
+import asyncio
+
+import pytest
+
+from askone.server.ops.background import BackgroundLoops
+
+LONG = 20  # seconds: nothing takes so long unless it hangs
+
+
+async def until(holds):
+    while not holds():
+        await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("odd"), OSError("away"), None], ids=repr)
+def test_a_loop_that_ends_is_started_again_and_said(error, caplog):
+    runs, stays = [], asyncio.Event()
+
+    async def loop():
+        runs.append(len(runs))
+        if len(runs) > 2:
+            await stays.wait()
+        if error is not None:
+            raise error
+
+    async def main():
+        loops = BackgroundLoops(well=0.2, pauses=(0.001, 0.002))
+        task = asyncio.create_task(loops.keep_running("webhooks", loop))
+        await until(lambda: loops.ended)
+        await until(lambda: len(runs) == 3)
+        await until(lambda: not loops.ended)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert task.cancelled()
+
+    asyncio.run(asyncio.wait_for(main(), LONG))
+    assert caplog.text.count("the loop 'webhooks' ended") == 2
+
+
+def test_a_loop_that_ended_makes_the_server_say_that_it_is_not_ready(alone):
+    client, ended = alone.client(), alone.services.background.ended
+    assert client.get("/health/ready").status_code == 200
+    ended.add("sweep")
+    refused = client.get("/health/ready")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (503, "not_ready")
+    assert "sweep" in refused.json()["error"]["message"]
+    ended.discard("sweep")
+    assert client.get("/health/ready").status_code == 200
