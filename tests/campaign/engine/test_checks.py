@@ -58,8 +58,8 @@ def test_a_model_that_is_sure_of_nothing_checks_nobody():
 
 @pytest.mark.parametrize("careful", [True, False])
 def test_slips_at_checks_are_seen_and_known_to_whoever_reads_the_log(store, careful):
-    campaign = stage(store, asking(PRICES, exam_share=0.9), rows=120)
-    for i in range(110):
+    campaign = stage(store, asking(PRICES, exam_share=0.9), rows=240)
+    for i in range(220):
         served = one(campaign, Next("ann"), 1.0 + i).question
         role = campaign.projection.asked[served.number].role
         slip = role == "check" and not careful
