@@ -32,7 +32,9 @@ class ServerConfig:
     ``public_url`` is how people reach it if that is not http://host:port, such as behind a proxy that speaks TLS;
     ``hosts`` are further names it answers to ("*": any).  ``directory`` is where uploads wait (None: a new
     temporary directory).  ``trusted_proxies`` are addresses whose X-Forwarded headers are believed.  ``webhook_local``
-    are ports of programs on this machine that webhooks may go to, by http as well.
+    are ports of programs on this machine that webhooks may go to, by http as well.  ``connections`` of a process are
+    at most three quarters of the files that it may open; a room of 100 people whose browsers have six each fits into
+    ``connections_per_address``.
 
     >>> ServerConfig().loopback, ServerConfig(host="0.0.0.0").loopback
     (True, False)
@@ -55,6 +57,9 @@ class ServerConfig:
     body_bytes: int = 256 * 1024
     body_seconds: float = 20.0
     header_seconds: float = 15.0
+    write_seconds: float = 30.0
+    connections: int = 4000
+    connections_per_address: int = 1000
     upload_bytes: int = 512 * _MIB
     upload_seconds: float = 900.0
     uploads_per_person: int = 20
@@ -77,6 +82,8 @@ class ServerConfig:
     def __post_init__(self) -> None:
         as_count(self.processes, "processes", 1)
         as_count(self.port, "port", 0, 65535)
+        as_count(self.connections, "connections", 1)
+        as_count(self.connections_per_address, "connections_per_address", 1)
         for port in self.webhook_local:
             as_count(port, "webhook_local", 1, 65535)
         if self.public_url and urlsplit(self.public_url).scheme not in ("http", "https"):
