@@ -34,7 +34,8 @@ class ServerConfig:
     temporary directory).  ``trusted_proxies`` are addresses whose X-Forwarded headers are believed.  ``webhook_local``
     are ports of programs on this machine that webhooks may go to, by http as well.  ``connections`` of a process are
     at most three quarters of the files that it may open; a room of 100 people whose browsers have six each fits into
-    ``connections_per_address``.
+    ``connections_per_address``.  Of the rates, ``logins`` and ``failures`` count what fails, by address and account:
+    passwords, invitations, and tokens and sessions; the others count all that is asked.
 
     >>> ServerConfig().loopback, ServerConfig(host="0.0.0.0").loopback
     (True, False)
@@ -64,6 +65,7 @@ class ServerConfig:
     upload_seconds: float = 900.0
     uploads_per_person: int = 20
     upload_hours: float = 24.0
+    sign_ins: Rates = Rates(1000, 20.0)
     logins: Rates = Rates(10, 0.1)
     failures: Rates = Rates(40, 1.0)
     answers: Rates = Rates(200, 50.0)

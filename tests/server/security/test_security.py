@@ -5,9 +5,11 @@ import logging
 import re
 import stat
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 
 from askone.errors import InvalidArgument
@@ -24,7 +26,7 @@ from askone.server.security.rate_limits import RateLimiter
 from askone.server.security.tokens import csrf_token, digest, new_secret
 from askone.server.security.webhook_addresses import is_public, resolve
 from calling import API, assert_error, body_of, dump, path_of, send
-from sites import CANARY, LOOSE, PASSWORD, QUICK, Site
+from sites import CANARY, LOOSE, PASSWORD, QUICK, Site, ok
 
 OPEN = {
     ("GET", f"{API}/me"), ("POST", f"{API}/setup"), ("POST", f"{API}/login"), ("POST", f"{API}/join"),
@@ -206,7 +208,7 @@ def test_a_revocation_during_a_look_up_is_not_forgotten(site):
 
 
 def test_signing_in_is_rate_limited_by_address_and_account(site_of):
-    """Too many tries are told to wait: by address, and by account from any address."""
+    """Too many failures are told to wait: by address, and by account from any address, however it is spelt."""
     site = site_of(replace(LOOSE, logins=Rates(4, 0.01)))
     wrong = {"name": "admin", "password": "wrong password"}
     client = site.client()
@@ -214,21 +216,87 @@ def test_signing_in_is_rate_limited_by_address_and_account(site_of):
     assert statuses == [401] * 4 + [429] * 2
     refused = client.post(f"{API}/login", json={**wrong, "name": "other"})
     assert int(refused.headers["Retry-After"]) > 1
-    site.services.limiters["logins"] = RateLimiter(Rates(10_000, 1000.0))  # as if from other addresses
-    assert client.post(f"{API}/login", json={**wrong, "name": "ADMIN"}).status_code == 429
+    for spelling in ("ADMIN", " admin", "admin ", "\uff41\uff44\uff4d\uff49\uff4e"):
+        site.services.limiters["logins"] = RateLimiter(Rates(10_000, 1000.0))  # as if from other addresses
+        assert client.post(f"{API}/login", json={**wrong, "name": spelling}).status_code == 429
+
+
+def test_signing_in_rightly_counts_for_nothing(site_of):
+    """A classroom behind one address signs in; at the same time, too."""
+    site = site_of(replace(LOOSE, logins=Rates(4, 0.001)))
+    rightly = {"name": "annotator", "password": PASSWORD}
+    with ThreadPoolExecutor(8) as pool:
+        tries = [pool.submit(site.client().post, f"{API}/login", json=rightly) for _ in range(3)]
+        assert [one.result().status_code for one in tries] == [200] * 3
+        people = ("admin", "manager", "annotator", "other", "stranger") * 4
+        for start in range(0, len(people), 5):
+            bodies = [{"name": name, "password": PASSWORD} for name in people[start : start + 5]]
+            tries = [pool.submit(site.client().post, f"{API}/login", json=body) for body in bodies]
+            assert [one.result().status_code for one in tries] == [200] * 5
+
+
+def test_guesses_at_the_same_time_are_limited_as_well(site_of):
+    """Of many guesses at many names at once, no more are looked at than one after the other."""
+    site = site_of(replace(LOOSE, logins=Rates(4, 0.001)))
+    with ThreadPoolExecutor(32) as pool:
+        bodies = [{"name": f"somebody {n}", "password": "wrong password"} for n in range(32)]
+        tries = [pool.submit(site.client().post, f"{API}/login", json=body) for body in bodies]
+        statuses = [one.result().status_code for one in tries]
+    assert set(statuses) == {401, 429}
+    assert statuses.count(401) <= 4 + 2  # two hashes are compared at a time
+
+
+def test_addresses_of_one_network_count_as_one(site_of):
+    """Whoever has an IPv6 network has 2^64 addresses, each of which can be written in several ways."""
+    site = site_of(replace(LOOSE, logins=Rates(4, 0.001)))
+    hosts = [f"2001:db8:0:7::{n:x}" for n in range(4)] + ["2001:0DB8::7:0:0:0:9", "2001:db8:0:7:ffff:ffff::"]
+    statuses = []
+    for n, host in enumerate([*hosts, "2001:db8:0:8::1"]):
+        transport = httpx.ASGITransport(site.app, client=(host, 1))
+        client = httpx.AsyncClient(transport=transport, base_url="http://localhost")
+        statuses.append(site.run(client.post(f"{API}/login", json={"name": f"n{n}", "password": "?"})).status_code)
+    assert statuses == [401] * 4 + [429] * 2 + [401]
+
+
+def test_nobody_is_shut_out_by_failures_at_their_address(site_of):
+    """Bad cookies, tokens and invitations run into a limit; valid ones of the same address do not."""
+    site = site_of(replace(LOOSE, failures=Rates(5, 0.001), logins=Rates(5, 0.001)))
+    link = ok(site.session("manager").post(f"{API}/campaigns/drinks/invitations", json={"title": ""}), 201)["link"]
+    for n in range(9):
+        bad = site.client(Cookie=f"askone_session=guess{n}").get(f"{API}/campaigns")
+        assert assert_error(bad, 401 if n < 5 else 429)
+    assert_error(site.client(Authorization="Bearer ask1_guess").get(f"{API}/campaigns"), 429)
+    for n in range(9):
+        assert_error(site.client().post(f"{API}/join", json={"invitation": f"guess{n}"}), 401 if n < 5 else 429)
+    for client in (site.session("annotator"), site.token("annotator")):
+        ok(client.get(f"{API}/campaigns"))
+        ok(client.post(f"{API}/campaigns/drinks/next", json={}))
+    stale = site.client(Cookie="askone_session=from-last-week")
+    assert ok(stale.get(f"{API}/me"))["user"] is None
+    for client in (stale, site.client(), site.session("stranger")):
+        ok(client.post(f"{API}/join", json={"invitation": link.split("#")[1]}))
+
+
+def test_a_classroom_joins_from_one_address(site_of):
+    """With the limits of a server as it comes."""
+    site = site_of(ServerConfig(store_patience=5.0))
+    made = site.session("manager").post(f"{API}/campaigns/drinks/invitations", json={"most_uses": 300})
+    secret = ok(made, 201)["link"].split("#")[1]
+    with ThreadPoolExecutor(16) as pool:
+        tries = [pool.submit(site.client().post, f"{API}/join", json={"invitation": secret}) for _ in range(300)]
+        assert {one.result().status_code for one in tries} == {200}
 
 
 def test_guessing_tokens_and_invitations_is_rate_limited(site_of):
     """Wrong tokens, sessions and invitations run into a limit as well."""
     site = site_of(replace(LOOSE, failures=Rates(5, 0.01), logins=Rates(5, 0.01)))
     client = site.client()
-    statuses = {
+    statuses = [
         client.get(f"{API}/campaigns", headers={"Authorization": f"Bearer ask1_{n}"}).status_code for n in range(9)
-    }
-    assert statuses == {401, 429}
+    ]
+    assert statuses == [401] * 5 + [429] * 4
     joins = [client.post(f"{API}/join", json={"invitation": f"guess{n}"}).status_code for n in range(8)]
-    assert joins[0] == 401
-    assert joins[-1] == 429
+    assert joins == [401] * 5 + [429] * 3
 
 
 def test_unknown_names_and_wrong_passwords_look_and_last_alike(site_of):
