@@ -1,9 +1,11 @@
 """What may not happen to a server: a test for each check."""
 
+import asyncio
 import json
 import logging
 import re
 import stat
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -582,9 +584,23 @@ def test_what_breaks_says_nothing_of_itself(site, monkeypatch):
     assert "Traceback" not in response.text
 
 
+ODD = (
+    "127.0.0.1:8701@evil.example", "127.0.0.1:@evil", "localhost:8000/evil", "localhost:80:80", "[::1]evil",
+    "[::1]:80@evil", "localhost evil", "localhost#evil", "localhost:123456",
+)  # fmt: skip
+
+
+def test_hosts_are_names_even_where_any_is_welcome(site_of):
+    """What is made of the host, such as the link of an invitation, leads nowhere else."""
+    site = site_of(replace(LOOSE, host="0.0.0.0"))
+    assert site.client().get(f"{API}/me", headers={"Host": "any.example:8000"}).status_code == 200
+    for host in ODD:
+        assert_error(site.client().get(f"{API}/me", headers={"Host": host}), 421)
+
+
 def test_other_hosts_are_refused(site):
     """A name that somebody points at this address is not answered: no rebinding."""
-    for host in ("evil.example", "evil.example:8000", "localhost.evil.example", "", "127.0.0.1.nip.io"):
+    for host in ("evil.example", "evil.example:8000", "localhost.evil.example", "", "127.0.0.1.nip.io", *ODD):
         assert assert_error(site.client().get(f"{API}/me", headers={"Host": host}), 421) == "unknown_host"
     for host in ("localhost:8000", "127.0.0.1", "[::1]:8000"):
         assert site.client().get(f"{API}/me", headers={"Host": host}).status_code == 200
@@ -775,6 +791,33 @@ def test_uploads_have_a_most(site_of):
         sent = client.post(f"{API}/uploads", content=b"a,b\n1,2\n3,4\n", headers={"X-File-Name": "t.csv"})
         assert sent.status_code == 201, sent.text
     assert_error(client.post(f"{API}/uploads", content=b"a\n1\n", headers={"X-File-Name": "t.csv"}), 409)
+
+
+def test_uploads_at_the_same_time_have_the_same_most(site_of):
+    """All of them begin before any of them ends."""
+    site = site_of(replace(LOOSE, uploads_per_person=2))
+    clients, begun, go = [site.session("manager") for _ in range(6)], [], threading.Event()
+
+    async def slowly():
+        yield b"a,b\n"
+        begun.append(1)
+        while not go.is_set():
+            await asyncio.sleep(0.01)
+        yield b"1,2\n"
+
+    def send(client):
+        response = client.post(f"{API}/uploads", content=slowly(), headers={"X-File-Name": "t.csv"})
+        begun.append(response.status_code)
+        return response.status_code
+
+    with ThreadPoolExecutor(6) as pool:
+        tries = [pool.submit(send, client) for client in clients]
+        while len(begun) < 6:
+            time.sleep(0.01)
+        go.set()
+        statuses = sorted(one.result() for one in tries)
+    assert statuses == [201] * 2 + [409] * 4
+    assert len(list(site.config.directory.iterdir())) == 2 * 2  # a file and a note each; nothing of the others
 
 
 # -- injection ----------------------------------------------------------------------------------------
