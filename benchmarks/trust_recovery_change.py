@@ -74,7 +74,7 @@ def made(task: str, X: Array, seed: int) -> Learner[Any]:
     if task in ("digits", "blobs"):
         space = DIGITS if task == "digits" else BLOBS
         return SetLikelihood(n_components=300).make(Setup(space, X, X.shape[1], seed=seed))
-    return Filters(forgets=True).make(Setup(Real(-2, 2, decimals=None), X, X.shape[1], seed=seed))
+    return Filters().make(Setup(Real(-2, 2, decimals=None), X, X.shape[1], seed=seed))
 
 
 def learnt(task: str, noise: float, change: str, before: int, after: int, seed: int) -> tuple[Array, Array, Array]:

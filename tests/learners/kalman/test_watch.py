@@ -90,6 +90,17 @@ def test_nothing_is_forgotten_where_nothing_changes(noise):
         assert answers_known(state) == [6000]
 
 
+def test_what_changes_for_a_while_is_no_new_concept():
+    """The former bank comes back, with all that it knew: as good as if nothing had happened but those answers."""
+    bank, X = learner(), rows(6000, 3)
+    y = labels(X, 0.1, 3)
+    y[3000:3300] *= -1
+    forgot = simulate(bank, X[:3300], Oracle(y[:3300, None]), at=[]).state
+    assert answers_known(forgot)[0] < 600
+    state = simulate(bank, X, Oracle(y[:, None]), at=[]).state
+    assert answers_known(state) == [6000]
+
+
 def test_few_rows_are_kept_of_wide_tables():
     X = np.random.default_rng(0).normal(size=(300, 3000))
     model = OneBitRegressor(-9, 9, learner=Filters(forgets=True), random_state=0).start(X[:50])

@@ -42,7 +42,8 @@ class Filters(FeatureChoice):
         How often answers may be wrong for a while: filters that reckon with it stand beside the others.  It overcomes
         a bad start, and costs where rows come in no random order.
     forgets : bool
-        Begin anew when forecasts say that the concept has changed: for streams where it may.
+        Begin anew when forecasts say that the concept has changed; what was learnt before comes back if it forecasts
+        better again.
     calibration : int
         Questions per output spent on the range where none is declared.
     model, kernel, bandwidth, n_components
@@ -53,7 +54,7 @@ class Filters(FeatureChoice):
     quantile: float = 0.5
     covariance: str = "auto"
     wary: float = 0.0
-    forgets: bool = False
+    forgets: bool = True
     calibration: int = 60
     forecasts: ClassVar[bool] = True
 

@@ -11,6 +11,9 @@ that the bank knows, the concept has changed, and it did so when it was least: t
 since.  If the bank is right about itself this happens, where nothing changes, at most once in exp(h) answers (Lorden's
 bound for CUSUM), that is at least 50 times as many as it knows.  If the rows since then are other rows than before, as
 in a sorted table, what was learnt of those may still be so, and it is no change.
+
+No feature map is quite right, so a bank may lose to a young filter for a while and know more all the same.  The former
+bank therefore learns on beside the new one and comes back if its forecasts become the better ones (``Trial``).
 """
 
 from __future__ import annotations
@@ -27,8 +30,11 @@ from askone.learners.row_shift import RowMoments
 
 SHORT, _TIMES = 128, 8
 _ALARM, _DOUBLING = 4.0, 0.7  # nats, and those that each doubling of the answers adds
-_KEPT = 1 << 20  # numbers of rows that are kept, at most
+_KEPT = 1 << 18  # numbers of rows that are kept, at most
 _TOLD = 4  # numbers of an answer beside the row
+_LOOKS = 2  # each look at a trial comes after so many times as many answers as the last
+_BACK = 6.0  # nats that a former bank forecasts better since the last look, to come back
+_TRIED = 8  # a former bank goes when the new one knows one in so many of its answers
 
 
 @final
@@ -109,3 +115,46 @@ class Watch:
         young = kind(count, **{name: arrays[name] for name in kind.parts})
         buffer = Buffer(kept.shape[1]).extended(0, kept)
         return cls(young, arrays["marks"], len(kept), buffer, RowMoments(rows, *arrays["rows"]))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A bank that was left for a new one; max l of both at the last look, and what the new one knows at the next."""
+
+    former: Bank
+    marks: Array
+
+    @classmethod
+    def begun(cls, former: Bank, new: Bank) -> Trial:
+        """Return a trial that begins, or goes on, now."""
+        return cls(former, np.array([former.evidence.max(), new.evidence.max(), _LOOKS * new.count]))
+
+    def judged(self, new: Bank) -> tuple[Bank, Trial | None]:
+        """Return the bank that goes on, the former one if it forecast better since the last look; the trial, if any.
+
+        A new bank that was better goes on being tried until it knows an eighth of what the former one knows: what
+        changes for some hundred answers only is no other concept.
+        """
+        if new.count < self.marks[2]:
+            return new, self
+        gains = self.former.evidence.max() - self.marks[0], new.evidence.max() - self.marks[1]
+        if gains[0] > gains[1] + _BACK:
+            return self.former, None
+        return new, None if _TRIED * new.count >= self.former.count else Trial.begun(self.former, new)
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Return all as arrays."""
+        return {"trial": self.marks, "counts": np.array([self.former.count])} | self.former.arrays()
+
+    @classmethod
+    def from_arrays(cls, kind: type[Bank], arrays: dict[str, Array]) -> Trial:
+        """Return the trial of ``to_arrays``."""
+        return cls(kind(int(arrays["counts"][0]), **{name: arrays[name] for name in kind.parts}), arrays["trial"])
+
+
+def from_arrays(kind: type[Bank], arrays: dict[str, Array]) -> Watch | Trial | None:
+    """Return the watch or the trial that these are the arrays of; None: there was none."""
+    if not arrays:
+        return None
+    return (Trial if "trial" in arrays else Watch).from_arrays(kind, arrays)

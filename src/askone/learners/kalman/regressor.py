@@ -51,9 +51,9 @@ from askone.learners.abilities import (
     row_by_row,
 )
 from askone.learners.base import as_uniform, marked, of_family, unmarked
-from askone.learners.kalman import _compiled
+from askone.learners.kalman import _compiled, _watch
 from askone.learners.kalman._bank import Bank, DiagonalBank, FullBank
-from askone.learners.kalman._watch import SHORT, Watch
+from askone.learners.kalman._watch import SHORT, Trial, Watch
 from askone.learners.row_shift import RowMoments
 from askone.learners.streaming import StreamBlock, StreamTask
 from askone.questions.base import Answer, Question
@@ -85,7 +85,7 @@ class BankState:
 
     banks: tuple[Bank, ...]
     answers: int
-    watches: tuple[Watch | None, ...]
+    watches: tuple[Watch | Trial | None, ...]
 
 
 @final
@@ -223,7 +223,7 @@ class FilterLearner(
     def tell(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
         """Return every filter's posterior; any half-space or ``Between`` will do, whoever asked it."""
         row, bit = as_row(x, self.columns), bool(question.accept(answer))
-        features = self._features(row, self._in_use(*state.banks, *_young(*state.watches)))
+        features = self._features(row, self._in_use(*state.banks, *_beside(*state.watches)))
         banks, watches = list(state.banks), list(state.watches)
         if isinstance(question, Between):
             low, high = self._between(question)
@@ -359,7 +359,7 @@ class FilterLearner(
         kind = self._kind
         banks = [kind(n, **{name: arrays[f"{name}-{j}"] for name in kind.parts}) for j, n in enumerate(counts)]
         kept = [unmarked(f"watch-{j}-", arrays) for j in range(len(banks))]
-        watches = tuple(Watch.from_arrays(kind, one) if one else None for one in kept)
+        watches = tuple(_watch.from_arrays(kind, one) for one in kept)
         return BankState(tuple(banks), answers, watches)
 
     def stream(self, state: BankState, X: Array, task: StreamTask) -> BankState:
@@ -388,12 +388,12 @@ class FilterLearner(
     # -- parts ----------------------------------------------------------------------------------
 
     def _streamed(
-        self, bank: Bank, watch: Watch | None, j: int, X: Array, mine: Array, asked: _Asked
-    ) -> tuple[Bank, Watch | None]:
+        self, bank: Bank, watch: Watch | Trial | None, j: int, X: Array, mine: Array, asked: _Asked
+    ) -> tuple[Bank, Watch | Trial | None]:
         bank, done = bank.opened(_compiled.PENDING), 0
         while done < len(mine):
             rows = mine[done : done + _compiled.PENDING - bank.pending]
-            features = self._features(X[rows], self._in_use(bank, *_young(watch)))
+            features = self._features(X[rows], self._in_use(bank, *_beside(watch)))
             part = asked.part(rows)
             bank = self._advanced(bank, j, features, part, 0.0, math.inf)
             bank, watch = self._watched(bank, watch, j, X[rows], features, part, 0.0, math.inf)
@@ -402,13 +402,17 @@ class FilterLearner(
         return bank, watch
 
     def _watched(
-        self, bank: Bank, watch: Watch | None, j: int, X: Array, features: Array, asked: _Asked,
+        self, bank: Bank, watch: Watch | Trial | None, j: int, X: Array, features: Array, asked: _Asked,
         extra: float, upper: float,
-    ) -> tuple[Bank, Watch | None]:  # fmt: skip
+    ) -> tuple[Bank, Watch | Trial | None]:  # fmt: skip
         """Return the bank after some answers, or one begun anew if the concept has changed, and who watches."""
         heard = asked.answers != step_loops.SKIPPED
         if not self.forgets or not heard.any():
             return bank, watch
+        if isinstance(watch, Trial):
+            former = self._advanced(watch.former.opened(len(X)), j, features, asked, extra, upper)
+            watch = replace(watch, former=former)
+            return (bank, watch) if bank.pending else watch.judged(bank)
         if watch is not None:
             young = self._advanced(watch.young.opened(len(X)), j, features, asked, extra, upper, thin=False)
             watch = watch.heard(young, X[heard], asked.thresholds[heard], asked.answers[heard], extra, upper)
@@ -418,7 +422,8 @@ class FilterLearner(
         if watch is not None:
             watch, change = watch.judged(most, bank.count)
             if change is not None:
-                return self._relearnt(j, *watch.since(change)), None
+                new = self._relearnt(j, *watch.since(change))
+                return new, Trial.begun(bank, new)
         if bank.count % SHORT == 0:
             young = self._begun(bank.alive[[int(np.argmax(bank.evidence))]])
             if watch is None:
@@ -570,8 +575,9 @@ class FilterLearner(
         return out
 
 
-def _young(*watches: Watch | None) -> list[Bank]:
-    return [watch.young for watch in watches if watch is not None]
+def _beside(*watches: Watch | Trial | None) -> list[Bank]:
+    """Return the banks that learn beside those in charge."""
+    return [one.young if isinstance(one, Watch) else one.former for one in watches if one is not None]
 
 
 def tell_apart(space: Real) -> bool:
