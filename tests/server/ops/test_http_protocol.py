@@ -15,14 +15,13 @@ import uvicorn
 import uvloop
 
 from askone.server.config import ServerConfig
-from askone.server.ops.http_protocol import MIN_READ_BYTES, Connections, LimitedProtocol, allow_files
+from askone.server.ops.http_protocol import MAX_PIPELINED, MIN_READ_BYTES, Connections, LimitedProtocol, allow_files
 from askone.server.runner import uvicorn_config
 
 PATIENCE = 60
 """Seconds, of a machine that may be busy; what is waited for comes within one or two."""
 HOST = b"Host: 127.0.0.1\r\n"
 LIVE = b"GET /health/live HTTP/1.1\r\n" + HOST
-STYLE = b"GET /static/shared/style.css HTTP/1.1\r\n" + HOST
 NOBODY = b"POST /api/v1/campaigns/drinks/next HTTP/1.1\r\n" + HOST
 LOGIN = b"POST /api/v1/login HTTP/1.1\r\n" + HOST
 
@@ -30,9 +29,9 @@ LOGIN = b"POST /api/v1/login HTTP/1.1\r\n" + HOST
 class Running:
     """A server on loopback in a thread."""
 
-    def __init__(self, site, loop="uvloop", keep_alive=65, **limits):
+    def __init__(self, site, loop="uvloop", keep_alive=65, app=None, **limits):
         quick = {"header_seconds": 0.5, "body_seconds": 0.5, "upload_seconds": 0.5, "write_seconds": 0.5}
-        self.config = uvicorn_config(site.app, replace(site.config, **{**quick, **limits}))
+        self.config = uvicorn_config(app or site.app, replace(site.config, **{**quick, **limits}))
         self.config.loop, self.config.lifespan, self.config.log_level = loop, "off", "critical"
         self.config.timeout_keep_alive = keep_alive
         self.server, self.connections = uvicorn.Server(self.config), self.config.http
@@ -130,18 +129,36 @@ def test_a_body_that_nobody_wants_may_still_come(site):
         assert ended(late)  # for then it is silent
 
 
-@pytest.mark.parametrize("last", [b"", b"Connection: close\r\n"])
-def test_answers_that_are_not_read_are_not_kept(running, last):
-    """Neither while they are made nor when all are, whether the connection was to stay or not."""
-    with running.connect(small=True) as deaf, running.connect() as other:
-        other.sendall(LIVE + b"\r\n")
-        assert status(other) == 200
-        deaf.sendall((STYLE + b"\r\n") * 1000 + STYLE + last + b"\r\n")
-        eventually(lambda: any(one.flow.write_paused for one in list(running.server.server_state.connections)))
-        eventually(lambda: len(running.connections) < 2)
-        with contextlib.suppress(ConnectionError):
-            other.sendall(LIVE + b"\r\n")
-            assert status(other) == 200
+ASKED = threading.Event()
+
+
+async def large(scope, receive, send):
+    """More than the buffers of two systems hold, at once or with an end that has to wait."""
+    size = 32 << 20
+    ASKED.set()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % size)]})
+    await send({"type": "http.response.body", "body": bytes(size), "more_body": scope["path"] == "/more"})
+    if scope["path"] == "/more":
+        await send({"type": "http.response.body", "body": b""})
+
+
+@pytest.mark.parametrize("asked", [b"GET /more", b"GET /"])
+@pytest.mark.parametrize("close", [b"", b"Connection: close\r\n"])
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_answers_that_are_not_read_are_not_kept(site, loop, close, asked):
+    """Neither while they are made nor when they are, whether the connection was to stay or not."""
+    with Running(site, loop, keep_alive=1, app=large) as running, running.connect(small=True) as deaf:
+        ASKED.clear()
+        deaf.sendall(asked + b" HTTP/1.1\r\n" + HOST + close + b"\r\n")
+        assert ASKED.wait(PATIENCE)
+        eventually(lambda: len(running.connections) == 0)
+        eventually(lambda: not running.server.server_state.tasks)
+
+
+def test_nobody_asks_for_very_much_at_once(running):
+    with running.connect() as many:
+        many.sendall((LIVE + b"\r\n") * 4 * MAX_PIPELINED)
+        assert ended(many)
 
 
 def test_who_comes_anew_takes_the_place_of_who_was_silent_longest(site):

@@ -25,6 +25,8 @@ if sys.platform != "win32":
 
 MAX_HEAD_BYTES = 64 * 1024
 """Bytes that the head of a request may have."""
+MAX_PIPELINED = 64
+"""Requests that may be sent before the first of them is answered: browsers send one."""
 MIN_READ_BYTES = 16 * 1024
 """Bytes of an answer that have to be read within ``write_seconds``."""
 _TICK: Final = 0.5  # seconds between two looks at the clocks of all connections
@@ -147,7 +149,7 @@ class LimitedProtocol(HttpToolsProtocol):
             if begins:
                 self._set_clock()
         super().data_received(data)
-        if not self._in_body and self._head_bytes > MAX_HEAD_BYTES:
+        if len(self.pipeline) > MAX_PIPELINED or self._head_bytes > MAX_HEAD_BYTES:
             self.transport.abort()
 
     def on_headers_complete(self) -> None:
