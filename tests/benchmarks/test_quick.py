@@ -22,9 +22,10 @@ ENDS = {
     "untuned": "| two moons |",
     "server": "No fault was found.",
     "trust": "## One arithmetic",
+    "drill": "Everybody was served.",
     "crashes": "nothing lost, nothing twice, live = replay",
 }
-NEEDS = {"server": "uvicorn", "crashes": "uvicorn", "efficiency": "matplotlib"}
+NEEDS = {"server": "uvicorn", "crashes": "uvicorn", "drill": "uvicorn", "efficiency": "matplotlib"}
 
 
 def written() -> dict[Path, tuple[int, int]]:

@@ -13,6 +13,7 @@ import sys
 from collections import OrderedDict
 from typing import Any, Final, final
 
+import httptools
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.flow_control import service_unavailable
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -25,8 +26,6 @@ if sys.platform != "win32":
 
 MAX_HEAD_BYTES = 64 * 1024
 """Bytes that the head of a request may have."""
-MAX_PIPELINED = 64
-"""Requests that may be sent before the first of them is answered: browsers send one."""
 MIN_READ_BYTES = 16 * 1024
 """Bytes of an answer that have to be read within ``write_seconds``."""
 _TICK: Final = 0.5  # seconds between two looks at the clocks of all connections
@@ -124,7 +123,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.address = ""
         self._connections, self._deadline = connections, math.inf
         self._head_bytes = self._unread = 0
-        self._in_body = False
+        self._in_body = self._deaf = False
 
     @property
     def working(self) -> bool:
@@ -142,6 +141,8 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Count bytes of a head."""
+        if self._deaf:
+            return
         self._connections.seen(self)
         if not self._in_body:
             begins = not self._head_bytes
@@ -149,14 +150,24 @@ class LimitedProtocol(HttpToolsProtocol):
             if begins:
                 self._set_clock()
         super().data_received(data)
-        if len(self.pipeline) > MAX_PIPELINED or self._head_bytes > MAX_HEAD_BYTES:
+        if not self._in_body and self._head_bytes > MAX_HEAD_BYTES:
             self.transport.abort()
 
     def on_headers_complete(self) -> None:
         """The head is whole: the body must be, in time."""
+        if self.pipeline:
+            # One may wait behind the one that is being answered, for the answer may be whole before its end is known.
+            # The rest is dropped and the connection closed: who sends more has to expect that (RFC 9112, 9.3.2).
+            self.cycle.keep_alive, self._deaf = False, True
+            raise httptools.HttpParserError("too many requests at once")  # makes the parser stop
         self._in_body, self._head_bytes = True, 0
         super().on_headers_complete()
         self._set_clock()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP; what comes after the last request that is taken is not answered at all."""
+        if not self._deaf:
+            super().send_400_response(msg)
 
     def on_message_complete(self) -> None:
         """The request is whole: it is the server's turn, or another request may come."""
