@@ -196,6 +196,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _, people = make(url, task, chosen.people)
         with serving(url, folder, files=FILES) as server:
             time.sleep(min(5.0, chosen.seconds))  # a server is ready before all of it is loaded
+            first = Place(task.name, server.port, "first")  # the first answers of a campaign cost most
+            loads.append(answered(people, first, task.decide, served, chosen))
             for number, kind in enumerate(("none", chosen.only) if chosen.only else ("none", *KINDS)):
                 place = Place(task.name, server.port, f"drill{number}")
                 bad: dict[str, Any] = {}

@@ -143,7 +143,8 @@ class LimitedProtocol(HttpToolsProtocol):
         """Count bytes of a head."""
         if self._deaf:
             return
-        self._connections.seen(self)
+        if self._in_body and not self.cycle.response_complete:
+            self._connections.seen(self)  # a file on its way; letters of a head are of no use by themselves
         if not self._in_body:
             begins = not self._head_bytes
             self._head_bytes += len(data)
