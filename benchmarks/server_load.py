@@ -137,8 +137,8 @@ class Person:
             record.empty[serving["state"]] += 1
             asyncio.get_running_loop().call_later(_AGAIN, self.ask)
             return
-        # The row may be asked about again of the same person: what was on its way when a load ended.
-        if record.served.setdefault(self._question["row"]["position"], self.name) != self.name:
+        # The same person may have it again: what was on its way when a load ended.
+        if record.served.setdefault(self._question["number"], self.name) != self.name:
             record.twice += 1
         self.go()
 

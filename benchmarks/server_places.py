@@ -29,7 +29,7 @@ from server_load import Decide, Record
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
-from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, Settings
+from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, RowSettings, Settings
 from askone.campaign.tables.open import open_table
 from askone.session.log import Answered, Asked
 from askone.store.open import open_store
@@ -62,12 +62,13 @@ def prices(folder: Path, rows: int, columns: int = 6) -> Task:
     _write(path, X)
 
     def decide(question: dict[str, Any]) -> bool:
-        asked, value = question["threshold"], y[question["row"]["position"]]
+        asked, value = question["threshold"], y[_row(question)]
         if asked is None:
             return bool(float(question["range"]["low"]) < value <= float(question["range"]["high"]))
         return bool(value > float(asked["shown"])) == (asked["side"] == "above")
 
-    settings = Settings("Prices", Numbers(LOW, HIGH, "EUR", 0, "the price"), ask=AskSettings(exam_share=0.1))
+    labels, ask = Numbers(LOW, HIGH, "EUR", 0, "the price"), AskSettings(exam_share=0.1)
+    settings = Settings("Prices", labels, RowSettings(key="row"), ask=ask)
     return Task("prices", settings, path, decide)
 
 
@@ -81,17 +82,24 @@ def classes(folder: Path, rows: int, columns: int = 8, count: int = 10) -> Task:
     names = [f"class {chr(65 + i)}" for i in range(count)]
 
     def decide(question: dict[str, Any]) -> bool:
-        return names[labels[question["row"]["position"]]] in question["set"]
+        return names[labels[_row(question)]] in question["set"]
 
-    return Task("classes", Settings("Classes", ClassNames(tuple(names))), path, decide)
+    return Task("classes", Settings("Classes", ClassNames(tuple(names)), RowSettings(key="row")), path, decide)
 
 
 def _write(path: Path, X: NDArray[Any]) -> None:
-    line = ",".join(["%.4f"] * X.shape[1]) + "\n"
+    """A table whose first column names the rows: people are not told of a row but what they see."""
+    line = ",".join(["r%d"] + ["%.4f"] * X.shape[1]) + "\n"
     with path.open("w") as out:
-        out.write(",".join(f"x{i}" for i in range(X.shape[1])) + "\n")
+        out.write(",".join(["row", *(f"x{i}" for i in range(X.shape[1]))]) + "\n")
         for start in range(0, len(X), 10_000):
-            out.write("".join(line % tuple(row) for row in X[start : start + 10_000].tolist()))
+            rows = enumerate(X[start : start + 10_000].tolist(), start)
+            out.write("".join(line % (number, *row) for number, row in rows))
+
+
+def _row(question: dict[str, Any]) -> int:
+    """The number of the row that is asked about."""
+    return int(question["row"]["fields"][0]["value"].removeprefix("r"))
 
 
 def make(url: str, task: Task, people: int) -> tuple[float, list[tuple[str, str]]]:

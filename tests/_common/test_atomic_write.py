@@ -56,6 +56,24 @@ def test_modes_links_and_pipes(tmp_path):
     assert read == ["into the pipe"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX")
+def test_a_private_file_is_never_readable_by_others_and_no_planted_link_is_followed(tmp_path, monkeypatch):
+    path, victim = tmp_path / "backup.zip", tmp_path / "victim"
+    victim.write_text("mine")
+    (tmp_path / "backup.zip.partial").symlink_to(victim)
+    path.write_text("an old one that all may read")
+    path.chmod(0o644)
+    with atomic_write(path, private=True) as out:
+        out.write(b"secret")
+        assert {stat.S_IMODE(one.stat().st_mode) for one in tmp_path.glob("backup.zip.*.partial")} == {0o600}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    monkeypatch.setattr("askone._common.atomic_write.secrets.token_hex", lambda _: "guessed")
+    (tmp_path / "backup.zip.guessed.partial").symlink_to(victim)
+    with pytest.raises(FileExistsError), atomic_write(path) as out:
+        out.write(b"x")
+    assert (victim.read_text(), path.read_bytes()) == ("mine", b"secret")
+
+
 def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         write_text(tmp_path / "nowhere" / "a", "text")

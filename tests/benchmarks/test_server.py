@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
-BODY = {"state": "question", "question": {"lease": "l", "row": {"position": 0}}}
+BODY = {"state": "question", "question": {"lease": "l", "number": 0}}
 
 
 @pytest.fixture

@@ -61,13 +61,12 @@ def test_a_campaign_has_its_rows_settings_and_model(store, homes):
     assert isinstance(first.event, Began)
     assert (first.who, first.at, first.event.rows, first.event.fingerprint) == ("ann", 5.0, 40, record.fingerprint)
     settings = begun_settings(store, "homes")
-    assert settings.rows.show == ("id", "size", "colour", "note", "page")
+    assert settings.rows.show == ("size", "colour", "note", "page")
     assert settings.rows.learn == ("size", "colour", "note")
     estimator, encoder = unpack(store.learner("homes"))
     [row] = store.rows("homes", [10])
     assert row.key == "h10"
     assert row.content == {
-        "id": "h10",
         "size": 15.0,
         "colour": "red",
         "note": "a small house",

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import sqlite3
 import sys
@@ -93,7 +94,7 @@ def test_from_csv_to_model(here, capsys):
     encoded = read_encoder(here / "bikes.askone").encode(cells)
     assert encoded.tobytes() == X.astype(np.float32).tobytes()
     assert began["rows"] | {"file": None} == {
-        "key": "id", "show": ["id", "size", "colour"], "learn": ["size", "colour"], "gold": "price", "file": None
+        "key": "id", "show": ["size", "colour"], "learn": ["size", "colour"], "gold": "price", "file": None
     }  # fmt: skip
     assert not list(here.glob("*.partial"))
 
@@ -260,6 +261,7 @@ def test_backup_and_restore(capsys, here):
     make()
     answered(12)
     ask("backup", "bikes")
+    assert os.name != "posix" or (here / "bikes-backup.zip").stat().st_mode & 0o077 == 0
     ask("restore", "bikes-backup.zip", "--store", "other.db")
     ask("restore", "bikes-backup.zip", "--name", "copy")
     assert "Campaign copy: 40 rows, " in capsys.readouterr().out
@@ -331,12 +333,23 @@ def test_users(capsys, monkeypatch, here):
     assert token.encode() not in (here / "askone.db").read_bytes()
     ask("users", "list")
     assert re.search(r"bob.*manager.*1", capsys.readouterr().out)
+    ask("users", "revoke", "bob")
+    ask("users", "token", "bob")
+    ask("users", "disable", "bob")
+    ask("users", "list")
+    assert re.search(r"bob.*manager \(disabled\).*1", capsys.readouterr().out)
+    ask("users", "enable", "bob")
+    monkeypatch.setattr("sys.stdin", io.StringIO("another horse battery\n"))
+    ask("users", "password", "bob")
+    ask("users", "list")
+    assert re.search(r"bob.*manager .*0", capsys.readouterr().out), "a new password ends tokens"
     ask("users", "remove", "bob")
     capsys.readouterr()
     ask("users", "list")
     assert "bob" not in capsys.readouterr().out
     for arguments, message in (
         (("remove", "ann"), "last administrator"),
+        (("disable", "ann"), "last administrator"),
         (("remove", "eve"), "name must be that of a user"),
         (("token", "ann", "--scopes", "all"), "--scopes must be some of read,answer,manage"),
         (("token", "ann", "--days", 0), "--days must be"),

@@ -30,7 +30,7 @@ def test_new_says_what_it_guessed(capsys):
     assert "labels numbers from 0 to 2000 EUR" in lines
     assert "first asked Is the price above 1000 EUR?" in lines
     assert "key id" in lines
-    assert "people see id, size, price" in lines
+    assert "people see size, price" in lines
     assert "model sees size (number), price (number)" in lines
     assert "ends with the rows, each asked once of 1 person" in lines
     assert "The column 'price' is called as the labels are" in out
@@ -113,6 +113,9 @@ def test_a_user_joins(capsys, monkeypatch):
     store = open_store("askone.db")
     user = store.accounts.user_by_name("ann")
     assert store.accounts.role_in("bikes", user.id) == "annotator"
+    assert "ann is out of bikes" in said(capsys, "users", "leave", "ann", "bikes")
+    assert store.accounts.role_in("bikes", user.id) is None
+    assert "that of a member of bikes" in said(capsys, "users", "leave", "ann", "bikes", status=2)
     store.close()
 
 

@@ -25,9 +25,9 @@ def png(width: int, height: int, shade: Callable[[int, int], int]) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
 
 
-def row(position: int, *fields: tuple[str, str, str], image: str | None = None) -> dict[str, Any]:
+def row(*fields: tuple[str, str, str], image: str | None = None) -> dict[str, Any]:
     shown = [{"name": name, "value": value, "kind": kind} for name, value, kind in fields]
-    return {"key": f"r{position}", "position": position, "fields": shown, "image": image}
+    return {"fields": shown, "image": image}
 
 
 def number(shown: str = "37", unit: str = "EUR", of: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def number(shown: str = "37", unit: str = "EUR", of: dict[str, Any] | None = Non
         "threshold": {"shown": shown, "unit": unit, "name": "the price", "side": "above"},
         "set": None,
         "pair": None,
-        "row": of or row(1, ("size", "74", "number"), ("town", "Nantes", "category")),
+        "row": of or row(("size", "74", "number"), ("town", "Nantes", "category")),
     }
 
 
@@ -50,7 +50,7 @@ def members(names: list[str], of: dict[str, Any] | None = None) -> dict[str, Any
 
 def pair(left: str = "tea", right: str = "coffee", of: dict[str, Any] | None = None) -> dict[str, Any]:
     parts = {"kind": "pair", "sentence": f"Which do you prefer: {left} or {right}?", "threshold": None}
-    return {**number(of=of or row(0)), **parts, "answers": [left, right], "pair": {"left": left, "right": right}}
+    return {**number(of=of or row()), **parts, "answers": [left, right], "pair": {"left": left, "right": right}}
 
 
 class Campaign:
@@ -60,7 +60,7 @@ class Campaign:
         self, site: Site, *, make: Callable[[int, bool], dict[str, Any]] | None = None, left: int = 50
     ) -> None:
         self.make = make or (
-            lambda n, yes: number(f"{n + 1}" if yes else f"{n + 1}.5", of=row(n, ("size", f"{n}", "number")))
+            lambda n, yes: number(f"{n + 1}" if yes else f"{n + 1}.5", of=row(("size", f"{n}", "number")))
         )
         self.budget, self.state, self.renewed = left, "question", 1
         self.log: list[tuple[str, dict[str, Any]]] = []  # what was counted, in order

@@ -15,6 +15,7 @@ def path_of(row, campaign="drinks", **parts):
         "id": "nobody",
         "u": "unknown-upload",
         "position": "0",
+        "lease": "nothing-held",
         "path:path": "shared/style.css",
         **parts,
     }

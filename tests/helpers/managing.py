@@ -226,7 +226,7 @@ def question(kind: str, i: int, t: Words = same) -> dict[str, Any]:
         "threshold": None,
         "set": None,
         "pair": None,
-        "row": {"key": t(f"flat-{i + 1}"), "position": i, "fields": fields, "image": None},
+        "row": {"fields": fields, "image": None},
     }
     if kind == "number":
         shown = str(650 + 110 * i)
@@ -343,6 +343,9 @@ class Managed:
         site.on("GET", f"{c}/estimate", self.estimate)
         site.on("GET", f"{c}/people", lambda call: self.people)
         site.on("POST", f"{c}/people/([^/]+)/(exclude|include)", self.exclude)
+        self.members = [{"id": one["id"], "name": one["name"], "role": "annotator"} for one in self.people]
+        site.on("GET", f"{c}/members", lambda call: self.members)
+        site.on("DELETE", f"{c}/members/([^/]+)", self.remove_member)
         site.on("GET", f"{c}/invitations", lambda call: self.invitations)
         site.on("POST", f"{c}/invitations", self.invite)
         site.on("DELETE", f"{c}/invitations/([^/]+)", self.revoke)
@@ -357,10 +360,14 @@ class Managed:
         site.on("POST", "/api/v1/me/password", lambda call: Reply(204))
         site.on("POST", "/api/v1/restore", lambda call: {"name": "rents"})
         roles = [("u1", "Ada Lovelace", "admin"), ("u2", "Grace Hopper", "manager"), ("u3", "Guest 7", "annotator")]
-        users = [{"id": user, "name": self.t(name), "role": role, "disabled": False} for user, name, role in roles]
+        users = [
+            {"id": user, "name": self.t(name), "role": role, "disabled": user == "u3"} for user, name, role in roles
+        ]
+        users.append({"id": "u9", "name": "forgotten u9", "role": "annotator", "disabled": True})
         site.on("GET", "/api/v1/users", lambda call: users)
         site.on("POST", "/api/v1/users", lambda call: Reply(201, {"id": "u4"}))
         site.on("PATCH", "/api/v1/users/[^/]+", lambda call: {})
+        site.on("DELETE", "/api/v1/users/[^/]+/tokens", lambda call: {"ok": True})
 
     def preview(self, call: Call) -> Any:
         wish = call.json["settings"]
@@ -401,6 +408,10 @@ class Managed:
         found = next(one for one in self.people if one["id"] == call.match[1])
         found["excluded"] = call.match[2] == "exclude"
         return {"excluded": found["excluded"], "answers": found["answers"]}
+
+    def remove_member(self, call: Call) -> Any:
+        self.members = [one for one in self.members if one["id"] != call.match[1]]
+        return {"ok": True}
 
     def invite(self, call: Call) -> Any:
         wish = call.json

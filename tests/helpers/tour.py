@@ -16,15 +16,15 @@ CELLS = [("size", "74", "number"), ("town", "Nantes", "category"), ("page", "htt
 LONG = "A bright flat on the second floor with a quiet yard, close to the park. " * 60
 PICTURE = f"{API}/rows/7/image"
 QUESTIONS: dict[str, Callable[[], dict[str, Any]]] = {
-    "number": lambda: number("1250", of=row(1, *CELLS)),
-    "classes": lambda: members(["cat", "lion", "owl"], row(1, ("text", "It hunts at night.", "text"))),
-    "many classes": lambda: members([f"class number {n}" for n in range(14)], row(1, *CELLS)),
+    "number": lambda: number("1250", of=row(*CELLS)),
+    "classes": lambda: members(["cat", "lion", "owl"], row(("text", "It hunts at night.", "text"))),
+    "many classes": lambda: members([f"class number {n}" for n in range(14)], row(*CELLS)),
     "pair": lambda: pair("Earl Grey tea", "coffee"),
-    "pair with a row": lambda: pair("Earl Grey tea", "coffee", row(3, *CELLS)),
-    "picture": lambda: members(["3", "5", "8"], row(7, image=PICTURE)),
-    "picture with cells": lambda: members(["3", "5", "8"], row(7, *CELLS, image=PICTURE)),
-    "long text": lambda: members(["spam", "ham"], row(4, ("message", LONG, "text"))),
-    "several outputs": lambda: {**number("12.5", "°C", row(5, *CELLS)), "sentence": "Is 0.6 times it above 12.5 °C?"},
+    "pair with a row": lambda: pair("Earl Grey tea", "coffee", row(*CELLS)),
+    "picture": lambda: members(["3", "5", "8"], row(image=PICTURE)),
+    "picture with cells": lambda: members(["3", "5", "8"], row(*CELLS, image=PICTURE)),
+    "long text": lambda: members(["spam", "ham"], row(("message", LONG, "text"))),
+    "several outputs": lambda: {**number("12.5", "°C", row(*CELLS)), "sentence": "Is 0.6 times it above 12.5 °C?"},
 }  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def answering(page: Any, site: Site) -> Iterator[str]:
         page.goto(site.url + "/answer/c")
         page.wait_for_selector(f"#screen[data-name={state}]")
         yield f"answer: {state}"
-    campaign.state, campaign.make = "question", lambda n, yes: number(str(n + 1), of=row(1, *CELLS))
+    campaign.state, campaign.make = "question", lambda n, yes: number(str(n + 1), of=row(*CELLS))
     page.goto(site.url + "/answer/c")
     page.wait_for_selector("#ask:not([hidden])")
     campaign.failures = [refused(503, "too_slow", Retry_After="60")]

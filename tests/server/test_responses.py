@@ -26,7 +26,7 @@ from askone.server.app import ROUTES
 from askone.server.serializers import QuestionSerializer
 from askone.store.entries import Row
 
-UNREAD = {"expires_in", "row.position", "row.image", "row.fields.kind", "threshold.name"}
+UNREAD = {"expires_in", "row.image", "row.fields.kind", "threshold.name"}
 """What pages show and the client leaves in ``record``."""
 QUESTIONS = {
     "threshold": HalfSpace((1.0,), 37.0, wording=Wording(("price",), "EUR")),
@@ -73,7 +73,7 @@ def test_the_client_reads_what_the_server_has():
     read = set()
     for kind, question in QUESTIONS.items():
         posed = Posed.from_json(Noted(shown(question).model_dump(), read))
-        assert (posed.kind, posed.key, posed.lease, posed.number) == (kind, "a", "l", 3)
+        assert (posed.kind, posed.lease, posed.number) == (kind, "l", 3)
         assert (posed.sentence, posed.row) == (str(question), {"size": "7.5"})
         assert {"threshold": posed.threshold, "set": posed.classes, "pair": posed.pair}[kind] is not None
         assert (posed.side, posed.unit) == (("above", "EUR") if kind == "threshold" else (None, None))
@@ -90,8 +90,7 @@ def test_the_json_of_a_serving():
         "lease": "l", "number": 3, "expires_in": 1.25, "kind": "pair", "sentence": "Do you prefer tea or milk?",
         "answers": ["tea", "milk"], "threshold": None, "range": None, "set": None,
         "pair": {"left": "tea", "right": "milk"},
-        "row": {"key": "a", "position": 2,
-                "fields": [{"name": "size", "value": "7.5", "kind": "number"}], "image": None},
+        "row": {"fields": [{"name": "size", "value": "7.5", "kind": "number"}], "image": None},
     }  # fmt: skip
     expected = {"state": "question", "mine": 4, "left": None, "undoable": 1, "duplicate": False, "question": asked}
     expected["ahead"] = {"yes": asked, "no": asked}

@@ -241,13 +241,16 @@ def test_pictures_are_shown(alone, tmp_path):
     )
     alone.accounts.add_member("digits", "annotator", "annotator")
     client = alone.session("annotator")
-    row = alone.question(client, "digits")["row"]
-    assert row["image"] == f"/api/v1/campaigns/digits/rows/{row['position']}/image"
+    question = alone.question(client, "digits")
+    row = question["row"]
+    assert row == {"fields": [], "image": f"/api/v1/campaigns/digits/leases/{question['lease']}/image"}
     picture = client.get(row["image"])
     assert (picture.status_code, picture.headers["content-type"]) in ((200, "image/png"), (200, "image/jpeg"))
     assert Image.open(io.BytesIO(picture.content)).size == (20, 20)
-    assert code(client.get("/api/v1/campaigns/digits/rows/99/image"), 404) == "not_found"
     assert code(alone.session("stranger").get(row["image"]), 404) == "not_found"
+    assert code(client.get("/api/v1/campaigns/digits/rows/0/image"), 403) == "forbidden"
+    assert alone.session("admin").get("/api/v1/campaigns/digits/rows/0/image").status_code == 200
+    assert code(alone.session("admin").get("/api/v1/campaigns/digits/rows/99/image"), 404) == "not_found"
 
 
 def test_steering(alone):

@@ -84,8 +84,48 @@ def test_sessions(accounts):
     assert accounts.end_expired(150.0) == 1
     accounts.end_session("h3")
     assert accounts.session("h3", 0.0) is None
-    accounts.end_sessions("u1")
+    accounts.end_access("u1")
     assert accounts.session("h2", 0.0) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda accounts: accounts.set_password("u2", "argon2$new"),
+        lambda accounts: accounts.set_role("u2", "annotator"),
+        lambda accounts: accounts.end_access("u2"),
+        lambda accounts: accounts.forget_user("u2"),
+    ],
+    ids=["password", "role", "access", "forget"],
+)
+def test_sessions_and_tokens_end_together(accounts, change):
+    for user in ("u1", "u2"):
+        accounts.add_session(f"s{user}", user, "c", 100.0)
+        accounts.add_token(f"t{user}", f"h{user}", "p", user, ["read"], None, "")
+    change(accounts)
+    assert (accounts.session("su2", 0.0), accounts.token("hu2", 0.0)) == (None, None)
+    assert None not in (accounts.session("su1", 0.0), accounts.token("hu1", 0.0))
+
+
+def test_a_demoted_manager_manages_nothing(accounts):
+    accounts.set_role("u2", "manager")
+    accounts.add_member("cats", "u2", "manager")
+    accounts.add_member("dogs", "u2", "annotator")
+    accounts.set_role("u2", "annotator")
+    assert accounts.campaigns_of("u2") == [Member("dogs", "u2", "annotator")]
+    assert accounts.remove_member("dogs", "u2") is True
+    assert accounts.remove_member("dogs", "u2") is False
+
+
+def test_a_pseudonym_is_nobody_s_name(accounts):
+    with pytest.raises(InvalidArgument, match="forgotten"):
+        accounts.add_user("u3", "Forgotten u2", "annotator")
+    accounts._run("INSERT INTO users VALUES ('u3', 'forgotten u2', 'forgotten u2', 'annotator', NULL, 0)")
+    accounts.forget_user("u2")
+    accounts.forget_user("u3")
+    assert [user.name for user in accounts.users()][:2] == ["forgotten u2", "forgotten u3"]
+    with pytest.raises(InvalidArgument, match="not forgotten"):
+        accounts.disable_user("u2", False)
 
 
 def test_tokens(accounts):

@@ -12,25 +12,30 @@ from pathlib import Path
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[BufferedWriter]:
+def atomic_write(path: str | os.PathLike[str], private: bool = False) -> Iterator[BufferedWriter]:
     """Open a file for writing that has its name only when all of it is there, on the disk.
 
-    What was there before stays until then, and for good if something is raised; its mode is kept.  What is not a
-    file, such as a pipe, is written to as it is.
+    What was there before stays until then, and for good if something is raised; its mode is kept, and a file that is
+    ``private`` can be read by its owner alone.  What is not a file, such as a pipe, is written to as it is.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         with target.open("wb") as out:
             yield out
         return
-    partial = target.with_name(f"{target.name}.{secrets.token_hex(4)}.partial")  # several may write at a time
+    kept = 0o600 if private else stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    # Several may write at a time.  Made by O_EXCL, so that a link that somebody planted is not followed.
+    partial = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
+    made = os.open(
+        partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666 if kept is None else kept
+    )
     try:
-        with partial.open("xb") as out:
+        with os.fdopen(made, "wb") as out:
             yield out
             out.flush()
             os.fsync(out.fileno())
-        if target.exists():
-            partial.chmod(stat.S_IMODE(target.stat().st_mode))
+        if kept is not None:
+            partial.chmod(kept)
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)

@@ -41,7 +41,7 @@ from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.kinds.estimates import Estimate
 from askone.campaign.output import dashboard
 from askone.campaign.output.estimation import estimated, estimated_by
-from askone.campaign.output.views import picture_of, shown_row
+from askone.campaign.output.views import has_picture, shown_fields
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
 from askone.store.entries import Entry
@@ -278,10 +278,15 @@ class Campaign:
             self.learn()
             columns = self._predicted(np.array([row.features for row in rows], dtype=np.float64))
         records = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-        shown = [shown_row(row, self.settings.rows.show, picture_of(self.name, row)) for row in rows]
         return [
-            {"key": row.key, "position": row.position, "row": one["fields"], "image": one["image"], **record}
-            for row, one, record in zip(rows, shown, records, strict=True)
+            {
+                "key": row.key,
+                "position": row.position,
+                "row": shown_fields(row, self.settings.rows.show),
+                "image": f"/api/v1/campaigns/{self.name}/rows/{row.position}/image" if has_picture(row) else None,
+                **record,
+            }
+            for row, record in zip(rows, records, strict=True)
         ]
 
     def predict(self, X: Array) -> list[Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from askone.campaign.engine.model_builder import make_estimator, pack, unpack
 from askone.campaign.output.export import begun_settings
 from askone.campaign.settings.settings import RowSettings, Settings
+from askone.campaign.settings.suggest import shown_columns
 from askone.campaign.tables.base import Cells, Column, Table
 from askone.campaign.tables.encoder import Encoder, fit_encoder
 from askone.campaign.tables.image_tables import IMAGE, ImageTable
@@ -89,7 +90,7 @@ def with_columns(settings: Settings, table: Table) -> Settings:
             if name is not None:
                 _require_column(table, name, f"rows.{place}")
     images = [column.name for column in table.columns if column.kind == "image"]
-    show = [column.name for column in table.columns if column.name != rows.gold] if rows.show is None else rows.show
+    show = shown_columns(table, key, rows.gold) if rows.show is None else rows.show
     hidden = (rows.gold,) if images else (rows.gold, key)
     learnt = [column.name for column in table.columns if column.kind != "url" and column.name not in hidden]
     learn = learnt if rows.learn is None else rows.learn

@@ -33,11 +33,13 @@ def run_export(chosen: argparse.Namespace, console: Console) -> int:
 
 
 @contextmanager
-def _written(chosen: argparse.Namespace, target: str, console: Console) -> Iterator[tuple[Store, BinaryIO]]:
+def _written(
+    chosen: argparse.Namespace, target: str, console: Console, private: bool = False
+) -> Iterator[tuple[Store, BinaryIO]]:
     """The campaign's store, and the file that it is written into."""
     with known_store(chosen.store) as store:
         store.campaign(chosen.name)  # before a file is begun
-        with whole_file(target) as out:
+        with whole_file(target, private) as out:
             yield store, out
     if target != "-":
         say(console, f"Written: {target}")
@@ -74,8 +76,8 @@ def _watched(opened: campaign.Campaign, form: str, console: Console) -> Iterator
 
 
 def run_backup(chosen: argparse.Namespace, console: Console) -> int:
-    """Write a whole campaign into one file."""
-    with _written(chosen, chosen.out or f"{chosen.name}-backup.zip", console) as (store, out):
+    """Write a whole campaign into one file, which nobody else may read."""
+    with _written(chosen, chosen.out or f"{chosen.name}-backup.zip", console, private=True) as (store, out):
         backup.backup(store, chosen.name, out)
     return 0
 

@@ -43,8 +43,8 @@ def known_store(given: str | None) -> Iterator[Store]:
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[BufferedWriter]:
-    """A file to write, which is there when all of it is; - is standard output."""
+def whole_file(path: str | Path, private: bool = False) -> Iterator[BufferedWriter]:
+    """A file to write, which is there when all of it is, for its owner alone if ``private``; - is standard output."""
     if str(path) == "-":
         yield cast(BufferedWriter, sys.stdout.buffer)
         sys.stdout.buffer.flush()
@@ -54,7 +54,7 @@ def whole_file(path: str | Path) -> Iterator[BufferedWriter]:
         raise InvalidArgument("--out", "a file in a directory that exists", path)
     with ExitStack() as stack:
         try:
-            out = stack.enter_context(atomic_write(target))
+            out = stack.enter_context(atomic_write(target, private))
         except OSError as error:
             came = f"{target}: {error.strerror or error}"
             raise InvalidArgument("--out", "a file that may be written", came) from error

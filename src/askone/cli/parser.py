@@ -73,7 +73,9 @@ def _add_new(new: argparse.ArgumentParser) -> None:
     new.add_argument("--items", type=_names, metavar="A,B,...", help="order: what is put in order")
     new.add_argument("--key", metavar="COLUMN", help="the column that names rows")
     new.add_argument("--gold", metavar="COLUMN", help="a column with the labels of some rows")
-    new.add_argument("--show", type=_names, metavar="A,B,...", help="columns that people see (default: all)")
+    new.add_argument(
+        "--show", type=_names, metavar="A,B,...", help="columns that people see (default: all but a key such as id)"
+    )
     new.add_argument("--learn", type=_names, metavar="A,B,...", help="columns that the model sees (default: all)")
     new.add_argument("--budget", type=int, help="answers in all")
     new.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="any setting: ask.overlap=3")
@@ -106,14 +108,23 @@ def _add_actions(actions: _Parsers) -> None:
     add.add_argument("name")
     add.add_argument("--role", choices=("admin", "manager", "annotator"), default="annotator")
     _with_store(actions, "list", "list all users")
-    remove = _with_store(actions, "remove", "forget a user; what was answered stays, under a pseudonym")
-    remove.add_argument("name")
+    for action, words in {
+        "password": "set a user's password, asked for or read from standard input; sessions and tokens end",
+        "disable": "shut a user out, until they are enabled",
+        "enable": "let a user in again who was disabled",
+        "revoke": "end all sessions and tokens of a user",
+        "remove": "forget a user; what was answered stays, under a pseudonym",
+    }.items():
+        _with_store(actions, action, words).add_argument("name")
     prune = _with_store(actions, "prune", "forget guests who cannot come back, and remove what has expired")
     prune.add_argument("--days", type=float, default=90.0, help="since when they did nothing (default: 90)")
     join = _with_store(actions, "join", "let a user into a campaign, without an invitation")
     join.add_argument("name")
     join.add_argument("campaign")
     join.add_argument("--role", choices=("annotator", "manager"), default="annotator")
+    leave = _with_store(actions, "leave", "take a user out of a campaign; what was answered stays")
+    leave.add_argument("name")
+    leave.add_argument("campaign")
     token = _with_store(actions, "token", "make a token for a program, shown once")
     token.add_argument("name", help="whose it is")
     token.add_argument("--scopes", default="read", help="some of read,answer,manage (default: read)")

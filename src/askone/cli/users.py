@@ -26,7 +26,7 @@ _DAY = 86_400.0
 
 
 def run_users(chosen: argparse.Namespace, console: Console) -> int:
-    """Add, list, remove or prune users, let one join a campaign, or make a token."""
+    """Add, list and remove users, let them in and shut them out, or make a token."""
     opened = any_store if chosen.action == "add" else known_store
     with opened(chosen.store) as store:
         _ACTIONS[chosen.action](store.accounts, chosen, console)
@@ -61,17 +61,49 @@ def _list(accounts: Accounts, _: argparse.Namespace, console: Console) -> None:
 
 
 def _remove(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
-    user = _user(accounts, chosen.name)
+    accounts.forget_user(_not_last_admin(accounts, chosen.name).id)
+    say(console, f"{chosen.name} is forgotten; the log knows a pseudonym.")
+
+
+def _not_last_admin(accounts: Accounts, name: str) -> User:
+    user = _user(accounts, name)
     admins = [one.id for one in accounts.users() if one.role == "admin" and not one.disabled]
     if admins == [user.id]:
-        raise InvalidArgument("name", "another than that of the last administrator", chosen.name)
-    accounts.forget_user(user.id)
-    say(console, f"{chosen.name} is forgotten; the log knows a pseudonym.")
+        raise InvalidArgument("name", "another than that of the last administrator", name)
+    return user
+
+
+def _set_password(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
+    user = _user(accounts, chosen.name)
+    password = valid_password(_password(), user.name)
+    accounts.set_password(user.id, asyncio.run(Passwords().hash(password)))
+    say(console, f"{chosen.name} has a new password; sessions and tokens of before have ended.")
+
+
+def _revoke(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
+    accounts.end_access(_user(accounts, chosen.name).id)
+    say(console, f"All sessions and tokens of {chosen.name} have ended.")
+
+
+def _disable(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
+    accounts.disable_user(_not_last_admin(accounts, chosen.name).id)
+    say(console, f"{chosen.name} is disabled: no session, no token, no password lets them in.")
+
+
+def _enable(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
+    accounts.disable_user(_user(accounts, chosen.name).id, False)
+    say(console, f"{chosen.name} may sign in again.")
 
 
 def _join(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
     accounts.add_member(chosen.campaign, _user(accounts, chosen.name).id, chosen.role)
     say(console, f"{chosen.name} is {'an' if chosen.role[0] == 'a' else 'a'} {chosen.role} of {chosen.campaign}.")
+
+
+def _leave(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
+    if not accounts.remove_member(chosen.campaign, _user(accounts, chosen.name).id):
+        raise InvalidArgument("name", f"that of a member of {chosen.campaign}", chosen.name)
+    say(console, f"{chosen.name} is out of {chosen.campaign}; what was answered stays.")
 
 
 def _prune(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
@@ -97,4 +129,16 @@ def _user(accounts: Accounts, name: str) -> User:
     return user
 
 
-_ACTIONS = {"add": _add, "list": _list, "remove": _remove, "prune": _prune, "join": _join, "token": _token}
+_ACTIONS = {
+    "add": _add,
+    "list": _list,
+    "password": _set_password,
+    "disable": _disable,
+    "enable": _enable,
+    "remove": _remove,
+    "prune": _prune,
+    "join": _join,
+    "leave": _leave,
+    "token": _token,
+    "revoke": _revoke,
+}

@@ -121,6 +121,11 @@ class Client:
         self._serve("undo", {"id": _new_id()})
         return self._posed()
 
+    def picture(self, question: Posed) -> bytes | None:
+        """Return the picture of a question's row, PNG or JPEG, while the question is held; None if it has none."""
+        address = question.record["row"].get("image")
+        return None if address is None else self._sent(lambda: self._http.get(address), self._patience).content
+
     def release(self) -> None:
         """Give back an open question, so that others need not wait."""
         if self._serving is not None and self._serving["question"] is not None:
@@ -174,13 +179,14 @@ class Client:
     def export(self, what: str, path: str | Path, form: str | None = None) -> Path:
         """Write the answers, predictions, model, log or backup into a file, which appears whole or not at all.
 
-        The format of answers and predictions is that of the file's name unless it is said.
+        The format of answers and predictions is that of the file's name unless it is said.  Nobody else may read a
+        backup.
         """
         as_choice(what, "what", FORMATS)
         target = Path(path)
         chosen = (form or target.suffix.removeprefix(".")) if FORMATS[what] != ("",) else ""
         as_choice(chosen, "form", FORMATS[what])
-        with atomic_write(target) as out:
+        with atomic_write(target, private=what == "backup") as out:
             out.writelines(self._streamed(self._path(f"export/{what}"), {"format": chosen} if chosen else {}))
         return target
 
@@ -212,6 +218,14 @@ class Client:
     def include(self, person: str) -> int:
         """Let a person's answers count again."""
         return int(self._json("POST", self._path(f"people/{quote(person, safe='')}/include"), {})["answers"])
+
+    def members(self) -> list[Record]:
+        """Return who has been let into the campaign, and as what."""
+        return list(self._json("GET", self._path("members")))
+
+    def remove_member(self, person: str) -> None:
+        """Take somebody out of the campaign; what they answered stays."""
+        self._json("DELETE", self._path(f"members/{quote(person, safe='')}"), again=False)
 
     def invite(self, title: str = "", expires_hours: float = 168.0, most_uses: int = 100) -> str:
         """Return a link by which people join the campaign as annotators; it cannot be shown again."""

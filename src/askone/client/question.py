@@ -25,18 +25,20 @@ class Posed:
     - "set": ``classes``, the names that are asked about (None where an attribute is asked about by its title);
     - "pair": ``pair``, the two items, the first of which is meant by True.
 
+    Which row it is, the server does not say: known labels could be told from others by it.  A column that names rows is
+    in ``row`` if the campaign shows it.
+
     >>> posed = Posed.from_json({"lease": "l", "number": 0, "kind": "set", "sentence": "Is it one of: 3, 5?",
     ...     "answers": ["Yes", "No"], "set": ["3", "5"],
-    ...     "row": {"key": "a", "fields": [{"name": "text", "value": "hi"}]}})
-    >>> str(posed), posed.key, posed.row, posed.classes, posed.holds(3)
-    ('Is it one of: 3, 5?', 'a', {'text': 'hi'}, ('3', '5'), True)
+    ...     "row": {"fields": [{"name": "text", "value": "hi"}], "image": None}})
+    >>> str(posed), posed.row, posed.classes, posed.holds(3)
+    ('Is it one of: 3, 5?', {'text': 'hi'}, ('3', '5'), True)
     """
 
     sentence: str
     answers: tuple[str, str]
     kind: str
     number: int
-    key: str
     row: Mapping[str, str]
     lease: str = field(repr=False)
     record: Record = field(repr=False, compare=False)
@@ -50,8 +52,7 @@ class Posed:
         """Read the server's question."""
         yes, no = record["answers"]
         row = {cell["name"]: cell["value"] for cell in record["row"]["fields"]}
-        identity = (record["kind"], record["number"], record["row"]["key"], row)
-        return cls(record["sentence"], (yes, no), *identity, record["lease"], record)
+        return cls(record["sentence"], (yes, no), record["kind"], record["number"], row, record["lease"], record)
 
     @property
     def threshold(self) -> float | None:
@@ -90,7 +91,7 @@ class Posed:
     def holds(self, label: Any) -> bool:
         """Return what somebody who knows the label says: a number, a class, or all items in order, the best first.
 
-        >>> row = {"key": "a", "fields": []}
+        >>> row = {"fields": []}
         >>> number = Posed.from_json({"lease": "l", "number": 0, "kind": "threshold", "answers": ["Yes", "No"],
         ...     "sentence": "Is the value above 37?", "row": row,
         ...     "threshold": {"shown": "37", "unit": "", "name": "value", "side": "above"}})

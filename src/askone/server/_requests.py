@@ -92,6 +92,7 @@ class UserChange(Body):
 
     role: Role | None = None
     password: Secret | None = None
+    disabled: bool | None = None
 
 
 @final

@@ -52,7 +52,7 @@ class HealthResponse(ResponseModel):
 
 
 class UserSummary(ResponseModel):
-    """An account."""
+    """An account, and its role on the server, or in a campaign."""
 
     id: str
     name: str
@@ -126,10 +126,11 @@ class CellResponse(ResponseModel):
 
 @final
 class RowResponse(ResponseModel):
-    """A row, and where its picture can be had."""
+    """What is seen of a row, and where its picture can be had while the question is held.
 
-    key: str
-    position: int
+    Neither its key nor its place in the table: they could tell rows whose label is known from others.
+    """
+
     fields: list[CellResponse]
     image: str | None
 

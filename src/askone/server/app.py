@@ -7,7 +7,6 @@ import contextlib
 import logging
 import sys
 import threading
-import time
 from collections.abc import AsyncIterator, Sequence
 from functools import cached_property
 from typing import Any, Final, final
@@ -28,6 +27,7 @@ from askone.server.openapi import describe
 from askone.server.ops import memory
 from askone.server.ops.access_log import AccessLogMiddleware
 from askone.server.ops.metrics import Metrics
+from askone.server.ops.steady_clock import SteadyClock
 from askone.server.ops.warm_up import limit_blas_threads, warm_up
 from askone.server.ops.webhooks import Webhooks
 from askone.server.routes import accounts, annotators, exports, health, managers, pages, uploads
@@ -54,7 +54,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/leases/renew", access.ANNOTATE, annotators.renew, limit="answers"),
     Route("POST", f"{_C}/leases/release", access.ANNOTATE, annotators.release, limit="answers"),
     Route("GET", f"{_C}/brief", access.ANNOTATE, annotators.brief),
-    Route("GET", f"{_C}/rows/{{position}}/image", access.ANNOTATE, annotators.image, limit="answers"),
+    Route("GET", f"{_C}/leases/{{lease}}/image", access.ANNOTATE, annotators.image, limit="answers"),
 
     # signing in and out
     Route("GET", f"{_API}/me", access.PUBLIC, accounts.me, optional=True),
@@ -67,12 +67,13 @@ ROUTES: tuple[Route, ...] = (
 
     # one's own tokens, everybody's accounts
     Route("GET", f"{_API}/tokens", access.READ_OWN, accounts.list_tokens),
-    Route("POST", f"{_API}/tokens", access.SIGNED_IN, accounts.add_token, status=201),
-    Route("DELETE", f"{_API}/tokens/{{id}}", access.SIGNED_IN, accounts.revoke_token),
+    Route("POST", f"{_API}/tokens", access.SESSION_ONLY, accounts.add_token, status=201),
+    Route("DELETE", f"{_API}/tokens/{{id}}", access.SESSION_ONLY, accounts.revoke_token),
     Route("GET", f"{_API}/users", access.ADMINISTER, accounts.list_users),
-    Route("POST", f"{_API}/users", access.ADMINISTER, accounts.add_user, status=201),
-    Route("PATCH", f"{_API}/users/{{id}}", access.ADMINISTER, accounts.change_user),
-    Route("DELETE", f"{_API}/users/{{id}}", access.ADMINISTER, accounts.delete_user),
+    Route("POST", f"{_API}/users", access.ADMIT, accounts.add_user, status=201),
+    Route("PATCH", f"{_API}/users/{{id}}", access.ADMIT, accounts.change_user),
+    Route("DELETE", f"{_API}/users/{{id}}", access.ADMIT, accounts.delete_user),
+    Route("DELETE", f"{_API}/users/{{id}}/tokens", access.ADMIT, accounts.revoke_access),
 
     # files on their way to become campaigns
     Route("POST", f"{_API}/uploads", access.CREATE, uploads.receive, status=201, limit="heavy", raw=True),
@@ -89,10 +90,13 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/rows", access.MANAGE, uploads.add_rows, limit="heavy"),
     Route("GET", f"{_C}/dashboard", access.READ, managers.dashboard),
     Route("GET", f"{_C}/predictions", access.READ, managers.predictions),
+    Route("GET", f"{_C}/rows/{{position}}/image", access.READ, annotators.row_image, limit="answers"),
     Route("GET", f"{_C}/estimate", access.READ, exports.estimate, limit="heavy"),
     Route("GET", f"{_C}/people", access.READ, managers.people),
     Route("POST", f"{_C}/people/{{id}}/exclude", access.MANAGE, managers.exclude),
     Route("POST", f"{_C}/people/{{id}}/include", access.MANAGE, managers.include),
+    Route("GET", f"{_C}/members", access.READ, managers.list_members),
+    Route("DELETE", f"{_C}/members/{{id}}", access.MANAGE, managers.remove_member),
     Route("GET", f"{_C}/flags", access.READ, managers.flags),
     Route("GET", f"{_C}/invitations", access.READ, managers.list_invitations),
     Route("POST", f"{_C}/invitations", access.MANAGE, managers.invite, status=201),
@@ -244,14 +248,21 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 async def _sweep(services: Services, garbage: memory.GarbageCollector) -> None:
+    clock = SteadyClock()
     while True:
         services.workers.sweep()
         try:
-            await asyncio.to_thread(services.uploads.sweep)
-            await asyncio.to_thread(services.store.accounts.end_expired, time.time())
-            await asyncio.to_thread(services.store.accounts.drop_old, time.time() - 86400 * _MAX_DELIVERY_DAYS)
+            await _delete_old(services, clock)
             if await asyncio.to_thread(garbage.collect, services.workers.busy):
                 await asyncio.to_thread(memory.give_back_rest)
         except OSError:  # the store is away, or another process swept the same file: next time
             log.warning("sweeping was put off")
         await asyncio.sleep(60)
+
+
+async def _delete_old(services: Services, clock: SteadyClock) -> None:
+    now = clock.now()
+    if now is not None:
+        await asyncio.to_thread(services.uploads.sweep)
+        await asyncio.to_thread(services.store.accounts.end_expired, now)
+        await asyncio.to_thread(services.store.accounts.drop_old, now - 86400 * _MAX_DELIVERY_DAYS)

@@ -1,6 +1,6 @@
 """From what the engine serves to response models: a person who answers sees these fields and nothing else.
 
-No gold, no scores, nobody else's answers.
+No gold and nothing by which it could be told, no scores, nobody else's answers.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Final, final
 
 from askone.campaign.engine.commands import Ahead, Served, Serving
 from askone.campaign.kinds.base import Kind
-from askone.campaign.output.views import picture_of, shown_row
-from askone.server._responses import AheadResponse, QuestionResponse, RowResponse, ServingResponse
+from askone.campaign.output.views import has_picture, shown_fields
+from askone.server._responses import AheadResponse, CellResponse, QuestionResponse, RowResponse, ServingResponse
 from askone.store.entries import Row
 
 MAX_ROWS: Final = 1024
@@ -24,7 +24,7 @@ class QuestionSerializer:
 
     def __init__(self, campaign: str, labels: Kind, show: Sequence[str] | None) -> None:
         self._campaign, self._labels, self._show = campaign, labels, show
-        self._rows: dict[int, RowResponse] = {}
+        self._cells: dict[int, list[CellResponse]] = {}
 
     def serving(self, serving: Serving, now: float) -> ServingResponse:
         """Return the next question, or why there is none."""
@@ -65,16 +65,17 @@ class QuestionSerializer:
             kind=view.kind,
             sentence=str(served.question),
             answers=list(view.answers or ("Yes", "No")),
-            row=self._row(served.row),
+            row=self._row(served.row, served.lease),
             **{"threshold": None, "range": None, "set": None, "pair": None, **view.parts},
         )
 
-    def _row(self, row: Row) -> RowResponse:
+    def _row(self, row: Row, lease: str) -> RowResponse:
         # A row is shown ahead and again when its turn has come, and it never changes.
-        shown = self._rows.get(row.position)
-        if shown is None:
-            shown = RowResponse.model_validate(shown_row(row, self._show, picture_of(self._campaign, row)))
-            if len(self._rows) >= MAX_ROWS:
-                self._rows.clear()
-            self._rows[row.position] = shown
-        return shown
+        cells = self._cells.get(row.position)
+        if cells is None:
+            cells = [CellResponse(**cell) for cell in shown_fields(row, self._show)]
+            if len(self._cells) >= MAX_ROWS:
+                self._cells.clear()
+            self._cells[row.position] = cells
+        image = f"/api/v1/campaigns/{self._campaign}/leases/{lease}/image" if has_picture(row) else None
+        return RowResponse(fields=cells, image=image)

@@ -28,10 +28,10 @@ import numpy as np
 from askone._common.types import Array
 from askone.errors import InvalidArgument, UnknownCampaign
 from askone.store._campaigns import CampaignRecord, CampaignWriter, keep_media
-from askone.store._codec import ROW_COLUMNS, Line, as_texts, is_name, row_of
-from askone.store._database import ENTRY_COLUMNS, Database, Record
+from askone.store._codec import ROW_COLUMNS, Line, as_texts, is_name, row_of, seat_of
+from askone.store._database import ENTRY_COLUMNS, SEAT_COLUMNS, Database, Record
 from askone.store.accounts.accounts import Accounts
-from askone.store.entries import BEGINNING, Entry, Row
+from askone.store.entries import BEGINNING, Entry, Row, Seat
 from askone.store.transactions import HEAD, Transaction, known_query
 
 __all__ = ["CampaignRecord", "Line", "Store", "Transaction"]
@@ -137,6 +137,13 @@ class Store(CampaignWriter):
         if missing:
             raise InvalidArgument("positions", f"below {self.campaign(name).rows} and not negative", missing[0])
         return [rows[position] for position in wanted]
+
+    def seats_of(self, name: str, person: str) -> list[Seat]:
+        """Return the questions that a person holds."""
+        as_texts("person", [person])
+        by = self._database.by.format("seats_by_person")
+        query = f"SELECT {SEAT_COLUMNS} FROM seats{by} WHERE campaign = {_ID} AND person = ? ORDER BY number, seat"
+        return [seat_of(record) for record in self._found(query, name, person)]
 
     def row_pages(self, name: str, size: int = 10_000, after: int = -1) -> Iterator[list[Row]]:
         """Yield all rows after a position, as they are when the reading begins, page by page."""

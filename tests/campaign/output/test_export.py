@@ -86,7 +86,9 @@ def test_predictions_of_every_row(store, kind):
     else:
         assert [one["prediction"] for one in found] == [one["prediction"] for one in truth]
     if kind == "number":
-        assert all(one["low"] < one["prediction"] < one["high"] and one["std"] > 0 for one in found)
+        # After so few answers a prediction may lie at an end of the range, which no interval leaves.
+        assert all(one["low"] <= one["prediction"] <= one["high"] and one["std"] > 0 for one in found)
+        assert all(0 <= one["low"] < one["high"] <= 1000 for one in found)
     if kind == "class":
         assert all(one["probabilities"][one["prediction"]] == one["probability"] for one in found)
     table = parquet.read_table(io.BytesIO(b"".join(export.prediction_chunks(campaign, "parquet")))).to_pylist()

@@ -418,7 +418,7 @@ def test_settings_are_suggested(table):
     assert found.title == "My animals"
     assert found.labels == ClassNames(("cat", "dog"))
     assert (found.rows.key, found.rows.gold) == ("id", "label")
-    assert found.rows.show == ("id", "size", "colour", "page")
+    assert found.rows.show == ("size", "colour", "page")
     assert found.rows.learn == ("size", "colour")
     plain = suggest(table("id,size\n1,2\n1,3\n"))
     assert plain.rows.key is None  # not all differ

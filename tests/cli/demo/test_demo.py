@@ -76,8 +76,8 @@ def test_tasks_can_be_answered(kind, tmp_path):
 def test_drinkers_mostly_agree():
     drinker, chance = drinks().knowledge, random.Random(0)
     record = {"lease": "l", "number": 0, "kind": "pair", "sentence": "", "answers": ["coffee", "tomato juice"]}
-    question = Posed.from_json({**record, "row": {"key": "all", "fields": []}})
-    assert sum(drinker.answer(question, chance) for _ in range(200)) > 180
+    question = Posed.from_json({**record, "row": {"fields": []}})
+    assert sum(drinker.answer(question, "all", chance) for _ in range(200)) > 180
     assert LIKED["coffee"] > LIKED["tomato juice"]
 
 

@@ -1,6 +1,7 @@
 """Prediction intervals: they hold what they say, the banks keep to their own answers, what is refused."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,14 +9,14 @@ from scipy import stats
 from scipy.special import ndtr, ndtri
 
 import askone
-from askone import Filters
+from askone import Filters, Real
 from askone._common import random_table
 from askone.errors import IncompatibleParts, InvalidArgument
 from askone.features.maps import Intercept, Linear
 from askone.features.scaling import Scaler
 from askone.learners import abilities
 from askone.learners.kalman.intervals import Intervals
-from askone.learners.kalman.regressor import FilterLearner
+from askone.learners.kalman.regressor import BankState, FilterLearner
 from samples import small_labels, small_rows
 
 LINE = Linear(Scaler.from_rows(small_rows()))
@@ -206,3 +207,26 @@ def test_no_range_is_needed():
     X, y = sample("normal", 2000, rng)
     low, high = model.predict_interval(X)
     assert abs(np.mean((low <= 1e4 + 1e3 * y) & (1e4 + 1e3 * y <= high)) - 0.8) < 2 * 0.085
+
+
+@pytest.mark.parametrize("slope", [-4.0, -1.0, 0.3, 2.0, 5.0])
+def test_what_lies_beyond_the_range_is_not_in_an_interval(slope):
+    """One filter that has learnt nothing: its normal law, cut off at the ends of the range; without a range, whole."""
+    space = Real(0, 10)
+    for found in (False, True):
+        known = replace(space, is_found=found)
+        learner = FilterLearner(known, (Linear(Scaler.identity(1)),), noises=(0.5,), priors=(0.8,))
+        (bank,) = learner.init().banks
+        mean = np.zeros_like(bank.mean)
+        mean[:, 0] = slope
+        state = BankState((replace(bank, mean=mean),), 0, (None,))
+        x = np.array([[1.0]])
+        features = learner.maps[0](x)[0]
+        center, deviation = slope * features[0], math.sqrt(0.25 + 0.64 * features @ features)
+        ends = (-math.inf, math.inf) if found else ((-1 - center) / deviation, (1 - center) / deviation)
+        law = stats.truncnorm(*ends, loc=center, scale=deviation)
+        for level in (0.5, 0.9):
+            low, high = learner.interval(state, x, level)
+            wanted = known.from_unit(law.ppf([[0.5 - level / 2], [0.5 + level / 2]]))
+            assert np.allclose([low[0], high[0]], wanted, atol=1e-6)
+            assert high > low

@@ -1,9 +1,26 @@
-"""What a person is told before the first question."""
+"""What people who answer are told, and what they are not."""
+
+import re
+
+import pytest
+from PIL import Image
 
 from answered import answer, make
 from askone.campaign.campaign import Campaign
+from askone.campaign.create import create_campaign
+from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, RowSettings, Settings
+from askone.campaign.tables.open import open_table
 from askone.server._campaign_service import CampaignService
 from askone.store.open import open_store
+from sites import Site, code, ok
+
+API = "/api/v1/campaigns"
+
+
+@pytest.fixture
+def site(tmp_path):
+    with Site(tmp_path) as site:
+        yield site
 
 
 def test_what_another_process_wrote_is_counted(tmp_path):
@@ -15,3 +32,64 @@ def test_what_another_process_wrote_is_counted(tmp_path):
     assert service.brief("ann").mine == 3
     mine.close()
     theirs.close()
+
+
+def asked(site, client, campaign, count):
+    """The texts and questions that somebody gets who answers so many."""
+    found, shown = [], client.post(f"{API}/{campaign}/next", json={})
+    for n in range(count):
+        question = ok(shown)["question"]
+        if question is None:
+            break
+        found.append((shown.text, question))
+        body = {"lease": question["lease"], "answer": n % 2 == 0, "id": f"{campaign}-{n}"}
+        shown = client.post(f"{API}/{campaign}/answers", json=body)
+    return found
+
+
+def test_gold_cannot_be_told_by_where_its_row_stands(site, tmp_path):
+    """The first rows of a file have labels, as is usual, and the others come in the file's order."""
+    lines = [f"n{n:03},{(n * 37) % 101},{n if n < 20 else ''}" for n in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,size,known", *lines]) + "\n")
+    rows, ask = RowSettings(key="id", gold="known"), AskSettings(gold_share=0.4, order="file")
+    settings = Settings("Sizes", Numbers(0, 100), rows=rows, ask=ask)
+    create_campaign(site.store, "sizes", settings, open_table(tmp_path / "t.csv"), "manager", 0.0)
+    site.accounts.add_member("sizes", "annotator", "annotator")
+    found = asked(site, site.session("annotator"), "sizes", 30)
+    log = [entry for entry in site.store.entries("sizes") if entry.event.kind == "asked"]
+    assert sum(entry.aside.get("role") == "gold" for entry in log) > 5
+    for text, question in found:
+        assert set(question["row"]) == {"fields", "image"}
+        assert [cell["name"] for cell in question["row"]["fields"]] == ["size"]
+        assert not re.search(r'n0\d\d|"position"|"key"', text)
+
+
+def test_a_picture_is_for_whoever_holds_its_question(site, tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for n in range(8):
+        Image.new("L", (8, 8), 30 * n).save(folder / f"picture-{n}.png")
+    settings = Settings("Digits", ClassNames(("1", "2")))
+    create_campaign(site.store, "digits", settings, open_table(folder), "manager", 0.0)
+    for person, role in (("annotator", "annotator"), ("stranger", "annotator"), ("manager", "manager")):
+        site.accounts.add_member("digits", person, role)
+    one, two, manager = (site.session(person) for person in ("annotator", "stranger", "manager"))
+    first = ok(one.post(f"{API}/digits/next", json={}))
+    now, ahead = (first["question"]["row"]["image"], first["ahead"]["yes"]["row"]["image"])
+    assert first["ahead"]["no"]["row"]["image"] == ahead != now
+    pictures = [one.get(address) for address in (now, ahead)]
+    assert [picture.status_code for picture in pictures] == [200, 200]
+    assert not re.search(r"picture-\d|/rows/", str(first))
+    for client in (two, manager):  # a manager who wants to see it knows its row
+        ok(client.post(f"{API}/digits/next", json={}))
+        assert {code(client.get(address), 404) for address in (now, ahead)} == {"not_found"}
+    for n in range(8):
+        assert code(one.get(f"{API}/digits/rows/{n}/image"), 403) == "forbidden"
+        assert manager.get(f"{API}/digits/rows/{n}/image").status_code == 200
+    body = {"lease": first["question"]["lease"], "answer": True, "id": "p1"}
+    second = ok(one.post(f"{API}/digits/answers", json=body))["question"]
+    assert second["row"]["image"] == ahead
+    assert one.get(ahead).content == pictures[1].content
+    assert code(one.get(now), 404) == "not_found"
+    again = ok(one.post(f"{API}/digits/undo", json={"id": "p2"}))["question"]
+    assert one.get(again["row"]["image"]).content == pictures[0].content

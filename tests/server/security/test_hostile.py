@@ -68,6 +68,11 @@ def furnish(place: House) -> None:
     store.accounts.add_token(
         "t", digest(secret), secret[:9], "boss", ("read", "answer", "manage"), time.time() + 1e4, ""
     )
+    for n, text in enumerate(CORPUS):
+        store.accounts.add_token(f"t{n}", f"hash {n}", "ask1_", "boss", ("read",), time.time() + 1e4, text[:90])
+        # Some of these names are refused by now, and there may be such from before.
+        name = f"{text[:90]} u"
+        store.accounts._run("INSERT INTO users VALUES (?, ?, ?, 'annotator', NULL, 0)", f"u{n}", name, name.casefold())
     store.close()
     with httpx.Client(base_url=place.url + "/api/v1", headers={"Authorization": f"Bearer {secret}"}, timeout=60) as api:
         for n, (kind, title) in enumerate(zip(["number", "class", "order"], CORPUS[2:5], strict=True)):
@@ -82,9 +87,6 @@ def furnish(place: House) -> None:
                         f"/campaigns/{kind}/invitations", json={"title": text[:90], "expires_hours": 9, "most_uses": 9}
                     )
                 )
-        for text in CORPUS:
-            good(api.post("/tokens", json={"title": text[:90], "scopes": ["read"], "expires_days": 9}))
-            good(api.post("/users", json={"name": text[:90] + " u", "role": "annotator"}))
 
 
 def good(response: httpx.Response) -> Any:

@@ -460,9 +460,8 @@ def test_whoever_answers_sees_no_gold_no_scores_and_nobody_else(site):
     """What annotators get has a fixed set of fields; known labels, predictions and names of others are not there."""
     fields = {
         "state", "mine", "left", "undoable", "duplicate", "question", "ahead", "yes", "no", "lease", "number",
-        "expires_in", "kind", "sentence", "answers", "threshold", "range", "low", "high", "set", "pair", "row", "key",
-        "position", "fields",
-        "image", "shown", "unit", "name", "side", "value", "right",
+        "expires_in", "kind", "sentence", "answers", "threshold", "range", "low", "high", "set", "pair", "row",
+        "fields", "image", "shown", "unit", "name", "side", "value", "right",
     }  # fmt: skip
 
     def names(value):
@@ -487,6 +486,7 @@ def test_whoever_answers_sees_no_gold_no_scores_and_nobody_else(site):
     for text in texts:
         assert CANARY not in text
         assert '"known"' not in text
+        assert not re.search(r"\br\d+\b", text), "neither where a row stands nor its key"
         assert not re.search(r'"(gold|role_|exam|score|probability|prediction|std|density)"', text)
         assert "other" not in text
 
@@ -613,6 +613,8 @@ INWARD = (
     "224.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "::1", "::", "fe80::1", "fc00::1", "fd00:ec2::254",
     "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe",
     "2002:7f00:1::", "2001:0:7f00:1::", "::127.0.0.1", "ff02::1", "2001:db8::1",
+    "192.0.0.9", "192.0.0.192", "192.88.99.1", "::ffff:192.88.99.1", "fec0::1", "2001:20::1", "3fff::1", "5f00::1",
+    "100::1", "4000::1",
 )  # fmt: skip
 
 

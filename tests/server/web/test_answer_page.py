@@ -301,7 +301,7 @@ def test_what_was_not_sent_is_undone_here(page: Any, site: Site, campaign: Campa
 
 
 def test_pictures_of_both_questions_ahead_are_fetched_before(page: Any, site: Site, campaign: Campaign) -> None:
-    campaign.make = lambda n, yes: members(["3", "5"], row(2 * n + yes, image=f"{API}/rows/{2 * n + yes}/image"))
+    campaign.make = lambda n, yes: members(["3", "5"], row(image=f"{API}/rows/{2 * n + yes}/image"))
     start(page, site)
     page.wait_for_timeout(150)
     fetched = {call.match[1] for call in site.asked("/image", "GET")}
@@ -495,7 +495,7 @@ def test_a_stranger_is_told(page: Any, site: Site, campaign: Campaign) -> None:
 def test_rows_numbers_and_links(browser: Any, site: Site, campaign: Campaign) -> None:
     cells = [("size", "12345.5", "number"), ("year", "1987", "number"), ("page", "https://example.org/a", "url"),
              ("bad", "javascript:alert(1)", "url"), ("empty", "", "text"), ("long", "x" * 9000, "text")]  # fmt: skip
-    campaign.make = lambda n, yes: number("1234567.5", "EUR", row(n, *cells))
+    campaign.make = lambda n, yes: number("1234567.5", "EUR", row(*cells))
     page = opened(browser, locale="de-DE")
     start(page, site)
     assert page.inner_text("#question .amount") == "1.234.567,5 EUR"
@@ -565,7 +565,7 @@ def test_a_break_is_proposed_after_twenty_minutes(browser: Any, site: Site, camp
 
 def test_on_a_phone_the_answers_are_under_the_thumb(small: Any, site: Site, campaign: Campaign) -> None:
     words = "A long description that goes on. " * 60
-    campaign.make = lambda n, yes: number(of=row(n, ("size", "7", "number"), ("text", words, "text")))
+    campaign.make = lambda n, yes: number(of=row(("size", "7", "number"), ("text", words, "text")))
     small.set_viewport_size({"width": 360, "height": 640})
     start(small, site)
     for name in ("#answer-left", "#answer-right", "#undo", "#skip", "#unsure", "#flag"):
@@ -680,7 +680,7 @@ def poisoned(site: Site, campaign: Campaign) -> None:
     ]
 
     def make(n: int, yes: bool) -> dict[str, Any]:
-        of = {**row(n, *cells, image="https://127.0.0.1:9/x.png" if n == 0 else None), "key": bad}
+        of = row(*cells, image="https://127.0.0.1:9/x.png" if n == 0 else None)
         kinds = [
             {
                 **number("<b>1</b>", CORPUS[1], of),
@@ -731,7 +731,7 @@ def test_nothing_from_outside_runs(page: Any, site: Site, campaign: Campaign) ->
 def test_nobody_is_kept_out(browser: Any, site: Site, campaign: Campaign, dark: bool) -> None:
     page = opened(browser, dark=dark)
     site.person["campaigns"].append({"name": "d", "title": "Digits", "role": "manager"})
-    picture = row(7, ("page", "https://example.org", "url"), image=f"{API}/rows/7/image")
+    picture = row(("page", "https://example.org", "url"), image=f"{API}/rows/7/image")
     found = {}
     for name, question in {"number": number(), "set": members(["3", "5"], picture), "pair": pair()}.items():
         campaign.make = lambda n, yes, question=question: question

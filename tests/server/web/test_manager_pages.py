@@ -724,6 +724,37 @@ def test_account_tokens_password_and_users(page: Any, site: Site) -> None:
     assert page.get_by_role("dialog").get_by_role("button", name="Delete my data").is_disabled()
 
 
+def test_people_are_thrown_out_and_let_in(page: Any, site: Site) -> None:
+    """Accounts are disabled and enabled, tokens revoked, passwords set, members removed, each after a question."""
+    Managed(site)
+    page.goto(f"{site.url}/account")
+    dialog = page.get_by_role("dialog")
+    page.get_by_role("button", name="Disable: Grace Hopper").click()
+    dialog.get_by_role("button", name="Disable").click()
+    until(page, "!document.querySelector('dialog')")
+    page.get_by_role("button", name="Enable: Guest 7").click()
+    page.get_by_text("Guest 7 may sign in again.").wait_for()
+    page.get_by_role("button", name="New password: Grace Hopper").click()
+    dialog.get_by_label("New password").fill("a longer sentence")
+    dialog.get_by_role("button", name="Set password").click()
+    page.get_by_text("Grace Hopper has a new password.").wait_for()
+    page.get_by_role("button", name="Revoke tokens: Grace Hopper").click()
+    dialog.get_by_role("button", name="Revoke").click()
+    page.get_by_text("Tokens and sessions of Grace Hopper have ended.").wait_for()
+    assert [(call.path[-2:], call.json) for call in site.calls if call.method == "PATCH"] == [
+        ("u2", {"disabled": True}), ("u3", {"disabled": False}), ("u2", {"password": "a longer sentence"}),
+    ]  # fmt: skip
+    assert site.asked("/users/u2/tokens", "DELETE")
+    assert page.get_by_role("button", name="forgotten").count() == page.get_by_role("button", name="Ada").count() == 0
+    page.goto(f"{site.url}/manage/rents#people")
+    page.get_by_role("button", name="Remove Guest 12").click()
+    assert "Whoever has an invitation link can come back" in dialog.inner_text()
+    dialog.get_by_role("button", name="Remove").click()
+    page.get_by_text("Guest 12 is out.").wait_for()
+    assert site.asked("/members/p5", "DELETE")
+    until(page, "!document.querySelector('[aria-label=\"Remove Guest 12\"]')")
+
+
 def test_an_annotator_sees_no_tokens_and_no_users(page: Any, site: Site) -> None:
     Managed(site)
     site.person["user"]["role"] = "annotator"

@@ -6,22 +6,31 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from askone.labels.wording import number_text
-from askone.store.entries import Row
+from askone.store.entries import Row, Seat
 
 IMAGE = "image"
 _MAX_CHARACTERS = 20_000  # of a cell that are sent to a page
 
 
-def picture_of(campaign: str, row: Row) -> str | None:
-    """Return where the picture of a row can be had, if it has one: rows of images go by the name of theirs."""
-    return f"/api/v1/campaigns/{campaign}/rows/{row.position}/image" if row.content.get(IMAGE) == row.key else None
+def has_picture(row: Row) -> bool:
+    """Return whether a row has a picture: rows of images go by the name of theirs."""
+    return bool(row.content.get(IMAGE) == row.key)
 
 
-def shown_row(row: Row, show: Sequence[str] | None, image: str | None) -> dict[str, Any]:
-    """Return the cells that people see, in order; ``image`` is where its picture can be had."""
+def shown_fields(row: Row, show: Sequence[str] | None) -> list[dict[str, Any]]:
+    """Return the cells that people see, in order; not the name of a picture, which they see instead."""
     names = list(row.content) if show is None else [name for name in show if name in row.content]
-    fields = [field(name, row.content[name]) for name in names if not (image and name == IMAGE)]
-    return {"key": row.key, "position": row.position, "fields": fields, "image": image}
+    return [field(name, row.content[name]) for name in names if not (name == IMAGE and has_picture(row))]
+
+
+def held_position(seats: Sequence[Seat], lease: str) -> int | None:
+    """Return the row that somebody holds under a lease, or will hold next, of these seats of theirs."""
+    for seat in seats:
+        if seat.lease == lease:
+            return seat.position
+        if seat.ahead is not None and seat.ahead["lease"] == lease:
+            return int(seat.ahead["yes"]["plan"][1])  # either answer leads to the same row
+    return None
 
 
 def field(name: str, value: Any) -> dict[str, Any]:

@@ -62,7 +62,9 @@ class RowSettings:
     """Which columns are what."""
 
     key: Annotated[Line | None, about("the column that names each row (none: rows are numbered)", "id")] = None
-    show: Annotated[ColumnNames, about("the columns that people see (none: all)", ["size", "photo"])] = None
+    show: Annotated[
+        ColumnNames, about("the columns that people see (none: all but a key such as id)", ["size", "photo"])
+    ] = None
     learn: Annotated[
         ColumnNames, about("the columns that the model sees (none: all but the key)", ["size", "year"])
     ] = None

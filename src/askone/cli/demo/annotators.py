@@ -12,12 +12,13 @@ from typing import Any, final
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import Answer, Next, Served
-from askone.campaign.output.views import shown_row
+from askone.campaign.output.views import shown_fields
 from askone.campaign.tables.open import open_table
 from askone.cli.demo.tasks import DemoTask, Knowledge
 from askone.client.client import Client
 from askone.client.question import Posed
 from askone.errors import AskoneError, RequestRefused, ServerUnavailable
+from askone.session.log import Asked
 from askone.store.store import Store
 
 _PATIENCE = 5.0  # seconds until a server that is away is given up
@@ -37,10 +38,13 @@ class SimulatedPerson:
 
 @final
 class Crowd:
-    """All of them, at work in threads of this process until ``stop`` or until each has given so many answers."""
+    """All of them, at work in threads of this process until ``stop`` or until each has given so many answers.
 
-    def __init__(self, hired: Iterable[SimulatedPerson], answers: int, seconds: float) -> None:
-        self._hired, self._answers, self._seconds = list(hired), answers, seconds
+    Nobody is told which row a question is about: in ``store`` they look up what a person would see.
+    """
+
+    def __init__(self, hired: Iterable[SimulatedPerson], answers: int, seconds: float, store: Store) -> None:
+        self._hired, self._answers, self._seconds, self._store = list(hired), answers, seconds, store
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -64,9 +68,9 @@ class Crowd:
             suppress(ServerUnavailable),  # it has stopped before us
             Client(url, one.token, one.campaign, patience=_PATIENCE) as client,
         ):
-            self._answer(client, one.knowledge, random.Random(one.seed))
+            self._answer(client, one, random.Random(one.seed))
 
-    def _answer(self, client: Client, knowledge: Knowledge, chance: random.Random) -> None:
+    def _answer(self, client: Client, one: SimulatedPerson, chance: random.Random) -> None:
         given = 0
         while given < self._answers and not self._stopping.is_set():
             question = None
@@ -78,8 +82,14 @@ class Crowd:
                 return
             if question is not None:
                 with suppress(RequestRefused):  # the question went to somebody else
-                    client.tell(question, knowledge.answer(question, chance))
+                    key = self._key(one.campaign, question.number)
+                    client.tell(question, one.knowledge.answer(question, key, chance))
                     given += 1
+
+    def _key(self, campaign: str, number: int) -> str:
+        asked = self._store.known(campaign, [f"ask-{number}"])[f"ask-{number}"].event
+        assert isinstance(asked, Asked)
+        return str(asked.row)
 
 
 _SECONDS = 4.0  # that an answer takes, on the clock of the simulation
@@ -114,8 +124,9 @@ def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answer
 def _answer(campaign: Campaign, person: str, served: Served, knowledge: Knowledge, chance: random.Random) -> Answer:
     view = campaign.settings.labels.view(served.question)
     told = {"kind": view.kind, "sentence": str(served.question), "answers": view.answers or ("Yes", "No"), **view.parts}
-    shown = {"lease": served.lease, "number": served.number, "row": shown_row(served.row, None, None), **told}
-    answer = knowledge.answer(Posed.from_json(shown), chance)
+    row = {"fields": shown_fields(served.row, None), "image": None}
+    posed = Posed.from_json({"lease": served.lease, "number": served.number, "row": row, **told})
+    answer = knowledge.answer(posed, served.row.key, chance)
     return Answer(person, served.lease, answer, f"told-{served.lease}", _SECONDS)
 
 

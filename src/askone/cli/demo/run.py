@@ -73,20 +73,20 @@ def run(demo: Demo, say: Callable[[str], None] = print) -> int:
         warm_up()
         with open_store(url) as store:
             make_missing(store, tasks)
-            crowd = Crowd(hired(store, tasks, demo), demo.answers, demo.seconds)
+            crowd = Crowd(hired(store, tasks, demo), demo.answers, demo.seconds, store)
             link = _invitation(store, "digits")
 
-        def begun(address: str) -> None:
-            say(f"Answer at once, without an account, at {address}{link}")
-            if demo.people and demo.answers:
-                say(f"{demo.people} simulated people answer in each campaign. Ctrl-C ends it all.")
-            crowd.start(address)
+            def begun(address: str) -> None:
+                say(f"Answer at once, without an account, at {address}{link}")
+                if demo.people and demo.answers:
+                    say(f"{demo.people} simulated people answer in each campaign. Ctrl-C ends it all.")
+                crowd.start(address)
 
-        try:
-            with suppress(KeyboardInterrupt):  # a server that was interrupted may return, or raise
-                serve(url, config, say, begun)
-        finally:
-            crowd.stop()
+            try:
+                with suppress(KeyboardInterrupt):  # a server that was interrupted may return, or raise
+                    serve(url, config, say, begun)
+            finally:
+                crowd.stop()
         say("Stopped." if demo.store is None else f"Stopped; {demo.store} keeps what was answered.")
         return 0
 

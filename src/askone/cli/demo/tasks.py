@@ -33,8 +33,8 @@ class Knowledge(ABC):
     """The truth that a simulated person knows; the learner never sees it."""
 
     @abstractmethod
-    def answer(self, question: Posed, chance: random.Random) -> bool:
-        """Return the answer to a question, as it was shown."""
+    def answer(self, question: Posed, key: str, chance: random.Random) -> bool:
+        """Return the answer to a question, as it was shown, about the row of a key."""
 
 
 @final
@@ -42,18 +42,18 @@ class Flipping(Knowledge):
     """A person who errs in a share ``flip`` of the answers.
 
     >>> class Yes(Knowledge):
-    ...     def answer(self, question, chance):
+    ...     def answer(self, question, key, chance):
     ...         return True
     >>> somebody, chance = Flipping(Yes(), 0.1), random.Random(0)
-    >>> 880 < sum(somebody.answer(None, chance) for _ in range(1000)) < 920
+    >>> 880 < sum(somebody.answer(None, "", chance) for _ in range(1000)) < 920
     True
     """
 
     def __init__(self, inner: Knowledge, flip: float) -> None:
         self._inner, self._flip = inner, flip
 
-    def answer(self, question: Posed, chance: random.Random) -> bool:
-        return self._inner.answer(question, chance) != (chance.random() < self._flip)
+    def answer(self, question: Posed, key: str, chance: random.Random) -> bool:
+        return self._inner.answer(question, key, chance) != (chance.random() < self._flip)
 
 
 @final
@@ -80,8 +80,8 @@ class Reader(Knowledge):
     def __init__(self, truth: Mapping[str, str]) -> None:
         self.truth = truth
 
-    def answer(self, question: Posed, chance: random.Random) -> bool:
-        return question.holds(self.truth[question.key])
+    def answer(self, question: Posed, key: str, chance: random.Random) -> bool:
+        return question.holds(self.truth[key])
 
 
 def digits(folder: Path, count: int = 800) -> DemoTask:
@@ -122,7 +122,7 @@ LIKED: Final = {
 class Drinker(Knowledge):
     """A person with a taste, by Bradley and Terry: P(first) = 1 / (1 + exp(u(second) - u(first)))."""
 
-    def answer(self, question: Posed, chance: random.Random) -> bool:
+    def answer(self, question: Posed, key: str, chance: random.Random) -> bool:
         first, second = question.answers
         return chance.random() < 1 / (1 + math.exp(2 * (LIKED[second] - LIKED[first])))
 
@@ -163,8 +163,8 @@ class Agent(Knowledge):
     def __init__(self, truth: Mapping[str, float]) -> None:
         self.truth = truth
 
-    def answer(self, question: Posed, chance: random.Random) -> bool:
-        return question.holds(self.truth[question.key] * math.exp(chance.gauss(0, UNSURE)))
+    def answer(self, question: Posed, key: str, chance: random.Random) -> bool:
+        return question.holds(self.truth[key] * math.exp(chance.gauss(0, UNSURE)))
 
 
 def flats(folder: Path, count: int = 3000, seed: int = 0) -> DemoTask:

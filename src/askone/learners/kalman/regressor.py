@@ -75,7 +75,8 @@ _BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of 
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
 _HEARD = 0.01  # of the largest weight: filters below it have no say in which row to ask about
 _WIDER = 1.4  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
-_HALVINGS = 40
+_HALVINGS = 45
+_FAR = 10.0  # deviations from a filter's mean that no quantile is asked for
 
 
 @final
@@ -263,35 +264,46 @@ class FilterLearner(
         """
 
         def end_of(bank: Bank, at: Array, spread: Array) -> Array:
-            return self._quantile_of(bank, at, _WIDER * spread, self.quantile)
+            return self._quantile_of(bank, at, _WIDER * spread, self.quantile, math.inf)
 
         return self.space.clipped(self.space.from_unit(self._each(state, X, end_of)))
 
     def interval(self, state: BankState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array]:
         """Return ends that hold ``level`` (0.9) of the labels by the filters' forecasts, n x m each.
 
-        Filter k says N(mu - s Phi^-1(tau), s^2 + q).  The noise s is what fits where it was asked: intervals
-        that hold for any law of labels ask about their ends (see ``Intervals``).
+        Filter k says N(mu - s Phi^-1(tau), s^2 + q), of which only what is within a declared range can be.  The noise
+        s is what fits where it was asked: intervals that hold for any law of labels ask about their ends (see
+        ``Intervals``).
         """
         wanted = 0.9 if level is None else as_number(level, "level", 0.0, 1.0, strict=True)
+        end = math.inf if self.space.is_found else 1.0
 
         def ends_of(bank: Bank, at: Array, spread: Array) -> Array:
-            return np.array([self._quantile_of(bank, at, spread, 0.5 + side * wanted / 2) for side in (-1, 1)])
+            return np.array([self._quantile_of(bank, at, spread, 0.5 + side * wanted / 2, end) for side in (-1, 1)])
 
         low, high = (self.space.clipped(self.space.from_unit(end)) for end in self._each(state, X, ends_of, 2))
         return low, high
 
-    def _quantile_of(self, bank: Bank, at: Array, spread: Array, tau: float) -> Array:
-        """Return t with P(Y <= t) = tau by weighted filters, in unit labels, for each row."""
+    def _quantile_of(self, bank: Bank, at: Array, spread: Array, tau: float, end: float) -> Array:
+        """Return t with P(Y <= t | -end <= Y <= end) = tau by weighted filters, in unit labels, for each row."""
         noise = self.grid[bank.alive, 2, None]
         middle, deviation = at - self._lean * noise, np.sqrt(spread + noise**2)
-        ends = middle + normal_quantile(tau) * deviation  # each filter's own quantile: the mixture's is between them
-        low, high = ends.min(axis=0), ends.max(axis=0)
+        side = np.where(bank.weights @ middle < 0, -1.0, 1.0)  # turned, so that small tails are those with digits
+        middle = middle * side
+
+        def below(t: Array | float) -> Array:
+            return np.asarray(bank.weights @ ndtr((t - middle) / deviation))
+
+        share = np.where(side < 0, 1 - tau, tau)
+        wanted = below(-end) * (1 - share) + below(end) * share
+        low, high = np.full((2, at.shape[1]), [[-end], [end]])
+        if math.isinf(end):
+            low, high = (middle - _FAR * deviation).min(axis=0), (middle + _FAR * deviation).max(axis=0)
         for _ in range(_HALVINGS):
             half = (low + high) / 2
-            below = bank.weights @ ndtr((half - middle) / deviation) < tau
-            low, high = np.where(below, half, low), np.where(below, high, half)
-        return np.asarray((low + high) / 2)
+            less = below(half) <= wanted
+            low, high = np.where(less, half, low), np.where(less, high, half)
+        return np.asarray(side * (low + high) / 2)
 
     def count(self, state: BankState) -> int:
         return state.answers

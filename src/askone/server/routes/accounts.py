@@ -6,9 +6,9 @@ import secrets
 from asyncio import to_thread
 from collections.abc import Iterable
 
-from askone.errors import InvalidArgument
+from askone.errors import AlreadyExists, InvalidArgument
 from askone.server._context import RequestContext
-from askone.server._errors import ApiError, conflict, forbidden, not_found, unauthorized
+from askone.server._errors import ApiError, conflict, not_found, unauthorized
 from askone.server._requests import Join, Login, NewPassword, NewToken, NewUser, SetUp, UserChange
 from askone.server._responses import (
     CampaignMembership,
@@ -21,11 +21,13 @@ from askone.server._responses import (
     UserSummary,
 )
 from askone.server._routing import JsonResponse
+from askone.server.security import access
 from askone.server.security.passwords import valid_password
 from askone.server.security.rate_limits import client_address
 from askone.server.security.tokens import csrf_token, digest, equal_secrets, issue_token, new_id
 from askone.store.accounts.accounts import Accounts
-from askone.store.accounts.users import User, folded
+from askone.store.accounts.names import folded, valid_name
+from askone.store.accounts.users import User
 from askone.version import __version__
 
 SETUP_TOKEN = "setup"
@@ -74,17 +76,22 @@ async def log_in(ctx: RequestContext, body: Login) -> JsonResponse[MeResponse]:
 
 
 async def join(ctx: RequestContext, body: Join) -> JsonResponse[JoinResponse]:
-    """Take up an invitation: as who is signed in, or as a new annotator."""
-    campaign = await to_thread(ctx.accounts.use_invitation, digest(body.invitation), ctx.now)
+    """Take up an invitation: as who is signed in, or as a new annotator.  For who is in already, it is not used up."""
+    if ctx.optional_user is not None:
+        access.ANSWER.check(ctx.optional_user)
+    name = valid_name(body.name) if body.name and body.name.strip() else None
+    user = None if ctx.optional_user is None else ctx.optional_user.id
+    campaign, is_new = await to_thread(_take_up, ctx.accounts, digest(body.invitation), user, ctx.now)
     if campaign is None:
         raise _failed(ctx, ApiError(401, "wrong_invitation", "This invitation is not valid, or no longer."))
+    if user is None:
+        user = await to_thread(_new_annotator, ctx.accounts, name)
+    if is_new:
+        await to_thread(ctx.accounts.add_member, campaign, user, "annotator")
+    session = None
     if ctx.optional_user is None:
-        user = await to_thread(_new_annotator, ctx.accounts, body.name, campaign)
         me, session = await _begin_session(ctx, user)
     else:
-        user, session = ctx.optional_user.id, None
-        if await to_thread(ctx.accounts.role_in, campaign, user) is None:
-            await to_thread(ctx.accounts.add_member, campaign, user, "annotator")
         me = await to_thread(_describe, ctx, user, ctx.services.auth.csrf(ctx.request))
     response = JsonResponse(JoinResponse(**dict(me), campaign=campaign))
     if session is not None:
@@ -98,14 +105,24 @@ def _failed(ctx: RequestContext, error: ApiError) -> ApiError:
     return error
 
 
-def _new_annotator(accounts: Accounts, wanted: str | None, campaign: str) -> str:
-    name = wanted.strip() if wanted and wanted.strip() else f"guest {secrets.token_hex(3)}"
-    while accounts.user_by_name(name) is not None:
-        name = f"{name[:70]} {secrets.token_hex(2)}"
-    user = new_id("p")
-    accounts.add_user(user, name, "annotator", None)
-    accounts.add_member(campaign, user, "annotator")
-    return user
+def _take_up(accounts: Accounts, invitation: str, user: str | None, now: float) -> tuple[str | None, bool]:
+    """Return the campaign of an invitation, if it is valid, and whether the user is new there."""
+    known = None if user is None else accounts.invited_to(invitation, now)
+    if known is not None and user is not None and accounts.role_in(known, user) is not None:
+        return known, False
+    return accounts.use_invitation(invitation, now), True
+
+
+def _new_annotator(accounts: Accounts, wanted: str | None) -> str:
+    user, name = new_id("p"), wanted or f"guest {secrets.token_hex(3)}"
+    while True:
+        try:
+            if accounts.user_by_name(name) is None:
+                accounts.add_user(user, name, "annotator", None)
+                return user
+        except AlreadyExists:
+            pass  # somebody else of this name came in between
+        name = f"{(wanted or 'guest')[:70]} {secrets.token_hex(3)}"
 
 
 async def _sign_in(ctx: RequestContext, user: str) -> JsonResponse[MeResponse]:
@@ -156,7 +173,7 @@ async def log_out(ctx: RequestContext) -> JsonResponse[OkResponse]:
 
 
 async def change_password(ctx: RequestContext, body: NewPassword) -> JsonResponse[MeResponse]:
-    """Set another password; all other sessions end."""
+    """Set another password; all other sessions end, and all tokens."""
     limit, key = ctx.services.login_limiter, ctx.user.id
     user = await to_thread(ctx.accounts.user, key)
     if user is None or not await ctx.services.passwords.verify(user.password_hash, body.old, lambda: limit.check(key)):
@@ -164,7 +181,6 @@ async def change_password(ctx: RequestContext, body: NewPassword) -> JsonRespons
         raise ApiError(403, "wrong_password", "The old password is wrong.", "old")
     password = await ctx.services.passwords.hash(valid_password(body.new, user.name))
     await to_thread(ctx.accounts.set_password, user.id, password)
-    await to_thread(ctx.accounts.end_sessions, user.id)
     return await _sign_in(ctx, user.id)
 
 
@@ -183,9 +199,7 @@ async def list_tokens(ctx: RequestContext) -> list[TokenResponse]:
 
 
 async def add_token(ctx: RequestContext, body: NewToken) -> NewTokenResponse:
-    """Make a token, shown this once; it allows no more than the credentials it is made with."""
-    if not ctx.user.scopes.issuperset(body.scopes):
-        raise forbidden("A token cannot allow more than what it is made with.")
+    """Make a token, shown this once; it allows no more than its owner's role."""
     if len(await to_thread(ctx.accounts.tokens, ctx.user.id)) >= 50:
         raise conflict("You have 50 tokens: revoke some first.")
     expires = ctx.now + 86400 * body.expires_days
@@ -211,27 +225,35 @@ async def add_user(ctx: RequestContext, body: NewUser) -> UserSummary:
     password = None
     if body.password is not None:
         password = await ctx.services.passwords.hash(valid_password(body.password, body.name))
-    if await to_thread(ctx.accounts.user_by_name, body.name) is not None:
-        raise conflict("This name is taken.", "name_taken")
+    name = valid_name(body.name)
+    if await to_thread(ctx.accounts.user_by_name, name) is not None:
+        raise conflict("This name is taken, or one that looks like it.", "name_taken")
     user = new_id("p")
-    await to_thread(ctx.accounts.add_user, user, body.name, body.role, password)
-    return UserSummary(id=user, name=body.name, role=body.role)
+    await to_thread(ctx.accounts.add_user, user, name, body.role, password)
+    return UserSummary(id=user, name=name, role=body.role)
 
 
 async def change_user(ctx: RequestContext, body: UserChange) -> UserResponse:
-    """Set another role or password; the account's sessions end."""
+    """Set another role or password, by which the account's sessions and tokens end; or disable or enable it."""
     user = await _user(ctx)
-    if body.role is None and body.password is None:
-        raise InvalidArgument("body", "a role or a password", "neither")
+    if body.role is None and body.password is None and body.disabled is None:
+        raise InvalidArgument("body", "a role, a password or whether it is disabled", "none of them")
+    if body.disabled or body.role not in (None, "admin"):
+        await _require_other_admin(ctx, user.id)
     if body.password is not None:
         password = await ctx.services.passwords.hash(valid_password(body.password, user.name))
         await to_thread(ctx.accounts.set_password, user.id, password)
     if body.role is not None and body.role != user.role:
-        if body.role != "admin":
-            await _require_other_admin(ctx, user.id)
         await to_thread(ctx.accounts.set_role, user.id, body.role)
-    await to_thread(ctx.accounts.end_sessions, user.id)
+    if body.disabled is not None:
+        await to_thread(ctx.accounts.disable_user, user.id, body.disabled)
     return UserResponse.of(await _user(ctx))
+
+
+async def revoke_access(ctx: RequestContext) -> OkResponse:
+    """Revoke all tokens of an account, and sign it out everywhere."""
+    await to_thread(ctx.accounts.end_access, (await _user(ctx)).id)
+    return OkResponse()
 
 
 async def delete_user(ctx: RequestContext) -> OkResponse:

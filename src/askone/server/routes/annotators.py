@@ -7,6 +7,7 @@ from asyncio import to_thread
 from starlette.responses import Response
 
 from askone.campaign.engine.commands import Answer, Flag, Next, Release, Renew, Request, Skip, Undo
+from askone.campaign.output.views import IMAGE, held_position
 from askone.server._context import RequestContext
 from askone.server._errors import not_found
 from askone.server._requests import AnswerBody, FlagBody, LeasesBody, SkipBody, UndoBody
@@ -65,16 +66,28 @@ async def release(ctx: RequestContext, body: LeasesBody) -> ReleaseResponse:
 
 
 async def image(ctx: RequestContext) -> Response:
-    """Return the picture of a row, as it was encoded when it was taken in."""
-    media = await to_thread(_picture, ctx.store, ctx.campaign_name, int(ctx.path_param("position")))
+    """Return the picture of a question's row, to whoever holds the question."""
+    seats = await to_thread(ctx.store.seats_of, ctx.campaign_name, ctx.user.id)
+    return await _picture(ctx, held_position(seats, ctx.path_param("lease")))
+
+
+async def row_image(ctx: RequestContext) -> Response:
+    """Return the picture of a row, to its manager."""
+    return await _picture(ctx, int(ctx.path_param("position")))
+
+
+async def _picture(ctx: RequestContext, position: int | None) -> Response:
+    """Return a picture as it was encoded when it was taken in."""
+    media = None if position is None else await to_thread(picture_of, ctx.store, ctx.campaign_name, position)
     if media is None or media[0] not in ("image/png", "image/jpeg"):
         raise not_found("picture")
     headers = {"Cache-Control": "private, max-age=86400, immutable", "Content-Disposition": "inline"}
     return Response(media[1], 200, headers, media[0])
 
 
-def _picture(store: Store, campaign: str, position: int) -> tuple[str, bytes] | None:
+def picture_of(store: Store, campaign: str, position: int) -> tuple[str, bytes] | None:
+    """Return the type and the bytes of a row's picture, if it has one."""
     if position >= store.campaign(campaign).rows:
         return None
-    key = store.rows(campaign, [position])[0].content.get("image")
+    key = store.rows(campaign, [position])[0].content.get(IMAGE)
     return None if key is None else store.media(campaign, str(key))

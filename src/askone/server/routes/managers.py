@@ -12,7 +12,7 @@ from askone.campaign.engine.commands import Exclude, Include, SetBudget, SetStat
 from askone.errors import InvalidArgument
 from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
-from askone.server._errors import conflict, not_found
+from askone.server._errors import conflict, forbidden, not_found
 from askone.server._requests import CampaignChange, DashboardQuery, NewInvitation, NewWebhook, PredictionsQuery
 from askone.server._responses import (
     ExclusionResponse,
@@ -20,6 +20,7 @@ from askone.server._responses import (
     NewInvitationResponse,
     NewWebhookResponse,
     OkResponse,
+    UserSummary,
     WebhookResponse,
 )
 from askone.server._routing import JsonResponse
@@ -121,6 +122,23 @@ async def _set_excluded(ctx: RequestContext, excluded: bool) -> ExclusionRespons
     command = Exclude if excluded else Include
     await ctx.worker.put(command(ctx.user.id, new_id("m"), person))
     return ExclusionResponse(excluded=excluded, answers=known[person].get("answers", 0))
+
+
+async def list_members(ctx: RequestContext) -> list[UserSummary]:
+    """Return who has been let into a campaign, and as what; administrators need not be."""
+    found, names = await to_thread(ctx.accounts.members, ctx.campaign_name), await _user_names(ctx)
+    return [UserSummary(id=one.user, name=names.get(one.user, ""), role=one.role) for one in found]
+
+
+async def remove_member(ctx: RequestContext) -> OkResponse:
+    """Take somebody out of a campaign; what they answered stays.  Managers leave, or an administrator removes them."""
+    person = ctx.path_param("id")
+    role = await to_thread(ctx.accounts.role_in, ctx.campaign_name, person)
+    if role == "manager" and not ctx.user.admin and person != ctx.user.id:
+        raise forbidden("Only an administrator removes another manager.")
+    if not await to_thread(ctx.accounts.remove_member, ctx.campaign_name, person):
+        raise not_found("member")
+    return OkResponse()
 
 
 async def flags(ctx: RequestContext) -> list[dict[str, Any]]:

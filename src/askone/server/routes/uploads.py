@@ -16,6 +16,7 @@ from askone.campaign.engine.commands import Next
 from askone.campaign.lazy import campaign, tables
 from askone.campaign.lazy import create as creation
 from askone.campaign.lazy import forecast as forecasting
+from askone.campaign.output.views import held_position
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Cells, Table
@@ -33,6 +34,7 @@ from askone.server._responses import (
     UploadResponse,
 )
 from askone.server._upload_folder import Upload
+from askone.server.routes.annotators import picture_of
 from askone.server.security.rate_limits import stream_body
 from askone.server.security.tokens import new_id
 from askone.store.open import open_store
@@ -151,15 +153,20 @@ def _questions(settings: Settings, table: Table | None) -> list[QuestionResponse
     with open_store("memory:") as store:
         creation.create_campaign(store, "preview", settings, table, "", 0.0)
         service = CampaignService(campaign.Campaign.open(store, "preview"))
-        served = service.serve([Next(f"p{n}", ahead=False) for n in range(QUESTIONS)], 1.0)
-        found = [one.question for one in served if isinstance(one, ServingResponse) and one.question is not None]
-        return [_with_picture(question, store) for question in found]
+        people = [f"p{n}" for n in range(QUESTIONS)]
+        served = service.serve([Next(person, ahead=False) for person in people], 1.0)
+        found = [
+            (one.question, person)
+            for one, person in zip(served, people, strict=True)
+            if isinstance(one, ServingResponse) and one.question is not None
+        ]
+        return [_with_picture(question, person, store) for question, person in found]
 
 
-def _with_picture(question: QuestionResponse, store: Store) -> QuestionResponse:
+def _with_picture(question: QuestionResponse, person: str, store: Store) -> QuestionResponse:
     """Put the picture itself in place of its address: the campaign that has it is gone when the page looks."""
-    row = question.row
-    kept = store.media("preview", row.key) if row.image is not None else None
+    row, position = question.row, held_position(store.seats_of("preview", person), question.lease)
+    kept = None if row.image is None or position is None else picture_of(store, "preview", position)
     image = None if kept is None else f"data:{kept[0]};base64,{base64.b64encode(kept[1]).decode()}"
     return question.model_copy(update={"row": row.model_copy(update={"image": image})})
 

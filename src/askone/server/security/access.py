@@ -70,10 +70,13 @@ class Access:
 PUBLIC = Access("anybody", public=True)
 SIGNED_IN = Access("anybody who is signed in")
 SESSION_ONLY = Access("anybody who is signed in, not by token", session=True)
+ANSWER = Access("anybody who is signed in, to answer", scope="answer")
 ANNOTATE = Access("annotators of the campaign", scope="answer", campaign_role="annotator")
 READ = Access("managers of the campaign, to read", scope="read", campaign_role="manager")
 MANAGE = Access("managers of the campaign", scope="manage", campaign_role="manager")
 READ_OWN = Access("anybody who is signed in, to read", scope="read")
 CREATE = Access("managers", scope="manage", least_role="manager")
 ADMINISTER = Access("administrators", scope="manage", least_role="admin")
+# What lets people in is changed by a person: else a token that leaked could make others that outlive it.
+ADMIT = Access("administrators, not by token", least_role="admin", session=True)
 READ_METRICS = Access("managers, to read", scope="read", least_role="manager")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import final
 from urllib.parse import urlsplit
 
@@ -18,9 +18,12 @@ from askone.errors import InvalidArgument
 from askone.server.config import ServerConfig
 
 Resolver = Callable[[str, int], Sequence[str]]
-# Prefixes that carry an IPv4 address inside: 6to4, Teredo, NAT64 (two), and the IPv4-compatible ones.
-_CARRIERS = tuple(
-    IPv6Network(prefix) for prefix in ("2002::/16", "2001::/32", "64:ff9b::/96", "64:ff9b:1::/48", "::/96")
+# All of IPv6 that is public; NAT64, unique local, site-local and IPv4-compatible addresses lie outside.
+_GLOBAL_UNICAST = ip_network("2000::/3")
+# What some versions of ``is_global`` take for public.  IPv4: protocol assignments, relays of 6to4.  IPv6: protocol
+# assignments (Teredo and ORCHID among them), 6to4, documentation.
+_SPECIAL = tuple(
+    ip_network(prefix) for prefix in ("192.0.0.0/24", "192.88.99.0/24", "2001::/23", "2002::/16", "3fff::/20")
 )
 _METADATA = frozenset({"metadata", "metadata.google.internal", "instance-data"})
 
@@ -50,14 +53,13 @@ def is_public(text: str) -> bool:
     [True, False, False, False, False]
     """
     try:
-        address: IPv4Address | IPv6Address = ip_address(text.split("%")[0])
+        address = ip_address(text.split("%")[0])
     except ValueError:
         return False
     if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is not None:
-            address = address.ipv4_mapped
-        elif any(address in carrier for carrier in _CARRIERS):
-            return False
+        address = address.ipv4_mapped or address
+    if any(address in network for network in _SPECIAL) or (address.version == 6 and address not in _GLOBAL_UNICAST):
+        return False
     return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
 
 

@@ -110,10 +110,6 @@ class Accounts(UserRepository, WebhookRepository):
         """Sign out."""
         self._run("DELETE FROM sessions WHERE hash = ?", hash)
 
-    def end_sessions(self, user: str) -> None:
-        """Sign a user out everywhere."""
-        self._run("DELETE FROM sessions WHERE person = ?", user)
-
     def end_expired(self, now: float) -> int:
         """Forget what has expired: sessions, tokens and invitations; how many."""
         tables = ("sessions", "tokens", "invitations")
@@ -152,6 +148,11 @@ class Accounts(UserRepository, WebhookRepository):
         self._campaign(campaign)
         found = self._read(_INVITATION + "c.name = ? ORDER BY i.title, i.id", campaign)
         return [Invitation(*record) for record in found]
+
+    def invited_to(self, hash: str, now: float) -> str | None:
+        """Return the campaign that an invitation leads to, even if it is used up; None if it has expired."""
+        found = self._read(_INVITATION + "i.hash = ? AND (i.expires IS NULL OR i.expires > ?)", hash, now)
+        return found[0][1] if found else None
 
     def use_invitation(self, hash: str, now: float) -> str | None:
         """Count a use, and the campaign that it leads to; None if it has expired or is used up."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, final, get_args
 
 from askone._common.validate import as_choice
 from askone.errors import AlreadyExists, InvalidArgument, UnknownCampaign
 from askone.store._codec import as_texts
-from askone.store._database import Database, Record
+from askone.store._database import Database, Record, Session
+from askone.store.accounts.names import FORGOTTEN, folded, plain, valid_name
 
 Role = Literal["admin", "manager", "annotator"]
 MemberRole = Literal["manager", "annotator"]
@@ -73,10 +74,10 @@ class UserRepository(Repository):
     """Users and members."""
 
     def add_user(self, id: str, name: str, role: Role, password_hash: str | None = None) -> None:
-        """Add a user, whose name no other has in whatever case."""
+        """Add a user, whose name looks like no other's (see ``names``)."""
         as_choice(role, "role", get_args(Role))
-        if not name.strip():
-            raise InvalidArgument("name", "a text that is not empty", name)
+        keepable((id, name))
+        name = valid_name(name)
         user = {"id": id, "name": name, "folded": folded(name), "role": role, "password": password_hash, "disabled": 0}
         self._add("users", f"the name {name!r} or the id", user)
 
@@ -85,8 +86,10 @@ class UserRepository(Repository):
         return self._user("WHERE id = ?", id)
 
     def user_by_name(self, name: str) -> User | None:
-        """Return the user of a name, in whatever case it is written."""
-        return self._user("WHERE folded = ?", folded(name))
+        """Return the user of a name, in whatever case and look-alike letters it is written."""
+        # Names of before look-alikes were folded are found as they were kept, and first.
+        found = self._users("WHERE folded IN (?, ?)", plain(name), folded(name))
+        return min(found, key=lambda user: plain(user.name) != plain(name), default=None)
 
     def users(self) -> list[User]:
         """Return all users, by their names."""
@@ -100,31 +103,50 @@ class UserRepository(Repository):
         return next(iter(self._users(where, value)), None)
 
     def set_password(self, id: str, password_hash: str | None) -> None:
-        """Another password, or none: then nobody can sign in with one."""
-        self._run("UPDATE users SET password = ? WHERE id = ?", password_hash, id)
+        """Another password, or none: then nobody can sign in with one.  Sessions and tokens end."""
+        with self._ending(id) as session:
+            session.run("UPDATE users SET password = ? WHERE id = ?", (password_hash, id))
 
     def set_role(self, id: str, role: Role) -> None:
-        """Another role."""
+        """Another role; sessions and tokens end, and who is an annotator from now on manages no campaign any more."""
         as_choice(role, "role", get_args(Role))
-        self._run("UPDATE users SET role = ? WHERE id = ?", role, id)
+        with self._ending(id) as session:
+            session.run("UPDATE users SET role = ? WHERE id = ?", (role, id))
+            if role == "annotator":
+                session.run("DELETE FROM members WHERE person = ? AND role = 'manager'", (id,))
+
+    def end_access(self, id: str) -> None:
+        """End all sessions and tokens of a user: whoever has one is out."""
+        with self._ending(id):
+            pass
+
+    @contextmanager
+    def _ending(self, id: str) -> Iterator[Session]:
+        """A transaction in which sessions and tokens of a user end."""
+        keepable((id,))
+        with self._database.transaction() as session:
+            for table in ("sessions", "tokens"):
+                session.run(f"DELETE FROM {table} WHERE person = ?", (id,))
+            yield session
 
     def disable_user(self, id: str, disabled: bool = True) -> None:
         """Shut a user out: their sessions end, and their tokens are of no use while they are disabled."""
         keepable((id,))
         with self._database.transaction() as session:
+            if not disabled and session.fetch("SELECT 1 FROM users WHERE id = ? AND name = ?", (id, _pseudonym(id))):
+                raise InvalidArgument("user", "one who is not forgotten", id)
             session.run("UPDATE users SET disabled = ? WHERE id = ?", (int(disabled), id))
             session.run("DELETE FROM sessions WHERE person = ?", (id,))
 
     def forget_user(self, id: str) -> None:
         """Delete what is known of a user; the id stays in the logs, and a pseudonym with it."""
-        keepable((id,))
-        pseudonym = f"forgotten {id}"
-        with self._database.transaction() as session:
-            for table in ("sessions", "tokens", "members"):
-                session.run(f"DELETE FROM {table} WHERE person = ?", (id,))
+        pseudonym = _pseudonym(id)
+        with self._ending(id) as session:
+            session.run("DELETE FROM members WHERE person = ?", (id,))
+            # What is folded begins with no space: so this is nobody's name, not even one of before it was reserved.
             session.run(
                 "UPDATE users SET name = ?, folded = ?, password = NULL, disabled = 1 WHERE id = ?",
-                (pseudonym, folded(pseudonym), id),
+                (pseudonym, f" {pseudonym}", id),
             )
         self._database.scrub()
 
@@ -160,18 +182,14 @@ class UserRepository(Repository):
         found = self._read(query, campaign, user)
         return found[0][0] if found else None
 
-    def remove_member(self, campaign: str, user: str) -> None:
-        """Take a user out of a campaign."""
-        self._run("DELETE FROM members WHERE campaign = ? AND person = ?", self._campaign(campaign), user)
+    def remove_member(self, campaign: str, user: str) -> bool:
+        """Take a user out of a campaign; whether they were in it."""
+        number = self._campaign(campaign)
+        return self._run("DELETE FROM members WHERE campaign = ? AND person = ?", number, user) > 0
 
 
-def folded(name: str) -> str:
-    """Return what two names have in common that people would mix up.
-
-    >>> folded(" Zoë") == folded("ZOE\u0308")
-    True
-    """
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
+def _pseudonym(id: str) -> str:
+    return f"{FORGOTTEN} {id}"
 
 
 def keepable(values: tuple[object, ...]) -> None:

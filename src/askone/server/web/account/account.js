@@ -9,7 +9,8 @@ import { day } from "../shared/format.js";
 
 const SCOPES = [["read", "Read"], ["answer", "Answer"], ["manage", "Manage"]];
 
-function password() {
+/** `changed` is called when a new password has ended all tokens. */
+function password(changed) {
   const wish = { old: "", new: "" };
   let again = "";
   const message = el("div", { "aria-live": "polite" });
@@ -29,10 +30,11 @@ function password() {
       }
       await post("/me/password", wish);
       form.reset();
-      toast("Password changed");
+      toast("Password changed. Other sessions and all tokens have ended.");
+      changed();
     }, (error) => (error.argument === "password" ? "new" : error.argument));
   });
-  return section("Password", form);
+  return section("Password", el("p", { class: "muted" }, "A new one ends all tokens, and signs you out everywhere else."), form);
 }
 
 function tokens() {
@@ -63,7 +65,7 @@ function tokens() {
       await refresh();
     }))));
   refresh();
-  return section("Tokens for programs", list, form, message);
+  return { element: section("Tokens for programs", list, form, message), refresh };
 }
 
 function leaving(user) {
@@ -88,27 +90,54 @@ function users(person) {
 
   const refresh = () => fill(list, "/users", table);
 
-  async function turn(user, role) {
+  const path = (user) => `/users/${encodeURIComponent(user.id)}`;
+
+  async function turn(user, change, said) {
     try {
-      await patch(`/users/${encodeURIComponent(user.id)}`, { role });
-      toast(`${user.name} is ${role} now.`);
+      await patch(path(user), change);
+      toast(said);
     } catch (error) {
       toast(words(error));
     }
     await refresh();
   }
 
+  const enable = (user) => turn(user, { disabled: false }, `${user.name} may sign in again.`);
+  const disable = (user) => confirm({
+    title: `Disable ${user.name}?`, say: "They are signed out, and neither a password nor a token lets them in until you enable them.", button: "Disable", danger: true,
+    run: () => patch(path(user), { disabled: true }).then(refresh),
+  });
+  const revoke = (user) => confirm({
+    title: `Revoke the tokens of ${user.name}?`, say: "All their tokens and sessions end. With their password they can sign in again.", button: "Revoke", danger: true,
+    run: () => del(`${path(user)}/tokens`).then(() => toast(`Tokens and sessions of ${user.name} have ended.`)),
+  });
   const remove = (user) => confirm({
     title: `Remove ${user.name}?`, say: "Their name, password, sessions and tokens are deleted; their answers stay under a pseudonym.", button: "Remove", danger: true,
-    run: () => del(`/users/${encodeURIComponent(user.id)}`).then(refresh),
+    run: () => del(path(user)).then(refresh),
   });
+  function renew(user) {
+    const wish = { password: "" };
+    const box = text("", (value) => { wish.password = value; }, { type: "password", autocomplete: "new-password", required: true });
+    confirm({
+      title: `New password for ${user.name}`, say: "Tell it to them; they change it. Their sessions and tokens end.", button: "Set password",
+      fields: [field({ label: "New password", path: "password", hint: "Ten characters or more." }, box)],
+      run: () => patch(path(user), wish).then(() => toast(`${user.name} has a new password.`)),
+    });
+  }
+
+  const button = (user, name, run, kind = "") =>
+    el("button", { type: "button", class: `button small ${kind}`, "aria-label": `${name}: ${user.name}`, onclick: () => run(user) }, name);
+  const acts = (user) => el("div", { class: "line acts" },
+    user.disabled ? button(user, "Enable", enable) : button(user, "Disable", disable),
+    button(user, "New password", renew), button(user, "Revoke tokens", revoke), button(user, "Remove", remove, "danger"));
 
   const line = (user) => {
     const self = user.id === person.user.id;
+    const forgotten = user.name === `forgotten ${user.id}`;
     return el("tr", {},
-      el("th", { scope: "row" }, user.name, " ", user.disabled ? el("span", { class: "badge bad" }, "disabled") : null),
-      el("td", {}, self ? user.role : choice(user.role, ROLES, (role) => turn(user, role), { "aria-label": `Role of ${user.name}`, class: "role" })),
-      el("td", {}, self ? "you" : el("button", { type: "button", class: "button small danger", "aria-label": `Remove ${user.name}`, onclick: () => remove(user) }, "Remove")));
+      el("th", { scope: "row" }, user.name, " ", user.disabled && !forgotten ? el("span", { class: "badge bad" }, "disabled") : null),
+      el("td", {}, self || forgotten ? user.role : choice(user.role, ROLES, (role) => turn(user, { role }, `${user.name} is ${role} now.`), { "aria-label": `Role of ${user.name}`, class: "role" })),
+      el("td", {}, self ? "you" : forgotten ? "" : acts(user)));
   };
 
   const table = (all) => dataTable("Users", ["Name", "Role", ""], all.map(line));
@@ -134,7 +163,8 @@ const section = (title, ...content) => el("section", { class: "card stack" }, el
 
 start(async (person, place) => {
   const { user } = person;
+  const own = user.role === "annotator" ? null : tokens();
   show(place,
     el("div", { class: "page-head" }, el("h1", {}, user.name), el("p", { class: "muted" }, `Signed in as ${user.role}.`)),
-    el("div", { class: "stack" }, user.role === "annotator" ? null : tokens(), el("div", { class: "halves" }, password(), leaving(user)), user.role === "admin" ? users(person) : null));
+    el("div", { class: "stack" }, own?.element ?? null, el("div", { class: "halves" }, password(() => own?.refresh()), leaving(user)), user.role === "admin" ? users(person) : null));
 });

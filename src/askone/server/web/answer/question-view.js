@@ -144,10 +144,10 @@ export function picture(address) {
 /** After an error the next look fetches it anew. */
 const forget = (address) => kept.delete(address);
 
-function figure(address, key) {
+function figure(address) {
   const image = picture(address);
   if (image === null) return null;
-  image.alt = `Picture of ${key}`;
+  image.alt = "The picture that is asked about";
   const box = el("figure", { class: image.complete ? "picture" : "picture coming" }, image);
   image.addEventListener("load", () => box.classList.remove("coming"), { once: true });
   const broken = () => {
@@ -164,15 +164,13 @@ function figure(address, key) {
 export function showRow(card, row) {
   const fields = row.fields.filter((field) => field.kind !== "image" || !row.image);
   const parts = [];
-  if (row.image) parts.push(figure(row.image, row.key));
+  if (row.image) parts.push(figure(row.image));
   if (fields.length === 1 && fields[0].kind !== "number" && fields[0].kind !== "url" && !row.image) {
     parts.push(el("p", { class: "reading", dir: "auto" }, value(fields[0])));
   } else if (fields.length > 0) {
     parts.push(facts(fields));
   }
   const content = parts.filter((part) => part !== null);
-  const known = fields.some((field) => String(field.value) === row.key);
-  if (content.length > 0 && !known) content.push(el("p", { class: "row-key small muted", dir: "auto" }, `Row ${row.key}`));
   card.replaceChildren(...content);
   card.classList.toggle("beside", Boolean(row.image) && fields.length > 0 && !fields.some(isLong));
   card.scrollTop = 0;

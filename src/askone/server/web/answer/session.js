@@ -17,7 +17,7 @@ const PATIENCE = 15_000;
 const POLL = { waiting: 3, paused: 8, spent: 30, done: 30, closed: 60 };
 
 /** Two questions are the same for a person when this is the same, whatever lease they have. */
-const print = (q) => JSON.stringify([q.kind, q.sentence, q.set, q.pair, q.row.position]);
+const print = (q) => JSON.stringify([q.number, q.kind, q.sentence, q.set, q.pair, q.row.fields]);
 
 export class Session {
   lost = 0; // answers that could not be counted

@@ -5,6 +5,7 @@ import { confirm } from "../shared/dialogs.js";
 import { dataTable, el, show, toast } from "../shared/dom.js";
 import { words } from "../shared/fields.js";
 import { poll } from "../shared/poll.js";
+import { membersCard } from "./members.js";
 import { ago, count, number, percent, plural } from "../shared/format.js";
 
 const HEADS = [
@@ -19,7 +20,7 @@ const share = (right, of) => (of ? `${count(right)} of ${count(of)}` : "–");
 export function peopleTab(panel, shared) {
   const place = el("div", { class: "stack" }, el("p", { class: "muted" }, "Loading …"));
   const note = el("p", { class: "reconnecting", role: "status", hidden: true }, "Reconnecting …");
-  show(panel, place, note);
+  show(panel, el("div", { class: "stack" }, place, note, membersCard(shared.root)));
   let last = "";
 
   function change(person, exclude) {

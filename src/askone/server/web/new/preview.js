@@ -18,10 +18,10 @@ export function questionCard(question) {
     el("div", { class: "preview-answers", "aria-hidden": "true" }, sides.map(([kind, word]) => el("span", { class: `preview-answer ${kind}` }, word))));
 }
 
-/** The row's picture; its name where the picture cannot be had before there is a campaign. */
+/** The row's picture; words where the picture cannot be had before there is a campaign. */
 function picture(row) {
-  const image = el("img", { src: row.image, alt: `Row ${row.key}` });
-  image.addEventListener("error", () => image.replaceWith(el("p", { class: "preview-picture muted" }, `Picture: ${row.key}`)));
+  const image = el("img", { src: row.image, alt: "The picture that is asked about" });
+  image.addEventListener("error", () => image.replaceWith(el("p", { class: "preview-picture muted" }, "A picture")));
   return image;
 }
 

@@ -4,6 +4,8 @@ import { el } from "../shared/dom.js";
 import { choice, field } from "../shared/fields.js";
 import { plural } from "../shared/format.js";
 
+// A key that only tells rows apart is not shown unless it is chosen: see shown_columns in settings/suggest.py.
+const IDENTIFIER = /^(id|key|uuid|guid|index)$|[_ -]id$/i;
 const FIGURES = new Set(["number", "category", "text", "image"]);
 
 export function columnsStep(draft) {
@@ -11,7 +13,8 @@ export function columnsStep(draft) {
     return el("div", { class: "card flat empty" }, el("p", {}, "A ranking without a table has no columns: go on to the items."));
   const { rows } = draft.settings;
   const names = draft.file.columns.map((column) => column.name);
-  const used = (kind) => rows[kind] ?? names.filter((name) => name !== rows.gold && (kind === "show" || name !== rows.key));
+  const telling = (name) => name !== rows.key || !IDENTIFIER.test(name);
+  const used = (kind) => rows[kind] ?? names.filter((name) => name !== rows.gold && (kind === "show" ? telling(name) : name !== rows.key));
 
   function turn(kind, name, on) {
     const now = new Set(used(kind));
