@@ -272,7 +272,8 @@ median.
 
 - *idle body*: a request is answered before its body has come, and the body never comes.
 - *stalled chunked body*: the server waits for a body that stops within a piece.
-- *answers never read*: two requests at once, as many as are taken, for 16 kB each, of which nothing is read.
+- *answers never read*: two requests at once, as many as are taken, for 16 kB each, of which nothing is read; who does
+  not read learns late that the connection is gone, and counts it as open until then.
 - *slow heads*: a header that grows by a letter each second.
 - *idle between requests*: an answer was read, and nothing follows.
 
