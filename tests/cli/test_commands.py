@@ -276,6 +276,28 @@ def test_backup_and_restore(capsys, here):
     ask("restore", "bad.zip", "--name", "bad", status=2)
 
 
+def test_a_backup_can_be_signed(capsys, here):
+    make()
+    (here / "key").write_text("0123456789abcdef0123456789abcdef\n")
+    (here / "other").write_text("fedcba9876543210fedcba9876543210\n")
+    (here / "short").write_text("0123\n")
+    ask("backup", "bikes", "--sign", "key", "--out", "signed.zip")
+    ask("backup", "bikes", "--out", "plain.zip")
+    ask("restore", "signed.zip", "--name", "a", "--key", "key")
+    assert "The signature holds" in capsys.readouterr().out
+    ask("restore", "signed.zip", "--name", "b")
+    assert "It is signed, which was not checked" in capsys.readouterr().out
+    for name, key, reason in (
+        ("signed", "other", "this key"),
+        ("plain", "key", "not signed"),
+        ("plain", "short", "16"),
+    ):
+        ask("restore", f"{name}.zip", "--name", "c", "--key", key, status=2)
+        assert reason in capsys.readouterr().err
+    ask("backup", "bikes", "--sign", "nothing", status=2)
+    ask("status", "c", status=2)
+
+
 def test_standard_output(here, capsysbinary):
     make()
     answered(3)

@@ -143,3 +143,17 @@ def test_a_damaged_document_is_refused_as_such(place, value):
     damaged.seek(0)
     with pytest.raises(AskoneError):
         load(damaged)
+
+
+def test_few_bytes_that_become_many_are_refused_unread(tmp_path):
+    """Zeros are packed a thousand to one: a model takes no more memory than its file and a limit allow."""
+    path = tmp_path / "bomb.askone"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("askone.json", b'{"format": 1}')
+        with archive.open("arrays/a.npy", "w", force_zip64=True) as member:
+            for _ in range(300):
+                member.write(bytes(1 << 20))
+    with pytest.raises(InvalidFile, match="would take"):
+        load(path)
+    with path.open("rb") as file, pytest.raises(InvalidFile, match="would take"):
+        load(file)

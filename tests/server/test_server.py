@@ -327,6 +327,27 @@ def test_everything_can_be_taken_away_and_brought_back(alone, tmp_path):
     assert code(other.post(f"{API}/restore?name=third", content=kept[:-100]), 422)
 
 
+def test_people_of_a_backup_are_strangers_to_who_had_no_part_in_it(alone):
+    """Nobody's name is learnt by a backup, and nobody's answers are forged: not an administrator's, above all."""
+    for person in ("annotator", "admin"):
+        client = alone.session(person)
+        question = alone.question(client)
+        done = {"lease": question["lease"], "answer": True, "id": f"by-{person}"}
+        ok(client.post(f"{API}/campaigns/drinks/answers", json=done))
+    kept = alone.session("manager").get(f"{API}/campaigns/drinks/export/backup").content
+    found = {}
+    for person in ("other", "manager", "admin"):
+        client = alone.session(person)
+        ok(client.post(f"{API}/restore?name=by-{person}", content=kept), 201)
+        found[person] = {(one["id"], one["name"]) for one in ok(client.get(f"{API}/campaigns/by-{person}/people"))}
+        assert ok(client.get(f"{API}/campaigns/by-{person}"))["answers"] == 2
+        assert len(found[person]) == 2
+    assert not [who for who, name in found["other"] | found["admin"] if name or not who.startswith("stranger-")]
+    assert ("annotator", "annotator") in found["manager"]  # who takes part in what they manage
+    assert "admin" not in {who for who, _ in found["manager"]}
+    assert alone.accounts.role_in("by-other", "other") == "manager"
+
+
 # -- the rest -----------------------------------------------------------------------------------------
 
 

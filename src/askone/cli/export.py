@@ -16,6 +16,7 @@ from askone.cli.files import any_store, known_store, read_from, whole_file
 from askone.errors import InvalidArgument
 from askone.store.store import Store
 
+_SHORTEST_KEY, _LONGEST_KEY = 16, 1 << 16  # bytes
 _FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".json": "label-studio"}
 
 
@@ -77,16 +78,35 @@ def _watched(opened: campaign.Campaign, form: str, console: Console) -> Iterator
 
 def run_backup(chosen: argparse.Namespace, console: Console) -> int:
     """Write a whole campaign into one file, which nobody else may read."""
+    key = _key(chosen.sign, "--sign")
     with _written(chosen, chosen.out or f"{chosen.name}-backup.zip", console, private=True) as (store, out):
-        backup.backup(store, chosen.name, out)
+        backup.backup(store, chosen.name, out, key)
     return 0
 
 
 def run_restore(chosen: argparse.Namespace, console: Console) -> int:
     """Make a campaign of a backup."""
+    key = _key(chosen.key, "--key")
     with read_from(chosen.file, "file", "a backup") as source, any_store(chosen.store) as store:
-        name = backup.restore(store, source, chosen.name)
+        name = backup.restore(store, source, chosen.name, key=key)
         entries = counted(store.head(name)[0], "entry", "entries")
         told = f"Campaign {name}: {counted(store.campaign(name).rows, 'row')}, {entries}."
+        signed = backup.is_signed(source)
     say(console, told)
+    if key is not None:
+        say(console, "The signature holds: it was written by somebody who has this key.")
+    elif signed:
+        say(console, "It is signed, which was not checked: give the key by --key KEYFILE.")
     return 0
+
+
+def _key(path: str | None, argument: str) -> bytes | None:
+    """Return the key of a file, without blanks around it."""
+    if path is None:
+        return None
+    what = f"a file with a key of {_SHORTEST_KEY} bytes or more (such as: openssl rand -hex 32 > KEYFILE)"
+    with read_from(path, argument, what) as file:
+        key = file.read(_LONGEST_KEY).strip()
+    if len(key) < _SHORTEST_KEY:
+        raise InvalidArgument(argument, what, f"{len(key)} bytes")
+    return key

@@ -46,9 +46,11 @@ def add_commands(commands: _Parsers) -> None:
     backup = _with_store(commands, "backup", "write a whole campaign into one file")
     backup.add_argument("name", help="the campaign")
     backup.add_argument("--out", help="the file; - is standard output (default: NAME-backup.zip)")
+    backup.add_argument("--sign", metavar="KEYFILE", help="sign it with the key in this file")
     restore = _with_store(commands, "restore", "make a campaign of a backup")
     restore.add_argument("file", help="the backup")
     restore.add_argument("--name", help="another name for the campaign")
+    restore.add_argument("--key", metavar="KEYFILE", help="refuse it unless it was signed with the key in this file")
     users = commands.add_parser("users", help="add, list, remove and prune users, let them join, make tokens")
     _add_actions(users.add_subparsers(dest="action", required=True))
 

@@ -14,7 +14,7 @@ import math
 import os
 import zipfile
 import zlib
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import numpy as np
 
 from askone._common.atomic_write import atomic_write
 from askone._common.types import Array
+from askone._common.zip_archive import ArchiveLimits, check_whole, require_small_directory
 from askone.errors import InvalidArgument, InvalidFile
 from askone.estimators.learner_choices.defaults import Filters, SetLikelihood, Thurstone
 from askone.estimators.learner_choices.gradients import SGD, Ellipsoid, Game, GenericScheme, RecursiveLeastSquares
@@ -72,6 +73,9 @@ UNREADABLE = (
 )
 """What zipfile, json and NumPy raise for a file that is damaged or made to mislead."""
 _DOCUMENT = "askone.json"
+_SMALLEST, _RATIO = 256 << 20, 20
+"""Bytes that any model may take, and how many times as many as its file has a larger one may."""
+_LIMITS = ArchiveLimits(members=100_000, ratio=math.inf)
 _SMALL = (scaling.Scaler, maps.Intercept, maps.Linear, maps.Nystroem, maps.Fourier)
 _MODELS = (
     FeatureModel, KernelExpansion, GenericSGD, Calibrated, Surrogate, Intervals, Contest, Forgetting, PairBank,
@@ -144,7 +148,9 @@ def read(path: Place) -> tuple[dict[str, Any], dict[str, Array]]:
         if isinstance(path, str | os.PathLike):
             file = stack.enter_context(Path(path).open("rb"))
         try:
+            require_small_directory(file, _LIMITS.members)
             with zipfile.ZipFile(file) as archive:
+                check_sizes(archive, file.seek(0, os.SEEK_END))
                 document = json.loads(archive.read(_DOCUMENT))
                 names = [name for name in archive.namelist() if name.startswith("arrays/")]
                 arrays = {name[7:-4]: _array(archive.read(name)) for name in names}
@@ -153,6 +159,11 @@ def read(path: Place) -> tuple[dict[str, Any], dict[str, Array]]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InvalidFile(f"{shown(path)} has another format than {FORMAT}, the one this version reads")
     return document, arrays
+
+
+def check_sizes(archive: zipfile.ZipFile, size: int) -> None:
+    """Refuse a file that would take much more memory than it has bytes: zeros are packed a thousand to one."""
+    check_whole(archive.infolist(), replace(_LIMITS, total=max(_SMALLEST, _RATIO * size)), size)
 
 
 def _array(data: bytes) -> Array:

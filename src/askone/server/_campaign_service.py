@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, final
 
 from askone.campaign.engine.commands import Done, Request, Serving
 from askone.campaign.lazy import campaign as campaigns
 from askone.campaign.lazy import label_studio
 from askone.errors import AskoneError
-from askone.server._responses import BriefResponse, ImportResponse, ServingResponse
+from askone.server._responses import BriefResponse, ServingResponse
 from askone.server.serializers import QuestionSerializer
 
 _COUNTS = ("status", "finished", "answers", "rows", "budget")
@@ -89,11 +88,9 @@ class CampaignService:
         """Return what people found wrong."""
         return self._refreshed().flags()
 
-    def import_tasks(self, path: Path, now: float) -> ImportResponse:
-        """Take in the answers of a file from Label Studio."""
-        with path.open("rb") as source:
-            done = label_studio.import_tasks(self._campaign, source, now)
-        return ImportResponse.of(done)
+    def take_page(self, page: Sequence[label_studio.GivenChoice], now: float, counts: dict[str, int]) -> None:
+        """Take in some answers of a file from Label Studio."""
+        label_studio.take_page(self._campaign, page, now, counts)
 
     def _refreshed(self) -> campaigns.Campaign:
         self._campaign.refresh()

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from askone.server._errors import unauthorized
 from askone.server._upload_folder import Uploads
 from askone.server.config import ServerConfig
+from askone.server.heavy.work import HeavyWork
 from askone.server.ops.metrics import Metrics
 from askone.server.ops.webhooks import Webhooks
 from askone.server.security.access import CurrentUser
@@ -38,8 +39,8 @@ class Services:
     metrics: Metrics
     login_limiter: RateLimiter
     limiters: dict[str, RateLimiter]
-    heavy_slots: asyncio.Semaphore
-    """How many may compute for long at the same time: people who answer go first."""
+    heavy: HeavyWork
+    """What takes long: few at the same time, as people who answer go first."""
     ready: asyncio.Event
     """Set unless what asks is still being loaded, when a server has just started."""
 

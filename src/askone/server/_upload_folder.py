@@ -13,10 +13,9 @@ from pathlib import Path, PurePosixPath
 from typing import final
 from urllib.parse import unquote
 
-from starlette.concurrency import run_in_threadpool
-
 from askone.server._errors import ApiError, invalid, not_found
 from askone.server.config import ServerConfig
+from askone.server.ops.threads import Threads
 from askone.server.security.tokens import new_id
 
 KINDS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".zip")
@@ -63,7 +62,7 @@ class Uploads:
 
     def __init__(self, config: ServerConfig) -> None:
         self._config = config
-        self._folder = config.directory
+        self._folder, self._disk = config.directory, Threads("uploads", 4)
         if self._folder is not None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -86,7 +85,7 @@ class Uploads:
             self._check_room(owner)
             with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
                 async for piece in pieces:
-                    await run_in_threadpool(out.write, piece)
+                    await self._disk.run(out.write, piece)
             if not part.stat().st_size:
                 raise invalid(None, "The file is empty.")
             part.rename(path)
@@ -108,6 +107,10 @@ class Uploads:
         """Remove an upload that has become a campaign, or will not."""
         (self.folder / f"{upload.id}.note").unlink(missing_ok=True)
         upload.path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """End the threads that write."""
+        self._disk.close()
 
     def sweep(self) -> None:
         """Remove what waited for too long, and what was never whole."""

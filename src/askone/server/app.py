@@ -23,11 +23,13 @@ from askone.server._responses import ServingResponse
 from askone.server._routing import Route, endpoint, handle_error
 from askone.server._upload_folder import Uploads
 from askone.server.config import ServerConfig
+from askone.server.heavy.work import HeavyWork
 from askone.server.openapi import describe
 from askone.server.ops import memory
 from askone.server.ops.access_log import AccessLogMiddleware
 from askone.server.ops.metrics import Metrics
 from askone.server.ops.steady_clock import SteadyClock
+from askone.server.ops.threads import make_room_for_look_ups
 from askone.server.ops.warm_up import limit_blas_threads, warm_up
 from askone.server.ops.webhooks import Webhooks
 from askone.server.routes import accounts, annotators, exports, health, managers, pages, uploads
@@ -192,7 +194,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
         metrics=metrics,
         login_limiter=RateLimiter(config.logins),
         limiters={name: RateLimiter(rate) for name, rate in rates.items()},
-        heavy_slots=asyncio.Semaphore(2),
+        heavy=HeavyWork(store, config),
         ready=ready,
     )
 
@@ -232,6 +234,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     services: Services = app.state.services
     limits, garbage = _PROCESS.begin(), memory.GarbageCollector()
     services.ready.clear()
+    make_room_for_look_ups()
     tasks = [asyncio.create_task(_sweep(services, garbage)), asyncio.create_task(warm_up(services, limits, garbage))]
     if services.config.webhooks:
         tasks.append(asyncio.create_task(services.webhooks.run()))
@@ -242,6 +245,9 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await services.workers.close()
+        services.heavy.close()
+        services.webhooks.close()
+        services.uploads.close()
         if app.state.owned:
             services.store.close()
         _PROCESS.end()
@@ -251,6 +257,7 @@ async def _sweep(services: Services, garbage: memory.GarbageCollector) -> None:
     clock = SteadyClock()
     while True:
         services.workers.sweep()
+        services.heavy.sweep()
         try:
             await _delete_old(services, clock)
             if await asyncio.to_thread(garbage.collect, services.workers.busy):

@@ -32,9 +32,10 @@ class ServerConfig:
     ``public_url`` is how people reach it if that is not http://host:port, such as behind a proxy that speaks TLS;
     ``hosts`` are further names it answers to ("*": any).  ``directory`` is where uploads wait (None: a new
     temporary directory).  ``trusted_proxies`` are addresses whose X-Forwarded headers are believed.  ``webhook_local``
-    are ports of programs on this machine that webhooks may go to, by http as well.  ``connections`` of a process are
-    at most three quarters of the files that it may open; a room of 100 people whose browsers have six each fits into
-    ``connections_per_address``.  Of the rates, ``logins`` and ``failures`` count what fails, by address and account:
+    are ports of programs on this machine that webhooks may go to, by http as well.  Work on files has
+    ``heavy_processes`` processes, each of ``heavy_bytes`` of memory at most, and ``heavy_seconds`` for one file.
+    ``connections`` of a process are at most three quarters of the files that it may open; a room of 100 people whose
+    browsers have six each fits into ``connections_per_address``.  Of the rates, ``logins`` and ``failures`` count what fails, by address and account:
     passwords, invitations, and tokens and sessions; the others count all that is asked.
 
     >>> ServerConfig().loopback, ServerConfig(host="0.0.0.0").loopback
@@ -71,6 +72,10 @@ class ServerConfig:
     answers: Rates = Rates(200, 50.0)
     calls: Rates = Rates(120, 20.0)
     heavy: Rates = Rates(20, 0.5)
+    heavy_processes: int = 2
+    heavy_seconds: float = 600.0
+    heavy_bytes: int = 2048 * _MIB
+    upload_cells: int = 50_000_000
     idle_seconds: float = 900.0
     store_patience: float = 2.0
     batch: int = 256
@@ -83,6 +88,7 @@ class ServerConfig:
 
     def __post_init__(self) -> None:
         as_count(self.processes, "processes", 1)
+        as_count(self.heavy_processes, "heavy_processes", 1)
         as_count(self.port, "port", 0, 65535)
         as_count(self.connections, "connections", 1)
         as_count(self.connections_per_address, "connections_per_address", 1)

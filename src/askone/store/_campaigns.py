@@ -16,7 +16,7 @@ from typing import final
 
 from askone.errors import AlreadyExists, InvalidArgument, UnknownCampaign
 from askone.store._codec import Packer, as_texts, grown, is_name, packed_entries, packed_seat
-from askone.store._database import Database, Record, Session
+from askone.store._database import LONG, Database, Record, Session
 from askone.store._schema import KEPT
 from askone.store.entries import BEGINNING, Entry, Row, RowBlock, Seat
 from askone.store.notices import Began, Grown
@@ -259,7 +259,7 @@ def _show(database: Database, number: int, name: str) -> None:
 def _move(database: Database, name: str, staged: int, packer: Packer, mark: Mark) -> None:
     columns = "id, row_count, fingerprint, dtype"
     try:
-        with database.transaction(lock=name) as session:
+        with database.transaction(lock=name, seconds=LONG) as session:
             transaction = Transaction(session, database, name)
             number, count, before, dtype = session.fetch(f"SELECT {columns} FROM campaigns WHERE name = ?", (name,))[0]
             if dtype not in ("", packer.dtype):
@@ -288,7 +288,7 @@ def _vanish(database: Database, number: int) -> None:
         step = f"SELECT {column} FROM {table} WHERE campaign = ? ORDER BY {column} LIMIT 1 OFFSET {CHUNK}"
         found = [(None,)]
         while found:
-            with database.transaction() as session:
+            with database.transaction(seconds=LONG) as session:
                 found = session.fetch(step, (number,))
                 upto = f" AND {column} < ?" if found else ""
                 session.run(f"DELETE FROM {table} WHERE campaign = ?{upto}", (number, *(one[0] for one in found)))

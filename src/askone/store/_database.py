@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, TypeVar, final
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
@@ -21,20 +21,24 @@ from askone.errors import InvalidFile, StoreUnavailable
 
 Record = tuple[Any, ...]
 Values = Sequence[Any]
+T = TypeVar("T")
 ENTRY_COLUMNS = "seq, id, kind, who, at, number, body, hash"
 SEAT_COLUMNS = "number, seat, position, person, lease, expires, ahead"
 WAIT = 30.0
 """How long to wait for another writer, or for a connection, in seconds."""
+STATEMENT, LONG = 15.0, 900.0
+"""Seconds that an answer to a statement may take, and to one that touches a whole campaign."""
 
 
 @final
 class Session:
     """A connection while a piece of work has it."""
 
-    __slots__ = ("_several", "_sql", "cursor", "failed")
+    __slots__ = ("_clocked", "_several", "_sql", "cursor", "failed", "seconds")
 
-    def __init__(self, cursor: Any, database: Database) -> None:
+    def __init__(self, cursor: Any, database: Database, seconds: float = STATEMENT) -> None:
         self.cursor, self._sql, self._several, self.failed = cursor, database.sql, database.several, False
+        self._clocked, self.seconds = database.clocked, seconds
 
     def fetch(self, text: str, values: Values = ()) -> list[Record]:
         """Return all records that a query gives."""
@@ -59,7 +63,7 @@ class Session:
 
     def _tried(self, call: Any, *values: Any) -> Any:
         try:
-            return call(*values)
+            return self._clocked(self.cursor, self.seconds, call, *values)
         except BaseException:
             self.failed = True
             raise
@@ -94,6 +98,11 @@ class Database(ABC):
             connection.close()
             raise
 
+    @property
+    @abstractmethod
+    def address(self) -> str | None:
+        """See ``Store.address``."""
+
     @abstractmethod
     def prepare(self, connection: Any) -> None:
         """Make the settings of a new connection."""
@@ -108,6 +117,10 @@ class Database(ABC):
 
     def several(self, cursor: Any, queries: Sequence[tuple[str, Values]]) -> list[list[Record]]:
         return [cursor.execute(self.sql(text), values).fetchall() for text, values in queries]
+
+    def clocked(self, cursor: Any, seconds: float, call: Callable[..., T], *values: Any) -> T:
+        """Return what a call of the driver gives; one that has no answer after so many seconds is ended."""
+        return call(*values)
 
     @abstractmethod
     def begin(self, session: Session, lock: str | None) -> None:
@@ -160,10 +173,11 @@ class Database(ABC):
         raise AssertionError("unreachable")
 
     @contextmanager
-    def transaction(self, lock: str | None = None) -> Iterator[Session]:
-        """Statements that all happen, durably, or none of them does."""
+    def transaction(self, lock: str | None = None, seconds: float = STATEMENT) -> Iterator[Session]:
+        """Statements that all happen, durably, or none of them does; each has so many seconds."""
         with self.guard(writing=True):
             connection, session = self._begun(lock)
+            session.seconds = seconds
             try:
                 yield session
                 if session.failed:
@@ -244,7 +258,7 @@ class Database(ABC):
         if not connection.is_valid or self._lost(connection):
             return
         try:
-            connection.rollback()
+            self.clocked(connection.cursor(), STATEMENT, connection.rollback)
         except self._driver.Error:
             connection.invalidate()
 

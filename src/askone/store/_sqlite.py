@@ -62,6 +62,10 @@ class SQLite(Database):
                     raise
                 time.sleep(0.01)
 
+    @property
+    def address(self) -> str | None:
+        return None if self.path is None else str(self.path.absolute())
+
     def prepare(self, connection: Any) -> None:
         for pragma in PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")

@@ -10,7 +10,7 @@ from sqlalchemy.exc import ArgumentError
 
 from askone.errors import InvalidArgument, InvalidFile
 from askone.store import _campaigns, _schema
-from askone.store._database import Database, Session
+from askone.store._database import LONG, Database, Session
 from askone.store._postgresql import SECRET, PostgreSQL
 from askone.store._sqlite import SQLite
 from askone.store.store import Store
@@ -64,7 +64,7 @@ def _file(path: str, url: str) -> tuple[Database, str]:
 
 def _migrate(database: Database) -> None:
     """Take all steps that a database lacks, in one transaction, each with the record that it was done."""
-    with database.transaction(lock="migrations") as session:
+    with database.transaction(lock="migrations", seconds=LONG) as session:
         tables = database.tables(session)
         if _schema.MIGRATED.name in tables:
             _upgrade(database, session)

@@ -27,7 +27,7 @@ import numpy as np
 
 from askone._common.types import Array
 from askone.errors import InvalidArgument, UnknownCampaign
-from askone.store._campaigns import CampaignRecord, CampaignWriter, keep_media
+from askone.store._campaigns import CampaignRecord, CampaignWriter, keep_media, sweep
 from askone.store._codec import ROW_COLUMNS, Line, as_texts, is_name, row_of, seat_of
 from askone.store._database import ENTRY_COLUMNS, SEAT_COLUMNS, Database, Record
 from askone.store.accounts.accounts import Accounts
@@ -64,6 +64,15 @@ class Store(CampaignWriter):
     def close(self) -> None:
         """Close all connections; ``with`` does so at its end."""
         self._database.close()
+
+    @property
+    def address(self) -> str | None:
+        """Where another process of this machine finds it, secrets included; None: it is in this one's memory."""
+        return self._database.address
+
+    def sweep(self) -> None:
+        """Take away what was left behind by makers of campaigns that are gone."""
+        sweep(self._database)
 
     def ping(self) -> None:
         """Raise ``StoreUnavailable`` if the database does not answer."""

@@ -10,6 +10,8 @@ import pytest
 from answered import KINDS, answer, make
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Exclude, Next, SetStatus, Undo
+from askone.campaign.output import _json_list, label_studio
+from askone.campaign.output._json_list import JsonList
 from askone.campaign.output.label_studio import CONFIG, Imported, import_tasks, task_chunks
 from askone.campaign.settings.settings import RowSettings
 from askone.errors import CampaignClosed, InvalidFile
@@ -179,3 +181,48 @@ def test_only_what_people_see_is_read_there(store):
     assert task["text"].startswith("size: ")
     assert "\n" not in task["text"]
     assert "row_text" in task
+
+
+# -- files of strangers -----------------------------------------------------------------------------
+
+
+def listed(text):
+    return list(JsonList(io.BytesIO(text), "it"))
+
+
+@pytest.mark.parametrize("text", ["[]", " [ ] ", '[{"a": [1, "ü"]}, null]', "[1]", "[12345, -1.5e3]", "\ufeff[1]"])
+def test_lists_are_read_as_json_reads_them(text, monkeypatch):
+    for piece in (1, 3, 1 << 20):
+        monkeypatch.setattr(_json_list, "_PIECE", piece)
+        assert listed(text.encode()) == json.loads(text.removeprefix("\ufeff"))
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"{}", b"[", b"[1", b"[1 2]", b"[1,]", b"[1]x", b"[,1]", b'["\xff"]', b"[" * 10**6]
+)
+def test_what_is_no_list_is_refused(text):
+    with pytest.raises(InvalidFile, match="must be"):
+        listed(text)
+
+
+def test_memory_is_for_one_task(monkeypatch):
+    monkeypatch.setattr(_json_list, "_MOST", 1000)
+    monkeypatch.setattr(_json_list, "_PIECE", 100)
+    assert len(listed(b"[" + b",".join([b"7"] * 5000) + b"]")) == 5000
+    with pytest.raises(InvalidFile, match="at most 1000 characters"):
+        listed(b"[[" + b",".join([b"[]"] * 5000) + b"]]")
+
+
+def test_a_bad_end_undoes_nothing_since_nothing_was_done(store, monkeypatch):
+    campaign = make(store)
+    answer(campaign, 2)
+    campaign.serve([Next("cat")], 100.0)
+    tasks = json.loads(b"".join(task_chunks(store, "c")))
+    head, text = store.head("c"), json.dumps(tasks)
+    for bad in (text[:-1], text[:-1] + ', {"askone_number": 1}]'):
+        with pytest.raises(InvalidFile):
+            import_tasks(campaign, io.BytesIO(bad.encode()), 200.0)
+    monkeypatch.setattr(label_studio, "_MOST_ANNOTATIONS", 1)
+    with pytest.raises(InvalidFile, match="at most 1 annotations"):
+        import_tasks(campaign, io.BytesIO(text.encode()), 200.0)
+    assert store.head("c") == head

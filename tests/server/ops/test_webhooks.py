@@ -177,7 +177,7 @@ def test_a_name_that_leads_inward_at_the_second_look_up_is_not_followed(receiver
     config = replace(allowed(receiver), webhook_loopback=False)
     hooks = Webhooks(site.accounts, config, Metrics(), lambda host, port: next(answers))
     url = f"http://rebound.example:{receiver.port}/"
-    hooks.check(url)
+    asyncio.run(hooks.check(url))
     site.accounts.add_webhook("w1", "drinks", url, "s", ("answer",))
     queued(site)
     assert asyncio.run(hooks.send_due()) == 1
@@ -199,7 +199,7 @@ def test_off_means_off(queue, receiver):
     hooks.spent("drinks")
     assert site.accounts.due_deliveries(time.time(), 10) == []
     with pytest.raises(InvalidArgument, match="turned off"):
-        hooks.check("https://example.org/")
+        asyncio.run(hooks.check("https://example.org/"))
 
 
 def test_events_that_nobody_wants_are_not_queued(queue):

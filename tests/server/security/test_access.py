@@ -11,6 +11,7 @@ import re
 import time
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from PIL import Image
@@ -117,7 +118,7 @@ class World:
 
     def __init__(self, folder):
         self.site = site = Site(folder)
-        site.services.webhooks.check = lambda url: None  # what is tested is who may, not where to
+        site.services.webhooks.check = AsyncMock()  # what is tested is who may, not where to
         self._numbers = itertools.count(1)
         pictures = folder / "pictures"
         pictures.mkdir()

@@ -15,14 +15,13 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from typing import Any, Final, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 from askone.errors import InvalidFile
 from askone.estimators import model_file
 from askone.learners.base import Learner
 
 MODEL, ENCODER = "model.zip", "encoder.json"
-_MOST: Final = 1 << 30  # bytes that a packed model may have, unpacked
 
 
 @final
@@ -37,12 +36,8 @@ def parts(packed: bytes) -> tuple[bytes, Any]:
     """Return the model as ``save`` wrote it, and its encoder as JSON values."""
     try:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-            if sum(one.file_size for one in archive.infolist()) > _MOST:
-                raise InvalidFile("a packed model is too large")
+            model_file.check_sizes(archive, len(packed))
             model, record = archive.read(MODEL), json.loads(archive.read(ENCODER))
-        with zipfile.ZipFile(io.BytesIO(model)) as inner:
-            if sum(one.file_size for one in inner.infolist()) > _MOST:
-                raise InvalidFile("a packed model is too large")
     except model_file.UNREADABLE as error:
         raise InvalidFile(f"not a packed model: {error}") from error
     return model, record

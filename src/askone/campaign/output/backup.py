@@ -6,30 +6,39 @@ The file is a zip: ``log.jsonl`` (every entry with its hash), ``rows.jsonl``, ``
 follow from the log.  Neither are accounts: people are in it by the ids that the log has.
 
 A log only grows, and so do rows: a backup is taken up to the entry that is last when it begins, without stopping
-anybody.  Restoring checks every hash of the chain, and the fingerprint of the rows.
+anybody.  Restoring checks every hash of the chain, the fingerprint of the rows, and each value as if a stranger had
+typed it: hashes show accidents, and anybody can compute them.  A backup that was signed with a key (HMAC-SHA256 over
+the manifest, which has the hash of all else) shows to who has that key that nobody else wrote it.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import io
+import hmac
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count, islice
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from askone._common.validate import as_choice, as_count
+from askone._common.zip_archive import Archive, ArchiveLimits, opened, refuse
+from askone.campaign.campaign import Campaign
 from askone.campaign.engine import model_builder
 from askone.campaign.engine.projection import Projection
+from askone.campaign.kinds.base import Kind
+from askone.campaign.output._backup_checks import WRONG, EntryChecks, Pseudonyms, as_line, check_manifest, check_row
 from askone.campaign.output._formats import PAGE, Record, Sink, pages
 from askone.campaign.output.export import log_line, until
 from askone.campaign.settings.settings import Settings
-from askone.campaign.tables.zip_archive import Archive, ArchiveLimits, opened, refuse
-from askone.errors import InvalidArgument, InvalidFile, UnknownCampaign
+from askone.campaign.tables.base import LIMITS
+from askone.campaign.tables.images import safe_image
+from askone.errors import AskoneError, InvalidArgument, InvalidFile, StoreUnavailable, UnknownCampaign
 from askone.store.entries import BEGINNING, Entry, Row, Seat, as_json, body, chain, entry_from_json
 from askone.store.notices import Began, Grown
 from askone.store.store import Store
@@ -38,11 +47,16 @@ from askone.version import __version__
 FORMAT = 1
 MANIFEST, LOG, ROWS, MEDIA, LEARNER = "manifest.json", "log.jsonl", "rows.jsonl", "media.jsonl", "learner.zip"
 _NAMES = r"manifest\.json|log\.jsonl|rows\.jsonl|media\.jsonl|learner\.zip|media/(0|[1-9][0-9]{0,8})"
-_MANIFEST_BYTES, _LEARNER_BYTES, _MEDIA_BYTES = 256 << 20, 1 << 30, 256 << 20
+_MANIFEST_BYTES, _LEARNER_BYTES = 256 << 20, 1 << 30
+SIGNATURE = "hmac-sha256"
+"""The manifest's field with its signature."""
+PICTURES = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff"}
+"""The types that pictures are kept in, and how their bytes begin."""
+_TRIED = 5  # rows
 
 
-def backup_chunks(store: Store, name: str) -> Iterator[bytes]:
-    """Yield a campaign as the bytes of a backup, in pieces."""
+def backup_chunks(store: Store, name: str, key: bytes | None = None) -> Iterator[bytes]:
+    """Yield a campaign as the bytes of a backup, in pieces; signed, if there is a key."""
     record, learner, extent = store.campaign(name), store.learner(name), _extent(store, name)
     sink, sums = Sink(), dict[str, str]()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
@@ -51,23 +65,41 @@ def backup_chunks(store: Store, name: str) -> Iterator[bytes]:
         yield from _member(archive, sink, LOG, lines, sums)
         yield from _member(archive, sink, ROWS, _row_texts(store, name, extent["rows"]), sums)
         yield from _member(archive, sink, LEARNER, iter([learner]), sums)
-        for key in store.media_keys(name):
-            found = store.media(name, key)
+        for picture in store.media_keys(name):
+            found = store.media(name, picture)
             if found is not None:
                 yield from _member(archive, sink, f"media/{len(media)}", iter([found[1]]), sums)
-                media.append((key, found[0]))
-        lines = (as_json({"key": key, "type": kind}).encode() + b"\n" for key, kind in media)
+                media.append((picture, found[0]))
+        lines = (as_json({"key": picture, "type": kind}).encode() + b"\n" for picture, kind in media)
         yield from _member(archive, sink, MEDIA, lines, sums)
         told = {"name": name, "title": record.title, "owner": record.owner, "created": record.created}
         head = {"format": FORMAT, "askone": __version__}
         manifest = {**head, **told, **extent, "media": len(media), "sha256": sums}
+        if key is not None:
+            manifest[SIGNATURE] = signature(manifest, key)
         archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
     yield sink.take()
 
 
-def backup(store: Store, name: str, out: BinaryIO) -> None:
-    """Write a campaign's backup into a binary file."""
-    out.writelines(backup_chunks(store, name))
+def backup(store: Store, name: str, out: BinaryIO, key: bytes | None = None) -> None:
+    """Write a campaign's backup into a binary file; signed, if there is a key."""
+    out.writelines(backup_chunks(store, name, key))
+
+
+def signature(manifest: Record, key: bytes) -> str:
+    """Return the HMAC-SHA256 of a manifest without its signature, as sorted JSON.
+
+    >>> signature({"b": 1, "a": 2}, b"k" * 16) == signature({"a": 2, "b": 1, SIGNATURE: "?"}, b"k" * 16)
+    True
+    """
+    text = as_json({name: manifest[name] for name in sorted(manifest) if name != SIGNATURE})
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+def is_signed(file: BinaryIO) -> bool:
+    """Return whether a backup says that it is signed."""
+    with opened(file, _NAMES) as archive:
+        return SIGNATURE in archive.json(MANIFEST, _MANIFEST_BYTES)
 
 
 def _extent(store: Store, name: str) -> Record:
@@ -117,27 +149,60 @@ def restore(
     name: str | None = None,
     owner: str | None = None,
     limits: ArchiveLimits = ArchiveLimits(),  # noqa: B008
+    key: bytes | None = None,
+    known: Collection[str] | None = None,
 ) -> str:
-    """Make a campaign of a backup, all or nothing of it, under its name or another; returns the name."""
+    """Make a campaign of a backup, all or nothing of it, under its name or another; returns the name.
+
+    With a ``key`` it must be signed with that.  ``known`` are people whom the backup of a stranger may speak for: all
+    others get pseudonyms, pictures are encoded anew, and the campaign is tried before it stays (None: a backup of one's
+    own, which becomes what it was to the bit).
+    """
     with opened(file, _NAMES, limits) as archive:
-        manifest = _manifest(archive)
+        manifest = _manifest(archive, key)
         learner = archive.read(LEARNER, _LEARNER_BYTES)
-        with opened(io.BytesIO(learner), r"[A-Za-z0-9._/-]+", ArchiveLimits(_LEARNER_BYTES * 4, 10_000)):
-            pass  # a zip of the right kind; ``model_builder.unpack`` reads it
         first, parts, seats = _surveyed(archive, manifest, learner)
+        people = None if known is None else Pseudonyms(known)
+        log: Iterator[Entry] = islice(_entries(archive), 1, None)
+        if people is not None:
+            first, log = people.entry(first), map(people.entry, log)
         chosen = manifest["name"] if name is None else name
+        labels = Settings.from_json(_settings(first)).labels
         store.create(
             chosen,
             _free_title(store, manifest["title"]),
             manifest["owner"] if owner is None else owner,
             learner,
             _same(first, manifest),
-            _row_pages(archive, parts, lambda: _add_media(store, chosen, archive, manifest)),
-            pages(islice(_entries(archive), 1, None)),
+            _row_pages(archive, parts, labels, lambda: _add_media(store, chosen, archive, manifest, known is not None)),
+            pages(log),
             seats,
             parts,
         )
+    if known is not None:
+        _try(store, chosen)
     return str(chosen)
+
+
+def _settings(first: Entry) -> Record:
+    return first.event.settings if isinstance(first.event, Began) else {}
+
+
+def _try(store: Store, name: str) -> None:
+    """Look at a campaign as people here will; one that cannot be looked at does not stay."""
+    try:
+        made = Campaign.open(store, name, fresh=True)
+        made.warm()
+        made.status(0.0)
+        made.dashboard(0.0)
+        made.people()
+        made.flags()
+        made.predictions(range(min(_TRIED, store.campaign(name).rows)))
+    except (*WRONG, ArithmeticError, AskoneError, MemoryError) as error:
+        store.delete(name)
+        if isinstance(error, MemoryError | StoreUnavailable):
+            raise
+        raise InvalidFile(f"the file is refused: no campaign can be made of it: {error!r:.300}") from error
 
 
 def _free_title(store: Store, title: str) -> str:
@@ -148,8 +213,14 @@ def _free_title(store: Store, title: str) -> str:
     return title if title not in taken else next(one for one in others if one not in taken)
 
 
-def _manifest(archive: Archive) -> Record:
+def _manifest(archive: Archive, key: bytes | None) -> Record:
     manifest = archive.json(MANIFEST, _MANIFEST_BYTES)
+    if key is not None:
+        told = manifest.get(SIGNATURE)
+        if not isinstance(told, str):
+            refuse("it is not signed")
+        if not hmac.compare_digest(told.encode(errors="replace"), signature(manifest, key).encode()):
+            refuse("it was not signed with this key, or was changed since")
     if manifest.get("format") != FORMAT:
         refuse(f"its format is {manifest.get('format')!r}, and this askone reads {FORMAT}")
     texts, counts = ("name", "title", "owner", "hash", "fingerprint"), ("seq", "rows", "media")
@@ -157,6 +228,8 @@ def _manifest(archive: Archive) -> Record:
     good = isinstance(sums, dict) and all(isinstance(manifest.get(field), str) for field in texts)
     if not good or not all(isinstance(manifest.get(field), int) for field in counts):
         refuse(f"{MANIFEST} lacks or misstates a field")
+    with _refusing(MANIFEST):
+        check_manifest(manifest, archive.size(ROWS))
     for member in sorted(archive.names - {MANIFEST}):
         if sums.get(member) != archive.digest(member):  # type: ignore[union-attr]
             refuse(f"{member} is not what it was when the backup was made")
@@ -183,27 +256,41 @@ def _entries(archive: Archive) -> Iterator[Entry]:
 
 def _surveyed(archive: Archive, manifest: Record, learner: bytes) -> tuple[Entry, list[int], list[Seat]]:
     """Return the first entry, where the table grew, and the seats of questions without an answer."""
-    projection, first, parts, count, entry = None, None, [], 0, None
+    projection, first, parts, count, entry, check = None, None, [], 0, None, None
     for entry in _entries(archive):
         event = entry.event
-        if projection is None:
+        if projection is None or check is None:
             if not isinstance(event, Began):
                 refuse("its log does not begin with the campaign's settings")
             settings = Settings.from_json(event.settings)
-            begun, rowless = model_builder.unpack(learner).estimator.stream_.learner, settings.is_rowless(event.rows)
+            with _refusing(LEARNER):
+                begun = model_builder.unpack(learner).estimator.stream_.learner
+                rowless = settings.is_rowless(as_count(event.rows, "rows"))
             projection, first = Projection(begun, _none, settings.ask.overlap, rowless), entry
+            check = EntryChecks(settings.labels, manifest["rows"])
         elif isinstance(event, Grown):
             parts.append(count)
-        count += event.rows if isinstance(event, Began | Grown) else 0
-        try:
+        with _refusing(f"entry {entry.seq} of its log"):
+            check(entry)
             projection.note(entry)
-        except (KeyError, ValueError, TypeError, AttributeError) as error:
-            raise InvalidFile(f"entry {entry.seq} of the backup's log makes no sense there: {error!r}") from error
+        count += event.rows if isinstance(event, Began | Grown) else 0
     if first is None or projection is None or entry is None:
         refuse("its log is empty")
     if (entry.seq, entry.hash, count) != (manifest["seq"], manifest["hash"], manifest["rows"]):
         refuse("its log does not end as the manifest says")
     return first, parts, open_seats(projection)
+
+
+@contextmanager
+def _refusing(place: str) -> Iterator[None]:
+    """Say where something is that nobody here could have written."""
+    try:
+        yield
+    except InvalidFile:
+        raise
+    except WRONG as error:
+        told = str(error) if isinstance(error, AskoneError) else repr(error)
+        raise InvalidFile(f"the file is refused: {place} makes no sense: {told[:300]}") from error
 
 
 def _none(positions: Sequence[int]) -> Any:
@@ -230,7 +317,7 @@ def _same(first: Entry, manifest: Record) -> Any:
     return began
 
 
-def _row_pages(archive: Archive, parts: Sequence[int], begun: Any) -> Iterator[list[Row]]:
+def _row_pages(archive: Archive, parts: Sequence[int], labels: Kind, begun: Any) -> Iterator[list[Row]]:
     """Yield rows in pages that do not go across where the table grew; media come first, while the campaign is made."""
     begun()
     page: list[Row] = []
@@ -238,26 +325,37 @@ def _row_pages(archive: Archive, parts: Sequence[int], begun: Any) -> Iterator[l
         if page and (len(page) == PAGE or place in parts):
             yield page
             page = []
-        page.append(_row(place, record))
+        page.append(_row(place, record, labels))
     yield page
 
 
-def _row(place: int, record: Record) -> Row:
-    try:
+def _row(place: int, record: Record, labels: Kind) -> Row:
+    with _refusing(f"row {place + 1}"):
         told = record["features"]
         if told["dtype"] not in ("<f4", "<f8"):
             raise ValueError(f"features are {told['dtype']!r}")
         features = np.frombuffer(base64.b64decode(told["bytes"], validate=True), told["dtype"])
-        return Row(place, record["key"], dict(record["content"]), features, record.get("gold"))
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidFile(f"row {place + 1} of the backup cannot be read: {error!r}") from error
+        row = Row(place, record["key"], dict(record["content"]), features, record.get("gold"))
+        check_row(row, labels)
+        return row
 
 
-def _add_media(store: Store, name: str, archive: Archive, manifest: Record) -> None:
+def _add_media(store: Store, name: str, archive: Archive, manifest: Record, anew: bool) -> None:
     told = list(archive.lines(MEDIA))
     if len(told) != manifest["media"]:
         refuse(f"{MEDIA} does not say what its files are")
-    store.add_media(
-        name,
-        ((str(one["key"]), str(one["type"]), archive.read(f"media/{n}", _MEDIA_BYTES)) for n, one in enumerate(told)),
-    )
+    store.add_media(name, (_picture(archive, n, one, anew) for n, one in enumerate(told)))
+
+
+def _picture(archive: Archive, number: int, told: Record, anew: bool) -> tuple[str, str, bytes]:
+    """Return a picture's key, type and bytes; ``anew``: only its pixels, whatever else came with them."""
+    member = f"media/{number}"
+    with _refusing(member):
+        key, kind = as_line(told["key"], "key", 500, 1), as_choice(told["type"], "type", PICTURES)
+    data = archive.read(member, LIMITS.image)
+    if not anew:
+        if not data.startswith(PICTURES[kind]):
+            refuse(f"{member} is not the picture that it is said to be")
+        return key, kind, data
+    safe = safe_image(data, origin=member)
+    return key, safe.kind, safe.data

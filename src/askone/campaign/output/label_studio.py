@@ -9,13 +9,13 @@ what a question has already, or what was here before, is passed over, so that a 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, final
 
 from askone.campaign.kinds.base import Kind
 from askone.campaign.output._formats import Record, pages
+from askone.campaign.output._json_list import JsonList
 from askone.campaign.output.export import begun_settings, fate, iso, until
 from askone.campaign.settings.settings import Settings
 from askone.errors import CampaignClosed, InvalidFile
@@ -36,7 +36,7 @@ CONFIG = """<View>
 """What to paste into the labelling set-up of a project."""
 WORDS = ("Yes", "No")
 _PAGE = 500  # tasks that are read or written at once
-_MOST_BYTES = 512 << 20  # of a file
+_MOST_ANNOTATIONS = 1_000_000  # of a file
 _FROM, _TO = "answer", "question"  # names in CONFIG
 _LONGEST = 86_400.0  # seconds that an answer may have taken
 
@@ -128,7 +128,7 @@ def _annotation(labels: Kind, question: Question, entry: Entry) -> Record:
 
 @final
 @dataclass(frozen=True)
-class _Given:
+class GivenChoice:
     """An annotation that says yes or no, or nothing of the kind (``choice`` None)."""
 
     number: int
@@ -142,37 +142,36 @@ class _Given:
 def import_tasks(campaign: Campaign, file: BinaryIO, now: float) -> Imported:
     """Take the answers that the campaign waits for; annotators are label-studio:1, ... by their numbers there."""
     counts = asdict(Imported())
-    given = _annotations(_loaded(file), campaign.name, counts)
-    for start in range(0, len(given), _PAGE):
-        page = given[start : start + _PAGE]
-        campaign.refresh()
-        if campaign.projection.status == "closed":
-            raise CampaignClosed("this campaign is closed: nothing more is recorded")
-        with campaign.store.transaction(campaign.name) as transaction:
-            _take(transaction, campaign, page, now, counts)
-    campaign.refresh()
+    for page in annotation_pages(file, campaign.name, counts):
+        take_page(campaign, page, now, counts)
     return Imported(**counts)
 
 
-def _loaded(file: BinaryIO) -> list[Any]:
-    text = file.read(_MOST_BYTES + 1)
-    if len(text) > _MOST_BYTES:
-        raise InvalidFile(f"a file of tasks may have at most {_MOST_BYTES} bytes")
-    try:
-        tasks = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidFile(f"a file of tasks must be JSON: {error}") from error
-    if not isinstance(tasks, list):
-        raise InvalidFile(f"a file of tasks must be a JSON list; got {type(tasks).__name__}")
-    if any(isinstance(task, Mapping) and "askone_number" in task and "data" not in task for task in tasks):
-        # It lacks the ids by which an answer that is here already is told from a new one.
-        raise InvalidFile("a file of tasks must be Label Studio's export JSON; got JSON-MIN")
-    return tasks
+def annotation_pages(file: BinaryIO, name: str, counts: dict[str, int]) -> Iterator[list[GivenChoice]]:
+    """Yield the annotations of a file, some at a time; all is read before, so that nothing of a bad one is taken."""
+    read = 0
+    for read, _ in enumerate(_annotations(file, name, asdict(Imported())), start=1):
+        if read > _MOST_ANNOTATIONS:
+            raise InvalidFile(f"a file of tasks may have at most {_MOST_ANNOTATIONS} annotations")
+    file.seek(0)
+    yield from pages(_annotations(file, name, counts), _PAGE)
 
 
-def _annotations(tasks: list[Any], name: str, counts: dict[str, int]) -> list[_Given]:
-    found = []
-    for task in tasks:
+def take_page(campaign: Campaign, page: Sequence[GivenChoice], now: float, counts: dict[str, int]) -> None:
+    """Take some of them in, and count them."""
+    campaign.refresh()
+    if campaign.projection.status == "closed":
+        raise CampaignClosed("this campaign is closed: nothing more is recorded")
+    with campaign.store.transaction(campaign.name) as transaction:
+        _take(transaction, campaign, page, now, counts)
+    campaign.refresh()
+
+
+def _annotations(file: BinaryIO, name: str, counts: dict[str, int]) -> Iterator[GivenChoice]:
+    for task in JsonList(file, "a file of tasks"):
+        if isinstance(task, Mapping) and "askone_number" in task and "data" not in task:
+            # It lacks the ids by which an answer that is here already is told from a new one.
+            raise InvalidFile("a file of tasks must be Label Studio's export JSON; got JSON-MIN")
         data = task.get("data") if isinstance(task, Mapping) else None
         notes = task.get("annotations", []) if isinstance(task, Mapping) else []
         number = data.get("askone_number") if isinstance(data, Mapping) else None
@@ -181,11 +180,10 @@ def _annotations(tasks: list[Any], name: str, counts: dict[str, int]) -> list[_G
         if not here or not isinstance(number, int) or isinstance(number, bool):
             counts["unknown"] += len(notes)
             continue
-        found += [_read(number, note, place) for place, note in enumerate(notes)]
-    return found
+        yield from (_read(number, note, place) for place, note in enumerate(notes))
 
 
-def _read(number: int, note: Mapping[str, Any], place: int) -> _Given:
+def _read(number: int, note: Mapping[str, Any], place: int) -> GivenChoice:
     choice, known = _choice(note.get("result"))
     who = note.get("completed_by")
     if isinstance(who, Mapping):
@@ -198,7 +196,7 @@ def _read(number: int, note: Mapping[str, Any], place: int) -> _Given:
     valid = isinstance(took, int | float) and not isinstance(took, bool) and 0 <= took <= _LONGEST
     cancelled = note.get("was_cancelled") is True
     seconds = round(float(took), 3) if valid and took is not None else None
-    return _Given(number, None if cancelled else choice, f"ls-{mark}", f"label-studio:{person}", seconds, known)
+    return GivenChoice(number, None if cancelled else choice, f"ls-{mark}", f"label-studio:{person}", seconds, known)
 
 
 def _choice(results: Any) -> tuple[str | None, str]:
@@ -213,7 +211,7 @@ def _choice(results: Any) -> tuple[str | None, str]:
 
 
 def _take(
-    transaction: Transaction, campaign: Campaign, page: Sequence[_Given], now: float, counts: dict[str, int]
+    transaction: Transaction, campaign: Campaign, page: Sequence[GivenChoice], now: float, counts: dict[str, int]
 ) -> None:
     """Answers into the log, each in a seat of its question that nobody holds."""
     names = [f"ask-{one.number}" for one in page]

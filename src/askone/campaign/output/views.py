@@ -7,6 +7,7 @@ from typing import Any
 
 from askone.labels.wording import number_text
 from askone.store.entries import Row, Seat
+from askone.store.store import Store
 
 IMAGE = "image"
 _MAX_CHARACTERS = 20_000  # of a cell that are sent to a page
@@ -31,6 +32,14 @@ def held_position(seats: Sequence[Seat], lease: str) -> int | None:
         if seat.ahead is not None and seat.ahead["lease"] == lease:
             return int(seat.ahead["yes"]["plan"][1])  # either answer leads to the same row
     return None
+
+
+def picture_of(store: Store, campaign: str, position: int) -> tuple[str, bytes] | None:
+    """Return the type and the bytes of a row's picture, if it has one."""
+    if position >= store.campaign(campaign).rows:
+        return None
+    key = store.rows(campaign, [position])[0].content.get(IMAGE)
+    return None if key is None else store.media(campaign, str(key))
 
 
 def field(name: str, value: Any) -> dict[str, Any]:

@@ -83,8 +83,7 @@ class CsvTable(FileTable):
             wanted = batch.take(pa.array(spread.places(self.rows, batch.num_rows), pa.int64()))
             spread.take(zip(*(cells.to_pylist() for cells in wanted.columns), strict=True), batch.nbytes)
             self.rows += batch.num_rows
-            if self.rows > limits.rows:
-                raise self._refusal(f"at most {limits.rows} rows are allowed")
+            self._require_room(self.rows, len(self._found))
         self._require_some()
         kept = [pa.array(cells, pa.string()) for cells in zip(*spread.evenly(), strict=True)]
         self.sample = self._typed(pa.record_batch(kept, names=list(self._layout.names)), 0)

@@ -30,6 +30,7 @@ class JsonLines(FileTable):
                 self._learn(cells, line)
             spread.add(self.rows, chunk, size)
             self.rows += len(chunk)
+            self._require_room(self.rows, len(self._numbers))
         if self.rows == 0:
             raise self._refusal("is empty")
         heading(list(self._numbers), origin, limits)
@@ -44,15 +45,12 @@ class JsonLines(FileTable):
         """Yield rows, their lines, and how many characters they have."""
         chunk: list[Cells] = []
         lines: list[int] = []
-        size, count = 0, 0
+        size = 0
         for line, text in self._lines():
             chunk.append(self._object(text, line))
             lines.append(line)
             size += len(text)
             if len(chunk) == _CHUNK or size > _ROOM:
-                count += len(chunk)
-                if count > self._limits.rows:
-                    raise self._refusal(f"at most {self._limits.rows} rows are allowed")
                 yield chunk, lines, size
                 chunk, lines, size = [], [], 0
         if chunk:

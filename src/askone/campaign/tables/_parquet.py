@@ -56,8 +56,7 @@ class ParquetTable(FileTable):
             raise self._refusal(f"cannot be read as Parquet: {error}") from error
 
     def _refuse_large(self, meta: Any) -> None:
-        if meta.num_rows > self._limits.rows:
-            raise self._refusal(f"at most {self._limits.rows} rows are allowed; got {meta.num_rows}")
+        self._require_room(meta.num_rows, meta.num_columns)
         groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
         parts = [group.column(j) for group in groups for j in range(group.num_columns)]
         sizes = [part.total_uncompressed_size for part in parts]

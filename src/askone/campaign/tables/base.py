@@ -30,10 +30,11 @@ _LEVELS, _SHORT, _SHOWN = 50, 80, 100
 @final
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a table: rows, columns, bytes of a cell, of a line and in all, depth of JSON, images."""
+    """Limits of a table: rows, columns, cells in all, bytes of a cell, of a line and in all, depth of JSON, images."""
 
     rows: int = 20_000_000
     columns: int = 1_000
+    cells: int = 2_000_000_000
     cell: int = 1 << 20
     line: int = 1 << 22
     total: int = 10 << 30
@@ -86,6 +87,14 @@ class FileTable(Table):
 
     def _refusal(self, reason: str) -> InvalidFile:
         return InvalidFile(f"{self._origin}: {reason}")
+
+    def _require_room(self, rows: int, columns: int) -> None:
+        """Refuse more rows or cells than are allowed: what a file costs is told by them, and not by its bytes."""
+        if rows > self._limits.rows:
+            raise self._refusal(f"at most {self._limits.rows} rows are allowed; got {rows} or more")
+        if rows * columns > self._limits.cells:
+            most = f"at most {self._limits.cells} cells are allowed"
+            raise self._refusal(f"{most}; got {rows} rows or more of {columns} columns")
 
     def _require_some(self) -> None:
         if self.rows == 0:

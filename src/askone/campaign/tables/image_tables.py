@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, final
 
+from askone._common.zip_archive import UNREADABLE, ArchiveLimits, check_whole, require_small_directory
 from askone.campaign.tables.base import SAMPLE, Cells, Column, Limits, Table, table_title
-from askone.campaign.tables.zip_archive import UNREADABLE, ArchiveLimits, check_whole, require_small_directory
 from askone.errors import InvalidFile
 
 IMAGE: Final = "image"

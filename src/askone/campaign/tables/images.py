@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import struct
 import zlib
@@ -23,6 +24,7 @@ _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 _LOSSY: Final = ("JPEG", "WEBP")
 _SIDE: Final = 1_600  # pixels that a page shows
 _GRAY: Final = 16
+_LINES: Final = 64  # of pixels that are converted at once
 # What decoders raise for bytes that are not what they should be.
 _BROKEN = (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError, OverflowError, MemoryError,
            struct.error, zlib.error)  # fmt: skip
@@ -62,6 +64,7 @@ def safe_image(data: bytes, limits: Limits = LIMITS, origin: str = "image") -> S
             raise
         raise InvalidFile(f"{origin}: is not an image that can be read (PNG, JPEG, GIF, WebP, BMP)") from error
     plain.thumbnail((_SIDE, _SIDE))
+    plain = Image.frombytes(plain.mode, plain.size, plain.tobytes())  # pixels, and nothing that came with them
     gray = np.asarray(plain.convert("L").resize((_GRAY, _GRAY), Image.Resampling.BOX), dtype=np.float32) / 255
     out, kind = io.BytesIO(), "JPEG" if lossy else "PNG"
     plain.save(out, kind, **({"quality": 88} if lossy else {}))
@@ -69,26 +72,31 @@ def safe_image(data: bytes, limits: Limits = LIMITS, origin: str = "image") -> S
 
 
 def _plain(image: Any) -> Any:
-    """Return eight-bit colours or grays on white, upright, with nothing attached."""
+    """Return eight-bit colours or grays on white, upright.  Copies are of millions of pixels, so there are few."""
     image.load()
-    try:
-        upright = ImageOps.exif_transpose(image)
-    except _BROKEN:  # what says how it was held is damaged; the pixels are not
-        upright = image
-    if upright.mode.startswith(("I", "F")):  # sixteen bits or more
-        values = np.asarray(upright, dtype=np.float64)
-        top = 65535.0 if upright.mode.startswith("I;16") else max(float(np.nanmax(values)), 1.0)
-        upright = Image.fromarray(np.clip(np.nan_to_num(values) * (255 / top), 0, 255).astype(np.uint8))
-    if upright.mode in ("RGB", "L"):
-        plain = upright.copy()
-    elif "A" in upright.getbands() or "transparency" in upright.info:
-        clear = upright.convert("RGBA")
+    with contextlib.suppress(*_BROKEN):  # what says how it was held is damaged; the pixels are not
+        ImageOps.exif_transpose(image, in_place=True)
+    if image.mode.startswith(("I", "F")):  # sixteen bits or more
+        return _eight_bits(image)
+    if image.mode in ("RGB", "L"):
+        return image
+    if "A" in image.getbands() or "transparency" in image.info:
+        clear = image if image.mode == "RGBA" else image.convert("RGBA")
         plain = Image.new("RGB", clear.size, "white")
         plain.paste(clear, mask=clear.getchannel("A"))
-    else:
-        plain = upright.convert("RGB")
-    plain.info = {}
-    return plain
+        return plain
+    return image.convert("RGB")
+
+
+def _eight_bits(image: Any) -> Any:
+    """Return grays of sixteen bits or more in eight, some lines at a time: floats take eight bytes each."""
+    width, height = image.size
+    top = 65535.0 if image.mode.startswith("I;16") else max(float(image.getextrema()[1]), 1.0)
+    gray = np.empty((height, width), dtype=np.uint8)
+    for first in range(0, height, _LINES):
+        values = np.asarray(image.crop((0, first, width, min(first + _LINES, height))), dtype=np.float64)
+        gray[first : first + _LINES] = np.clip(np.nan_to_num(values) * (255 / top), 0, 255)
+    return Image.fromarray(gray)
 
 
 def drawn(gray: Array, side: int) -> bytes:

@@ -73,6 +73,7 @@ _FIRST_LOOK = 64  # answers before any filter is dropped
 _SECOND_LOOK = 1024  # answers before noise scales between the others come in
 _BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of any
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
+_LEVEL, _MOST_LEVEL = 3.0, 8  # nats behind the best: of such pairs more are kept, where answers say little
 _HEARD = 0.01  # of the largest weight: filters below it have no say in which row to ask about
 _WIDER = 1.4  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
 _HALVINGS = 45
@@ -480,7 +481,8 @@ class FilterLearner(
         best = {int(g): bank.evidence[groups == g].max() for g in np.unique(groups)}
         halvings = (bank.count // _FIRST_LOOK).bit_length() - 1
         ranked, plain = sorted(best, key=lambda g: (-best[g], g)), len(self.maps) * len(self.priors)
-        kept = [g for g in ranked if g < plain][: max(_GROUPS, plain >> halvings)]
+        level = [g for g in ranked if g < plain and best[g] > best[ranked[0]] - _LEVEL][:_MOST_LEVEL]
+        kept = [*level, *[g for g in ranked if g < plain][: max(_GROUPS, plain >> halvings)]]
         kept += [g for g in ranked if g >= plain][: max(_GROUPS, len(self.maps) >> halvings)]
         hopeful = bank.evidence > bank.evidence.max() - _BEHIND
         # One that forgives stays whatever it forecasts: after a change the sure ones would never come round.

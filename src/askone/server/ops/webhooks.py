@@ -28,6 +28,7 @@ from askone._common.lazy_import import lazy_import
 from askone.errors import InvalidArgument, StoreUnavailable
 from askone.server.config import ServerConfig
 from askone.server.ops.metrics import Metrics
+from askone.server.ops.threads import Threads
 from askone.server.security.webhook_addresses import Resolver, Target, look_up, resolve
 from askone.session.log import Answered
 from askone.store.accounts.accounts import Accounts
@@ -89,12 +90,26 @@ class Webhooks:
     ) -> None:
         self._accounts, self._config, self._metrics = accounts, config, metrics
         self._resolver, self._clock = resolver, clock
+        self._threads, self._names = Threads("webhooks", 2), Threads("names", 8)
 
-    def check(self, url: str) -> None:
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.close()
+        self._names.close()
+
+    async def check(self, url: str) -> None:
         """Refuse an address that nothing would be sent to."""
         if not self._config.webhooks:
             raise InvalidArgument("url", "left out: webhooks are turned off on this server", "an address")
-        resolve(url, self._config, self._resolver)
+        await self._resolved(url)
+
+    async def _resolved(self, url: str) -> Target:
+        """Return where to send to; a name that nobody answers to is given up, though its thread waits on."""
+        try:
+            async with asyncio.timeout(self._config.webhook_seconds):
+                return await self._names.run(resolve, url, self._config, self._resolver)
+        except TimeoutError as error:
+            raise InvalidArgument("url", "an address whose host is known", "one that is not found in time") from error
 
     def catch_up(self) -> int:
         """Queue what logs have and webhooks were not told of; return how many deliveries."""
@@ -132,32 +147,32 @@ class Webhooks:
         while True:
             sent = 0
             with contextlib.suppress(StoreUnavailable):
-                await asyncio.to_thread(self.catch_up)
+                await self._threads.run(self.catch_up)
                 sent = await self.send_due()
             if sent < ROUND:
                 await asyncio.sleep(1.0)
 
     async def send_due(self, limit: int = ROUND) -> int:
         """Send one round; return how many deliveries were tried."""
-        due = await asyncio.to_thread(self._accounts.due_deliveries, self._clock(), limit)
+        due = await self._threads.run(self._accounts.due_deliveries, self._clock(), limit)
         await asyncio.gather(*(self._try(delivery) for delivery in due))
         return len(due)
 
     async def _try(self, delivery: Delivery) -> None:
         try:
-            target = await asyncio.to_thread(resolve, delivery.url, self._config, self._resolver)
+            target = await self._resolved(delivery.url)
             status = await self._post(target, delivery)
         except (InvalidArgument, httpx.HTTPError, OSError, TimeoutError):
             status = 0
         fine = 200 <= status < 300
         self._metrics.deliveries.labels("delivered" if fine else "failed").inc()
         if fine or delivery.tries >= len(PAUSES):
-            await asyncio.to_thread(self._accounts.delivered, delivery.id, str(status))
+            await self._threads.run(self._accounts.delivered, delivery.id, str(status))
             if not fine:
                 log.warning("a webhook delivery was given up after %d tries", delivery.tries + 1)
         else:
             again = self._clock() + PAUSES[delivery.tries]
-            await asyncio.to_thread(self._accounts.retry_delivery, delivery.id, again)
+            await self._threads.run(self._accounts.retry_delivery, delivery.id, again)
 
     async def _post(self, target: Target, delivery: Delivery) -> int:
         at = int(self._clock())

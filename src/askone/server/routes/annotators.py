@@ -7,12 +7,11 @@ from asyncio import to_thread
 from starlette.responses import Response
 
 from askone.campaign.engine.commands import Answer, Flag, Next, Release, Renew, Request, Skip, Undo
-from askone.campaign.output.views import IMAGE, held_position
+from askone.campaign.output.views import held_position, picture_of
 from askone.server._context import RequestContext
 from askone.server._errors import not_found
 from askone.server._requests import AnswerBody, FlagBody, LeasesBody, SkipBody, UndoBody
 from askone.server._responses import BriefResponse, ReleaseResponse, RenewResponse, ServingResponse
-from askone.store.store import Store
 
 
 async def brief(ctx: RequestContext) -> BriefResponse:
@@ -83,11 +82,3 @@ async def _picture(ctx: RequestContext, position: int | None) -> Response:
         raise not_found("picture")
     headers = {"Cache-Control": "private, max-age=86400, immutable", "Content-Disposition": "inline"}
     return Response(media[1], 200, headers, media[0])
-
-
-def picture_of(store: Store, campaign: str, position: int) -> tuple[str, bytes] | None:
-    """Return the type and the bytes of a row's picture, if it has one."""
-    if position >= store.campaign(campaign).rows:
-        return None
-    key = store.rows(campaign, [position])[0].content.get(IMAGE)
-    return None if key is None else store.media(campaign, str(key))

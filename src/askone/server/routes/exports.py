@@ -6,12 +6,14 @@ import io
 from asyncio import to_thread
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
-from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from askone.campaign.lazy import backup, campaign, export, label_studio, model_file
+from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict
 from askone.server._requests import AnswersFormat, EstimateQuery, PredictionsFormat, Restoring
@@ -28,9 +30,9 @@ KINDS = {
 _ENDINGS = {"label-studio": "json"}
 
 
-async def _stream(chunks: Iterator[bytes], kind: str, name: str) -> StreamingResponse:
+async def _stream(ctx: RequestContext, chunks: Iterator[bytes], kind: str, name: str) -> StreamingResponse:
     """Return a file that is sent while it is made; what goes wrong before its first bytes is still told as an error."""
-    pieces = iterate_in_threadpool(chunks)
+    pieces = ctx.services.heavy.threads.pieces(chunks)
     first = await anext(pieces, b"")
 
     async def whole() -> AsyncIterator[bytes]:
@@ -48,21 +50,19 @@ async def answers(ctx: RequestContext, query: AnswersFormat) -> Response:
     else:
         chunks = export.answer_chunks(ctx.store, ctx.campaign_name, query.format)
     name = f"{ctx.campaign_name}-answers.{_ENDINGS.get(query.format, query.format)}"
-    return await _stream(chunks, KINDS[query.format], name)
+    return await _stream(ctx, chunks, KINDS[query.format], name)
 
 
 async def predictions(ctx: RequestContext, query: PredictionsFormat) -> Response:
     """Return a prediction for each row, by a fold of its own: people who answer do not wait for it."""
-    async with ctx.services.heavy_slots:
-        opened = await to_thread(_opened, ctx.store, ctx.campaign_name)
+    opened = await ctx.services.heavy.threads.run(_opened, ctx.store, ctx.campaign_name)
     chunks = export.prediction_chunks(opened, query.format)
-    return await _stream(chunks, KINDS[query.format], f"{ctx.campaign_name}-predictions.{query.format}")
+    return await _stream(ctx, chunks, KINDS[query.format], f"{ctx.campaign_name}-predictions.{query.format}")
 
 
 async def estimate(ctx: RequestContext, query: EstimateQuery) -> EstimatesResponse:
     """Return an estimate of the whole table, or of each group of rows that have the same value in a column."""
-    async with ctx.services.heavy_slots:
-        return await to_thread(_estimates, ctx.store, ctx.campaign_name, query)
+    return await ctx.services.heavy.threads.run(_estimates, ctx.store, ctx.campaign_name, query)
 
 
 def _estimates(store: Store, name: str, query: EstimateQuery) -> EstimatesResponse:
@@ -74,9 +74,8 @@ def _estimates(store: Store, name: str, query: EstimateQuery) -> EstimatesRespon
 
 async def model(ctx: RequestContext) -> Response:
     """Return the model, in the format that ``askone.load`` reads."""
-    async with ctx.services.heavy_slots:
-        content = await to_thread(_model_file, ctx.store, ctx.campaign_name)
-    return await _stream(iter([content]), "application/zip", f"{ctx.campaign_name}.askone")
+    content = await ctx.services.heavy.threads.run(_model_file, ctx.store, ctx.campaign_name)
+    return await _stream(ctx, iter([content]), "application/zip", f"{ctx.campaign_name}.askone")
 
 
 def _opened(store: Store, name: str) -> campaign.Campaign:
@@ -92,35 +91,35 @@ def _model_file(store: Store, name: str) -> bytes:
 async def log(ctx: RequestContext) -> Response:
     """Return the log as it is, a JSON object in each line."""
     chunks = export.log_chunks(ctx.store, ctx.campaign_name)
-    return await _stream(chunks, KINDS["jsonl"], f"{ctx.campaign_name}-log.jsonl")
+    return await _stream(ctx, chunks, KINDS["jsonl"], f"{ctx.campaign_name}-log.jsonl")
 
 
 async def whole(ctx: RequestContext) -> Response:
     """Return a backup of the whole campaign."""
     chunks = backup.backup_chunks(ctx.store, ctx.campaign_name)
-    return await _stream(chunks, "application/zip", f"{ctx.campaign_name}-backup.zip")
+    return await _stream(ctx, chunks, "application/zip", f"{ctx.campaign_name}-backup.zip")
 
 
 async def restore(ctx: RequestContext, query: Restoring) -> CampaignNameResponse:
     """Make a campaign out of its backup."""
-    async with _received(ctx, "backup.zip") as path:
-        name = await to_thread(_restore, ctx, path, query.name)
-    await to_thread(ctx.accounts.add_member, name, ctx.user.id, "manager")
-    return CampaignNameResponse(name=name)
-
-
-def _restore(ctx: RequestContext, path: Path, name: str | None) -> str:
-    if name is not None and any(record.name == name for record in ctx.store.campaigns()):
+    if query.name is not None and any(one.name == query.name for one in await to_thread(ctx.store.campaigns)):
         raise conflict("A campaign of this name exists.", "name_taken")
-    with path.open("rb") as source:
-        return backup.restore(ctx.store, source, name, ctx.user.id)
+    async with _received(ctx, "backup.zip") as path:
+        given = {"path": str(path), "name": query.name, "owner": ctx.user.id}
+        return CampaignNameResponse(name=await ctx.services.heavy.run(ctx.request, ctx.user.id, "restore", **given))
 
 
 async def import_tasks(ctx: RequestContext) -> ImportResponse:
     """Import answers that were given in Label Studio."""
     now = ctx.now
+    counts, threads = asdict(label_studio.Imported()), ctx.services.heavy.threads
     async with _received(ctx, "tasks.json") as path:
-        return await ctx.worker.run(lambda service: service.import_tasks(path, now))
+        with path.open("rb") as source:
+            pages = label_studio.annotation_pages(source, ctx.campaign_name, counts)
+            while (page := await threads.run(next, pages, None)) is not None:
+                # One after the other: people of this campaign are served in between.
+                await ctx.worker.run(partial(CampaignService.take_page, page=page, now=now, counts=counts))
+    return ImportResponse(**counts)
 
 
 @asynccontextmanager

@@ -65,7 +65,7 @@ async def change(ctx: RequestContext, body: CampaignChange) -> dict[str, Any]:
 async def delete(ctx: RequestContext) -> OkResponse:
     """Delete a campaign, its rows and its log."""
     ctx.services.workers.release(ctx.campaign_name)
-    await to_thread(ctx.store.delete, ctx.campaign_name)
+    await ctx.services.heavy.threads.run(ctx.store.delete, ctx.campaign_name)
     ctx.services.workers.release(ctx.campaign_name)
     return OkResponse()
 
@@ -188,7 +188,7 @@ async def list_webhooks(ctx: RequestContext) -> list[WebhookResponse]:
 
 async def add_webhook(ctx: RequestContext, body: NewWebhook) -> NewWebhookResponse:
     """Somewhere to send events to; the secret that signs them is shown this once."""
-    await to_thread(ctx.services.webhooks.check, body.url)
+    await ctx.services.webhooks.check(body.url)
     if len(await to_thread(ctx.accounts.webhooks, ctx.campaign_name)) >= 10:
         raise conflict("There are ten webhooks: remove one first.")
     name, secret = new_id("w"), new_secret("whsec_")

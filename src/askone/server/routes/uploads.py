@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from asyncio import to_thread
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from functools import lru_cache
-from typing import Any, final
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from askone.campaign.engine.commands import Next
-from askone.campaign.lazy import campaign, tables
-from askone.campaign.lazy import create as creation
-from askone.campaign.lazy import forecast as forecasting
-from askone.campaign.output.views import held_position
 from askone.campaign.settings.settings import Settings
-from askone.campaign.settings.suggest import suggest
-from askone.campaign.tables.base import Cells, Table
-from askone.campaign.tables.image_tables import IMAGE, ImageTable
-from askone.server._campaign_service import CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict, invalid
 from askone.server._requests import ForecastBody, MoreRows, NewCampaign, SettingsBody
@@ -29,24 +18,18 @@ from askone.server._responses import (
     AddedRowsResponse,
     CampaignNameResponse,
     PreviewResponse,
-    QuestionResponse,
-    ServingResponse,
     UploadResponse,
 )
 from askone.server._upload_folder import Upload
-from askone.server.routes.annotators import picture_of
+from askone.server.heavy.jobs import File
 from askone.server.security.rate_limits import stream_body
 from askone.server.security.tokens import new_id
-from askone.store.open import open_store
-from askone.store.store import Store
 
 NONE = "none"
 """What the upload of a campaign without a table is called."""
 RESERVED = frozenset({"new"})
 """Names that are pages already."""
 _PIECE = 1 << 20
-QUESTIONS, ROWS, IMAGES = 5, 200, 40
-"""What a preview has at most."""
 
 
 async def receive(ctx: RequestContext) -> UploadResponse:
@@ -68,7 +51,7 @@ async def receive(ctx: RequestContext) -> UploadResponse:
 async def _store(ctx: RequestContext, body: AsyncIterator[bytes], title: str) -> UploadResponse:
     upload = await ctx.services.uploads.receive(body, ctx.user.id, title)
     try:
-        return await to_thread(_described, upload)
+        return UploadResponse(upload=upload.id, **await _heavy(ctx, "describe", file=_file(ctx, upload)))
     except BaseException:
         await to_thread(ctx.services.uploads.remove, upload)
         raise
@@ -87,101 +70,26 @@ async def _read(file: UploadFile) -> AsyncIterator[bytes]:
         yield piece
 
 
-def _described(upload: Upload) -> UploadResponse:
-    table = _table(upload)
-    return UploadResponse(
-        upload=upload.id,
-        rows=table.rows,
-        columns=[column.to_json() for column in table.columns],
-        sample=table.sample[:5],
-        suggested=suggest(table).to_json(),
-    )
+def _file(ctx: RequestContext, upload: Upload | None) -> File | None:
+    return None if upload is None else (str(upload.path), upload.title, ctx.services.config.upload_cells)
 
 
-@lru_cache(maxsize=4)
-def _table(upload: Upload) -> Table:
-    # A file is read from end to end to be opened, and looked at several times before it becomes a campaign.
-    return tables.open_table(upload.path, name=upload.title)
+async def _heavy(ctx: RequestContext, job: str, **values: Any) -> Any:
+    return await ctx.services.heavy.run(ctx.request, ctx.user.id, job, **values)
 
 
 async def preview(ctx: RequestContext, body: SettingsBody) -> PreviewResponse:
     """Return the first questions that a campaign would ask, and its settings as they are understood."""
-    upload = _find(ctx, ctx.path_param("u"))
-    async with ctx.services.heavy_slots:
-        return await to_thread(_previewed, upload, body.settings)
-
-
-def _previewed(upload: Upload | None, given: dict[str, Any]) -> PreviewResponse:
-    settings = Settings.from_json(given)
-    table = None if upload is None else _sample(_table(upload))
-    return PreviewResponse(questions=_questions(settings, table), settings=settings.to_json(), toml=settings.to_toml())
-
-
-@final
-class SampleTable(Table):
-    """The sample of a table as a table."""
-
-    def __init__(self, table: Table, rows: int = ROWS) -> None:
-        step = max(1, len(table.sample) // rows)
-        self.title, self.columns = table.title, table.columns
-        self.sample = table.sample[::step][:rows]
-        self.rows = len(self.sample)
-
-    def chunks(self) -> Iterator[list[Cells]]:
-        yield self.sample
-
-
-@final
-class SampleImages(ImageTable):
-    """Some images of a table as a table."""
-
-    def __init__(self, table: ImageTable, count: int = IMAGES) -> None:
-        self._table = table
-        names = [row[IMAGE] for row in table.sample[:: max(1, len(table.sample) // count)]][:count]
-        super().__init__(names, table.title, table.limits)
-
-    def _read(self, name: str) -> bytes:
-        return self._table.image(name)
-
-
-def _sample(table: Table) -> Table:
-    return SampleImages(table) if isinstance(table, ImageTable) else SampleTable(table)
-
-
-def _questions(settings: Settings, table: Table | None) -> list[QuestionResponse]:
-    """Return the first questions of a campaign in memory."""
-    with open_store("memory:") as store:
-        creation.create_campaign(store, "preview", settings, table, "", 0.0)
-        service = CampaignService(campaign.Campaign.open(store, "preview"))
-        people = [f"p{n}" for n in range(QUESTIONS)]
-        served = service.serve([Next(person, ahead=False) for person in people], 1.0)
-        found = [
-            (one.question, person)
-            for one, person in zip(served, people, strict=True)
-            if isinstance(one, ServingResponse) and one.question is not None
-        ]
-        return [_with_picture(question, person, store) for question, person in found]
-
-
-def _with_picture(question: QuestionResponse, person: str, store: Store) -> QuestionResponse:
-    """Put the picture itself in place of its address: the campaign that has it is gone when the page looks."""
-    row, position = question.row, held_position(store.seats_of("preview", person), question.lease)
-    kept = None if row.image is None or position is None else picture_of(store, "preview", position)
-    image = None if kept is None else f"data:{kept[0]};base64,{base64.b64encode(kept[1]).decode()}"
-    return question.model_copy(update={"row": row.model_copy(update={"image": image})})
+    file = _file(ctx, _find(ctx, ctx.path_param("u")))
+    return PreviewResponse.model_validate(await _heavy(ctx, "preview", file=file, settings=body.settings))
 
 
 async def forecast(ctx: RequestContext, body: ForecastBody) -> dict[str, Any]:
     """Return how well a campaign would do, simulated with made-up answers about the real rows."""
-    upload = _find(ctx, ctx.path_param("u"))
-    async with ctx.services.heavy_slots:
-        return await to_thread(_forecast, upload, body)
-
-
-def _forecast(upload: Upload | None, body: ForecastBody) -> dict[str, Any]:
-    settings = Settings.from_json(body.settings)
-    found = forecasting.forecast(settings, None if upload is None else _table(upload), body.answers, body.flip)
-    return found.to_json()
+    file = _file(ctx, _find(ctx, ctx.path_param("u")))
+    chosen = {"settings": body.settings, "answers": body.answers, "flip": body.flip}
+    found: dict[str, Any] = await _heavy(ctx, "forecast", file=file, **chosen)
+    return found
 
 
 async def create(ctx: RequestContext, body: NewCampaign) -> CampaignNameResponse:
@@ -192,36 +100,20 @@ async def create(ctx: RequestContext, body: NewCampaign) -> CampaignNameResponse
     name = body.name or _free_name(settings.title, taken)
     if name in RESERVED or name in taken:
         raise conflict("A campaign of this name exists.", "name_taken")
-    async with ctx.services.heavy_slots:
-        await to_thread(_create, ctx, name, settings, upload)
-    return CampaignNameResponse(name=name)
-
-
-def _create(ctx: RequestContext, name: str, settings: Settings, upload: Upload | None) -> None:
-    table = None if upload is None else _table(upload)
-    creation.create_campaign(ctx.store, name, settings, table, ctx.user.id, ctx.now)
-    ctx.accounts.add_member(name, ctx.user.id, "manager")
+    chosen = {"name": name, "settings": body.settings, "owner": ctx.user.id, "at": ctx.now}
+    await _heavy(ctx, "create", file=_file(ctx, upload), **chosen)
     if upload is not None:
-        _remove(ctx, upload)
+        await to_thread(ctx.services.uploads.remove, upload)
+    return CampaignNameResponse(name=name)
 
 
 async def add_rows(ctx: RequestContext, body: MoreRows) -> AddedRowsResponse:
     """Add the rows of an upload to a campaign, which goes on meanwhile."""
     upload = ctx.services.uploads.find(body.upload, ctx.user.id)
-    async with ctx.services.heavy_slots:
-        return AddedRowsResponse(added=await to_thread(_add, ctx, upload))
-
-
-def _add(ctx: RequestContext, upload: Upload) -> int:
-    added = creation.add_rows(ctx.store, ctx.campaign_name, _table(upload), ctx.now, ctx.user.id)
-    _remove(ctx, upload)
-    return added
-
-
-def _remove(ctx: RequestContext, upload: Upload) -> None:
-    """Remove an upload: its file is of no use any more, and no table keeps it open."""
-    _table.cache_clear()
-    ctx.services.uploads.remove(upload)
+    given = {"name": ctx.campaign_name, "who": ctx.user.id, "at": ctx.now}
+    added = await _heavy(ctx, "add_rows", file=_file(ctx, upload), **given)
+    await to_thread(ctx.services.uploads.remove, upload)
+    return AddedRowsResponse(added=added)
 
 
 def _find(ctx: RequestContext, upload: str) -> Upload | None:

@@ -57,8 +57,8 @@ class Archive:
 
     def read(self, name: str, most: int) -> bytes:
         """Return a whole member of at most so many bytes."""
-        if self._size(name) > most:
-            refuse(f"{name} has {self._size(name)} bytes, more than {most}")
+        if self.size(name) > most:
+            refuse(f"{name} has {self.size(name)} bytes, more than {most}")
         with _explained(name), self._open(name) as member:
             return member.read()
 
@@ -85,10 +85,11 @@ class Archive:
         return told.hexdigest()
 
     def _open(self, name: str) -> IO[bytes]:
-        self._size(name)
+        self.size(name)
         return self._archive.open(name)
 
-    def _size(self, name: str) -> int:
+    def size(self, name: str) -> int:
+        """Return how many bytes a member has, unpacked."""
         if name not in self.names:
             refuse(f"it has no {name}")
         return self._archive.getinfo(name).file_size

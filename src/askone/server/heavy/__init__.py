@@ -1,0 +1,1 @@
+"""Work on people's files: in processes of its own, few at a time, with limits."""

@@ -1,0 +1,207 @@
+"""Work on people's files: who waits for whom, and the processes that do it.
+
+One job at a time for each person, a few in all, each with a time; what nobody waits for any more is ended.  A process
+does several jobs one after the other, since it takes seconds to start, and is let go when there are no more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final, final
+
+from starlette.requests import Request
+
+import askone
+from askone import errors
+from askone.learners import registry
+from askone.server._errors import ApiError, too_many_requests
+from askone.server.config import ServerConfig
+from askone.server.heavy import jobs
+from askone.server.heavy.child import TOO_LARGE
+from askone.server.ops.threads import Threads
+from askone.store.store import Store
+
+_WAITING, _IDLE = 20, 120.0
+"""Jobs of one person that may wait, and seconds after which a process without one is let go."""
+_QUIET: Final = {
+    # One thread each, and memory from the system alone, so that the limit of memory counts what is used.
+    "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}  # fmt: skip
+log = logging.getLogger("askone.heavy")
+
+
+@final
+class Child:
+    """A process of ``child``."""
+
+    def __init__(self, most: int) -> None:
+        here = str(Path(str(askone.__file__)).parents[1])
+        path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "askone.server.heavy.child", str(most), str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **_QUIET, "PYTHONPATH": path},
+        )
+        self.used, self.last = time.monotonic(), False
+
+    def call(self, job: str, store: str | None, values: dict[str, Any]) -> Any:
+        """Return the result of a job, or raise its error; a process that ended in it was killed, or out of memory."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        line = json.dumps({"job": job, "store": store, "values": values}).encode() + b"\n"
+        try:
+            self._process.stdin.write(line)
+            self._process.stdin.flush()
+            reply = json.loads(self._process.stdout.readline() or b"null")
+        except (BrokenPipeError, ValueError):
+            reply = None
+        self.used, self.last = time.monotonic(), reply is None or reply["last"]
+        if reply is None:
+            raise self._ended()
+        if "error" not in reply:
+            return reply["result"]
+        kind = vars(errors).get(reply["error"])
+        raise RuntimeError("a job failed") if kind is None else kind(*reply["args"])
+
+    def _ended(self) -> Exception:
+        try:
+            code = self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            code = -1
+        # 1 is Python's own: it did not start.  Others are from outside, or from a library that found no memory.
+        return RuntimeError("the process for files does not start") if code == 1 else errors.InvalidFile(TOO_LARGE)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        """End it, whatever it does."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End it for good."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+@final
+class HeavyWork:
+    """See the module.  Where the store is in this process's memory, work on files is done here as well."""
+
+    def __init__(self, store: Store, config: ServerConfig) -> None:
+        self._store, self._config = store, config
+        self.threads = Threads("heavy", config.heavy_processes)
+        """For what is long and not about files: folds, exports."""
+        self._files = Threads("files", config.heavy_processes)
+        self._slots = asyncio.Semaphore(config.heavy_processes)
+        self._lines: dict[str, tuple[asyncio.Lock, list[str]]] = {}
+        self._idle: list[Child] = []
+        self._closed = False
+
+    async def run(self, request: Request, person: str, job: str, **values: Any) -> Any:
+        """Return the result of a job of ``jobs``; it is ended when whoever sent the request goes away."""
+        work = asyncio.create_task(self._in_turn(person, job, values))
+        gone = asyncio.create_task(_disconnected(request))
+        try:
+            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                raise ApiError(400, "disconnected", "The connection ended before the work was done.")
+            return work.result()
+        finally:
+            for task in (work, gone):
+                task.cancel()
+            await asyncio.gather(work, gone, return_exceptions=True)
+
+    async def _in_turn(self, person: str, job: str, values: dict[str, Any]) -> Any:
+        async with self._line(person), self._slots:
+            if self._store.address is None or registry.names():
+                # Nobody else sees this memory, or knows the learners that this program has registered.
+                call = jobs.READING.get(job) or jobs.WRITING[job]
+                return await self._files.run(lambda: call(self._store, **values))
+            return await self._in_child(job, values)
+
+    @asynccontextmanager
+    async def _line(self, person: str) -> AsyncIterator[None]:
+        lock, waiting = self._lines.setdefault(person, (asyncio.Lock(), []))
+        if len(waiting) >= _WAITING:
+            raise too_many_requests(10.0)
+        waiting.append(person)
+        try:
+            async with lock:
+                yield
+        finally:
+            waiting.pop()
+            if not waiting:
+                del self._lines[person]
+
+    async def _in_child(self, job: str, values: dict[str, Any]) -> Any:
+        store = self._store.address if job in jobs.WRITING else None
+        child = self._free() or Child(self._config.heavy_bytes)
+        work = asyncio.ensure_future(self._files.run(child.call, job, store, values))
+        try:
+            await asyncio.wait({work}, timeout=self._config.heavy_seconds)
+            if not work.done():
+                raise ApiError(422, "too_slow", f"This takes longer than {self._config.heavy_seconds:g} seconds.")
+            return work.result()
+        finally:
+            if not work.done():
+                child.kill()
+                await asyncio.gather(work, return_exceptions=True)
+                await self._clean_up(store)
+            if child.last or self._closed:
+                child.close()
+            else:
+                self._idle.append(child)
+
+    def _free(self) -> Child | None:
+        while self._idle:
+            child = self._idle.pop()
+            if child.alive:
+                return child
+            child.close()
+        return None
+
+    async def _clean_up(self, store: str | None) -> None:
+        """Take away what a process left behind that was ended in the midst of writing."""
+        if store is not None and not self._closed:
+            try:
+                await self._files.run(self._store.sweep)
+            except errors.StoreUnavailable:
+                log.warning("what was half made is taken away when the store is opened next")
+
+    def sweep(self) -> None:
+        """Let go of processes that had nothing to do for a while."""
+        old = time.monotonic() - _IDLE
+        for child in [one for one in self._idle if one.used < old]:
+            self._idle.remove(child)
+            child.close()
+
+    def close(self) -> None:
+        """End all processes and threads; one that is at work ends with whoever waits for it."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
+        self.threads.close()
+        self._files.close()
+
+
+async def _disconnected(request: Request) -> None:
+    """Wait until whoever sent a request, the body of which was read, is gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

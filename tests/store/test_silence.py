@@ -1,0 +1,94 @@
+"""A database that goes silent: whoever waits for it is told so in time, and it is used again when it is back."""
+
+import socket
+import threading
+import time
+
+import pytest
+
+from askone.errors import StoreUnavailable
+from askone.store import _database, _postgresql
+from askone.store._statement_clock import StatementClock
+from askone.store.open import open_store
+from silence import SilentProxy
+
+FOREVER = 60  # seconds: longer than any clock that is set here, and shorter than a connection that nobody ends
+
+
+@pytest.fixture
+def proxy(postgres):
+    def connect():
+        there = socket.socket(socket.AF_UNIX)
+        there.connect(str(postgres.directory / ".s.PGSQL.5432"))
+        return there
+
+    with SilentProxy(connect) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def far(proxy, postgres_url, monkeypatch):
+    monkeypatch.setitem(_postgresql._SILENT, "connect_timeout", 2)
+    monkeypatch.setattr(_postgresql, "_PING", 0.5)
+    schema = postgres_url.partition("options=")[2]
+    store = open_store(f"postgresql://postgres:canary@127.0.0.1:{proxy.port}/postgres?options={schema}")
+    yield store
+    store.close()
+
+
+def refused(call):
+    began = time.monotonic()
+    with pytest.raises(StoreUnavailable):
+        call()
+    assert time.monotonic() - began < FOREVER
+
+
+def test_a_read_in_silence_ends(far, proxy):
+    far.ping()
+    proxy.silent.set()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_database.Session.__init__, "__defaults__", (0.5,))
+        refused(far.ping)
+    proxy.silent.clear()
+    far.ping()
+
+
+def test_a_connection_that_idled_is_asked_first(far, proxy, monkeypatch):
+    far.ping()
+    monkeypatch.setattr(_postgresql, "_IDLE", 0.0)
+    proxy.silent.set()
+    refused(far.ping)
+    proxy.silent.clear()
+    far.ping()
+
+
+def test_a_transaction_in_silence_ends_and_is_undone(far, proxy):
+    def write():
+        with far._database.transaction(seconds=0.5) as session:
+            session.run("INSERT INTO settings VALUES ('a', 'b')")
+            proxy.silent.set()
+            session.run("INSERT INTO settings VALUES ('c', 'd')")
+
+    refused(write)
+    proxy.silent.clear()
+    assert far._database.read("SELECT * FROM settings") == []
+
+
+def test_no_thread_is_left(far):
+    far.ping()
+    assert "statements" in {thread.name for thread in threading.enumerate()}
+    far.close()
+    assert "statements" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_clock_ends_what_waits_and_nothing_else():
+    watch = StatementClock(tick=0.01)
+    one, other = socket.socketpair()
+    still, peer = socket.socketpair()
+    with one, other, still, peer:
+        watch.begin(one.fileno(), 0.05)
+        watch.end(watch.begin(still.fileno(), 0.05))
+        assert one.recv(1) == b""  # shut by the clock: nobody sent anything
+        peer.send(b"x")
+        assert still.recv(1) == b"x"
+    watch.close()
