@@ -13,7 +13,7 @@ NUMERIC_TESTS ?= $(addprefix tests/,_common campaign/engine/test_measurement.py 
 # What any x86-64 has; where this is the machine's own, or unknown, OpenBLAS goes on with its own.
 CORETYPE ?= Prescott
 
-.PHONY: run test test-numeric check lint bench bench-paper bench-untuned bench-efficiency bench-server bench-crashes soak bench-trust strategies paper browser clean
+.PHONY: run test test-numeric check lint bench bench-paper bench-untuned bench-efficiency bench-server bench-crashes bench-drill soak bench-trust strategies paper browser clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo
@@ -56,6 +56,9 @@ bench-crashes: $(VENV)/.tested
 
 soak: $(VENV)/.tested
 	$(BIN)/python benchmarks/soak.py $(ARGUMENTS)
+
+bench-drill: $(VENV)/.tested
+	$(BIN)/python benchmarks/drill.py $(ARGUMENTS)
 
 bench-trust: $(VENV)/.tested
 	$(BIN)/python benchmarks/trust.py $(ARGUMENTS)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -188,10 +189,12 @@ class Server:
 
 
 @contextmanager
-def serving(url: str, folder: Path, processes: int = 1) -> Iterator[Server]:
-    """A server until the end of the block; its log goes into the folder."""
+def serving(url: str, folder: Path, processes: int = 1, files: int | None = None) -> Iterator[Server]:
+    """A server until the end of the block; its log goes into the folder.  It may open so many files."""
     begin = time.perf_counter()
     with killing.Server(url, folder, processes=processes) as server:
+        if files is not None:
+            resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (files, files))
         server.wait()
         yield Server(server.port, server.pid, time.perf_counter() - begin, cpu_seconds(family(server.pid)))
 

@@ -22,6 +22,7 @@ ENDS = {
     "untuned": "| two moons |",
     "server": "No fault was found.",
     "trust": "## ",
+    "drill": "Everybody was served.",
     "crashes": "nothing lost, nothing twice, live = replay",
     "soak": "Nothing lost, nothing twice, live = replay.",
 }
@@ -29,7 +30,7 @@ SECTIONS = sorted(path.stem.removeprefix("trust_") for path in FOLDER.glob("trus
 RUNS = {name: [name] for name in ENDS if name != "trust"} | {
     f"trust, {one}": ["trust", "--only", one] for one in SECTIONS
 }
-NEEDS = {"server": "uvicorn", "crashes": "uvicorn", "soak": "uvicorn", "efficiency": "matplotlib"}
+NEEDS = {"server": "uvicorn", "crashes": "uvicorn", "soak": "uvicorn", "drill": "uvicorn", "efficiency": "matplotlib"}
 
 
 def written() -> dict[Path, tuple[int, int]]:

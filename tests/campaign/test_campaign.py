@@ -23,6 +23,7 @@ from askone.campaign.engine.commands import (
     Skip,
     Undo,
 )
+from askone.campaign.engine.handlers import MOST_FLAGS
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.settings.settings import Numbers, Settings
 from askone.campaign.tables.open import open_table
@@ -320,6 +321,21 @@ def test_flags_keep_the_question(store):
     assert campaign.flags()[0]["reason"] == "blurred"
     with pytest.raises(InvalidArgument):
         one(campaign, Flag("ann", first.question.lease, "f2", " "))
+
+
+def test_a_question_takes_some_flags_of_a_person_and_no_more(store):
+    """Nobody can fill the log with them: also where they took an answer back, or the campaign is opened anew."""
+    campaign = stage(store)
+    lease = one(campaign, Next("ann")).question.lease
+    for n in range(MOST_FLAGS):
+        one(campaign, Flag("ann", lease, f"f{n}", "blurred"))
+    assert one(campaign, Flag("ann", lease, "f0", "blurred")).duplicate
+    one(campaign, Answer("ann", lease, True, "a1", 1.0))
+    lease = one(campaign, Undo("ann", "u1")).question.lease
+    for opened in (campaign, Campaign.open(store, "c"), Campaign.open(store, "c", fresh=True)):
+        with pytest.raises(InvalidArgument, match="flagged less than 5 times"):
+            one(opened, Flag("ann", lease, "f9", "blurred"))
+    assert len(campaign.flags()) == MOST_FLAGS
 
 
 def test_an_excluded_person_leaves_no_trace_in_the_model(store):

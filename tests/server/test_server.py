@@ -1,7 +1,5 @@
 """The routes, as pages and programs use them; a real server on loopback at the end."""
 
-import asyncio
-import contextlib
 import io
 import json
 import re
@@ -16,7 +14,6 @@ from dataclasses import replace
 
 import httpx
 import pytest
-import uvicorn
 from PIL import Image
 
 from askone.campaign.create import create_campaign
@@ -26,7 +23,7 @@ from askone.errors import InvalidArgument, StoreUnavailable
 from askone.server.app import ROUTES
 from askone.server.config import ServerConfig
 from askone.server.routes.pages import ANSWER, SCRIPTED, load_files
-from askone.server.runner import require_free, setup_link, uvicorn_config
+from askone.server.runner import require_free, setup_link
 from askone.server.security.rate_limits import RateLimiter
 from sites import CANARY, LOOSE, PASSWORD, code, ok, table
 
@@ -497,29 +494,6 @@ def test_a_real_server(tmp_path, processes):
     assert "Traceback" not in err, err
     assert token not in err
     assert '"route": "/api/v1/campaigns/{c}/answers", "status": 200' in err
-
-
-def test_heads_that_trickle_are_cut_off(site):
-    """Slow-loris: a head that does not come to its end, and a connection that says nothing, are closed."""
-    config = uvicorn_config(site.app, replace(site.config, header_seconds=0.3))
-    config.loop, config.lifespan, config.log_level = "asyncio", "off", "critical"
-    server = uvicorn.Server(config)
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])))
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
-        try:
-            for start in (b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: a"):
-                with socket.create_connection(listening.getsockname()) as slow:
-                    slow.settimeout(10)  # less than what is usual: it is the configured time that counts
-                    slow.sendall(start)
-                    with contextlib.suppress(ConnectionError):
-                        assert slow.recv(100) == b""
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 def test_a_port_that_is_taken_is_named_before_any_work():

@@ -28,7 +28,7 @@ from askone.server.security.rate_limits import client_address, read_body
 
 T = TypeVar("T", covariant=True)
 Handler = Callable[..., Awaitable[Any]]
-LimitName = Literal["answers", "calls", "heavy", "logins", "free"]
+LimitName = Literal["answers", "calls", "heavy", "sign_ins", "free"]
 ROUTE = "askone.route"
 """Where the scope of a request holds its route's path, for logs and metrics."""
 PARTS = {
@@ -116,7 +116,7 @@ def endpoint(route: Route, services: Services) -> Callable[[Request], Awaitable[
         request.scope[ROUTE] = route.path
         user = None
         if not route.access.public or route.optional:
-            user = await services.auth.identify(request)
+            user = await services.auth.identify(request, required=not route.access.public)
         route.access.check(user)
         for name in names:
             if not _COMPILED[name].fullmatch(request.path_params[name]):

@@ -77,27 +77,31 @@ class Uploads:
         """Take in a file as it comes; what does not arrive whole is removed."""
         title = plain_title(title)
         upload = new_id("u")
-        path = self.folder / f"{upload}{suffix_of(title)}"
-        self._make_room(owner)
+        path, part, note = (self.folder / f"{upload}{ending}" for ending in (suffix_of(title), ".part", ".note"))
+        about = {"owner": owner, "title": title, "file": path.name, "at": time.time()}
         try:
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+            # Noted before it comes, and counted with its own note: none of several at once slips through.
+            note.write_text(json.dumps(about), encoding="utf-8")
+            self._check_room(owner)
+            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
                 async for piece in pieces:
                     await self._disk.run(out.write, piece)
-            if not path.stat().st_size:
+            if not part.stat().st_size:
                 raise invalid(None, "The file is empty.")
-            note = json.dumps({"owner": owner, "title": title, "file": path.name, "at": time.time()})
-            (self.folder / f"{upload}.note").write_text(note, encoding="utf-8")
+            part.rename(path)
         except BaseException:
-            path.unlink(missing_ok=True)
+            for file in (note, part):
+                file.unlink(missing_ok=True)
             raise
         return Upload(upload, owner, title, path)
 
     def find(self, upload: str, owner: str) -> Upload:
         """Return the upload of this name, if it is this person's."""
         note = self._note(upload) if _NAME.fullmatch(upload) else None
-        if note is None or note["owner"] != owner:
+        path = None if note is None else self.folder / note["file"]
+        if note is None or path is None or note["owner"] != owner or not path.exists():
             raise not_found("upload")
-        return Upload(upload, owner, note["title"], self.folder / note["file"])
+        return Upload(upload, owner, note["title"], path)
 
     def remove(self, upload: Upload) -> None:
         """Remove an upload that has become a campaign, or will not."""
@@ -133,7 +137,7 @@ class Uploads:
             return None
         return note
 
-    def _make_room(self, owner: str) -> None:
+    def _check_room(self, owner: str) -> None:
         notes = [note for path in self.folder.glob("*.note") if (note := self._note(path.stem)) is not None]
-        if sum(note["owner"] == owner for note in notes) >= self._config.uploads_per_person:
+        if sum(note["owner"] == owner for note in notes) > self._config.uploads_per_person:
             raise ApiError(409, "too_many_uploads", "Too many files wait: make campaigns of them, or wait a day.")

@@ -34,6 +34,9 @@ class ServerConfig:
     temporary directory).  ``trusted_proxies`` are addresses whose X-Forwarded headers are believed.  ``webhook_local``
     are ports of programs on this machine that webhooks may go to, by http as well.  Work on files has
     ``heavy_processes`` processes, each of ``heavy_bytes`` of memory at most, and ``heavy_seconds`` for one file.
+    ``connections`` of a process are at most three quarters of the files that it may open; a room of 100 people whose
+    browsers have six each fits into ``connections_per_address``.  Of the rates, ``logins`` and ``failures`` count what fails, by address and account:
+    passwords, invitations, and tokens and sessions; the others count all that is asked.
 
     >>> ServerConfig().loopback, ServerConfig(host="0.0.0.0").loopback
     (True, False)
@@ -56,10 +59,14 @@ class ServerConfig:
     body_bytes: int = 256 * 1024
     body_seconds: float = 20.0
     header_seconds: float = 15.0
+    write_seconds: float = 30.0
+    connections: int = 4000
+    connections_per_address: int = 1000
     upload_bytes: int = 512 * _MIB
     upload_seconds: float = 900.0
     uploads_per_person: int = 20
     upload_hours: float = 24.0
+    sign_ins: Rates = Rates(1000, 20.0)
     logins: Rates = Rates(10, 0.1)
     failures: Rates = Rates(40, 1.0)
     answers: Rates = Rates(200, 50.0)
@@ -83,6 +90,8 @@ class ServerConfig:
         as_count(self.processes, "processes", 1)
         as_count(self.heavy_processes, "heavy_processes", 1)
         as_count(self.port, "port", 0, 65535)
+        as_count(self.connections, "connections", 1)
+        as_count(self.connections_per_address, "connections_per_address", 1)
         for port in self.webhook_local:
             as_count(port, "webhook_local", 1, 65535)
         if self.public_url and urlsplit(self.public_url).scheme not in ("http", "https"):

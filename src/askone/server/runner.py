@@ -18,7 +18,7 @@ from uvicorn.supervisors import Multiprocess
 from askone.errors import InvalidArgument
 from askone.server.app import Application, create_app
 from askone.server.config import ServerConfig
-from askone.server.ops.http_protocol import HeaderTimeoutProtocol
+from askone.server.ops.http_protocol import Connections, allow_files
 from askone.server.ops.memory import give_back_large
 from askone.server.routes.accounts import SETUP_TOKEN, has_admin
 from askone.server.security.tokens import digest, new_secret
@@ -46,6 +46,7 @@ def serve(
         require_admin(store, config)
         link = setup_link(store)
     # Whoever comes by the network finds nothing to log in to before somebody administers the server.
+    config = replace(config, connections=allow_files(config.connections))
     settings = uvicorn_config(partial(make_app, url, config), config)
     listening = settings.bind_socket()
     port = listening.getsockname()[1]
@@ -107,7 +108,7 @@ def uvicorn_config(app: Callable[..., Any], config: ServerConfig) -> uvicorn.Con
         port=config.port,
         workers=config.processes,
         loop="uvloop" if sys.platform != "win32" else "asyncio",
-        http=partial(HeaderTimeoutProtocol, header_seconds=config.header_seconds),  # type: ignore[arg-type]
+        http=Connections(config),  # type: ignore[arg-type]
         ws="none",
         lifespan="on",
         log_level="warning",

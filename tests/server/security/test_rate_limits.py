@@ -33,10 +33,10 @@ def test_everything_has_a_pace():
     free = {f"{row.method} {row.path}" for row in ROUTES if row.limit == "free"}
     pages = {f"GET {row.path}" for row in ROUTES if not row.path.startswith(("/api", "/health", "/metrics", "/static"))}
     assert free == FREE | pages
-    assert {row.limit for row in ROUTES} == {"answers", "calls", "heavy", "logins", "free"}
+    assert {row.limit for row in ROUTES} == {"answers", "calls", "heavy", "sign_ins", "free"}
 
 
-@pytest.mark.parametrize("pace", ["answers", "calls", "heavy", "logins"])
+@pytest.mark.parametrize("pace", ["answers", "calls", "heavy", "sign_ins"])
 def test_every_route_runs_into_its_limit(site_of, pace):
     """429 with a time to wait, counted by person (or by address), over all routes of a pace together."""
     site = site_of()
@@ -58,7 +58,7 @@ def test_the_limits_of_a_server_as_it_comes():
     assert config.logins.per_second <= 1
     assert config.body_bytes <= 1 << 20
     assert config.body_seconds <= 60
-    for rates in (config.logins, config.failures, config.answers, config.calls, config.heavy):
+    for rates in (config.sign_ins, config.logins, config.failures, config.answers, config.calls, config.heavy):
         assert 1 <= rates.burst <= 1000
         assert rates.per_second <= 100
 

@@ -1,13 +1,17 @@
 """What may not happen to a server: a test for each check."""
 
+import asyncio
 import json
 import logging
 import re
 import stat
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 
 from askone.errors import InvalidArgument
@@ -24,7 +28,7 @@ from askone.server.security.rate_limits import RateLimiter
 from askone.server.security.tokens import csrf_token, digest, new_secret
 from askone.server.security.webhook_addresses import is_public, resolve
 from calling import API, assert_error, body_of, dump, path_of, send
-from sites import CANARY, LOOSE, PASSWORD, QUICK, Site
+from sites import CANARY, LOOSE, PASSWORD, QUICK, Site, ok
 
 OPEN = {
     ("GET", f"{API}/me"), ("POST", f"{API}/setup"), ("POST", f"{API}/login"), ("POST", f"{API}/join"),
@@ -206,7 +210,7 @@ def test_a_revocation_during_a_look_up_is_not_forgotten(site):
 
 
 def test_signing_in_is_rate_limited_by_address_and_account(site_of):
-    """Too many tries are told to wait: by address, and by account from any address."""
+    """Too many failures are told to wait: by address, and by account from any address, however it is spelt."""
     site = site_of(replace(LOOSE, logins=Rates(4, 0.01)))
     wrong = {"name": "admin", "password": "wrong password"}
     client = site.client()
@@ -214,21 +218,87 @@ def test_signing_in_is_rate_limited_by_address_and_account(site_of):
     assert statuses == [401] * 4 + [429] * 2
     refused = client.post(f"{API}/login", json={**wrong, "name": "other"})
     assert int(refused.headers["Retry-After"]) > 1
-    site.services.limiters["logins"] = RateLimiter(Rates(10_000, 1000.0))  # as if from other addresses
-    assert client.post(f"{API}/login", json={**wrong, "name": "ADMIN"}).status_code == 429
+    for spelling in ("ADMIN", " admin", "admin ", "\uff41\uff44\uff4d\uff49\uff4e"):
+        site.services.limiters["logins"] = RateLimiter(Rates(10_000, 1000.0))  # as if from other addresses
+        assert client.post(f"{API}/login", json={**wrong, "name": spelling}).status_code == 429
+
+
+def test_signing_in_rightly_counts_for_nothing(site_of):
+    """A classroom behind one address signs in; at the same time, too."""
+    site = site_of(replace(LOOSE, logins=Rates(4, 0.001)))
+    rightly = {"name": "annotator", "password": PASSWORD}
+    with ThreadPoolExecutor(8) as pool:
+        tries = [pool.submit(site.client().post, f"{API}/login", json=rightly) for _ in range(3)]
+        assert [one.result().status_code for one in tries] == [200] * 3
+        people = ("admin", "manager", "annotator", "other", "stranger") * 4
+        for start in range(0, len(people), 5):
+            bodies = [{"name": name, "password": PASSWORD} for name in people[start : start + 5]]
+            tries = [pool.submit(site.client().post, f"{API}/login", json=body) for body in bodies]
+            assert [one.result().status_code for one in tries] == [200] * 5
+
+
+def test_guesses_at_the_same_time_are_limited_as_well(site_of):
+    """Of many guesses at many names at once, no more are looked at than one after the other."""
+    site = site_of(replace(LOOSE, logins=Rates(4, 0.001)))
+    with ThreadPoolExecutor(32) as pool:
+        bodies = [{"name": f"somebody {n}", "password": "wrong password"} for n in range(32)]
+        tries = [pool.submit(site.client().post, f"{API}/login", json=body) for body in bodies]
+        statuses = [one.result().status_code for one in tries]
+    assert set(statuses) == {401, 429}
+    assert statuses.count(401) <= 4 + 2  # two hashes are compared at a time
+
+
+def test_addresses_of_one_network_count_as_one(site_of):
+    """Whoever has an IPv6 network has 2^64 addresses, each of which can be written in several ways."""
+    site = site_of(replace(LOOSE, logins=Rates(4, 0.001)))
+    hosts = [f"2001:db8:0:7::{n:x}" for n in range(4)] + ["2001:0DB8::7:0:0:0:9", "2001:db8:0:7:ffff:ffff::"]
+    statuses = []
+    for n, host in enumerate([*hosts, "2001:db8:0:8::1"]):
+        transport = httpx.ASGITransport(site.app, client=(host, 1))
+        client = httpx.AsyncClient(transport=transport, base_url="http://localhost")
+        statuses.append(site.run(client.post(f"{API}/login", json={"name": f"n{n}", "password": "?"})).status_code)
+    assert statuses == [401] * 4 + [429] * 2 + [401]
+
+
+def test_nobody_is_shut_out_by_failures_at_their_address(site_of):
+    """Bad cookies, tokens and invitations run into a limit; valid ones of the same address do not."""
+    site = site_of(replace(LOOSE, failures=Rates(5, 0.001), logins=Rates(5, 0.001)))
+    link = ok(site.session("manager").post(f"{API}/campaigns/drinks/invitations", json={"title": ""}), 201)["link"]
+    for n in range(9):
+        bad = site.client(Cookie=f"askone_session=guess{n}").get(f"{API}/campaigns")
+        assert assert_error(bad, 401 if n < 5 else 429)
+    assert_error(site.client(Authorization="Bearer ask1_guess").get(f"{API}/campaigns"), 429)
+    for n in range(9):
+        assert_error(site.client().post(f"{API}/join", json={"invitation": f"guess{n}"}), 401 if n < 5 else 429)
+    for client in (site.session("annotator"), site.token("annotator")):
+        ok(client.get(f"{API}/campaigns"))
+        ok(client.post(f"{API}/campaigns/drinks/next", json={}))
+    stale = site.client(Cookie="askone_session=from-last-week")
+    assert ok(stale.get(f"{API}/me"))["user"] is None
+    for client in (stale, site.client(), site.session("stranger")):
+        ok(client.post(f"{API}/join", json={"invitation": link.split("#")[1]}))
+
+
+def test_a_classroom_joins_from_one_address(site_of):
+    """With the limits of a server as it comes."""
+    site = site_of(ServerConfig(store_patience=5.0))
+    made = site.session("manager").post(f"{API}/campaigns/drinks/invitations", json={"most_uses": 300})
+    secret = ok(made, 201)["link"].split("#")[1]
+    with ThreadPoolExecutor(16) as pool:
+        tries = [pool.submit(site.client().post, f"{API}/join", json={"invitation": secret}) for _ in range(300)]
+        assert {one.result().status_code for one in tries} == {200}
 
 
 def test_guessing_tokens_and_invitations_is_rate_limited(site_of):
     """Wrong tokens, sessions and invitations run into a limit as well."""
     site = site_of(replace(LOOSE, failures=Rates(5, 0.01), logins=Rates(5, 0.01)))
     client = site.client()
-    statuses = {
+    statuses = [
         client.get(f"{API}/campaigns", headers={"Authorization": f"Bearer ask1_{n}"}).status_code for n in range(9)
-    }
-    assert statuses == {401, 429}
+    ]
+    assert statuses == [401] * 5 + [429] * 4
     joins = [client.post(f"{API}/join", json={"invitation": f"guess{n}"}).status_code for n in range(8)]
-    assert joins[0] == 401
-    assert joins[-1] == 429
+    assert joins == [401] * 5 + [429] * 3
 
 
 def test_unknown_names_and_wrong_passwords_look_and_last_alike(site_of):
@@ -514,9 +584,23 @@ def test_what_breaks_says_nothing_of_itself(site, monkeypatch):
     assert "Traceback" not in response.text
 
 
+ODD = (
+    "127.0.0.1:8701@evil.example", "127.0.0.1:@evil", "localhost:8000/evil", "localhost:80:80", "[::1]evil",
+    "[::1]:80@evil", "localhost evil", "localhost#evil", "localhost:123456",
+)  # fmt: skip
+
+
+def test_hosts_are_names_even_where_any_is_welcome(site_of):
+    """What is made of the host, such as the link of an invitation, leads nowhere else."""
+    site = site_of(replace(LOOSE, host="0.0.0.0"))
+    assert site.client().get(f"{API}/me", headers={"Host": "any.example:8000"}).status_code == 200
+    for host in ODD:
+        assert_error(site.client().get(f"{API}/me", headers={"Host": host}), 421)
+
+
 def test_other_hosts_are_refused(site):
     """A name that somebody points at this address is not answered: no rebinding."""
-    for host in ("evil.example", "evil.example:8000", "localhost.evil.example", "", "127.0.0.1.nip.io"):
+    for host in ("evil.example", "evil.example:8000", "localhost.evil.example", "", "127.0.0.1.nip.io", *ODD):
         assert assert_error(site.client().get(f"{API}/me", headers={"Host": host}), 421) == "unknown_host"
     for host in ("localhost:8000", "127.0.0.1", "[::1]:8000"):
         assert site.client().get(f"{API}/me", headers={"Host": host}).status_code == 200
@@ -709,6 +793,33 @@ def test_uploads_have_a_most(site_of):
         sent = client.post(f"{API}/uploads", content=b"a,b\n1,2\n3,4\n", headers={"X-File-Name": "t.csv"})
         assert sent.status_code == 201, sent.text
     assert_error(client.post(f"{API}/uploads", content=b"a\n1\n", headers={"X-File-Name": "t.csv"}), 409)
+
+
+def test_uploads_at_the_same_time_have_the_same_most(site_of):
+    """All of them begin before any of them ends."""
+    site = site_of(replace(LOOSE, uploads_per_person=2))
+    clients, begun, go = [site.session("manager") for _ in range(6)], [], threading.Event()
+
+    async def slowly():
+        yield b"a,b\n"
+        begun.append(1)
+        while not go.is_set():
+            await asyncio.sleep(0.01)
+        yield b"1,2\n"
+
+    def send(client):
+        response = client.post(f"{API}/uploads", content=slowly(), headers={"X-File-Name": "t.csv"})
+        begun.append(response.status_code)
+        return response.status_code
+
+    with ThreadPoolExecutor(6) as pool:
+        tries = [pool.submit(send, client) for client in clients]
+        while len(begun) < 6:
+            time.sleep(0.01)
+        go.set()
+        statuses = sorted(one.result() for one in tries)
+    assert statuses == [201] * 2 + [409] * 4
+    assert len(list(site.config.directory.iterdir())) == 2 * 2  # a file and a note each; nothing of the others
 
 
 # -- injection ----------------------------------------------------------------------------------------

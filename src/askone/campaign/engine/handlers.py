@@ -19,6 +19,8 @@ from askone.store.entries import Entry, Seat
 from askone.store.notices import STATUSES, Excluded, Flagged, Included, Limited, Reopened, StatusChanged
 
 _LONGEST = 2000
+MOST_FLAGS = 5
+"""How often a person may flag one question."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
 _DAY = 86_400.0
 
@@ -68,6 +70,9 @@ def flag(batch: Batch, request: commands.Flag) -> Serving:
         raise InvalidArgument("reason", f"a text of up to {_LONGEST} characters", repr(request.reason[:40]))
     seat = _seat(batch, request.person, request.lease)
     event = Flagged(request.id, f"ask-{seat.number}", request.reason.strip())
+    mine = (flag.event for flag in batch.projection.flags if flag.who == request.person)
+    if sum(isinstance(one, Flagged) and one.asked == event.asked for one in mine) >= MOST_FLAGS:
+        raise InvalidArgument("lease", f"of a question that you flagged less than {MOST_FLAGS} times", request.lease)
     batch.note(Entry(event, request.person, batch.now))
     return batch.with_question(batch.seats.give(seat, request.person), request.person)
 

@@ -7,6 +7,7 @@ sender writes, no name of a person and no secret gets into the log.
 from __future__ import annotations
 
 import logging
+import re
 import time
 from typing import final
 
@@ -19,6 +20,8 @@ from askone.server.config import ServerConfig
 from askone.server.ops.metrics import Metrics
 
 log = logging.getLogger("askone.access")
+_HOST = re.compile(r"(\[[0-9a-f:.]*\]|[a-z0-9._-]*)(?::[0-9]{1,5})?")
+"""A name or an address, and perhaps a port: what else a host may look like ends up in links."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -51,9 +54,8 @@ class AccessLogMiddleware:
             self._note(scope, status, time.perf_counter() - started)
 
     def _welcome(self, scope: Scope) -> bool:
-        host = Headers(scope=scope).get("host", "").lower()
-        bare = host.split("]")[0] + "]" if host.startswith("[") else host.split(":")[0]
-        return "*" in self._names or bare in self._names
+        host = _HOST.fullmatch(Headers(scope=scope).get("host", "").lower())
+        return host is not None and ("*" in self._names or host[1] in self._names)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = str(scope.get(ROUTE, "unknown"))

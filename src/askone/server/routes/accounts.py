@@ -23,9 +23,10 @@ from askone.server._responses import (
 from askone.server._routing import JsonResponse
 from askone.server.security import access
 from askone.server.security.passwords import valid_password
+from askone.server.security.rate_limits import client_address
 from askone.server.security.tokens import csrf_token, digest, equal_secrets, issue_token, new_id
 from askone.store.accounts.accounts import Accounts
-from askone.store.accounts.names import valid_name
+from askone.store.accounts.names import folded, valid_name
 from askone.store.accounts.users import User
 from askone.version import __version__
 
@@ -46,7 +47,7 @@ async def set_up(ctx: RequestContext, body: SetUp) -> JsonResponse[MeResponse]:
     if await to_thread(has_admin, ctx.accounts):
         raise conflict("This server is set up already: sign in.")
     if not equal_secrets(kept or "-", digest(body.token)):
-        raise unauthorized()
+        raise _failed(ctx, unauthorized())
     password = await ctx.services.passwords.hash(valid_password(body.password, body.name))
     if await to_thread(ctx.accounts.user, FIRST_ADMIN) is not None:
         raise conflict("This server is set up already: sign in.")
@@ -57,10 +58,18 @@ async def set_up(ctx: RequestContext, body: SetUp) -> JsonResponse[MeResponse]:
 
 async def log_in(ctx: RequestContext, body: Login) -> JsonResponse[MeResponse]:
     """Sign in by name and password; wrong names and wrong passwords look and last alike."""
-    ctx.services.login_limiter.spend(body.name.casefold())
+    by_address, by_account = ctx.services.limiters["logins"], ctx.services.login_limiter
+    limits = [(by_address, client_address(ctx.request)), (by_account, folded(body.name))]
+
+    def admit() -> None:
+        for limit, key in limits:
+            limit.check(key)
+
     user = await to_thread(ctx.accounts.user_by_name, body.name)
     usable = None if user is None or user.disabled else user.password_hash
-    if not await ctx.services.passwords.verify(usable, body.password) or user is None:
+    if not await ctx.services.passwords.verify(usable, body.password, admit) or user is None:
+        for limit, key in limits:
+            limit.wait(key)
         raise ApiError(401, "wrong_login", "The name or the password is wrong.")
     await ctx.services.auth.end_session(ctx.request)
     return await _sign_in(ctx, user.id)
@@ -74,7 +83,7 @@ async def join(ctx: RequestContext, body: Join) -> JsonResponse[JoinResponse]:
     user = None if ctx.optional_user is None else ctx.optional_user.id
     campaign, is_new = await to_thread(_take_up, ctx.accounts, digest(body.invitation), user, ctx.now)
     if campaign is None:
-        raise ApiError(401, "wrong_invitation", "This invitation is not valid, or no longer.")
+        raise _failed(ctx, ApiError(401, "wrong_invitation", "This invitation is not valid, or no longer."))
     if user is None:
         user = await to_thread(_new_annotator, ctx.accounts, name)
     if is_new:
@@ -88,6 +97,12 @@ async def join(ctx: RequestContext, body: Join) -> JsonResponse[JoinResponse]:
     if session is not None:
         ctx.services.auth.set_cookie(response, session)
     return response
+
+
+def _failed(ctx: RequestContext, error: ApiError) -> ApiError:
+    """Count a secret that is wrong, by address; too many are told to wait."""
+    ctx.services.limiters["logins"].spend(client_address(ctx.request))
+    return error
 
 
 def _take_up(accounts: Accounts, invitation: str, user: str | None, now: float) -> tuple[str | None, bool]:
@@ -159,9 +174,10 @@ async def log_out(ctx: RequestContext) -> JsonResponse[OkResponse]:
 
 async def change_password(ctx: RequestContext, body: NewPassword) -> JsonResponse[MeResponse]:
     """Set another password; all other sessions end, and all tokens."""
-    ctx.services.login_limiter.spend(ctx.user.id)
-    user = await to_thread(ctx.accounts.user, ctx.user.id)
-    if user is None or not await ctx.services.passwords.verify(user.password_hash, body.old):
+    limit, key = ctx.services.login_limiter, ctx.user.id
+    user = await to_thread(ctx.accounts.user, key)
+    if user is None or not await ctx.services.passwords.verify(user.password_hash, body.old, lambda: limit.check(key)):
+        limit.wait(key)
         raise ApiError(403, "wrong_password", "The old password is wrong.", "old")
     password = await ctx.services.passwords.hash(valid_password(body.new, user.name))
     await to_thread(ctx.accounts.set_password, user.id, password)

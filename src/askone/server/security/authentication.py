@@ -42,32 +42,37 @@ class Auth:
         self._cookie: dict[str, Any] = {"httponly": True, "samesite": "strict", "secure": config.tls}
         self._failures = RateLimiter(config.failures)
 
-    async def identify(self, request: Request) -> CurrentUser | None:
-        """Return who sends this; None if nobody is signed in.  A token that is not valid is an error."""
+    async def identify(self, request: Request, required: bool) -> CurrentUser | None:
+        """Return who sends this; None if nobody is signed in.  A token that is not valid is an error.
+
+        Failures are counted and limited by address, a session that is over only where one is ``required``: whoever
+        shows something valid is let in, whatever others at their address do.
+        """
         given = request.headers.get("authorization")
         if given is not None:
             kind, _, token = given.partition(" ")
             if kind.lower() != "bearer" or not token.startswith(TOKEN):
                 raise self._failed(request)
-            person = await self._known(request, digest(token), self._by_token)
+            person = await self._known(digest(token), self._by_token)
             if person is None:
                 raise self._failed(request)
             return person
         session = request.cookies.get(COOKIE)
-        return None if not session else await self._known(request, digest(session), self._by_session)
+        if not session:
+            return None
+        person = await self._known(digest(session), self._by_session)
+        if person is None and required:
+            raise self._failed(request)
+        return person
 
-    async def _known(
-        self, request: Request, mark: str, load: Callable[[str], CurrentUser | None]
-    ) -> CurrentUser | None:
+    async def _known(self, mark: str, load: Callable[[str], CurrentUser | None]) -> CurrentUser | None:
         kept = self._people.get(mark)
         if kept is not None and kept[0] > time.monotonic():
             return kept[1]
-        self._failures.check(client_address(request))
         changes = self._changes
         person = await asyncio.to_thread(load, mark)
         if person is None:
             self._people.pop(mark, None)
-            self._failures.wait(client_address(request))
         elif changes == self._changes:
             # Otherwise something was revoked while this was looked up.
             if len(self._people) >= _MOST:

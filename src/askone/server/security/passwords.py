@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import final
 
 from argon2 import PasswordHasher
@@ -46,9 +47,13 @@ class Passwords:
         async with self._room:
             return await asyncio.to_thread(self._hasher.hash, password)
 
-    async def verify(self, kept: str | None, password: str) -> bool:
-        """Return whether the password is the one of this hash."""
+    async def verify(self, kept: str | None, password: str, admit: Callable[[], None] = lambda: None) -> bool:
+        """Return whether the password is the one of this hash; ``admit`` raises, when it is its turn, if it may not be.
+
+        Many that come at once are thus admitted two by two, and each two know how those before them ended.
+        """
         async with self._room:
+            admit()
             return await asyncio.to_thread(self._verify, kept, password[: LONGEST + 1])
 
     def _verify(self, kept: str | None, password: str) -> bool:

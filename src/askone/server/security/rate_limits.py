@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Hashable
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import final
 
 from starlette.requests import ClientDisconnect, Request
@@ -63,10 +64,26 @@ class RateLimiter:
             self._full = dict(kept)
 
 
+def network_of(host: str) -> str:
+    """Return who has an address, as far as limits are concerned: an IPv4 address, or the /64 of an IPv6 one.
+
+    >>> network_of("2001:db8::1") == network_of("2001:0db8:0:0:ffff::2"), network_of("2001:db8::1")
+    (True, '2001:db8::')
+    >>> network_of("::ffff:192.0.2.7"), network_of("unknown")
+    ('192.0.2.7', 'unknown')
+    """
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, IPv4Address):
+        return str(address)
+    return str(address.ipv4_mapped or IPv6Address(int(address) >> 64 << 64))
+
+
 def client_address(request: Request) -> str:
-    """Return who sends, as far as limits are concerned: an IPv4 address, or the /64 of an IPv6 one."""
-    host = request.client.host if request.client else "unknown"
-    return ":".join(host.split(":")[:4]) if ":" in host else host
+    """Return the network of the address that a request comes from."""
+    return network_of(request.client.host if request.client else "unknown")
 
 
 def check_length(request: Request, limit: int) -> None:

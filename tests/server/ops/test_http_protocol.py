@@ -1,0 +1,298 @@
+"""Connections that mean no good: each ends by itself, and those of others go on meanwhile."""
+
+import asyncio
+import contextlib
+import socket
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+
+import httpx
+import pytest
+import uvicorn
+import uvloop
+
+from askone.server.config import ServerConfig
+from askone.server.ops.http_protocol import MIN_READ_BYTES, Connections, LimitedProtocol, allow_files
+from askone.server.runner import uvicorn_config
+
+PATIENCE = 60
+"""Seconds, of a machine that may be busy; what is waited for comes within one or two."""
+HOST = b"Host: 127.0.0.1\r\n"
+LIVE = b"GET /health/live HTTP/1.1\r\n" + HOST
+NOBODY = b"POST /api/v1/campaigns/drinks/next HTTP/1.1\r\n" + HOST
+LOGIN = b"POST /api/v1/login HTTP/1.1\r\n" + HOST
+
+
+class Running:
+    """A server on loopback in a thread."""
+
+    def __init__(self, site, loop="uvloop", keep_alive=65, app=None, **limits):
+        quick = {"header_seconds": 0.5, "body_seconds": 0.5, "upload_seconds": 0.5, "write_seconds": 0.5}
+        self.config = uvicorn_config(app or site.app, replace(site.config, **{**quick, **limits}))
+        self.config.loop, self.config.lifespan, self.config.log_level = loop, "off", "critical"
+        self.config.timeout_keep_alive = keep_alive
+        self.server, self.connections = uvicorn.Server(self.config), self.config.http
+        self._run = uvloop.run if loop == "uvloop" else asyncio.run
+
+    def __enter__(self):
+        self._listening = socket.socket()
+        self._listening.bind(("127.0.0.1", 0))
+        self.address = self._listening.getsockname()
+        self._thread = threading.Thread(target=lambda: self._run(self.server.serve([self._listening])))
+        self._thread.start()
+        eventually(lambda: self.server.started)
+        return self
+
+    def __exit__(self, *_):
+        self.server.should_exit = True
+        self._thread.join()
+
+    def connect(self, source="127.0.0.1", small=False):
+        """A connection; a ``small`` one takes in little that is not read."""
+        made = socket.socket()
+        if small:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        made.settimeout(PATIENCE)
+        made.bind((source, 0))
+        made.connect(self.address)
+        return made
+
+
+def eventually(true):
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def ended(connection):
+    """Whether the other side ends the connection, whatever it sends before."""
+    with contextlib.suppress(ConnectionError):
+        while connection.recv(65536):
+            pass
+    return True
+
+
+def status(connection):
+    """The status of the next answer, which is read to its end."""
+    head, body = b"", b""
+    while not head.endswith(b"\r\n\r\n"):
+        head += (got := connection.recv(1))
+        assert got, head
+    left = int(head.lower().partition(b"content-length:")[2].split()[0])
+    while len(body) < left:
+        body += connection.recv(left - len(body))
+    return int(head.split()[1])
+
+
+@pytest.fixture(scope="module", params=["asyncio", "uvloop"])
+def running(site, request):
+    with Running(site, request.param) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("sent", "first"),
+    [
+        (b"", None),
+        (LIVE + b"X-Slow: a", None),
+        (LIVE + b"Content-Length: 9\r\n\r\na", 200),
+        (LIVE + b"Transfer-Encoding: chunked\r\n\r\n5\r\nab", 200),
+        (NOBODY + b"Content-Length: 9\r\n\r\na", 401),
+        (LOGIN + b"Content-Length: 999999999\r\n\r\na", 413),
+        (LOGIN + b"Content-Length: 9\r\n\r\na", None),
+        (LOGIN + b"Transfer-Encoding: chunked\r\n\r\n5\r\nab", None),
+        (b"\r\n", None),
+        (LIVE + b"\r\n" + LIVE[:20], 200),
+    ],
+)
+def test_nothing_is_waited_for_for_ever(running, sent, first):
+    with running.connect() as slow:
+        slow.sendall(sent)
+        if first is not None:
+            assert status(slow) == first
+            with contextlib.suppress(ConnectionError):
+                slow.sendall(b"a")  # a sign of life is not enough
+        assert ended(slow)
+
+
+def test_a_body_that_nobody_wants_may_still_come(site):
+    """Programs send the body after the head, even where the head is refused: the connection goes on."""
+    with Running(site, keep_alive=1, header_seconds=PATIENCE) as running, running.connect() as late:
+        for _ in range(3):
+            late.sendall(LIVE + b"Content-Length: 9\r\n\r\n")
+            assert status(late) == 200
+            late.sendall(b"123456789")
+        assert ended(late)  # for then it is silent
+
+
+ASKED = threading.Event()
+
+
+async def large(scope, receive, send):
+    """More than the buffers of two systems hold, at once or with an end that has to wait."""
+    size = 32 << 20
+    ASKED.set()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % size)]})
+    await send({"type": "http.response.body", "body": bytes(size), "more_body": scope["path"] == "/more"})
+    if scope["path"] == "/more":
+        await send({"type": "http.response.body", "body": b""})
+
+
+@pytest.mark.parametrize("asked", [b"GET /more", b"GET /"])
+@pytest.mark.parametrize("close", [b"", b"Connection: close\r\n"])
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_answers_that_are_not_read_are_not_kept(site, loop, close, asked):
+    """Neither while they are made nor when they are, whether the connection was to stay or not."""
+    with Running(site, loop, keep_alive=1, app=large) as running, running.connect(small=True) as deaf:
+        ASKED.clear()
+        deaf.sendall(asked + b" HTTP/1.1\r\n" + HOST + close + b"\r\n")
+        assert ASKED.wait(PATIENCE)
+        eventually(lambda: len(running.connections) == 0)
+        eventually(lambda: not running.server.server_state.tasks)
+
+
+def test_of_many_requests_at_once_two_are_answered(running):
+    """One may be on its way when the end of an answer is; the rest is not answered."""
+    with running.connect() as many:
+        many.sendall((LIVE + b"\r\n") * 20)
+        assert [status(many), status(many)] == [200, 200]
+        assert many.recv(1) == b""
+    with running.connect() as two:
+        for _ in range(3):
+            two.sendall((LIVE + b"\r\n") * 2)
+            assert [status(two), status(two)] == [200, 200]
+
+
+def test_who_comes_anew_takes_the_place_of_who_was_silent_longest(site):
+    limits = {"connections": 8, "connections_per_address": 4, "header_seconds": PATIENCE}
+    with Running(site, **limits) as running, contextlib.ExitStack() as stack:
+        crowd = []
+        for n in range(1, 5):
+            crowd.append(stack.enter_context(running.connect("127.0.0.2")))
+            eventually(lambda n=n: len(running.connections) == n)  # in this order
+        crowd[0].sendall(LIVE + b"\r\n")
+        assert status(crowd[0]) == 200
+        fifth = stack.enter_context(running.connect("127.0.0.2"))
+        fifth.sendall(LIVE + b"\r\n")
+        assert status(fifth) == 200
+        assert ended(crowd[1])  # the first one has asked for something since
+        for n in range(3, 7):
+            one = stack.enter_context(running.connect(f"127.0.0.{n}"))
+            one.sendall(LIVE + b"\r\n")
+            assert status(one) == 200
+        last = stack.enter_context(running.connect("127.0.0.9"))
+        last.sendall(LIVE + b"\r\n")
+        assert status(last) == 200
+        assert ended(crowd[2])
+        assert len(running.connections) == 8
+
+
+def test_a_trusted_proxy_brings_as_many_as_it_likes(site):
+    limits = {"connections_per_address": 2, "trusted_proxies": ("127.0.0.0/24",), "header_seconds": PATIENCE}
+    with Running(site, **limits) as running, contextlib.ExitStack() as stack:
+        crowd = [stack.enter_context(running.connect()) for _ in range(9)]
+        for one in crowd:
+            one.sendall(LIVE + b"\r\n")
+            assert status(one) == 200
+
+
+class FakeTransport:
+    """A connection to somebody who reads as the test says."""
+
+    def __init__(self):
+        self.unread, self.said = 0, []
+
+    def get_write_buffer_size(self):
+        return self.unread
+
+    def is_closing(self):
+        return bool(self.said)
+
+    def get_extra_info(self, name):
+        return None
+
+    def close(self):
+        self.said.append("close")
+
+    def abort(self):
+        self.said.append("abort")
+
+
+def test_who_reads_slowly_is_left_alone(site):
+    """A large answer may take as long as it likes while some of it is read."""
+    loop = asyncio.new_event_loop()
+    config = uvicorn_config(site.app, ServerConfig())
+    one = LimitedProtocol(
+        Connections(ServerConfig()), config=config, server_state=uvicorn.Server(config).server_state, app_state={},
+        _loop=loop,
+    )  # fmt: skip
+    transport = FakeTransport()
+    one.connection_made(transport)
+    transport.unread = 10 * MIN_READ_BYTES
+    one.pause_writing()
+    now = loop.time()
+    for n in range(1, 10):
+        transport.unread -= MIN_READ_BYTES
+        one.check_clock(now + 31 * n)
+        assert transport.said == []
+    transport.unread -= 1
+    one.check_clock(now + 31 * 10)
+    assert transport.said == ["abort"]
+    one.connection_lost(None)
+    loop.close()
+
+
+FULL = """
+import resource, sys
+from askone.server.config import ServerConfig
+from askone.server import runner
+resource.setrlimit(resource.RLIMIT_NOFILE, (90, 90))
+runner.allow_files = lambda connections: connections  # as if other files took all the room
+runner.serve(sys.argv[1], ServerConfig(port=0, access_log=False), lambda line: print(line, flush=True))
+"""
+
+
+def test_when_files_run_out_it_recovers_by_itself(tmp_path):
+    command = [sys.executable, "-c", FULL, str(tmp_path / "a.db")]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        url = running.stdout.readline().split()[-1]
+        with httpx.Client(base_url=url, timeout=PATIENCE) as client:
+            eventually(lambda: _answers(client))
+        host, port = url.removeprefix("http://").split(":")
+        crowd = [socket.create_connection((host, int(port))) for _ in range(200)]
+        try:
+            refused = 0
+            for one in crowd:
+                one.settimeout(0.01)
+                with contextlib.suppress(TimeoutError):
+                    refused += ended(one)
+            assert refused > 0
+        finally:
+            for one in crowd:
+                one.close()
+        with httpx.Client(base_url=url, timeout=PATIENCE) as client:
+            eventually(lambda: _answers(client))
+    finally:
+        running.terminate()
+        running.communicate(timeout=PATIENCE)
+
+
+def _answers(client):
+    try:
+        return client.get("/health/live").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def test_connections_leave_room_for_files(monkeypatch):
+    kept = []
+    monkeypatch.setattr("resource.getrlimit", lambda _: (1024, 4096))
+    monkeypatch.setattr("resource.setrlimit", lambda _, both: kept.append(both))
+    assert (allow_files(600), kept) == (600, [])
+    assert (allow_files(3000), kept) == (3000, [(4001, 4096)])
+    assert allow_files(9000) == 3072
