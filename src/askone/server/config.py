@@ -35,8 +35,8 @@ class ServerConfig:
     are ports of programs on this machine that webhooks may go to, by http as well.  Work on files has
     ``heavy_processes`` processes, each of ``heavy_bytes`` of memory at most, and ``heavy_seconds`` for one file.
     ``connections`` of a process are at most three quarters of the files that it may open; a room of 100 people whose
-    browsers have six each fits into ``connections_per_address``.  Of the rates, ``logins`` and ``failures`` count what fails, by address and account:
-    passwords, invitations, and tokens and sessions; the others count all that is asked.
+    browsers have six each fits into ``connections_per_address``.  Of the rates, ``logins`` and ``failures`` count what
+    fails, by address and account: passwords, invitations, tokens and sessions; the others count all that is asked.
 
     >>> ServerConfig().loopback, ServerConfig(host="0.0.0.0").loopback
     (True, False)
