@@ -7,7 +7,6 @@ gives way to everybody else on the machine, and ends when its parent is gone.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import signal
 import sys
@@ -25,7 +24,6 @@ except ImportError:  # not on Windows: there the limits of tables alone hold
     resource = None  # type: ignore[assignment]
 
 TOO_LARGE = "this file takes more memory than a file may take here: make the campaign on the server with `askone new`"
-log = logging.getLogger("askone.heavy")
 
 
 def main() -> None:
@@ -63,7 +61,7 @@ def serve(jobs: IO[str], out: IO[str], most: int) -> None:
 
 
 def done(job: str, store: str | None, values: dict[str, Any]) -> dict[str, Any]:
-    """Return the result of a job, or its error by name; those that are not askone's say nothing of themselves."""
+    """Return the result of a job, or its error by name; one that is not askone's ends the process."""
     try:
         if store is None:
             return {"result": READING[job](None, **values)}
@@ -73,9 +71,6 @@ def done(job: str, store: str | None, values: dict[str, Any]) -> dict[str, Any]:
         return {"error": type(error).__name__, "args": [_plain(one) for one in error.args]}
     except MemoryError:
         return {"error": "InvalidFile", "args": [TOO_LARGE]}
-    except BaseException as error:
-        log.error("a job failed", exc_info=error)
-        return {"error": "", "args": []}
 
 
 def _plain(value: object) -> str | None:
