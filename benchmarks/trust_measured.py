@@ -167,8 +167,8 @@ _WORDS = """## The measured error
 
 Claimed: the band holds the true error in 95 of 100 campaigns, and a target that is never reached stops at most 5 of
 100.  True is the mean error over all rows of the model at the time of each exam of the band.  {runs} campaigns of
-{answers} answers each, two fifths of them exams: the band is of some 65 to 80 scores.  How often people err is learnt
-from checks for numbers, and for classes and orders from one gold answer in twenty.
+{answers} answers each, two fifths of them exams: the band is of some 65 to 80 scores.  The learner is SGD.  How often
+people err is learnt from checks for numbers, and for classes and orders from one gold answer in twenty.
 
 | labels | rows | slips | band holds the truth | half-width over error | wrongly stopped | stopped at twice the error |
 |---|---|---|---|---|---|---|"""

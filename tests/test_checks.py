@@ -17,6 +17,7 @@ from askone.learners.abilities import (
     HasDeviation,
     HasInterval,
     HasProbabilities,
+    TellsMany,
     is_patient,
 )
 from askone.learners.gradients import FullGradient
@@ -163,6 +164,7 @@ def unlike(state, x, question, answer):
         (AGAIN, AsksAgain, {"ask": tireless_ask}, "not wanted was"),
         (AGAIN, AsksAgain, {"revisit": counting_revisit}, "revisit counts"),
         (RANGED, FindsRange, {"range_at": moving_range}, "a range that was found has changed"),
+        (SURE, TellsMany, {"tell_many": lambda s, X, q, a: SURE.tell_many(s, X, q, a[::-1])}, "another state"),
     ],
 )  # fmt: skip
 def test_whoever_claims_an_ability_is_held_to_it(inner, ability, tricks, message):

@@ -31,6 +31,7 @@ from askone.learners.abilities import (
     HasDeviation,
     HasInterval,
     HasProbabilities,
+    TellsMany,
     able,
     ask_many,
     is_patient,
@@ -108,7 +109,7 @@ def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int =
     and says the same of every label; tell is pure; a wrong answer or row is refused; the state
     survives a trip through arrays; many rows at once are the same as one after the other.  Whatever it claims of
     ``learners.abilities`` is checked, too: deviations, intervals, probabilities, forecasts, questions about a row
-    again, a range that is found.
+    again, a range that is found, answers told at once.
     """
     rows, labels = as_rows(X, learner.columns), learner.space.labels(y)
     as_count(len(rows), "number of rows", 1)
@@ -273,6 +274,26 @@ def _check_range(learner: FindsRange[Any], state: Any, case: _Case) -> None:
     _require(later == found, "a range that was found has changed")
 
 
+def _check_many(learner: TellsMany[Any], state: Any, case: _Case) -> None:
+    """What is told at once, in blocks of several sizes, is what is told one by one."""
+    questions, answers, alone = [], [], state
+    for i, x in enumerate(case.rows):
+        question = learner.ask(alone, x, case.drawn(learner, i))
+        questions.append(question)
+        answers.append(question.answer(case.labels[i]))
+        alone = learner.tell(alone, x, question, answers[-1])
+    for size in (len(case.rows), 3):
+        together = state
+        for first in range(0, len(case.rows), size):
+            part = slice(first, first + size)
+            before = _copied(learner, together)
+            following = learner.tell_many(together, case.rows[part], questions[part], answers[part])
+            _require(_same(before, learner.to_arrays(together)), "tell_many changed the state it was given")
+            together = following
+        same = _same(learner.to_arrays(alone), learner.to_arrays(together))
+        _require(same, "tell_many gives another state than tell, one by one")
+
+
 _ABILITIES: dict[type[Learner[Any]], Callable[[Any, Any, _Case], None]] = {
     HasDeviation: _check_deviation,
     HasInterval: _check_interval,
@@ -280,6 +301,7 @@ _ABILITIES: dict[type[Learner[Any]], Callable[[Any, Any, _Case], None]] = {
     Forecasts: _check_forecasts,
     AsksAgain: _check_again,
     FindsRange: _check_range,
+    TellsMany: _check_many,
 }
 
 

@@ -17,7 +17,7 @@ part everywhere.  The functions below do what an ability does for any learner, i
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self, TypeGuard, TypeVar
 
 from numpy.typing import ArrayLike
@@ -118,6 +118,14 @@ class AsksMany(Learner[S]):
     @abstractmethod
     def ask_many(self, state: S, X: ArrayLike, uniform: Array) -> list[Question]:
         """Return one question for each row, all at this state (uniform: n x width)."""
+
+
+class TellsMany(Learner[S]):
+    """Learns many answers at once, in less time: bit for bit what ``tell`` gives, one after the other."""
+
+    @abstractmethod
+    def tell_many(self, state: S, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]) -> S:
+        """Return the state after an answer about each row."""
 
 
 class Streams(Learner[S]):
@@ -252,6 +260,17 @@ def ask_many(learner: Learner[Any], state: Any, X: ArrayLike, uniform: Array) ->
     if isinstance(learner, AsksMany):
         return learner.ask_many(state, X, uniform)
     return [learner.ask(state, x, u) for x, u in zip(as_rows(X, learner.columns), uniform, strict=True)]
+
+
+def tell_many(
+    learner: Learner[Any], state: Any, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]
+) -> Any:
+    """Return the state after an answer about each row, in this order (not for learners that ask again)."""
+    if able(learner, TellsMany):
+        return learner.tell_many(state, X, questions, answers)
+    for x, question, answer in zip(as_rows(X, learner.columns), questions, answers, strict=True):
+        state = learner.tell(state, x, question, answer)
+    return state
 
 
 def stream(learner: Learner[Any], state: Any, X: Array, task: StreamTask) -> Any:

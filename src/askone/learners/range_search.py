@@ -12,9 +12,10 @@ whose posterior on a grid also says when it is known well enough.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, TypeGuard, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +35,7 @@ from askone.learners.abilities import (
     HasRange,
     Streams,
     TakesRanges,
+    TellsMany,
     Wraps,
     able,
     ask_many,
@@ -41,6 +43,7 @@ from askone.learners.abilities import (
     interval,
     row_by_row,
     stream,
+    tell_many,
 )
 from askone.learners.base import Learner, marked, of_family, unmarked, wrong_family
 from askone.learners.streaming import StreamTask
@@ -51,6 +54,10 @@ _SCALES = 4.0
 _LAPSE = 0.03
 _REACHES = [float(f"1e{k}") for k in range(16)]
 PURPOSE = "range"
+
+
+def _about_the_range(question: Question) -> TypeGuard[HalfSpace]:
+    return isinstance(question, HalfSpace) and question.purpose == PURPOSE
 
 
 @final
@@ -71,6 +78,7 @@ class Calibrated(
     HasInterval[CalibratedState],
     TakesRanges[CalibratedState],
     AsksMany[CalibratedState],
+    TellsMany[CalibratedState],
     Streams[CalibratedState],
     FindsRange[CalibratedState],
     Wraps[CalibratedState],
@@ -170,7 +178,7 @@ class Calibrated(
     def tell(self, state: CalibratedState, x: ArrayLike, question: Question, answer: Answer) -> CalibratedState:
         """Return one more bit about the range, or one more step; a late bit about the range is a step, or let go."""
         learner, inner = self._inner(state)
-        if isinstance(question, HalfSpace) and question.purpose == PURPOSE:
+        if _about_the_range(question):
             bit, row = question.accept(answer), as_row(x, self.columns)
             if len(question.direction) != self.space.m or max(question.direction) != 1.0:
                 raise InvalidArgument("question", f"about one of {self.space.m} output(s)", question.direction)
@@ -185,6 +193,19 @@ class Calibrated(
         if inner is None:
             raise wrong_family(HalfSpace, question)
         return replace(state, inner=learner.tell(inner, x, question, answer))
+
+    def tell_many(
+        self, state: CalibratedState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]
+    ) -> CalibratedState:
+        """See ``TellsMany.tell_many``: at once from where no more is asked about the range."""
+        rows = as_rows(X, self.columns)
+        alone = max((i + 1 for i, one in enumerate(questions) if _about_the_range(one)), default=0)
+        for i in range(len(rows)):
+            if i >= alone and state.inner is not None:
+                learner, inner = self._inner(state)
+                return replace(state, inner=tell_many(learner, inner, rows[i:], questions[i:], answers[i:]))
+            state = self.tell(state, rows[i], questions[i], answers[i])
+        return state
 
     def predict(self, state: CalibratedState, X: ArrayLike) -> Array:
         """Return the inner prediction; before, the best guess at the median."""

@@ -6,11 +6,15 @@ after; the further back, the fewer checkpoints there are, so that this costs abo
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, final
+
+import numpy as np
 
 from askone._common.types import Key
 from askone.errors import IncompatibleParts, InvalidArgument
-from askone.learners.abilities import revisit, tell_row
+from askone.learners.abilities import TellsMany, able, revisit, tell_row
 from askone.learners.base import Learner
 from askone.questions.base import Answer, Question
 from askone.session.log import given_key
@@ -41,12 +45,19 @@ def learnt(learner: Learner[Any], state: Any, lesson: Example | Visit) -> Any:
     """Return the state after one lesson."""
     if isinstance(lesson, Visit):
         return revisit(learner, state, lesson.x, lesson.name)
-    try:
+    with _saying(learner, lesson.question):
         return tell_row(learner, state, lesson.x, lesson.question, lesson.answer, given_key(lesson.name))
+
+
+@contextmanager
+def _saying(learner: Learner[Any], question: Question) -> Iterator[None]:
+    """Say of a learner that it does not learn from a log's questions, such as this one."""
+    try:
+        yield
     except InvalidArgument as error:
         if error.argument != "question":
             raise
-        asked = f"{lesson.question.kind}, such as {str(lesson.question)!r}"
+        asked = f"{question.kind}, such as {str(question)!r}"
         allowed = f"one that learns from the log's questions: {asked} (it takes {error.allowed})"
         raise IncompatibleParts("learner", allowed, type(learner).__name__) from error
 
@@ -66,16 +77,28 @@ class Fold:
         """Go on by one lesson; None teaches nothing and counts."""
         self.advance(self.state if lesson is None else learnt(self.learner, self.state, lesson))
 
-    def advance(self, state: Any) -> None:
-        """Go on to the state after one more lesson."""
-        self.state, self.count = state, self.count + 1
+    def learn_many(self, examples: Sequence[Example | None]) -> None:
+        """Go on by some examples, with a checkpoint after the last: in less time if the learner ``TellsMany``."""
+        told = [one for one in examples if one is not None]
+        if len(told) < 2 or not able(self.learner, TellsMany):
+            for one in examples:
+                self.learn(one)
+            return
+        with _saying(self.learner, told[0].question):
+            questions, answers = [one.question for one in told], [one.answer for one in told]
+            state = self.learner.tell_many(self.state, np.array([one.x for one in told]), questions, answers)
+        self.advance(state, len(examples))
+
+    def advance(self, state: Any, by: int = 1) -> None:
+        """Go on to the state after one more lesson, or some."""
+        before, self.state, self.count = self.count, state, self.count + by
         if not self._states:
             return
         self._states[self.count] = state
-        if self._most == 0 or self.count & (self.count - 1) == 0:  # states may grow
+        if self._most == 0 or self.count.bit_length() > before.bit_length():  # states may grow
             size = sum(array.nbytes for array in self.learner.to_arrays(state).values())
             self._most = max(2, _ROOM // max(size, 1))
-        if self.count % _RECENT == 0 or len(self._states) > self._most:
+        if self.count // _RECENT > before // _RECENT or len(self._states) > self._most:
             # Where room is short, the first stays, and those after a round number of lessons.
             kept = sorted(filter(self._is_kept, self._states), key=lambda one: (one > 0, -(one & -one)))
             self._states = {count: self._states[count] for count in kept[: self._most]}

@@ -7,6 +7,7 @@ from askone import Filters, OneBitRegressor, Oracle, Real
 from askone.features.maps import Nystroem
 from askone.learners.kalman import _watch
 from askone.learners.kalman.regressor import FilterLearner
+from askone.questions.between import Between
 from askone.session.simulation import simulate
 
 RULES = {"turned": lambda f: -f, "shifted": lambda f: f + 0.5}
@@ -108,3 +109,25 @@ def test_few_rows_are_kept_of_wide_tables():
         model.tell(model.ask(x), bool(x[0] > 0))
     (watch,) = model.stream_.state.watches
     assert watch.count < 2 * _watch.SHORT
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_answers_told_at_once_are_those_told_one_by_one(diagonal):
+    """Through a change and the trial after it, with questions of two ends among the others, in blocks of any size."""
+    bank, X = learner(diagonal), rows(1200, 4)
+    y = labels(X, 0.1, 4, "turned", 500)
+    state, questions, answers = bank.init(), [], []
+    for i, x in enumerate(X):
+        question = Between(-0.4, 0.6) if i % 9 == 4 else bank.ask(state, x, np.empty(0))
+        questions.append(question)
+        answers.append(bool(question.answer(y[i])))
+        state = bank.tell(state, x, question, answers[-1])
+    assert answers_known(state)[0] < 800
+    for size in (1, 7, 16, 500):
+        together = bank.init()
+        for first in range(0, len(X), size):
+            part = slice(first, first + size)
+            together = bank.tell_many(together, X[part], questions[part], answers[part])
+        ours, theirs = bank.to_arrays(together), bank.to_arrays(state)
+        assert ours.keys() == theirs.keys()
+        assert all(np.array_equal(ours[name], theirs[name]) for name in ours)

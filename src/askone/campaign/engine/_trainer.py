@@ -23,7 +23,7 @@ from askone.session.log import AUTOMATIC
 
 Features = Callable[[Sequence[int]], Array]
 """Rows as the model sees them, by position."""
-_CHUNK = 500
+_CHUNK, _BLOCK = 500, 16  # lessons whose rows are read at once; those that are learnt at once where nobody waits
 
 
 def teaches(learner: Learner[Any], asking: AskedQuestion) -> bool:
@@ -85,11 +85,15 @@ class Trainer:
             return False
         asked = [self._asked[lesson.number] for lesson in chunk]
         rows, questions = self._features([asking.position for asking in asked]), questions_of(asked)
-        for place, (lesson, asking, x, question) in enumerate(zip(chunk, asked, rows, questions, strict=True)):
-            if place and go_on is not None and not go_on():
+        examples = [
+            Example(AUTOMATIC, x, question, lesson.answer) if teaches(fold.learner, asking) else None
+            for lesson, asking, x, question in zip(chunk, asked, rows, questions, strict=True)
+        ]
+        step = _BLOCK if go_on is None else 1
+        for first in range(0, len(examples), step):
+            if first and go_on is not None and not go_on():
                 return False
-            taught = teaches(fold.learner, asking)
-            fold.learn(Example(AUTOMATIC, x, question, lesson.answer) if taught else None)
+            fold.learn_many(examples[first : first + step])
             self.lessons.changed = fold.count
         return True
 

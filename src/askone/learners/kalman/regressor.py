@@ -48,6 +48,7 @@ from askone.learners.abilities import (
     Streams,
     TakesRanges,
     TakesSlopes,
+    TellsMany,
     row_by_row,
 )
 from askone.learners.base import as_uniform, marked, of_family, unmarked
@@ -97,6 +98,7 @@ class FilterLearner(
     HasInterval[BankState],
     TakesRanges[BankState],
     AsksMany[BankState],
+    TellsMany[BankState],
     Streams[BankState],
     TakesSlopes[BankState],
     HasRange[BankState],
@@ -237,6 +239,28 @@ class FilterLearner(
             banks[j] = self._advanced(banks[j].opened(1), j, features, told, extra, high)
             banks[j], watches[j] = self._watched(banks[j], watches[j], j, row, features, told, extra, high)
         return BankState(tuple(banks), state.answers + 1, tuple(watches))
+
+    def tell_many(
+        self, state: BankState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]
+    ) -> BankState:
+        """See ``TellsMany.tell_many``: in blocks, where there is one output."""
+        rows = as_rows(X, self.columns)
+        if self.space.m > 1:
+            for x, question, answer in zip(rows, questions, answers, strict=True):
+                state = self.tell(state, x, question, answer)
+            return state
+        told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 4)
+        bank, watch = self._learnt(state.banks[0], state.watches[0], 0, rows, told, watched=True)
+        return BankState((bank,), state.answers + len(rows), (watch,))
+
+    def _as_told(self, question: Question, answer: Answer) -> tuple[float, float, float, float]:
+        """Return an answer about the only output as ``Watch`` keeps it."""
+        bit = bool(question.accept(answer))
+        if isinstance(question, Between):
+            low, high = self._between(question)
+            return low, bit, 0.0, high
+        (weight,), c = self._told(question)
+        return c / weight, bit == (weight > 0), 0.0, math.inf
 
     def predict(self, state: BankState, X: ArrayLike) -> Array:
         """Return the mean of the filters, in the user's units."""
@@ -435,7 +459,7 @@ class FilterLearner(
         if watch is not None:
             watch, change = watch.judged(most, bank.count)
             if change is not None:
-                new = self._relearnt(j, *watch.since(change))
+                new, _ = self._learnt(self._first(), None, j, *watch.since(change), watched=False)
                 return new, Trial.begun(bank, new)
         if bank.count % SHORT == 0:
             young = self._begun(bank.alive[[int(np.argmax(bank.evidence))]])
@@ -445,18 +469,24 @@ class FilterLearner(
                 watch = watch.renewed(young, most)
         return bank, watch
 
-    def _relearnt(self, j: int, X: Array, told: Array) -> Bank:
-        """Return a bank that knows some answers and nothing else (told: see ``Watch``)."""
-        bank, done = self._first().opened(_compiled.PENDING), 0
-        thresholds, above, extra, upper = told.T
-        alike = not extra.any() and bool(np.isinf(upper).all())
+    def _learnt(
+        self, bank: Bank, watch: Watch | Trial | None, j: int, X: Array, told: Array, watched: bool
+    ) -> tuple[Bank, Watch | Trial | None]:
+        """Return a bank after some answers (told: see ``Watch``), in blocks of those alike, and who watches."""
+        bank, done = bank.opened(_compiled.PENDING), 0
+        # Where answers of another kind begin: those of a block have one variance and one upper end.
+        others = np.flatnonzero((told[1:, 2:] != told[:-1, 2:]).any(axis=1)) + 1
         while done < len(X):
-            rows = slice(done, done + (_compiled.PENDING - bank.pending if alike else 1))
-            features = self._features(X[rows], self._in_use(bank))
-            part = _Asked.told(thresholds[rows], above[rows])
-            bank = self._advanced(bank, j, features, part, float(extra[done]), float(upper[done]))
-            done += len(part.answers)
-        return bank
+            ahead = others[np.searchsorted(others, done, side="right") :]
+            end = min(int(ahead[0]) if len(ahead) else len(X), done + _compiled.PENDING - bank.pending)
+            rows, (extra, upper) = X[done:end], told[done, 2:].tolist()
+            features = self._features(rows, self._in_use(bank, *_beside(watch)))
+            part = _Asked.told(told[done:end, 0], told[done:end, 1])
+            bank = self._advanced(bank, j, features, part, extra, upper)
+            if watched:
+                bank, watch = self._watched(bank, watch, j, rows, features, part, extra, upper)
+            done = end
+        return bank, watch
 
     def _advanced(
         self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float, upper: float, thin: bool = True
