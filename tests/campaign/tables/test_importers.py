@@ -19,7 +19,7 @@ from pyarrow import parquet
 
 import askone
 from answered import answer, make
-from askone.campaign.engine import model_builder, packed_model
+from askone.campaign.engine import model_builder
 from askone.campaign.output.backup import backup_chunks, restore
 from askone.campaign.output.label_studio import import_tasks, task_chunks
 from askone.campaign.output.model_file import read_encoder, write_model
@@ -27,6 +27,7 @@ from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.images import safe_image
 from askone.campaign.tables.open import open_table
 from askone.errors import AskoneError, InvalidFile
+from askone.estimators import model_file
 from askone.store.open import open_store
 
 ODD = (b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b'"', b",", b"\r", b"\n", b"{", b"[", b"\x1f\x8b", b"PK\x03\x04",
@@ -222,7 +223,7 @@ def test_a_bomb_within_a_packed_model_is_refused(monkeypatch, bench):
     with zipfile.ZipFile(outer, "w") as archive:
         archive.writestr("model.zip", inner.getvalue())
         archive.writestr("encoder.json", "null")
-    monkeypatch.setattr(packed_model, "_MOST", 1_000_000)
+    monkeypatch.setattr(model_file, "_SMALLEST", 1_000_000)
     assert len(outer.getvalue()) < 10_000
     with pytest.raises(InvalidFile, match="too large"):
         model_builder.unpack(outer.getvalue())
