@@ -15,6 +15,7 @@ from askone.campaign.output.backup import backup_chunks
 from askone.campaign.tables.base import Limits
 from askone.campaign.tables.open import open_table
 from askone.errors import AlreadyExists, InvalidFile
+from askone.learners import registry
 from askone.server._errors import ApiError
 from askone.server.heavy.child import done
 from askone.server.heavy.work import Child, HeavyWork
@@ -35,6 +36,12 @@ class Sender:
     async def receive(self):
         await self.gone.wait()
         return {"type": "http.disconnect"}
+
+
+@pytest.fixture(autouse=True)
+def nobody_registered(monkeypatch):
+    """Learners that other tests of this process registered: with those there is no process for files."""
+    monkeypatch.setattr(registry, "names", tuple)
 
 
 @pytest.fixture
