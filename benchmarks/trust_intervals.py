@@ -61,7 +61,7 @@ def _row(law: str, levels: tuple[float, ...], answers: int, seeds: int, quantile
 def section(quick: bool) -> str:
     """Return the section of docs/trust.md."""
     laws = list(LAWS)[:1] if quick else list(LAWS)
-    numbers, seeds = ((300,) if quick else (1000, 5000)), (2 if quick else 16)
+    numbers, seeds = ((300,) if quick else (1000, 5000)), (2 if quick else 10)
     jobs = [
         (law, levels, answers, seeds, quantile)
         for (levels, quantile), law, answers in product(((LEVELS, False), (QUANTILES, True)), laws, numbers)

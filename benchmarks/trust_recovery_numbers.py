@@ -105,7 +105,7 @@ def section(quick: bool) -> str:
             "",
             *stuck,
             "",
-            f"Noise far above the signal: not above SGD's default by more than 5 % ({few} runs).",
+            f"Noise far above the signal: the aim is not to be above SGD by more than 5 % ({few} runs).",
             "",
             *loud,
             "",
