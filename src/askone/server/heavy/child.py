@@ -49,15 +49,19 @@ def _end_with(parent: int) -> None:
 
 def serve(jobs: IO[str], out: IO[str], most: int) -> None:
     """Answer each job in its line; the last one is a job after which much memory is in use."""
+    much = max(_most_memory(), most // 2)  # at its start a process has the mark of whoever started it
     for line in jobs:
         reply = done(**json.loads(line))
-        last = reply["last"] = (
-            resource is not None and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10 > most // 2
-        )
+        last = reply["last"] = _most_memory() > much
         out.write(json.dumps(reply) + "\n")
         out.flush()
         if last:
             return
+
+
+def _most_memory() -> int:
+    """Return the bytes that this process had at most."""
+    return 0 if resource is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 def done(job: str, store: str | None, values: dict[str, Any]) -> dict[str, Any]:
