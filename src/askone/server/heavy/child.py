@@ -18,10 +18,8 @@ from askone import errors
 from askone.server.heavy.jobs import READING, WRITING
 from askone.store.open import open_store
 
-try:
+if sys.platform != "win32":  # there the limits of tables and of time alone hold
     import resource
-except ImportError:  # not on Windows: there the limits of tables alone hold
-    resource = None  # type: ignore[assignment]
 
 TOO_LARGE = "this file takes more memory than a file may take here: make the campaign on the server with `askone new`"
 
@@ -30,7 +28,7 @@ def main() -> None:
     """Do jobs until there are no more."""
     most = int(sys.argv[1])  # sys.argv[2] is who started it, and may be gone by now
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
-    if resource is not None:
+    if sys.platform != "win32":
         os.nice(10)
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -61,7 +59,7 @@ def serve(jobs: IO[str], out: IO[str], most: int) -> None:
 
 def _most_memory() -> int:
     """Return the bytes that this process had at most."""
-    return 0 if resource is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    return 0 if sys.platform == "win32" else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 def done(job: str, store: str | None, values: dict[str, Any]) -> dict[str, Any]:
