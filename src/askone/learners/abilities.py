@@ -83,6 +83,30 @@ class TakesRanges(Forecasts[S]):
     """Has a likelihood of ``Between``, too: it learns from a question with two ends, and foretells its answer."""
 
 
+# -- what is fitted now and then -----------------------------------------------------------------------
+
+
+class Refits(Learner[S]):
+    """Has parts that are fitted to all its answers now and then, which may take seconds.
+
+    ``tell`` never fits.  Whoever holds the state asks after each answer whether a fit is ``due``, has it computed, here
+    or beside, and writes into the log where it is taken over: its rounding may depend on the processor, so that replay
+    takes the fit that was kept.
+    """
+
+    @abstractmethod
+    def due(self, state: S) -> bool:
+        """Return whether a fit is due."""
+
+    @abstractmethod
+    def fit(self, state: S) -> dict[str, Array]:
+        """Return the parts that best explain the answers of a state, as plain arrays."""
+
+    @abstractmethod
+    def adopt(self, state: S, fit: dict[str, Array]) -> S:
+        """Return the state with a fit, which may have been made some answers ago; it is due no more."""
+
+
 # -- how it asks --------------------------------------------------------------------------------------
 
 
