@@ -23,9 +23,9 @@ from askone.campaign.settings.settings import (
     Settings,
 )
 from askone.campaign.tables.base import Limits
-from askone.campaign.tables.encoder import Encoder, ImagePart
 from askone.campaign.tables.images import safe_image
 from askone.campaign.tables.open import open_table
+from askone.encoding.encoder import Encoder, ImagePart
 from askone.errors import AlreadyExists, InvalidArgument, InvalidFile
 from askone.store.notices import Began, Grown
 

@@ -16,9 +16,9 @@ from askone.campaign.output.export import begun_settings
 from askone.campaign.settings.settings import RowSettings, Settings
 from askone.campaign.settings.suggest import shown_columns
 from askone.campaign.tables.base import Cells, Column, Table
-from askone.campaign.tables.encoder import Encoder, fit_encoder
 from askone.campaign.tables.image_tables import IMAGE, ImageTable
 from askone.campaign.tables.images import SafeImage, safe_image
+from askone.encoding.encoder import Encoder, fit_encoder
 from askone.errors import InvalidArgument, InvalidFile
 from askone.labels.wording import number_text
 from askone.store.entries import Entry, Row, RowBlock

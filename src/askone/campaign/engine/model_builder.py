@@ -19,7 +19,7 @@ import numpy as np
 from askone._common.types import Array
 from askone.campaign.engine.packed_model import ENCODER, MODEL, parts
 from askone.campaign.settings.settings import Settings
-from askone.campaign.tables.encoder import Encoder
+from askone.encoding.encoder import Encoder
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.learner_choices.base import LearnerChoice

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine import model_builder
-from askone.campaign.tables.encoder import Encoder
+from askone.encoding.encoder import Encoder
 from askone.errors import InvalidFile
 from askone.estimators.model_file import UNREADABLE
 

@@ -31,7 +31,7 @@ import numpy as np
 from askone._common import random_table
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
-from askone.campaign.tables.base import Column
+from askone.encoding.columns import Column
 from askone.errors import InvalidArgument, InvalidFile
 
 if TYPE_CHECKING:

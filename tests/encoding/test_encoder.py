@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askone.campaign.tables.base import Column
-from askone.campaign.tables.encoder import PIXELS, CategoryPart, Encoder, NumberPart, TextPart, fit_encoder
+from askone.encoding.columns import Column
+from askone.encoding.encoder import PIXELS, CategoryPart, Encoder, NumberPart, TextPart, fit_encoder
 from askone.errors import InvalidArgument, InvalidFile
 
 COLUMNS = [Column("n", "number"), Column("c", "category"), Column("t", "text"), Column("u", "url")]
