@@ -56,7 +56,7 @@ def create_campaign(
         return
     chosen = with_columns(settings, table)  # columns are named in the log: rows added later are read alike
     sample, encoder = encoded_sample(chosen, table)
-    learner = pack(make_estimator(chosen, sample), encoder)
+    learner = pack(make_estimator(chosen, sample, layout=encoder.layout), encoder)
     reading = _Reading(store, name, chosen, table, encoder, 0, progress)
     with _naming_doubles(reading):
         store.create(name, chosen.title, owner, learner, began, reading.chunks())
@@ -117,14 +117,17 @@ def _require_columns(settings: Settings, table: Table, encoder: Encoder) -> None
             raise InvalidArgument("table", "images in a folder or a zip file, as the first one", column.kind)
 
 
-def encoded_sample(settings: Settings, table: Table) -> tuple[Any, Encoder]:
-    """Return encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns."""
+def encoded_sample(settings: Settings, table: Table, whole: bool = True) -> tuple[Any, Encoder]:
+    """Return encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns.
+
+    ``whole``: the terms of texts are those of the whole table.
+    """
     learnt = [_require_column(table, name, "rows.learn") for name in settings.rows.learn or ()]
     sample: Sequence[Mapping[str, Any]] = table.sample
     if isinstance(table, ImageTable):
         step = -(-len(sample) // _MOST_IMAGES)
         sample = [{IMAGE: _safe(table, row[IMAGE]).gray} for row in sample[::step]]
-    encoder = fit_encoder(learnt, sample)
+    encoder = fit_encoder(learnt, sample, table.chunks() if whole else ())
     return encoder.encode(sample), encoder
 
 
