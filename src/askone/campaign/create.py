@@ -18,7 +18,7 @@ from askone.campaign.settings.suggest import shown_columns
 from askone.campaign.tables.base import Cells, Column, Table
 from askone.campaign.tables.image_tables import IMAGE, ImageTable
 from askone.campaign.tables.images import SafeImage, safe_image
-from askone.encoding.encoder import Encoder, fit_encoder
+from askone.encoding.encoder import Encoder, ImagePart, fit_encoder
 from askone.errors import InvalidArgument, InvalidFile
 from askone.labels.wording import number_text
 from askone.store.entries import Entry, Row, RowBlock
@@ -121,10 +121,10 @@ def encoded_sample(settings: Settings, table: Table) -> tuple[Any, Encoder]:
     """Return encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns."""
     learnt = [_require_column(table, name, "rows.learn") for name in settings.rows.learn or ()]
     sample: Sequence[Mapping[str, Any]] = table.sample
+    encoder = fit_encoder(learnt, sample)
     if isinstance(table, ImageTable):
         step = -(-len(sample) // _MOST_IMAGES)
-        sample = [{IMAGE: _safe(table, row[IMAGE]).gray} for row in sample[::step]]
-    encoder = fit_encoder(learnt, sample)
+        sample = [{**row, IMAGE: _seen(_safe(table, row[IMAGE]), encoder)} for row in sample[::step]]
     return encoder.encode(sample), encoder
 
 
@@ -161,20 +161,20 @@ class _Reading:
         try:
             if not isinstance(self.table, ImageTable):
                 return self.encoder.encode(chunk)
-            gray: list[Mapping[str, Any]] = []
-            self.store.add_media(self.name, self._pictures(self.table, chunk, gray))
-            return self.encoder.encode(gray)
+            seen: list[Mapping[str, Any]] = []
+            self.store.add_media(self.name, self._pictures(self.table, chunk, seen))
+            return self.encoder.encode(seen)
         except InvalidArgument as error:
             where = f"rows {done + 1} to {done + len(chunk)}, column {error.argument!r}"
             raise InvalidFile(f"{where}: {error.allowed} is needed; got {error.got}") from error
 
     def _pictures(
-        self, folder: ImageTable, chunk: list[Cells], gray: list[Mapping[str, Any]]
+        self, folder: ImageTable, chunk: list[Cells], seen: list[Mapping[str, Any]]
     ) -> Iterator[tuple[str, str, bytes]]:
-        """Yield images made safe, one at a time; what the model sees of them goes to ``gray``."""
+        """Yield images made safe, one at a time; what the model sees of them goes to ``seen``."""
         for cells in chunk:
             safe = _safe(folder, cells[IMAGE])
-            gray.append({IMAGE: safe.gray})
+            seen.append({**cells, IMAGE: _seen(safe, self.encoder)})
             yield cells[IMAGE], safe.kind, safe.data
 
     def _keys(self, chunk: list[Cells], done: int) -> list[str]:
@@ -233,3 +233,11 @@ def _naming_doubles(reading: _Reading) -> Iterator[None]:
 
 def _safe(table: ImageTable, name: str) -> SafeImage:
     return safe_image(table.image(name), table.limits, repr(name))
+
+
+def _seen(image: SafeImage, encoder: Encoder) -> Any:
+    """Return the cell of an image: as many pixels as the encoder looks at."""
+    part = next((part for part in encoder.parts if isinstance(part, ImagePart)), None)
+    if part is None:
+        return None
+    return image.gray if part.side is None else image.small(part.side)

@@ -5,7 +5,8 @@
 - a category becomes one column for each of its 20 most frequent values, and one for the others if there are any;
 - a text becomes 64 numbers: h R with h its hashed words (length 1) and R random signs / 8, which keeps the
   products of texts: E <hR, h'R> = <h, h'>;
-- an image becomes the 256 gray values that ``images.safe_image`` gives.
+- an image becomes what ``features.pictures`` says of 32 x 32 of its pixels; in campaigns of the first version, 256
+  gray values.
 
 >>> columns = [Column("size", "number"), Column("colour", "category")]
 >>> rows = [{"size": 1, "colour": "red"}, {"size": 2, "colour": "blue"}, {"size": None, "colour": "red"}]
@@ -33,6 +34,7 @@ from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.encoding.columns import Column
 from askone.errors import InvalidArgument, InvalidFile
+from askone.features import pictures
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction import text
@@ -138,22 +140,35 @@ class TextPart(Part):
 @final
 @dataclass(frozen=True)
 class ImagePart(Part):
-    """An image, by the gray values that were made of it."""
+    """An image, by its edges and colours, or by the gray values that were made of it."""
 
     column: str
+    seen: str = "gray"  # what parts say that were written when there was nothing else
     kind: ClassVar[str] = "image"
 
     @property
+    def side(self) -> int | None:
+        """Pixels on each side of what a cell holds; None: 16 x 16 gray values as one row."""
+        return None if self.seen == "gray" else pictures.SIDE
+
+    @property
     def names(self) -> tuple[str, ...]:
-        return tuple(f"{self.column}: pixel {place}" for place in range(PIXELS))
+        if self.side is None:
+            return tuple(f"{self.column}: pixel {place}" for place in range(PIXELS))
+        return tuple(f"{self.column}: {name}" for name in pictures.NAMES)
 
     def encode(self, cells: Sequence[Any]) -> Array:
+        shape = (PIXELS,) if self.side is None else (self.side, self.side, 3)
+        what = f"{PIXELS} gray values" if self.side is None else "x".join(map(str, shape)) + " colours"
         if any(isinstance(cell, str) for cell in cells):
-            raise InvalidArgument(self.column, f"{PIXELS} gray values", "a name: an image is encoded by its content")
-        gray = [np.zeros(PIXELS) if cell is None else np.asarray(cell, dtype=np.float64) for cell in cells]
-        if any(one.shape != (PIXELS,) or not np.isfinite(one).all() for one in gray):
-            raise InvalidArgument(self.column, f"{PIXELS} finite gray values", "others")
-        return np.array(gray).reshape(len(cells), PIXELS)
+            raise InvalidArgument(self.column, what, "a name: an image is encoded by its content")
+        pixels = [None if cell is None else np.asarray(cell, dtype=np.float64) for cell in cells]
+        if any(one is not None and (one.shape != shape or not np.isfinite(one).all()) for one in pixels):
+            raise InvalidArgument(self.column, f"finite {what}", "others")
+        nothing = np.zeros(len(self.names))
+        values = pictures.picture_features if self.side is not None else np.asarray
+        rows = [nothing if one is None else values(one) for one in pixels]
+        return np.array(rows).reshape(len(cells), len(nothing))
 
 
 PARTS: dict[str, type[Part]] = {one.kind: one for one in (NumberPart, CategoryPart, TextPart, ImagePart)}
@@ -223,7 +238,7 @@ def fit_encoder(columns: Sequence[Column], sample: Sequence[Mapping[str, Any]]) 
 
 def _fitted(column: Column, cells: Sequence[Any]) -> Part:
     if column.kind == "image":
-        return ImagePart(column.name)
+        return ImagePart(column.name, "edges")
     if column.kind == "number":
         return _fitted_number(column.name, as_floats(cells, column.name))
     if column.kind == "category":
