@@ -25,7 +25,8 @@ from askone.campaign.settings.settings import (
 from askone.campaign.tables.base import Limits
 from askone.campaign.tables.images import safe_image
 from askone.campaign.tables.open import open_table
-from askone.encoding.encoder import Encoder, ImagePart
+from askone.encoding.encoder import Encoder
+from askone.encoding.images import ImagePart
 from askone.errors import AlreadyExists, InvalidArgument, InvalidFile
 from askone.features.pictures import picture_features
 from askone.store.notices import Began, Grown

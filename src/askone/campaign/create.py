@@ -18,7 +18,8 @@ from askone.campaign.settings.suggest import shown_columns
 from askone.campaign.tables.base import Cells, Column, Table
 from askone.campaign.tables.image_tables import IMAGE, ImageTable
 from askone.campaign.tables.images import SafeImage, safe_image
-from askone.encoding.encoder import Encoder, ImagePart, fit_encoder
+from askone.encoding.encoder import Encoder, fit_encoder
+from askone.encoding.images import ImagePart
 from askone.errors import InvalidArgument, InvalidFile
 from askone.labels.wording import number_text
 from askone.store.entries import Entry, Row, RowBlock
@@ -56,7 +57,7 @@ def create_campaign(
         return
     chosen = with_columns(settings, table)  # columns are named in the log: rows added later are read alike
     sample, encoder = encoded_sample(chosen, table)
-    learner = pack(make_estimator(chosen, sample), encoder)
+    learner = pack(make_estimator(chosen, sample, layout=encoder.layout), encoder)
     reading = _Reading(store, name, chosen, table, encoder, 0, progress)
     with _naming_doubles(reading):
         store.create(name, chosen.title, owner, learner, began, reading.chunks())
@@ -117,11 +118,14 @@ def _require_columns(settings: Settings, table: Table, encoder: Encoder) -> None
             raise InvalidArgument("table", "images in a folder or a zip file, as the first one", column.kind)
 
 
-def encoded_sample(settings: Settings, table: Table) -> tuple[Any, Encoder]:
-    """Return encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns."""
+def encoded_sample(settings: Settings, table: Table, whole: bool = True) -> tuple[Any, Encoder]:
+    """Return encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns.
+
+    ``whole``: the terms of texts are those of the whole table.
+    """
     learnt = [_require_column(table, name, "rows.learn") for name in settings.rows.learn or ()]
     sample: Sequence[Mapping[str, Any]] = table.sample
-    encoder = fit_encoder(learnt, sample)
+    encoder = fit_encoder(learnt, sample, table.chunks() if whole else ())
     if isinstance(table, ImageTable):
         step = -(-len(sample) // _MOST_IMAGES)
         sample = [{**row, IMAGE: _seen(_safe(table, row[IMAGE]), encoder)} for row in sample[::step]]

@@ -3,16 +3,19 @@
 - a number x becomes (x - median) / scale, with scale = IQR / 1.349 (the standard deviation of normal numbers),
   within +-10; a missing one becomes 0, with a column that says so if the sample lacks some;
 - a category becomes one column for each of its 20 most frequent values, and one for the others if there are any;
-- a text becomes 64 numbers: h R with h its hashed words (length 1) and R random signs / 8, which keeps the
-  products of texts: E <hR, h'R> = <h, h'>;
-- an image becomes what ``features.pictures`` says of 32 x 32 of its pixels; in campaigns of the first version, 256
-  gray values.
+  beside these stands its place among the 255 most frequent;
+- a text becomes its terms and their weights (see ``texts``);
+- an image becomes what ``features.pictures`` says of it.
+
+``layout`` says which column of a row is what.
 
 >>> columns = [Column("size", "number"), Column("colour", "category")]
 >>> rows = [{"size": 1, "colour": "red"}, {"size": 2, "colour": "blue"}, {"size": None, "colour": "red"}]
 >>> encoder = fit_encoder(columns, rows)
 >>> encoder.encode([{"size": 1.5, "colour": "blue"}]).tolist(), encoder.names
-([[0.0, 0.0, 0.0, 1.0]], ('size', 'size missing', 'colour: red', 'colour: blue'))
+([[0.0, 0.0, 0.0, 1.0, 1.0]], ('size', 'size missing', 'colour: red', 'colour: blue'))
+>>> encoder.layout
+RowLayout(dense=4, hidden=(2, 3), levels=(2,), pairs=0, terms=0)
 >>> Encoder.from_json(encoder.to_json()) == encoder
 True
 """
@@ -20,56 +23,27 @@ True
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, final
+from functools import cached_property
+from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
-from askone._common import random_table
-from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
+from askone.encoding.base import Part, Record
 from askone.encoding.columns import Column
+from askone.encoding.images import ImagePart
+from askone.encoding.texts import HashedTextPart, TermsPart, fit_texts, packed_terms, pairs_needed
 from askone.errors import InvalidArgument, InvalidFile
-from askone.features import pictures
+from askone.features.layout import RowLayout
 
-if TYPE_CHECKING:
-    from sklearn.feature_extraction import text
-else:
-    text = lazy_import("sklearn.feature_extraction.text")
-
-Record = dict[str, Any]
-
-FORMAT: Final = 1
+FORMAT: Final = 2
 LEVELS: Final = 20
-PIXELS: Final = 256
-_TEXT, _HASHES, _LONG = 64, 4096, 10_000
+PLACES: Final = 255
 _FAR: Final = 10.0
 _NAMED: Final = 10  # names in an error
-
-
-class Part(ABC):
-    """The encoding of one column."""
-
-    kind: ClassVar[str]
-    column: str
-
-    @property
-    @abstractmethod
-    def names(self) -> tuple[str, ...]:
-        """The names of its numbers."""
-
-    @abstractmethod
-    def encode(self, cells: Sequence[Any]) -> Array:
-        """Return numbers, n x names."""
-
-    def to_json(self) -> Record:
-        """Return plain JSON values."""
-        fields = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
-        return {"kind": self.kind, **fields}
 
 
 @final
@@ -98,92 +72,57 @@ class NumberPart(Part):
 @final
 @dataclass(frozen=True)
 class CategoryPart(Part):
-    """A category, one column per level."""
+    """A category: one column for each of the first levels, and (unless an older campaign made it) its place."""
 
     column: str
     levels: tuple[str, ...]
     other: bool
+    placed: bool = False
     kind: ClassVar[str] = "category"
 
     @property
     def names(self) -> tuple[str, ...]:
-        named = tuple(f"{self.column}: {level}" for level in self.levels)
+        named = tuple(f"{self.column}: {level}" for level in self.levels[:LEVELS])
         return (*named, f"{self.column}: other") if self.other else named
 
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {level: place for place, level in enumerate(self.levels)}
+
+    def places(self, cells: Sequence[Any]) -> Array:
+        """Return the place of each cell's level: -1 where there is none, -2 where it is another."""
+        found = self._places
+        return np.array([-1 if cell is None else found.get(str(cell), -2) for cell in cells], dtype=np.int64)
+
     def encode(self, cells: Sequence[Any]) -> Array:
-        places = {level: place for place, level in enumerate(self.levels)}
-        width, n = len(self.names), len(cells)
-        other = len(self.levels) if self.other else width
-        found = [width if cell is None else places.get(str(cell), other) for cell in cells]
-        out = np.zeros((n, width + 1), dtype=np.float32)  # the last column takes what has no other
-        out[np.arange(n), found] = 1.0
+        return self.marks(self.places(cells))
+
+    def marks(self, places: Array) -> Array:
+        """Return one column per level, 1 where a row has it."""
+        width = len(self.names)
+        other = width - 1 if self.other else width  # a column that is cut off takes what has no other
+        columns = np.where(places < 0, np.where(places == -2, other, width), np.minimum(places, other))
+        out = np.zeros((len(places), width + 1), dtype=np.float32)
+        out[np.arange(len(places)), columns] = 1.0
         return out[:, :width]
 
 
-@final
-@dataclass(frozen=True)
-class TextPart(Part):
-    """A text, by its words."""
-
-    column: str
-    kind: ClassVar[str] = "text"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(f"{self.column}: words {place}" for place in range(_TEXT))
-
-    def encode(self, cells: Sequence[Any]) -> Array:
-        texts = ["" if cell is None else str(cell)[:_LONG] for cell in cells]
-        return np.asarray(_vectorizer().transform(texts) @ _signs())
-
-
-@final
-@dataclass(frozen=True)
-class ImagePart(Part):
-    """An image, by its edges and colours, or by the gray values that were made of it."""
-
-    column: str
-    seen: str = "gray"  # what parts say that were written when there was nothing else
-    kind: ClassVar[str] = "image"
-
-    @property
-    def side(self) -> int | None:
-        """Pixels on each side of what a cell holds; None: 16 x 16 gray values as one row."""
-        return None if self.seen == "gray" else pictures.SIDE
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        if self.side is None:
-            return tuple(f"{self.column}: pixel {place}" for place in range(PIXELS))
-        return tuple(f"{self.column}: {name}" for name in pictures.NAMES)
-
-    def encode(self, cells: Sequence[Any]) -> Array:
-        shape = (PIXELS,) if self.side is None else (self.side, self.side, 3)
-        what = f"{PIXELS} gray values" if self.side is None else "x".join(map(str, shape)) + " colours"
-        if any(isinstance(cell, str) for cell in cells):
-            raise InvalidArgument(self.column, what, "a name: an image is encoded by its content")
-        pixels = [None if cell is None else np.asarray(cell, dtype=np.float64) for cell in cells]
-        if any(one is not None and (one.shape != shape or not np.isfinite(one).all()) for one in pixels):
-            raise InvalidArgument(self.column, f"finite {what}", "others")
-        nothing = np.zeros(len(self.names))
-        values = pictures.picture_features if self.side is not None else np.asarray
-        rows = [nothing if one is None else values(one) for one in pixels]
-        return np.array(rows).reshape(len(cells), len(nothing))
-
-
-PARTS: dict[str, type[Part]] = {one.kind: one for one in (NumberPart, CategoryPart, TextPart, ImagePart)}
+PARTS: dict[str, type[Part]] = {
+    one.kind: one for one in (NumberPart, CategoryPart, TermsPart, HashedTextPart, ImagePart)
+}
 
 
 @final
 @dataclass(frozen=True)
 class Encoder:
-    """The encoding of all columns that are learnt from; without any, one constant."""
+    """The encoding of all columns that are learnt from; a row holds ``pairs`` terms of texts."""
 
     parts: tuple[Part, ...]
+    pairs: int = 0
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the numbers."""
+        """The names of the dense numbers; without any, one constant."""
         return tuple(name for part in self.parts for name in part.names) or ("constant",)
 
     @property
@@ -191,18 +130,47 @@ class Encoder:
         """The columns that are read."""
         return tuple(part.column for part in self.parts)
 
+    @cached_property
+    def _placed(self) -> tuple[CategoryPart, ...]:
+        return tuple(part for part in self.parts if isinstance(part, CategoryPart) and part.placed)
+
+    @cached_property
+    def _texts(self) -> tuple[TermsPart, ...]:
+        return tuple(part for part in self.parts if isinstance(part, TermsPart))
+
+    @cached_property
+    def layout(self) -> RowLayout:
+        """What the columns of an encoded row are."""
+        owners = [part for part in self.parts for _ in part.names]
+        hidden = tuple(place for place, part in enumerate(owners) if part in self._placed)
+        levels = tuple(max(1, len(part.levels)) for part in self._placed)
+        terms = sum(len(part.terms) for part in self._texts)
+        return RowLayout(len(self.names), hidden, levels, self.pairs, terms)
+
     def encode(self, contents: Sequence[Mapping[str, Any]]) -> Array:
         """Return one row of finite numbers for each content, float32; a cell may be None or left out."""
-        if not self.parts:
-            return np.zeros((len(contents), 1), dtype=np.float32)
         self._require_columns(contents)
-        out = np.empty((len(contents), len(self.names)), dtype=np.float32)
-        first = 0
+        cells = {name: [content.get(name) for content in contents] for name in self.columns}
+        return self.encode_columns(cells, len(contents))
+
+    def encode_columns(self, cells: Mapping[str, Sequence[Any]], count: int) -> Array:
+        """Return the same from the cells of each column, ``count`` of them."""
+        layout = self.layout
+        out = np.zeros((count, layout.columns), dtype=np.float32)
+        first, place = 0, layout.dense
         for part in self.parts:
-            cells = [content.get(part.column) for content in contents]
-            width = len(part.names)
-            out[:, first : first + width] = part.encode(cells)
-            first += width
+            last = first + len(part.names)
+            if isinstance(part, CategoryPart):
+                places = part.places(cells[part.column])
+                out[:, first:last] = part.marks(places)
+                if part.placed:
+                    out[:, place] = np.maximum(places, -1)
+                    place += 1
+            elif last > first:
+                out[:, first:last] = part.encode(cells[part.column])
+            first = last
+        if self.pairs:
+            out[:, place:] = packed_terms(self._texts, [cells[part.column] for part in self._texts], self.pairs)
         return out
 
     def _require_columns(self, contents: Sequence[Mapping[str, Any]]) -> None:
@@ -218,22 +186,33 @@ class Encoder:
 
     def to_json(self) -> Record:
         """Return plain JSON values."""
-        return {"format": FORMAT, "parts": [part.to_json() for part in self.parts]}
+        return {"format": FORMAT, "pairs": self.pairs, "parts": [part.to_json() for part in self.parts]}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Encoder:
         """Return the inverse of ``to_json``."""
         try:
-            if record["format"] != FORMAT:
-                raise InvalidFile(f"an encoder of format {record['format']} cannot be read, only {FORMAT}")
-            return cls(tuple(_part(one) for one in record["parts"]))
+            if record["format"] not in (1, FORMAT):
+                raise InvalidFile(f"an encoder of format {record['format']} cannot be read, only 1 and {FORMAT}")
+            return cls(tuple(_part(one) for one in record["parts"]), record.get("pairs", 0))
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidFile(f"an encoder lacks or misstates a field: {error!r}") from error
 
 
-def fit_encoder(columns: Sequence[Column], sample: Sequence[Mapping[str, Any]]) -> Encoder:
-    """Return the encoder of some columns, for rows like those of a sample."""
-    return Encoder(tuple(_fitted(column, [row.get(column.name) for row in sample]) for column in columns))
+def fit_encoder(
+    columns: Sequence[Column],
+    sample: Sequence[Mapping[str, Any]],
+    rows: Iterable[Sequence[Mapping[str, Any]]] = (),
+) -> Encoder:
+    """Return the encoder of some columns, for rows like those of a sample.
+
+    Terms of texts are counted in all ``rows``, some at a time, which are read only if there are texts (none: in the
+    sample).
+    """
+    names = [column.name for column in columns if column.kind in ("text", "url")]
+    texts = {part.column: part for part in fit_texts(names, sample, rows)}
+    parts = (texts.get(one.name) or _fitted(one, [row.get(one.name) for row in sample]) for one in columns)
+    return Encoder(tuple(parts), pairs_needed(list(texts.values()), sample))
 
 
 def _fitted(column: Column, cells: Sequence[Any]) -> Part:
@@ -241,11 +220,9 @@ def _fitted(column: Column, cells: Sequence[Any]) -> Part:
         return ImagePart(column.name, "edges")
     if column.kind == "number":
         return _fitted_number(column.name, as_floats(cells, column.name))
-    if column.kind == "category":
-        counts = Counter(str(cell) for cell in cells if cell is not None)
-        levels = sorted(counts, key=lambda level: (-counts[level], level))
-        return CategoryPart(column.name, tuple(levels[:LEVELS]), len(levels) > LEVELS)
-    return TextPart(column.name)
+    counts = Counter(str(cell) for cell in cells if cell is not None)
+    levels = sorted(counts, key=lambda level: (-counts[level], level))
+    return CategoryPart(column.name, tuple(levels[:PLACES]), len(levels) > LEVELS, True)
 
 
 def _fitted_number(name: str, values: Array) -> NumberPart:
@@ -286,14 +263,3 @@ def _part(record: Mapping[str, Any]) -> Part:
 
 def _quoted(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:_NAMED])) + (", …" if len(names) > _NAMED else "")
-
-
-@lru_cache(maxsize=1)
-def _vectorizer() -> Any:
-    return text.HashingVectorizer(token_pattern=r"(?u)\w+", n_features=_HASHES, norm="l2", dtype=np.float32)
-
-
-@lru_cache(maxsize=1)
-def _signs() -> Array:
-    uniform = random_table.uniforms(0, 0, _HASHES, _TEXT)
-    return np.where(uniform < 0.5, -1.0, 1.0).astype(np.float32) / np.float32(math.sqrt(_TEXT))

@@ -21,6 +21,7 @@ from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQ
 from askone.estimators import model_file
 from askone.estimators.learner_choices.base import LearnerChoice, OwnLearner, Setup
 from askone.estimators.row_order import warn_of_sorted
+from askone.features.layout import RowLayout
 from askone.labels.base import Space
 from askone.learners import registry
 from askone.learners.abilities import AsksAgain, is_patient
@@ -74,12 +75,21 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     # -- live: ask and tell -----------------------------------------------------------------------
 
-    def start(self, X: ArrayLike) -> Self:
-        """Begin anew, with a look at unlabelled rows: their scale, the bandwidth, the representers."""
+    def start(self, X: ArrayLike, *, layout: RowLayout | None = None) -> Self:
+        """Begin anew, with a look at unlabelled rows: their scale, the bandwidth, the representers.
+
+        ``layout`` says what the columns of encoded rows are (None: numbers).
+        """
         with self._all_or_nothing():
             self._refuse_to_forget()
-            self._begin(self._validated(X), self._space(), None)
+            self._begin(self._laid_out(self._validated(X), layout), self._space(), None)
         return self
+
+    def _laid_out(self, rows: Array, layout: RowLayout | None) -> Array:
+        if layout is not None and layout.columns != rows.shape[1]:
+            raise InvalidArgument("X", f"rows of {layout.columns} columns, as in layout", f"{rows.shape[1]} columns")
+        self.layout_ = layout
+        return rows
 
     def _refuse_to_forget(self) -> None:
         """Answers were paid for: a call that would drop them is more likely a mistake than a wish."""
@@ -260,6 +270,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             "params": {name: model_file.encode(_plain(value), arrays) for name, value in plain.items()},
             "learner": model_file.encode(stream.learner, arrays),
             "columns": int(self.n_features_in_),
+            "layout": model_file.encode(self._layout(), arrays),
             "feature_names": [str(name) for name in self.__dict__.get("feature_names_in_", [])],
             "seed": stream.seed,
             "asked": stream.asked,
@@ -302,6 +313,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         for place in document.get("skipped", []):
             self.stream_.pass_over(place)
         self.n_features_in_ = document["columns"]
+        self.layout_ = model_file.decode(document.get("layout"), arrays, None)
         if document["feature_names"]:
             self.feature_names_in_ = np.array(document["feature_names"], dtype=object)
         return self
@@ -390,7 +402,10 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     def _setup(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Setup:
         columns, again = int(self.n_features_in_), bool(self.resample)
-        return Setup(space, rows, columns, horizon, seed, flip=self.flip, resample=again)
+        return Setup(space, rows, columns, horizon, seed, flip=self.flip, resample=again, layout=self._layout())
+
+    def _layout(self) -> RowLayout | None:
+        return self.__dict__.get("layout_")
 
     # -- scikit-learn -----------------------------------------------------------------------------
 

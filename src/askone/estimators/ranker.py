@@ -17,6 +17,7 @@ from askone.estimators.base import OneBitEstimator
 from askone.estimators.learner_choices.base import LearnerChoice
 from askone.estimators.learner_choices.defaults import Thurstone
 from askone.estimators.learner_choices.gradients import SGD, RecursiveLeastSquares
+from askone.features.layout import RowLayout
 from askone.labels.base import Name, Space
 from askone.labels.ranking import Ranking
 from askone.learners.abilities import deviation
@@ -87,12 +88,12 @@ class OneBitRanker(OneBitEstimator):
 
     # -- live -------------------------------------------------------------------------------------
 
-    def start(self, X: ArrayLike | None = None) -> Self:
+    def start(self, X: ArrayLike | None = None, *, layout: RowLayout | None = None) -> Self:
         """Begin anew, with a look at unlabelled rows, or for one order without any."""
         with self._all_or_nothing():
             self._refuse_to_forget()
             self.__dict__.pop("stream_", None)
-            return super().start(self._given(X))
+            return super().start(self._given(X), layout=layout)
 
     def ask(self, x: ArrayLike | None = None, key: Any = None) -> Any:
         """Return a question about a row, a list of them about rows, or one about no row in particular."""
