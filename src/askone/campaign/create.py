@@ -88,8 +88,10 @@ def with_columns(settings: Settings, table: Table) -> Settings:
     key = IMAGE if rows.key is None and isinstance(table, ImageTable) else rows.key
     for place, named in (("key", [key]), ("show", rows.show or ()), ("learn", rows.learn or ()), ("gold", [rows.gold])):
         for name in named:
-            if name is not None:
-                _require_column(table, name, f"rows.{place}")
+            if name is None:
+                continue
+            if _require_column(table, name, f"rows.{place}").kind == "vector" and place != "learn":
+                raise InvalidArgument(f"rows.{place}", "a column that people can read, not of vectors", repr(name))
     if isinstance(table, ImageTable) and FOLDER in (rows.learn or ()):
         raise InvalidArgument("rows.learn", f"other columns than {FOLDER!r}: it names labels", repr(FOLDER))
     show = shown_columns(table, key, rows.gold) if rows.show is None else rows.show
@@ -151,7 +153,8 @@ class _Reading:
         """Yield rows as a store takes them; images are kept as they come, before the campaign is seen."""
         done, columns = 0, self.settings.rows
         wanted = {*(columns.show or ()), *(columns.learn or ())}
-        kept = [one.name for one in self.table.columns if one.name in wanted]
+        # Vectors are kept as what the model sees, and nobody reads them.
+        kept = [one.name for one in self.table.columns if one.name in wanted and one.kind != "vector"]
         whole = len(kept) == len(self.table.columns)
         all_known = self.first == 0
         for chunk in self.table.chunks():

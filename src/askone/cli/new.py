@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from rich.console import Console
 
@@ -20,6 +21,7 @@ from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.image_tables import ImageTable
 from askone.campaign.tables.open import open_table
+from askone.campaign.tables.vectors import with_vectors
 from askone.cli.console import counted, row_bar, say
 from askone.cli.files import any_store, read_from, whole_file
 from askone.cli.settings_file import commented, from_options, name_of, table_of
@@ -72,12 +74,16 @@ def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
         return settings, None
     path = Path(chosen.file)
     if not _is_toml(chosen.file):
-        given = open_table(path)
+        given = _with_vectors(open_table(path), chosen.vectors)
         suggested = suggest(given, chosen.key, chosen.gold)
         return _without(with_columns(from_options(chosen, suggested), given), chosen.hide), given
     settings = from_options(chosen, toml_settings(path), declared=True)
-    table = table_of(settings, path)
+    table = _with_vectors(table_of(settings, path), chosen.vectors)
     return settings if table is None else _without(with_columns(settings, table), chosen.hide), table
+
+
+def _with_vectors(table: Any, path: str | None) -> Any:
+    return table if table is None or path is None else with_vectors(table, Path(path))
 
 
 def _is_toml(file: str | None) -> bool:

@@ -83,6 +83,8 @@ def _add_new(new: argparse.ArgumentParser) -> None:
     )
     hidden = "columns that neither people nor the model see"
     new.add_argument("--hide", type=_names, default=[], metavar="A,B,...", help=hidden)
+    beside = "vectors of the rows, in their order: the model sees a column that is called as the file"
+    new.add_argument("--vectors", metavar="FILE.npy", help=beside)
     new.add_argument("--budget", type=int, help="answers in all")
     new.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="any setting: ask.overlap=3")
     new.add_argument("--title", help="what the campaign is called (default: the file's name)")

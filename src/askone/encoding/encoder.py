@@ -5,7 +5,7 @@
 - a category becomes one column for each of its 20 most frequent values, and one for the others if there are any;
   beside these stands its place among the 255 most frequent;
 - a text becomes its terms and their weights (see ``texts``);
-- an image becomes what ``features.pictures`` says of it.
+- an image becomes what ``features.pictures`` says of it, and a vector stays as it is.
 
 ``layout`` says which column of a row is what.
 
@@ -36,6 +36,7 @@ from askone.encoding.base import Part, Record
 from askone.encoding.columns import Column
 from askone.encoding.images import ImagePart
 from askone.encoding.texts import HashedTextPart, TermsPart, fit_texts, packed_terms, pairs_needed
+from askone.encoding.vectors import VectorPart
 from askone.errors import InvalidArgument, InvalidFile
 from askone.features.layout import RowLayout
 
@@ -108,7 +109,7 @@ class CategoryPart(Part):
 
 
 PARTS: dict[str, type[Part]] = {
-    one.kind: one for one in (NumberPart, CategoryPart, TermsPart, HashedTextPart, ImagePart)
+    one.kind: one for one in (NumberPart, CategoryPart, TermsPart, HashedTextPart, ImagePart, VectorPart)
 }
 
 
@@ -218,6 +219,8 @@ def fit_encoder(
 def _fitted(column: Column, cells: Sequence[Any]) -> Part:
     if column.kind == "image":
         return ImagePart(column.name, "edges")
+    if column.kind == "vector":
+        return VectorPart(column.name, next((len(cell) for cell in cells if cell is not None), 0))
     if column.kind == "number":
         return _fitted_number(column.name, as_floats(cells, column.name))
     counts = Counter(str(cell) for cell in cells if cell is not None)
