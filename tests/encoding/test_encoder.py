@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askone.encoding.columns import Column
-from askone.encoding.encoder import PIXELS, CategoryPart, Encoder, NumberPart, fit_encoder
+from askone.encoding.encoder import CategoryPart, Encoder, NumberPart, fit_encoder
+from askone.encoding.images import PIXELS
 from askone.errors import InvalidArgument, InvalidFile
 from askone.features.layout import RowLayout
+from askone.features.pictures import SIDE, picture_features
 
 COLUMNS = [Column("n", "number"), Column("c", "category"), Column("t", "text"), Column("u", "url")]
 cells = st.fixed_dictionaries(
@@ -106,12 +108,24 @@ def test_an_encoder_of_an_older_campaign_encodes_as_it_did():
     assert Encoder.from_json(encoder.to_json()) == encoder
 
 
-def test_images_are_encoded_by_their_gray_values():
+def test_images_are_encoded_by_their_edges_and_colours():
     encoder = fit_encoder([Column("image", "image")], [])
+    pixels = np.random.default_rng(0).integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8)
+    X = encoder.encode([{"image": pixels}, {"image": None}])
+    assert (X[0] == picture_features(pixels)).all()
+    assert not X[1].any()
+    assert Encoder.from_json(encoder.to_json()) == encoder
+    for bad in ("a.png", pixels[:5], pixels * np.nan):
+        with pytest.raises(InvalidArgument, match="32x32x3 colours"):
+            encoder.encode([{"image": bad}])
+
+
+def test_images_of_the_first_version_are_encoded_by_their_gray_values():
+    encoder = Encoder.from_json({"format": 1, "parts": [{"kind": "image", "column": "image"}]})
     gray = np.linspace(0, 1, PIXELS)
     assert np.allclose(encoder.encode([{"image": gray}, {}])[0], gray)
     for bad in ("a.png", gray[:5], gray * np.nan):
-        with pytest.raises(InvalidArgument, match="image must be 256"):
+        with pytest.raises(InvalidArgument, match="256 gray values"):
             encoder.encode([{"image": bad}])
 
 

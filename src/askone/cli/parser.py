@@ -73,12 +73,18 @@ def _add_new(new: argparse.ArgumentParser) -> None:
     new.add_argument("--decimals", type=int, help="numbers: decimals of the thresholds asked about")
     new.add_argument("--classes", type=_names, metavar="A,B,...", help="class: their names")
     new.add_argument("--items", type=_names, metavar="A,B,...", help="order: what is put in order")
-    new.add_argument("--key", metavar="COLUMN", help="the column that names rows")
-    new.add_argument("--gold", metavar="COLUMN", help="a column with the labels of some rows")
+    new.add_argument("--key", metavar="COLUMN", help="the column that names rows; '': none, rows are numbered")
+    new.add_argument("--gold", metavar="COLUMN", help="a column with the labels of some rows; '': none")
     new.add_argument(
         "--show", type=_names, metavar="A,B,...", help="columns that people see (default: all but a key such as id)"
     )
-    new.add_argument("--learn", type=_names, metavar="A,B,...", help="columns that the model sees (default: all)")
+    new.add_argument(
+        "--learn", type=_names, metavar="A,B,...", help="columns that the model sees (default: all but ids)"
+    )
+    hidden = "columns that neither people nor the model see"
+    new.add_argument("--hide", type=_names, default=[], metavar="A,B,...", help=hidden)
+    beside = "vectors of the rows, in their order: the model sees a column that is called as the file"
+    new.add_argument("--vectors", metavar="FILE.npy", help=beside)
     new.add_argument("--budget", type=int, help="answers in all")
     new.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="any setting: ask.overlap=3")
     new.add_argument("--title", help="what the campaign is called (default: the file's name)")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
-Kind = Literal["number", "category", "text", "image", "url"]
+Kind = Literal["number", "category", "text", "image", "url", "vector"]
 
 _LEVELS, _SHORT, _SHOWN = 50, 80, 100
 
@@ -48,3 +48,8 @@ def column_of(name: str, sample: Sequence[Mapping[str, Any]], is_number: bool, c
         if len(found) == count:
             break
     return Column(name, "number" if is_number else kind_of_texts(values), tuple(found))
+
+
+def vector_column(name: str, width: int) -> Column:
+    """Return a column of vectors, which nobody reads: an example says how wide they are."""
+    return Column(name, "vector", (f"{width} numbers",))

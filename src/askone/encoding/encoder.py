@@ -5,7 +5,7 @@
 - a category becomes one column for each of its 20 most frequent values, and one for the others if there are any;
   beside these stands its place among the 255 most frequent;
 - a text becomes its terms and their weights (see ``texts``);
-- an image becomes the 256 gray values that ``images.safe_image`` gives.
+- an image becomes what ``features.pictures`` says of it, and a vector stays as it is.
 
 ``layout`` says which column of a row is what.
 
@@ -34,14 +34,15 @@ import numpy as np
 from askone._common.types import Array
 from askone.encoding.base import Part, Record
 from askone.encoding.columns import Column
+from askone.encoding.images import ImagePart
 from askone.encoding.texts import HashedTextPart, TermsPart, fit_texts, packed_terms, pairs_needed
+from askone.encoding.vectors import VectorPart
 from askone.errors import InvalidArgument, InvalidFile
 from askone.features.layout import RowLayout
 
 FORMAT: Final = 2
 LEVELS: Final = 20
 PLACES: Final = 255
-PIXELS: Final = 256
 _FAR: Final = 10.0
 _NAMED: Final = 10  # names in an error
 
@@ -107,29 +108,8 @@ class CategoryPart(Part):
         return out[:, :width]
 
 
-@final
-@dataclass(frozen=True)
-class ImagePart(Part):
-    """An image, by the gray values that were made of it."""
-
-    column: str
-    kind: ClassVar[str] = "image"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(f"{self.column}: pixel {place}" for place in range(PIXELS))
-
-    def encode(self, cells: Sequence[Any]) -> Array:
-        if any(isinstance(cell, str) for cell in cells):
-            raise InvalidArgument(self.column, f"{PIXELS} gray values", "a name: an image is encoded by its content")
-        gray = [np.zeros(PIXELS) if cell is None else np.asarray(cell, dtype=np.float64) for cell in cells]
-        if any(one.shape != (PIXELS,) or not np.isfinite(one).all() for one in gray):
-            raise InvalidArgument(self.column, f"{PIXELS} finite gray values", "others")
-        return np.array(gray).reshape(len(cells), PIXELS)
-
-
 PARTS: dict[str, type[Part]] = {
-    one.kind: one for one in (NumberPart, CategoryPart, TermsPart, HashedTextPart, ImagePart)
+    one.kind: one for one in (NumberPart, CategoryPart, TermsPart, HashedTextPart, ImagePart, VectorPart)
 }
 
 
@@ -238,7 +218,9 @@ def fit_encoder(
 
 def _fitted(column: Column, cells: Sequence[Any]) -> Part:
     if column.kind == "image":
-        return ImagePart(column.name)
+        return ImagePart(column.name, "edges")
+    if column.kind == "vector":
+        return VectorPart(column.name, next((len(cell) for cell in cells if cell is not None), 0))
     if column.kind == "number":
         return _fitted_number(column.name, as_floats(cells, column.name))
     counts = Counter(str(cell) for cell in cells if cell is not None)

@@ -243,11 +243,12 @@ class UploadResponse(ResponseModel):
 
 @final
 class PreviewResponse(ResponseModel):
-    """The first questions of a campaign, and its settings as they are understood."""
+    """The first questions of a campaign, its settings as they are understood, and what to look at in them."""
 
     questions: list[QuestionResponse]
     settings: dict[str, Any]
     toml: str
+    doubts: list[dict[str, str]]
 
 
 @final

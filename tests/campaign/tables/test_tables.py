@@ -15,12 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from askone.campaign.settings.settings import ClassNames, Numbers
+from askone.campaign.create import with_columns
+from askone.campaign.settings.settings import ClassNames, Numbers, RowSettings, Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables import _csv
 from askone.campaign.tables.base import Limits, Spread, kind_of_texts
 from askone.campaign.tables.open import open_table
-from askone.errors import InvalidFile
+from askone.errors import InvalidArgument, InvalidFile
 
 
 @pytest.fixture
@@ -373,6 +374,29 @@ def test_links_and_empty_folders_are_refused(tmp_path):
     (folder / "a.png").mkdir()
     with pytest.raises(InvalidFile, match="'a.png' is a link or no file"):
         open_table(folder)
+
+
+def test_images_in_folders_have_the_folder_as_a_column(tmp_path):
+    for name in ("cats/2.png", "dogs/1.JPG", "dogs/read me.txt", ".git/a.png", "__MACOSX/cats/2.png", "none/x.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(name.encode())
+    found = open_table(tmp_path)
+    assert rows_of(found) == [{"image": "cats/2.png", "folder": "cats"}, {"image": "dogs/1.JPG", "folder": "dogs"}]
+    assert found.image("cats/2.png") == b"cats/2.png"
+    guessed = suggest(found)
+    assert guessed.labels == ClassNames(("cats", "dogs"))
+    assert (guessed.rows.show, guessed.rows.learn, guessed.rows.gold) == (("image",), ("image",), None)
+    (tmp_path / "3.png").write_bytes(b"x")  # of this one the label is not known
+    assert suggest(open_table(tmp_path)).rows.gold == "folder"
+    assert suggest(open_table(tmp_path), gold="").rows.gold is None
+    with pytest.raises(InvalidArgument, match="rows.learn must be other columns than 'folder'"):
+        with_columns(Settings("A", ClassNames(("cats", "dogs")), RowSettings(learn=("folder",))), found)
+    (tmp_path / "cats").rename(tmp_path / "elsewhere")
+    (tmp_path / "cats").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InvalidFile, match="its folder has become a link"):
+        found.image("cats/2.png")
+    with pytest.raises(InvalidFile, match="'cats' is a link"):
+        open_table(tmp_path)
 
 
 def test_a_large_image_and_a_bad_name_are_refused(tmp_path):

@@ -10,6 +10,8 @@ import numpy as np
 
 from askone.campaign.tables._json_lines import as_cell
 from askone.campaign.tables.base import Cells, FileTable, Limits, Spread, column_of, heading, listed, rows_at_once
+from askone.encoding.columns import Column, vector_column
+from askone.encoding.vectors import WIDEST
 from askone.errors import InvalidFile
 
 try:
@@ -32,6 +34,8 @@ class ParquetTable(FileTable):
             self._refuse_large(meta)
             self._names = heading(schema.names, origin, limits)
             self._kinds = [self._kind(name, schema.field(place).type) for place, name in enumerate(self._names)]
+            self._widths = self._vectors(file, schema)
+            self._require_room(meta.num_rows, meta.num_columns + sum(self._widths.values()))
         unpacked, spread = 0, Spread()
         for chunk, size in self._typed():
             spread.add(self.rows, chunk, size)
@@ -40,12 +44,16 @@ class ParquetTable(FileTable):
                 raise self._refusal(f"unpacks to more than {limits.total} characters")
         self._require_some()
         self.sample = spread.evenly()
-        kinds = zip(self._names, self._kinds, strict=True)
-        self.columns = tuple(column_of(name, self.sample, kind == "number") for name, kind in kinds)
+        self.columns = tuple(map(self._column, range(len(self._names))))
 
     def chunks(self) -> Iterator[list[Cells]]:
         for chunk, _ in self._typed():
             yield chunk
+
+    def _column(self, place: int) -> Column:
+        if place in self._widths:
+            return vector_column(self._names[place], self._widths[place])
+        return column_of(self._names[place], self.sample, self._kinds[place] == "number")
 
     def _open(self) -> Any:
         try:
@@ -76,12 +84,24 @@ class ParquetTable(FileTable):
             return "nested"
         raise self._refusal(f"column {name!r}: numbers or texts are needed; got {kind}")
 
+    def _vectors(self, file: Any, schema: Any) -> dict[int, int]:
+        """Return where there are lists of numbers which all are of one length, and that: they are vectors."""
+        lengths: dict[int, set[int]] = {place: set() for place, one in enumerate(schema) if _is_list(one.type)}
+        for place, found in lengths.items():
+            for batch in file.iter_batches(rows_at_once(WIDEST), columns=[schema.names[place]], use_threads=False):
+                cells = batch.column(0)
+                found.update(compute.unique(compute.list_value_length(cells)).drop_null().to_pylist())
+                if len(found) > 1:
+                    break
+        return {place: min(found) for place, found in lengths.items() if len(found) == 1 and 1 < min(found) <= WIDEST}
+
     def _typed(self) -> Iterator[tuple[list[Cells], int]]:
         """Yield rows and how many characters they have."""
         first = 0
         try:
             with self._open() as file:
-                for batch in file.iter_batches(batch_size=rows_at_once(len(self._names)), use_threads=False):
+                width = len(self._names) + sum(self._widths.values())
+                for batch in file.iter_batches(batch_size=rows_at_once(width), use_threads=False):
                     sizes: list[int] = []
                     columns = [self._cells(cells, place, first, sizes) for place, cells in enumerate(batch.columns)]
                     rows = [dict(zip(self._names, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -92,6 +112,8 @@ class ParquetTable(FileTable):
 
     def _cells(self, cells: Any, place: int, first: int, sizes: list[int]) -> list[Any]:
         kind = cells.type
+        if place in self._widths:
+            return self._vector_cells(cells, place, first, sizes)
         if self._kinds[place] == "nested":
             rows = enumerate(cells.to_pylist(), start=first)
             return [as_cell(value, self._limits, self._where(row, place)) for row, value in rows]
@@ -107,6 +129,22 @@ class ParquetTable(FileTable):
             row = int(np.argmax(np.isinf(numbers)))
             raise InvalidFile(f"{self._where(first + row, place)}: a finite number is needed; got {numbers[row]}")
         return listed(numbers, whole=False)
+
+    def _vector_cells(self, cells: Any, place: int, first: int, sizes: list[int]) -> list[Any]:
+        """Return vectors, float32; None for a list that is missing."""
+        width = self._widths[place]
+        numbers = compute.cast(compute.list_flatten(cells), pa.float32(), safe=False)
+        vectors = numbers.to_numpy(zero_copy_only=False).reshape(-1, width)
+        rows = np.flatnonzero(compute.is_valid(cells).to_numpy(zero_copy_only=False))
+        bad = ~np.isfinite(vectors).all(axis=1)
+        if bad.any():
+            where = self._where(first + int(rows[bad.argmax()]), place)
+            raise InvalidFile(f"{where}: {width} finite numbers are needed")
+        sizes.append(vectors.size)
+        out: list[Any] = [None] * len(cells)
+        for row, vector in zip(rows.tolist(), vectors, strict=True):
+            out[row] = vector
+        return out
 
     def _texts(self, cells: Any, place: int, first: int, sizes: list[int]) -> list[Any]:
         """Return texts of a column; one that comes again is kept once, so that few bytes cannot become many."""
@@ -131,3 +169,10 @@ def _is_text(kind: Any) -> bool:
     if pa.types.is_dictionary(kind):
         return _is_text(kind.value_type)
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _is_list(kind: Any) -> bool:
+    types = pa.types
+    if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
+        return False
+    return bool(types.is_integer(kind.value_type) or types.is_floating(kind.value_type))
