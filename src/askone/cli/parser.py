@@ -37,6 +37,13 @@ def add_commands(commands: _Parsers) -> None:
     by_name = "of answers and predictions (default: by the file's name, or csv)"
     export.add_argument("--format", choices=forms, help=by_name)
     export.add_argument("--out", help="the file; - is standard output (default: NAME-WHAT.FORMAT)")
+    predict = commands.add_parser("predict", help="score new rows by a model that was exported or saved")
+    predict.add_argument("model", help="the model's file (askone export NAME --what model)")
+    predict.add_argument("file", help="the rows: any table that askone new reads, with the columns of the first")
+    predict.add_argument(
+        "--out", help="a .csv, .jsonl or .parquet file; - is standard output (default: FILE-predictions.csv)"
+    )
+    predict.add_argument("--dask", metavar="ADDRESS", help="predict on the Dask scheduler at this address")
     replay = _with_store(commands, "replay", "learn from the log anew and compare")
     replay.add_argument("name", help="the campaign")
     replay.add_argument("--without", action="append", default=[], metavar="PERSON", help="leave out their answers")

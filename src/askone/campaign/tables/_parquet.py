@@ -95,8 +95,22 @@ class ParquetTable(FileTable):
                     break
         return {place: min(found) for place, found in lengths.items() if len(found) == 1 and 1 < min(found) <= WIDEST}
 
+    def column_chunks(self) -> Iterator[dict[str, list[Any]]]:
+        for columns, _ in self._columns():
+            yield dict(zip(self._names, columns, strict=True))
+
+    def is_whole(self, name: str) -> bool:
+        with self._open() as file:
+            kind = file.schema_arrow.field(self._names.index(name)).type
+        return bool(pa.types.is_integer(kind) and kind != pa.uint64())
+
     def _typed(self) -> Iterator[tuple[list[Cells], int]]:
         """Yield rows and how many characters they have."""
+        for columns, size in self._columns():
+            yield [dict(zip(self._names, row, strict=True)) for row in zip(*columns, strict=True)], size
+
+    def _columns(self) -> Iterator[tuple[list[list[Any]], int]]:
+        """Yield the cells of each column and how many characters they have."""
         first = 0
         try:
             with self._open() as file:
@@ -104,9 +118,8 @@ class ParquetTable(FileTable):
                 for batch in file.iter_batches(batch_size=rows_at_once(width), use_threads=False):
                     sizes: list[int] = []
                     columns = [self._cells(cells, place, first, sizes) for place, cells in enumerate(batch.columns)]
-                    rows = [dict(zip(self._names, row, strict=True)) for row in zip(*columns, strict=True)]
-                    yield rows, sum(sizes)
-                    first += len(rows)
+                    yield columns, sum(sizes)
+                    first += batch.num_rows
         except (pa.ArrowException, OSError) as error:
             raise self._refusal(f"cannot be read as Parquet: {error}") from error
 
