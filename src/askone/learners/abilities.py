@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from askone._common.types import Array, Key
 from askone._common.validate import as_rows
+from askone.errors import InvalidArgument
 from askone.labels.base import Space
 from askone.labels.number import Real
 from askone.learners.base import Learner, S
@@ -142,6 +143,18 @@ class AsksMany(Learner[S]):
     @abstractmethod
     def ask_many(self, state: S, X: ArrayLike, uniform: Array) -> list[Question]:
         """Return one question for each row, all at this state (uniform: n x width)."""
+
+
+class AsksAt(Forecasts[S]):
+    """Asks the best question for a belief, which may be another model's."""
+
+    @abstractmethod
+    def ask_at(self, believed: Array, uniform: Array, learnt: int) -> list[Question]:
+        """Return one question for each row of a belief: its prediction, in the user's units, or its probabilities."""
+
+    def tell_asked(self, state: S, x: ArrayLike, question: Question, answer: Answer) -> S:
+        """Return the state after an answer to a question that another model's belief asked, which may know more."""
+        return self.tell(state, x, question, answer)
 
 
 class TellsMany(Learner[S]):
@@ -284,6 +297,13 @@ def ask_many(learner: Learner[Any], state: Any, X: ArrayLike, uniform: Array) ->
     if isinstance(learner, AsksMany):
         return learner.ask_many(state, X, uniform)
     return [learner.ask(state, x, u) for x, u in zip(as_rows(X, learner.columns), uniform, strict=True)]
+
+
+def ask_at(learner: Learner[Any], believed: Array, uniform: Array, learnt: int) -> list[Question]:
+    """Return one question for each row of a belief (see ``AsksAt``)."""
+    if not able(learner, AsksAt):
+        raise InvalidArgument("learner", "one that asks at the beliefs of others", type(learner).__name__)
+    return learner.ask_at(believed, uniform, learnt)
 
 
 def tell_many(
