@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from askone._common.packed_arrays import digest, pack, unpack
 from askone._common.types import Key
 from askone.errors import IncompatibleParts, InvalidArgument
-from askone.learners.abilities import TellsMany, able, revisit, tell_row
+from askone.learners.abilities import Refits, TellsMany, able, revisit, tell_row
 from askone.learners.base import Learner
 from askone.questions.base import Answer, Question
 from askone.session.log import given_key
@@ -41,8 +42,30 @@ class Visit(NamedTuple):
     x: Any
 
 
-def learnt(learner: Learner[Any], state: Any, lesson: Example | Visit) -> Any:
-    """Return the state after one lesson."""
+@final
+class Fit(NamedTuple):
+    """A fit of the learner to what came before (see ``Refits``), packed, and its hash."""
+
+    hash: str
+    packed: bytes
+
+
+def fit_of(learner: Refits[Any], state: Any) -> Fit:
+    """Return the fit of a state."""
+    packed = pack(learner.fit(state))
+    return Fit(digest(packed), packed)
+
+
+def due_fit(learner: Learner[Any], state: Any) -> Fit | None:
+    """Return the fit of a state where one is due."""
+    return fit_of(learner, state) if able(learner, Refits) and learner.due(state) else None
+
+
+def learnt(learner: Learner[Any], state: Any, lesson: Example | Visit | Fit) -> Any:
+    """Return the state after one lesson; a fit is of use to a learner that refits alone."""
+    if isinstance(lesson, Fit):
+        # Whoever made it takes what everybody else will take from its bytes.
+        return learner.adopt(state, unpack(lesson.packed)) if able(learner, Refits) else state
     if isinstance(lesson, Visit):
         return revisit(learner, state, lesson.x, lesson.name)
     with _saying(learner, lesson.question):
@@ -73,7 +96,7 @@ class Fold:
         self._given = {0}
         self._most = 0
 
-    def learn(self, lesson: Example | Visit | None) -> None:
+    def learn(self, lesson: Example | Visit | Fit | None) -> None:
         """Go on by one lesson; None teaches nothing and counts."""
         self.advance(self.state if lesson is None else learnt(self.learner, self.state, lesson))
 
