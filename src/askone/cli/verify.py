@@ -32,8 +32,10 @@ def _verdict(verdict: Verdict) -> str:
     found = f"{counted(verdict.entries, 'entry', 'entries')}, {counted(verdict.rows, 'row')}"
     if verdict.broken is None:
         told = f"{verdict.campaign}: as written; {found}; head {verdict.head}"
-        states = ", ".join(map(str, verdict.damaged))
-        return told + (f"; DAMAGED is what was kept at {states}: it will be folded anew" if states else "")
+        states, fits = (", ".join(map(str, lost)) for lost in (verdict.damaged, verdict.unfitted))
+        told += f"; DAMAGED is what was kept at {states}: it will be folded anew" if states else ""
+        mend = f"askone replay {verdict.campaign} --refit makes it anew"
+        return told + (f"; MISSING or damaged is the fit of entry {fits}: {mend}" if fits else "")
     return f"{verdict.campaign}: BROKEN at entry {verdict.broken}: {verdict.reason}; good before it: {found}"
 
 

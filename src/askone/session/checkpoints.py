@@ -100,17 +100,18 @@ class Fold:
         """Go on by one lesson; None teaches nothing and counts."""
         self.advance(self.state if lesson is None else learnt(self.learner, self.state, lesson))
 
-    def learn_many(self, examples: Sequence[Example | None]) -> None:
-        """Go on by some examples, with a checkpoint after the last: in less time if the learner ``TellsMany``."""
-        told = [one for one in examples if one is not None]
-        if len(told) < 2 or not able(self.learner, TellsMany):
-            for one in examples:
+    def learn_many(self, lessons: Sequence[Example | Fit | None]) -> None:
+        """Go on by some lessons, with a checkpoint after the last: in less time if the learner ``TellsMany``."""
+        told = [one for one in lessons if isinstance(one, Example)]
+        fitted = any(isinstance(one, Fit) for one in lessons)
+        if len(told) < 2 or fitted or not able(self.learner, TellsMany):
+            for one in lessons:
                 self.learn(one)
             return
         with _saying(self.learner, told[0].question):
             questions, answers = [one.question for one in told], [one.answer for one in told]
             state = self.learner.tell_many(self.state, np.array([one.x for one in told]), questions, answers)
-        self.advance(state, len(examples))
+        self.advance(state, len(lessons))
 
     def advance(self, state: Any, by: int = 1) -> None:
         """Go on to the state after one more lesson, or some."""

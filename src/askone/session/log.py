@@ -160,7 +160,7 @@ class Revisited(LogRecord, kind="revisited"):
 @final
 @dataclass(frozen=True)
 class Fitted(LogRecord, kind="fitted"):
-    """A fit took effect (see ``Refits``), when so many answers were learnt; ``hash`` is that of its packed arrays.
+    """A fit took effect (see ``Refits``), made of the first so many answers; ``hash`` is that of its packed arrays.
 
     It falls out of the fold when an answer that came before it is taken back after it.
     """
