@@ -9,6 +9,7 @@ import pytest
 
 import askone
 from askone._common.packed_arrays import digest, pack, unpack
+from askone.checks import check_learner
 from askone.errors import InvalidArgument, InvalidFile
 from askone.learners import registry
 from askone.learners.abilities import Refits, able
@@ -147,6 +148,11 @@ def test_a_range_that_is_sought_has_the_fits_of_what_it_stands_for():
     assert same(learner, stream.state, simulate(learner, X, Oracle(y), seed=3).state)
     with pytest.raises(InvalidArgument, match="fitted to its answers"):
         Calibrated(FilterLearner(askone.Real(-2, 2), (models()["linear"].features,))).fit(stream.state)
+
+
+def test_the_contract_of_a_learner_has_fits():
+    check_learner(LEARNER, X, y)
+    check_learner(Calibrated(LEARNER, questions=12), X, y)
 
 
 def test_models_are_saved_with_their_fits(monkeypatch):

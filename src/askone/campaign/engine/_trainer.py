@@ -11,7 +11,7 @@ the state that there is, and by the new one as soon as it has learnt all.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, final
 
 from askone._common.types import Array
@@ -19,7 +19,7 @@ from askone.campaign.engine.training_set import AskedQuestion, DueFit, FitLesson
 from askone.learners.abilities import Forecasts, Refits, TakesRanges, able
 from askone.learners.base import Learner
 from askone.questions.between import Between
-from askone.session.checkpoints import Example, Fit, Fold
+from askone.session.checkpoints import Example, Fit, Fold, fit_of
 from askone.session.log import AUTOMATIC
 
 Features = Callable[[Sequence[int]], Array]
@@ -53,6 +53,8 @@ class Trainer:
         fits: FitReader | None,
     ) -> None:
         self._features, self._asked, self.lessons, self._fits = features, asked, lessons, fits
+        self.made: dict[str, bytes] = {}
+        """Fits that were made here and are not kept, by their hashes."""
         self.lost: set[str] = set()
         """Fits that the log speaks of and that are missing or damaged: the state is without them."""
         self.fold = Fold(learner)
@@ -111,7 +113,7 @@ class Trainer:
         return True
 
     def _fit(self, lesson: FitLesson) -> Fit | None:
-        packed = None if self._fits is None else self._fits(lesson.hash)
+        packed = self.made.get(lesson.hash) or (None if self._fits is None else self._fits(lesson.hash))
         if packed is None and lesson.hash not in self.lost:
             self.lost.add(lesson.hash)
             log.error("the fit of entry %d is missing or damaged: the model goes on without it", lesson.seq)
@@ -125,6 +127,18 @@ class Trainer:
             return None
         lessons.untouched = steps
         return DueFit(learner, self.fold.state, lessons, steps, steps - len(lessons.fits))
+
+    def remade(self) -> Iterator[tuple[FitLesson, Fit, Any]]:
+        """Yield each fit, made anew of the lessons that it is made of, and their state; all is folded anew."""
+        learner = self.fold.learner
+        self.fold, self._beside, self.lessons.changed = Fold(learner), None, 0
+        self.lost.clear()
+        for before, fit in enumerate(self.lessons.fits):
+            while self.fold.count < fit.learnt + before:
+                self._learn(self.fold.count, min(fit.learnt + before, self.fold.count + _CHUNK), None)
+            if able(learner, Refits):
+                yield fit, fit_of(learner, self.fold.state), self.fold.state
+        self.settle()
 
     def accepts(self, due: DueFit) -> bool:
         """Return whether a fit is still wanted: its lessons are as they were, and no other fit came first."""
