@@ -80,6 +80,6 @@ class FittedMean(Forecasts, HasRange, Refits):
         return replace(state, slope=fit["slope"], at=len(state.bits))
 
 
-def register():
+def register(first=6):
     """Let estimators and campaigns have it by the name ``fitted``."""
-    registry.register("fitted", FittedMean, lambda space, rows, columns, seed: FittedMean(space, columns))
+    registry.register("fitted", FittedMean, lambda space, rows, columns, seed: FittedMean(space, columns, first))

@@ -125,8 +125,7 @@ class Trainer:
         coming = bool(lessons.fits) and lessons.fits[-1] in lessons.steps[steps:]
         if not able(learner, Refits) or not self.valid or coming or not learner.due(self.fold.state):
             return None
-        lessons.untouched = steps
-        return DueFit(learner, self.fold.state, lessons, steps, steps - len(lessons.fits))
+        return DueFit(learner, self.fold.state, lessons.watch(steps), steps - len(lessons.fits))
 
     def remade(self) -> Iterator[tuple[FitLesson, Fit, Any]]:
         """Yield each fit, made anew of the lessons that it is made of, and their state; all is folded anew."""
@@ -142,9 +141,9 @@ class Trainer:
 
     def accepts(self, due: DueFit) -> bool:
         """Return whether a fit is still wanted: its lessons are as they were, and no other fit came first."""
-        lessons = self.lessons
-        same = due.lessons is lessons and lessons.untouched >= due.steps
-        return same and not any(isinstance(one, FitLesson) for one in lessons.steps[due.steps :])
+        lessons, watch = self.lessons, due.watch
+        same = lessons.watches(watch) and watch.untouched == watch.steps
+        return same and not any(isinstance(one, FitLesson) for one in lessons.steps[watch.steps :])
 
     def adopt(self, state: Any, count: int) -> None:
         """Go on from a state that was kept after the first ``count`` lessons (see ``TrainingSet.digest``)."""

@@ -20,6 +20,7 @@ from askone.learners.abilities import Refits
 from askone.questions.base import Question
 
 _SEQ = attrgetter("seq")
+_WATCHES = 4  # at most: a fit is let go when so many others were begun after it
 
 
 @final
@@ -132,8 +133,7 @@ class TrainingSet:
         self._of: dict[int, Lesson] = {}
         self.changed = 0
         """Steps before this place are as they were when this was last set."""
-        self.untouched = 0
-        """The same, since a fit began that is made of the steps before it."""
+        self._watches: list[StepWatch] = []
         self._mark, self._marked = hashlib.sha256(), 0
 
     def adopt(self, lessons: list[Lesson], fits: list[FitLesson]) -> None:
@@ -173,13 +173,24 @@ class TrainingSet:
             self.steps[place:] = [step for step in self.steps[place:] if isinstance(step, Lesson)]
         return place
 
+    def watch(self, steps: int) -> StepWatch:
+        """Return what notices if one of the first so many steps changes from here on."""
+        self._watches = [*self._watches[1 - _WATCHES :], StepWatch(steps, steps)]
+        return self._watches[-1]
+
+    def watches(self, watch: StepWatch) -> bool:
+        """Return whether it is still told of changes."""
+        return watch in self._watches
+
     def answer_to(self, number: int) -> bool | None:
         """Return what a question teaches now; None: nothing yet."""
         lesson = self._of.get(number)
         return None if lesson is None else lesson.answer
 
     def _change(self, place: int) -> None:
-        self.changed, self.untouched = min(self.changed, place), min(self.untouched, place)
+        self.changed = min(self.changed, place)
+        for watch in self._watches:
+            watch.untouched = min(watch.untouched, place)
         if place < self._marked:
             self._mark, self._marked = hashlib.sha256(), 0
 
@@ -198,13 +209,21 @@ class TrainingSet:
 
 
 @final
+@dataclass(eq=False)
+class StepWatch:
+    """The first ``steps`` of the lessons, of which so many are as they were."""
+
+    steps: int
+    untouched: int
+
+
+@final
 class DueFit(NamedTuple):
-    """A fit to be made: of this state, after the first ``steps`` of these lessons; ``learnt`` are without fits."""
+    """A fit to be made: of this state, after the steps that are watched, of which ``learnt`` are answers."""
 
     learner: Refits[Any]
     state: Any
-    lessons: TrainingSet
-    steps: int
+    watch: StepWatch
     learnt: int
 
 
