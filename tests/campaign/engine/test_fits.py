@@ -5,15 +5,17 @@ import logging
 import zipfile
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from askone._common.packed_arrays import digest, pack
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Exclude, Include, TakeFit, Undo
 from askone.campaign.output.backup import backup, restore
 from askone.campaign.settings.settings import LearnerSettings
 from askone.errors import InvalidArgument, InvalidFile
 from askone.learners import registry
-from askone.session.checkpoints import fit_of
+from askone.session.checkpoints import Fit, fit_of
 from askone.session.log import Fitted
 from askone.store.open import open_store
 from askone.store.verification import verify
@@ -204,6 +206,19 @@ def test_fits_of_strangers_are_checked(campaign, store):
                 copy.writestr(name, content)
         with pytest.raises(InvalidFile, match=told):
             restore(store, changed, "other")
+    assert [record.name for record in store.campaigns()] == ["c"]
+
+
+def test_a_fit_that_its_learner_cannot_take_is_refused(campaign, store):
+    serve, odd = campaign.serve, pack({"other": np.zeros(3)})
+    campaign.serve = lambda requests, now: serve(requests, now, learn=False)
+    play(campaign, ["ann"], price, 8)
+    campaign.learn()
+    serve([TakeFit(campaign.due_fit(), Fit(digest(odd), odd))], 20.0, learn=False)
+    out = io.BytesIO()
+    backup(store, "c", out)
+    with pytest.raises(InvalidFile, match="no campaign can be made of it"):
+        restore(store, out, "other", known=set())
     assert [record.name for record in store.campaigns()] == ["c"]
 
 

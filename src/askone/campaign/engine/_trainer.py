@@ -133,8 +133,9 @@ class Trainer:
         self.fold, self._beside, self.lessons.changed = Fold(learner), None, 0
         self.lost.clear()
         for before, fit in enumerate(self.lessons.fits):
-            while self.fold.count < fit.learnt + before:
-                self._learn(self.fold.count, min(fit.learnt + before, self.fold.count + _CHUNK), None)
+            end = min(fit.learnt + before, self.lessons.steps.index(fit))
+            while self.fold.count < end:
+                self._learn(self.fold.count, min(end, self.fold.count + _CHUNK), None)
             if able(learner, Refits):
                 yield fit, fit_of(learner, self.fold.state), self.fold.state
         self.settle()

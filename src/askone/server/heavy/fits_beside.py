@@ -21,7 +21,7 @@ from askone._common.packed_arrays import digest, pack
 from askone.campaign.engine.commands import TakeFit
 from askone.campaign.engine.training_set import DueFit
 from askone.campaign.lazy import campaign as campaigns
-from askone.errors import UnknownCampaign
+from askone.errors import InvalidFile, UnknownCampaign
 from askone.learners import registry
 from askone.server.config import ServerConfig
 from askone.server.heavy.work import Child
@@ -66,6 +66,8 @@ class FitsBeside:
             try:
                 if not self._closed:
                     child.call("fit", None, {"folder": folder})
+            except InvalidFile as error:  # what is said of files is not so here
+                raise RuntimeError("a fit took more memory or time than heavy_bytes, heavy_seconds allow") from error
             finally:
                 late.cancel()
                 self._child = None
