@@ -317,6 +317,13 @@ def tell_many(
     return state
 
 
+def refitted(learner: Learner[Any], state: Any) -> Any:
+    """Return the state with a fit where one is due, computed here and now."""
+    if able(learner, Refits) and learner.due(state):
+        return learner.adopt(state, learner.fit(state))
+    return state
+
+
 def stream(learner: Learner[Any], state: Any, X: Array, task: StreamTask) -> Any:
     """Ask and tell about rows X, one after the other."""
     return learner.stream(state, X, task) if isinstance(learner, Streams) else row_by_row(learner, state, X, task)
@@ -339,10 +346,10 @@ def stream_while(
 
 
 def row_by_row(learner: Learner[Any], state: Any, X: Array, task: StreamTask) -> Any:
-    """Return ask, hear and tell about each row: what every ``Streams.stream`` must come to."""
+    """Return ask, hear, tell and refit about each row: what every ``Streams.stream`` must come to."""
     for i, x in enumerate(X):
         question = learner.ask(state, x, task.draw(task.first + i, 1)[0])
         answer = task.answer(i, question)
         if answer is not None:
-            state = learner.tell(state, x, question, answer)
+            state = refitted(learner, learner.tell(state, x, question, answer))
     return state
