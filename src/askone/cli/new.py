@@ -25,6 +25,7 @@ from askone.campaign.tables.vectors import with_vectors
 from askone.cli.console import counted, row_bar, say
 from askone.cli.files import any_store, read_from, whole_file
 from askone.cli.settings_file import commented, from_options, name_of, table_of
+from askone.encoding.embedders import name_embedder
 from askone.errors import InvalidArgument
 from askone.store.store import Store
 
@@ -42,9 +43,10 @@ def run_new(chosen: argparse.Namespace, console: Console) -> int:
             say(console, f"Edit it, then: askone new {quote(chosen.out)}")
             return 0
     name = chosen.name or name_of(settings.title)
+    embed = _embedders(chosen.embed)
     with any_store(chosen.store) as store:
         with row_bar(console) as advance:
-            create_campaign(store, name, settings, table, "", time.time(), advance)
+            create_campaign(store, name, settings, table, "", time.time(), advance, embed)
         rows = store.campaign(name).rows
         place, sentence = store.url, first_question(store, name)
     what = "items to put in order" if table is None else counted(rows, "row")
@@ -80,6 +82,15 @@ def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
     settings = from_options(chosen, toml_settings(path), declared=True)
     table = _with_vectors(table_of(settings, path), chosen.vectors)
     return settings if table is None else _without(with_columns(settings, table), chosen.hide), table
+
+
+def _embedders(given: list[str]) -> dict[str, str]:
+    """Return the names of embedders by column, loaded."""
+    pairs = [text.partition("=") for text in given]
+    for text, (column, _, where) in zip(given, pairs, strict=True):
+        if not (column and where):
+            raise InvalidArgument("embed", "COLUMN=EMBEDDER", repr(text))
+    return {column: name_embedder(where) for column, _, where in pairs}
 
 
 def _with_vectors(table: Any, path: str | None) -> Any:

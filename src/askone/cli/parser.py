@@ -84,6 +84,10 @@ def _add_new(new: argparse.ArgumentParser) -> None:
     hidden = "columns that neither people nor the model see"
     new.add_argument("--hide", type=_names, default=[], metavar="A,B,...", help=hidden)
     beside = "vectors of the rows, in their order: the model sees a column that is called as the file"
+    embed = (
+        "what makes vectors of a column: module:object, an entry point, or a file (.onnx, .pt2, .pt); may be repeated"
+    )
+    new.add_argument("--embed", action="append", default=[], metavar="COLUMN=EMBEDDER", help=embed)
     new.add_argument("--vectors", metavar="FILE.npy", help=beside)
     new.add_argument("--budget", type=int, help="answers in all")
     new.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="any setting: ask.overlap=3")
@@ -108,6 +112,8 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--webhooks", action="store_true", help="send webhooks that managers set up, by https")
     local = "send them also to http://127.0.0.1:PORT, a program on this machine; implies --webhooks"
     serve.add_argument("--webhook-local", action="append", type=int, default=[], metavar="PORT", help=local)
+    embedder = "an embedder that campaigns were made with (askone new --embed), to add rows to them; may be repeated"
+    serve.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=embedder)
     serve.add_argument("--access-log", action="store_true", help="write a JSON line for each request to standard error")
 
 
