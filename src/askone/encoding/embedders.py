@@ -4,12 +4,8 @@ An embedder is code, so it is named by whoever starts a command or a server and 
 name and the hash of its content, and what was not named in this process is never loaded.
 
 >>> from sklearn.feature_extraction.text import HashingVectorizer
->>> embedder = use_embedder(HashingVectorizer(n_features=4), "words")
->>> embedder.embed(["one", "two words"]).shape
+>>> Transformer(HashingVectorizer(n_features=4)).embed(["one", "two words"]).shape
 (2, 4)
->>> part = fit_embedded("title", "text", "words", ["one", None])
->>> part.encode(["two words"]).shape, part.digest == embedder.digest
-((1, 4), True)
 """
 
 from __future__ import annotations
