@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final, final
@@ -151,7 +151,8 @@ class Encoder:
 
     def encode(self, contents: Sequence[Mapping[str, Any]]) -> Array:
         """Return one row of finite numbers for each content, float32; a cell may be None or left out."""
-        self._require_columns(contents)
+        if contents and any(name not in contents[0] for name in self.columns):
+            self.require_columns(dict.fromkeys(str(name) for content in contents for name in content), "contents")
         cells = {name: [content.get(name) for content in contents] for name in self.columns}
         return self.encode_columns(cells, len(contents))
 
@@ -181,16 +182,15 @@ class Encoder:
             if isinstance(part, EmbeddedPart):
                 part.require()
 
-    def _require_columns(self, contents: Sequence[Mapping[str, Any]]) -> None:
-        """Refuse to be without a column in all contents: its name may be mistyped."""
-        lacking = [name for name in self.columns if contents and not any(name in content for content in contents)]
+    def require_columns(self, given: Collection[str], argument: str = "X") -> None:
+        """Refuse to be without a column: its name may be mistyped."""
+        lacking = [name for name in self.columns if name not in given]
         if not lacking:
             return
-        others = [str(name) for name in dict.fromkeys(name for content in contents for name in content)]
-        unknown = [name for name in others if name not in self.columns][:_NAMED]
+        unknown = [name for name in given if name not in self.columns][:_NAMED]
         allowed = f"rows with the columns {_quoted(self.columns)} (None where a cell is empty)"
         came = f"none with {_quoted(lacking)}" + (f", and unknown ones: {_quoted(unknown)}" if unknown else "")
-        raise InvalidArgument("contents", allowed, came)
+        raise InvalidArgument(argument, allowed, came)
 
     def to_json(self) -> Record:
         """Return plain JSON values."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from askone._common import random_table
 from askone._common.types import Array
-from askone._common.validate import as_count, as_flag, as_rows
+from askone._common.validate import as_count, as_flag
 from askone.errors import InvalidArgument, incompatible
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.learner_choices.base import LearnerChoice
@@ -138,7 +138,7 @@ class OneBitRanker(OneBitEstimator):
     def predict(self, X: ArrayLike | None = None) -> Array:
         """Return orders, best first: n x items, or one of them where there are no rows."""
         if self._stream() is None:  # nothing is known: any order, alike for equal rows
-            rows = np.zeros((1, 1)) if X is None else as_rows(X)
+            rows = np.zeros((1, 1)) if X is None else self._unseen(X)
             orders = self._space().from_scores(np.zeros((len(rows), self._space().size)), rows)
             return orders[0] if X is None else orders
         stream, rows = self._started(), self._predictable(X)
@@ -199,8 +199,8 @@ class OneBitRanker(OneBitEstimator):
     def _predictable(self, X: ArrayLike | None) -> Array:
         return np.asarray(self._validated(self._given(X), reset=False))
 
-    def begin_with(self, rows: Array) -> None:
-        self.start(None if rows.shape[1] == 1 and not rows.any() else rows)  # nobody's row is 0
+    def begin_with(self, rows: Array, layout: RowLayout | None = None) -> None:
+        self.start(None if rows.shape[1] == 1 and not rows.any() else rows, layout=layout)  # nobody's row is 0
 
     def _running(self, x: ArrayLike) -> Stream:
         stream = self._stream()
