@@ -11,7 +11,7 @@ export function dataStep(draft, { next }) {
   const message = el("div", { "aria-live": "polite" });
   const zone = el("div", { class: "drop-zone" },
     el("p", { class: "strong" }, "Drop a table here"),
-    el("p", { class: "muted" }, "CSV, JSON lines or Parquet, one row per thing to ask about, or a zip file of images. No labels needed."),
+    el("p", { class: "muted" }, "CSV, Excel (.xlsx), JSON lines or Parquet, one row per thing to ask about, or a zip file of images. No labels needed."),
     el("p", {}, chooser("table-file", TABLES, message, send, "button primary")),
     bar);
 
