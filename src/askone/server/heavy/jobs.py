@@ -54,8 +54,14 @@ def let_go() -> None:
 def describe(_: None, file: File) -> dict[str, Any]:
     """Return what is in a file."""
     table = _opened(*file)
-    columns = [column.to_json() for column in table.columns]
-    return {"rows": table.rows, "columns": columns, "sample": table.sample[:5], "suggested": suggest(table).to_json()}
+    return {
+        "rows": table.rows,
+        "columns": [column.to_json() for column in table.columns],
+        "sample": table.sample[:5],
+        "suggested": suggest(table).to_json(),
+        "part": table.part,
+        "parts": list(table.parts),
+    }
 
 
 def preview(_: None, file: File | None, settings: dict[str, Any]) -> dict[str, Any]:

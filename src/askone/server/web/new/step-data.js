@@ -23,9 +23,10 @@ export function dataStep(draft, { next }) {
         fill.style.width = `${100 * share}%`;
         bar.setAttribute("aria-valuenow", Math.round(100 * share));
       });
-      const { upload: id, rows, columns, sample, suggested } = made;
+      const { upload: id, rows, columns, sample, suggested, part, parts } = made;
       const like = draft.like;
-      draft.begin({ upload: id, name: file.name, rows, columns, sample }, like ? { ...suggested, ...like, rows: suggested?.rows } : suggested);
+      const guessed = { key: suggested?.rows?.key, gold: suggested?.rows?.gold };
+      draft.begin({ upload: id, name: file.name, rows, columns, sample, guessed, part, parts }, like ? { ...suggested, ...like, rows: suggested?.rows } : suggested);
       next();
     } finally {
       bar.hidden = true;
