@@ -62,8 +62,13 @@ def _with_store(commands: _Parsers, name: str, about: str) -> argparse.ArgumentP
 
 
 def _add_new(new: argparse.ArgumentParser) -> None:
-    tables = "CSV, JSON lines, Parquet, a folder or zip file of images, or a TOML file"
+    tables = "CSV, .xlsx, JSON lines, Parquet, a saved dataset, a folder or zip file of images, a database, or TOML"
     new.add_argument("file", nargs="?", help=tables)
+    part = "of a spreadsheet (default: the first), of a dataset"
+    new.add_argument("--sheet", "--split", dest="part", metavar="NAME", help=part)
+    new.add_argument("--query", metavar="SELECT", help="what to read from a database: sqlite:///file, postgresql://...")
+    names = "whether the first line names the columns (default: yes, unless it looks like a row)"
+    new.add_argument("--header", action=argparse.BooleanOptionalAction, default=None, help=names)
     new.add_argument("--kind", help="what labels are: number, class or order")
     new.add_argument("--low", type=float, help="numbers: the lowest that is plausible")
     new.add_argument("--high", type=float, help="numbers: the highest that is plausible")

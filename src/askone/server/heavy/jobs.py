@@ -54,10 +54,15 @@ def let_go() -> None:
 def describe(_: None, file: File) -> dict[str, Any]:
     """Return what is in a file."""
     table = _opened(*file)
-    columns = [column.to_json() for column in table.columns]
     vectors = {column.name: column.examples[0] for column in table.columns if column.kind == "vector"}
-    sample = [{**cells, **vectors} for cells in table.sample[:5]]
-    return {"rows": table.rows, "columns": columns, "sample": sample, "suggested": suggest(table).to_json()}
+    return {
+        "rows": table.rows,
+        "columns": [column.to_json() for column in table.columns],
+        "sample": [{**cells, **vectors} for cells in table.sample[:5]],
+        "suggested": suggest(table).to_json(),
+        "part": table.part,
+        "parts": list(table.parts),
+    }
 
 
 def preview(_: None, file: File | None, settings: dict[str, Any]) -> dict[str, Any]:
