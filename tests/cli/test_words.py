@@ -29,12 +29,12 @@ def test_new_says_what_it_guessed(capsys):
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert "labels numbers from 0 to 2000 EUR" in lines
     assert "first asked Is the price above 1000 EUR?" in lines
-    assert "key id" in lines
+    assert "key id (guessed; --key '' numbers the rows)" in lines
     assert "people see size, price" in lines
     assert "model sees size (number), price (number)" in lines
     assert "ends with the rows, each asked once of 1 person" in lines
-    assert "The column 'price' is called as the labels are" in out
-    assert "--gold price" in out
+    assert "The column 'price' is called as labels are, and people and the model see it" in out
+    assert "If so: --gold price" in out
     assert "askone new --help" in out
 
 

@@ -264,8 +264,10 @@ class Campaign:
     # -- looking ----------------------------------------------------------------------------------
 
     def model(self) -> OneBitEstimator:
-        """Return the model as it is now: predict with it, save it, go on asking elsewhere."""
-        estimator: OneBitEstimator = building.unpack(self._packed).estimator
+        """Return the model as it is now: predict with it (from raw columns), save it, go on asking elsewhere."""
+        estimator, encoder = building.unpack(self._packed)
+        if encoder is not None:
+            estimator.read_tables(encoder)
         with self._lock:
             self._catch_up()
             stream, projection = estimator.stream_, self.projection

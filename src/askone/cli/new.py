@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from rich.console import Console
 
-from askone.campaign.create import create_campaign, with_columns
+from askone.campaign.create import create_campaign, require_unknown, with_columns
 from askone.campaign.engine.model_builder import unpack
 from askone.campaign.kinds.base import listed
-from askone.campaign.settings.settings import Settings
+from askone.campaign.settings.doubts import doubts
+from askone.campaign.settings.settings import RowSettings, Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Table
-from askone.campaign.tables.open import open_table
+from askone.campaign.tables.image_tables import ImageTable
+from askone.campaign.tables.vectors import with_vectors
 from askone.cli.console import counted, row_bar, say
 from askone.cli.files import any_store, read_from, whole_file
-from askone.cli.settings_file import commented, from_options, name_of, table_of
+from askone.cli.settings_file import commented, from_options, name_of, read_table, table_of
+from askone.encoding.embedders import name_embedder
 from askone.errors import InvalidArgument
 from askone.store.store import Store
 
@@ -27,32 +32,38 @@ from askone.store.store import Store
 def run_new(chosen: argparse.Namespace, console: Console) -> int:
     """Make a campaign, or write its settings for editing."""
     settings, table = _read(chosen)
+    guessed = () if _is_toml(chosen.file) else [name for name in ("key", "gold") if getattr(chosen, name) is None]
     if table is not None:
         require_unknown(settings, table)
     if chosen.out is not None:
         _write(Path(chosen.out), settings, console)
         if chosen.store is None:
-            _sum_up(settings, table, None, console)
+            _sum_up(settings, table, None, guessed, console)
             say(console, f"Edit it, then: askone new {quote(chosen.out)}")
             return 0
     name = chosen.name or name_of(settings.title)
+    embed = _embedders(chosen.embed)
     with any_store(chosen.store) as store:
         with row_bar(console) as advance:
-            create_campaign(store, name, settings, table, "", time.time(), advance)
+            create_campaign(store, name, settings, table, "", time.time(), advance, embed)
         rows = store.campaign(name).rows
         place, sentence = store.url, first_question(store, name)
     what = "items to put in order" if table is None else counted(rows, "row")
     say(console, f"Campaign {name}: {what}, in {place}.")
-    _sum_up(settings, table, sentence, console)
-    if not (chosen.file or "").lower().endswith(".toml"):
+    _sum_up(settings, table, sentence, guessed, console)
+    if not _is_toml(chosen.file):
         say(console, "Otherwise: see askone new --help, or --out FILE.toml, edit it, and askone new FILE.toml")
     say(console, f"Next: askone serve{f' --store {quote(chosen.store)}' if chosen.store else ''}")
     return 0
 
 
-def _sum_up(settings: Settings, table: Table | None, sentence: str | None, console: Console) -> None:
-    for line in [*summary(settings, table, sentence), *doubts(settings, table)]:
+def _sum_up(
+    settings: Settings, table: Table | None, sentence: str | None, guessed: Collection[str], console: Console
+) -> None:
+    for line in summary(settings, table, sentence, guessed):
         say(console, line)
+    for doubt in doubts(settings, table):
+        say(console, doubt.text + (f" If so: --{doubt.option} {quote(doubt.column)}" if doubt.option else ""))
 
 
 def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
@@ -63,12 +74,41 @@ def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
             raise InvalidArgument("file", "a table of rows; only an order of items needs none", None)
         return settings, None
     path = Path(chosen.file)
-    if path.suffix.lower() != ".toml":
-        given = open_table(path)
-        return with_columns(from_options(chosen, suggest(given)), given), given
+    if not _is_toml(chosen.file):
+        given = _with_vectors(read_table(chosen.file, chosen.part, chosen.query, chosen.header, Path()), chosen.vectors)
+        suggested = suggest(given, chosen.key, chosen.gold)
+        return _without(with_columns(from_options(chosen, suggested), given), chosen.hide), given
     settings = from_options(chosen, toml_settings(path), declared=True)
-    table = table_of(settings, path)
-    return settings if table is None else with_columns(settings, table), table
+    table = _with_vectors(table_of(settings, path), chosen.vectors)
+    return settings if table is None else _without(with_columns(settings, table), chosen.hide), table
+
+
+def _embedders(given: list[str]) -> dict[str, str]:
+    """Return the names of embedders by column, loaded."""
+    pairs = [text.partition("=") for text in given]
+    for text, (column, _, where) in zip(given, pairs, strict=True):
+        if not (column and where):
+            raise InvalidArgument("embed", "COLUMN=EMBEDDER", repr(text))
+    return {column: name_embedder(where) for column, _, where in pairs}
+
+
+def _with_vectors(table: Any, path: str | None) -> Any:
+    return table if table is None or path is None else with_vectors(table, Path(path))
+
+
+def _is_toml(file: str | None) -> bool:
+    return file is not None and file.lower().endswith(".toml")
+
+
+def _without(settings: Settings, hidden: list[str]) -> Settings:
+    """Return settings in which some columns are neither shown nor learnt."""
+    rows = settings.rows
+    show, learn = list(rows.show or ()), list(rows.learn or ())
+    for name in hidden:
+        if name not in (*show, *learn):
+            raise InvalidArgument("--hide", f"columns that are shown or learnt: {listed([*show, *learn])}", repr(name))
+    kept = [tuple(one for one in names if one not in hidden) for names in (show, learn)]
+    return replace(settings, rows=replace(rows, show=kept[0], learn=kept[1]))
 
 
 def toml_settings(path: Path) -> Settings:
@@ -86,8 +126,10 @@ def toml_settings(path: Path) -> Settings:
 
 def _write(path: Path, settings: Settings, console: Console) -> None:
     if settings.rows.file is not None:  # seen from the TOML file, wherever it is read from
-        file = Path(settings.rows.file)
+        kind, slashes, name = settings.rows.file.rpartition("sqlite:///")
+        file = Path(name)
         there = file.name if file.absolute().parent == path.absolute().parent else str(file.absolute())
+        there = settings.rows.file if "://" in name else kind + slashes + there
         settings = replace(settings, rows=replace(settings.rows, file=there))
     with whole_file(path) as out:
         out.write(commented(settings).encode())
@@ -97,8 +139,12 @@ def _write(path: Path, settings: Settings, console: Console) -> None:
 # -- what was made of a table: what was guessed can be wrong ------------------------------------------
 
 
-def summary(settings: Settings, table: Table | None, question: str | None = None) -> list[str]:
+def summary(
+    settings: Settings, table: Table | None, question: str | None = None, guessed: Collection[str] = ()
+) -> list[str]:
     """Return labels, question and columns; ``question`` is the first one, if there is a campaign already.
+
+    ``guessed`` says which of "key" and "gold" nobody chose: it is told how to undo them.
 
     >>> from askone.campaign.settings.settings import AskSettings, Items
     >>> for line in summary(Settings("Drinks", Items(("tea", "milk")), ask=AskSettings(budget=50)), None):
@@ -108,7 +154,7 @@ def summary(settings: Settings, table: Table | None, question: str | None = None
     """
     lines = [("labels", settings.labels.described()), ("first asked", question or "")]
     if table is not None:
-        lines += _columns(settings, table)
+        lines += _columns(settings, table, guessed)
     lines.append(("ends", _end(settings, table)))
     return [f"  {title:<12} {text}" for title, text in lines if text]
 
@@ -120,17 +166,25 @@ def first_question(store: Store, name: str) -> str:
     return str(packed.estimator.ask(row))  # type: ignore[arg-type]  # without an encoder it asks about no row
 
 
-def _columns(settings: Settings, table: Table) -> list[tuple[str, str]]:
-    rows = settings.rows
+def _columns(settings: Settings, table: Table, guessed: Collection[str]) -> list[tuple[str, str]]:
+    rows, images = settings.rows, isinstance(table, ImageTable)
     kinds = {column.name: column.kind for column in table.columns}
     learnt = [f"{name} ({kinds[name]})" for name in rows.learn or ()]
-    gold = f"{rows.gold}, asked about in {settings.ask.gold_share:.0%} of questions" if rows.gold else ""
+    undo_key = " (guessed; --key '' numbers the rows)" if "key" in guessed and not images else ""
+    undo_gold = " (guessed; --gold '' if it holds none)" if "gold" in guessed else ""
+    gold = f"{rows.gold}{undo_gold}, asked about in {settings.ask.gold_share:.0%} of questions" if rows.gold else ""
     return [
-        ("key", rows.key or "none: rows are numbered"),
+        ("part", f"{table.part!r} of {len(table.parts)}: {listed(table.parts)}" if len(table.parts) > 1 else ""),
+        ("key", rows.key + undo_key if rows.key else "none: rows are numbered"),
         ("people see", listed(rows.show or ()) or "nothing"),
         ("model sees", listed(learnt) or "nothing: one number for all rows"),
+        ("left out", listed([name for name in kinds if name not in _used(rows)])),
         ("known labels", gold),
     ]
+
+
+def _used(rows: RowSettings) -> set[str | None]:
+    return {rows.key, rows.gold, *(rows.show or ()), *(rows.learn or ())}
 
 
 def _end(settings: Settings, table: Table | None) -> str:
@@ -140,28 +194,3 @@ def _end(settings: Settings, table: Table | None) -> str:
     if table is None or settings.is_rowless(table.rows):
         return "when you close it: there is no budget"
     return f"with the rows, each asked once of {ask.overlap} {'person' if ask.overlap == 1 else 'people'}"
-
-
-def doubts(settings: Settings, table: Table | None) -> list[str]:
-    """Return what to look at: known labels that nobody is measured by, a column that may tell the label."""
-    rows, labels, found = settings.rows, settings.labels, []
-    if rows.gold is not None and not settings.ask.gold_share:
-        found.append(f"Nobody is measured by the known labels in {rows.gold!r}: ask.gold_share is 0.")
-    noun = labels.noun.casefold()
-    seen = [name for name in dict.fromkeys([*(rows.show or ()), *(rows.learn or ())]) if name.casefold() == noun]
-    if table is not None and seen:
-        found.append(
-            f"The column {seen[0]!r} is called as the labels are, and it is shown or learnt: "
-            f"if it holds the labels, use --gold {quote(seen[0])}."
-        )
-    return found
-
-
-def require_unknown(settings: Settings, table: Table) -> None:
-    """Refuse a table in which every label is known: such rows measure people, and none is left to ask about."""
-    gold = settings.rows.gold
-    cells = [] if gold is None else [row.get(gold) for row in table.sample]
-    if gold is not None and len(cells) == table.rows and all(cell is not None and str(cell).strip() for cell in cells):
-        allowed = "a column that is empty in the rows to ask about (a known label only measures people)"
-        came = f"{gold!r}, filled in all {table.rows} rows; leave a column out by --show and --learn"
-        raise InvalidArgument("rows.gold", allowed, came)

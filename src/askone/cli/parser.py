@@ -63,8 +63,13 @@ def _with_store(commands: _Parsers, name: str, about: str) -> argparse.ArgumentP
 
 
 def _add_new(new: argparse.ArgumentParser) -> None:
-    tables = "CSV, JSON lines, Parquet, a folder or zip file of images, or a TOML file"
+    tables = "CSV, .xlsx, JSON lines, Parquet, a saved dataset, a folder or zip file of images, a database, or TOML"
     new.add_argument("file", nargs="?", help=tables)
+    part = "of a spreadsheet (default: the first), of a dataset"
+    new.add_argument("--sheet", "--split", dest="part", metavar="NAME", help=part)
+    new.add_argument("--query", metavar="SELECT", help="what to read from a database: sqlite:///file, postgresql://...")
+    names = "whether the first line names the columns (default: yes, unless it looks like a row)"
+    new.add_argument("--header", action=argparse.BooleanOptionalAction, default=None, help=names)
     new.add_argument("--kind", help="what labels are: number, class or order")
     new.add_argument("--low", type=float, help="numbers: the lowest that is plausible")
     new.add_argument("--high", type=float, help="numbers: the highest that is plausible")
@@ -74,12 +79,22 @@ def _add_new(new: argparse.ArgumentParser) -> None:
     new.add_argument("--decimals", type=int, help="numbers: decimals of the thresholds asked about")
     new.add_argument("--classes", type=_names, metavar="A,B,...", help="class: their names")
     new.add_argument("--items", type=_names, metavar="A,B,...", help="order: what is put in order")
-    new.add_argument("--key", metavar="COLUMN", help="the column that names rows")
-    new.add_argument("--gold", metavar="COLUMN", help="a column with the labels of some rows")
+    new.add_argument("--key", metavar="COLUMN", help="the column that names rows; '': none, rows are numbered")
+    new.add_argument("--gold", metavar="COLUMN", help="a column with the labels of some rows; '': none")
     new.add_argument(
         "--show", type=_names, metavar="A,B,...", help="columns that people see (default: all but a key such as id)"
     )
-    new.add_argument("--learn", type=_names, metavar="A,B,...", help="columns that the model sees (default: all)")
+    new.add_argument(
+        "--learn", type=_names, metavar="A,B,...", help="columns that the model sees (default: all but ids)"
+    )
+    hidden = "columns that neither people nor the model see"
+    new.add_argument("--hide", type=_names, default=[], metavar="A,B,...", help=hidden)
+    beside = "vectors of the rows, in their order: the model sees a column that is called as the file"
+    embed = (
+        "what makes vectors of a column: module:object, an entry point, or a file (.onnx, .pt2, .pt); may be repeated"
+    )
+    new.add_argument("--embed", action="append", default=[], metavar="COLUMN=EMBEDDER", help=embed)
+    new.add_argument("--vectors", metavar="FILE.npy", help=beside)
     new.add_argument("--budget", type=int, help="answers in all")
     new.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="any setting: ask.overlap=3")
     new.add_argument("--title", help="what the campaign is called (default: the file's name)")
@@ -103,6 +118,8 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--webhooks", action="store_true", help="send webhooks that managers set up, by https")
     local = "send them also to http://127.0.0.1:PORT, a program on this machine; implies --webhooks"
     serve.add_argument("--webhook-local", action="append", type=int, default=[], metavar="PORT", help=local)
+    embedder = "an embedder that campaigns were made with (askone new --embed), to add rows to them; may be repeated"
+    serve.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=embedder)
     serve.add_argument("--access-log", action="store_true", help="write a JSON line for each request to standard error")
 
 

@@ -10,13 +10,14 @@ from typing import Any
 
 from askone.campaign.kinds.registry import KINDS, UNSURE
 from askone.campaign.settings.settings import Settings
-from askone.campaign.tables.base import Table
+from askone.campaign.settings.suggest import GOLD_SHARE
+from askone.campaign.tables.base import ReadOptions, Table
 from askone.campaign.tables.open import open_table
+from askone.campaign.tables.sql import open_query, without_secrets
 from askone.errors import InvalidArgument
 
 Record = dict[str, Any]
 
-_GOLD_SHARE = 0.05  # of questions, where there are known labels
 _HEADER = "# A campaign for askone: edit, then run `askone new THIS-FILE`.\n\n"
 
 
@@ -26,21 +27,27 @@ def commented(settings: Settings) -> str:
 
 
 def from_options(chosen: argparse.Namespace, suggested: Settings | None, declared: bool = False) -> Settings:
-    """Return settings from a command's options, over those that a table suggests or, ``declared``, a TOML file has."""
+    """Return settings from a command's options, over those that a table suggests or, ``declared``, a TOML file has.
+
+    An empty key or gold is none.
+    """
     record: Record = {} if suggested is None else suggested.to_json()
     rows: Record = record.setdefault("rows", {})
-    rows.update(_given(key=chosen.key, gold=chosen.gold, show=chosen.show, learn=chosen.learn))
-    if chosen.gold is not None:
-        for name in ("show", "learn"):
-            if rows.get(name) and getattr(chosen, name) is None:
-                rows[name] = [column for column in rows[name] if column != chosen.gold]
+    rows.update({name: value or None for name, value in _given(key=chosen.key, gold=chosen.gold).items()})
+    rows.update(_given(show=chosen.show, learn=chosen.learn))
+    for name, gone in (("show", [chosen.gold]), ("learn", [chosen.gold, chosen.key])):
+        if declared and rows.get(name) and getattr(chosen, name) is None:
+            rows[name] = [column for column in rows[name] if column not in gone]
+    rows.update(_given(part=chosen.part, query=chosen.query, header=chosen.header))
     if not declared:
-        rows.update(_given(file=chosen.file))
+        rows.update(_given(file=chosen.file and without_secrets(chosen.file)))
     record["labels"] = _labels(chosen, record.get("labels"), declared)
     record["title"] = chosen.title or record.get("title") or "Campaign"
     record.setdefault("ask", {}).update(_given(budget=chosen.budget))
-    if rows.get("gold") and (chosen.gold is not None or not declared):
-        record["ask"]["gold_share"] = record["ask"].get("gold_share") or _GOLD_SHARE  # else it would measure nobody
+    if not rows.get("gold"):
+        record["ask"]["gold_share"] = 0.0
+    elif chosen.gold is not None or not declared:
+        record["ask"]["gold_share"] = record["ask"].get("gold_share") or GOLD_SHARE
     record.setdefault("question", {}).update(_given(wording=chosen.wording))
     for pair in chosen.set:
         _put(record, pair)
@@ -102,5 +109,14 @@ def name_of(title: str) -> str:
 
 def table_of(settings: Settings, beside: Path) -> Table | None:
     """Return the table of rows, if there is one; a relative path is seen from the TOML file."""
-    file = settings.rows.file
-    return None if file is None else open_table(beside.parent / Path(file).expanduser())
+    rows = settings.rows
+    return None if rows.file is None else read_table(rows.file, rows.part, rows.query, rows.header, beside.parent)
+
+
+def read_table(file: str, part: str | None, query: str | None, header: bool | None, beside: Path) -> Table:
+    """Return the table in a file, a folder or a database; a relative path is seen from ``beside``."""
+    if "://" in file:
+        return open_query(file, query, beside)
+    if query is not None:
+        raise InvalidArgument("rows.query", "left out: it is for databases, such as sqlite:///shop.db", repr(query))
+    return open_table(beside / Path(file).expanduser(), options=ReadOptions(part or None, header))

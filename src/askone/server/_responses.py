@@ -232,22 +232,25 @@ class ReleaseResponse(ResponseModel):
 
 @final
 class UploadResponse(ResponseModel):
-    """A table that was uploaded: its columns, some of its rows, and the settings that suit it."""
+    """A table that was uploaded: its columns, some of its rows, the settings that suit it; which sheet of which."""
 
     upload: str
     rows: int
     columns: list[dict[str, Any]]
     sample: list[dict[str, Any]]
     suggested: dict[str, Any]
+    part: str
+    parts: list[str]
 
 
 @final
 class PreviewResponse(ResponseModel):
-    """The first questions of a campaign, and its settings as they are understood."""
+    """The first questions of a campaign, its settings as they are understood, and what to look at in them."""
 
     questions: list[QuestionResponse]
     settings: dict[str, Any]
     toml: str
+    doubts: list[dict[str, str]]
 
 
 @final

@@ -15,7 +15,8 @@ from PIL import Image
 
 from askone._common.zip_archive import require_small_directory
 from askone.campaign.create import create_campaign
-from askone.campaign.settings.settings import Numbers, Settings
+from askone.campaign.settings.settings import ClassNames, Numbers, Settings
+from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import LIMITS, Limits
 from askone.campaign.tables.image_tables import ImageZip
 from askone.campaign.tables.images import safe_image
@@ -134,6 +135,24 @@ def test_names_and_folders(opened):
     for name in ("a/b/2.png", "note.txt", "../b/2.png"):
         with pytest.raises(InvalidFile, match="is no image of this zip file"):
             found.image(name)
+
+
+def test_folders_in_a_zip_name_classes_that_are_neither_shown_nor_learnt(opened):
+    members = [(f"photos/{'cats' if n % 2 else 'dogs'}/p{n}.png", picture(n)) for n in range(6)]
+    found = opened(packed([*members, ("photos/p6.png", picture(6))]))
+    settings = suggest(found)
+    assert settings.labels == ClassNames(("cats", "dogs"))
+    assert settings.rows.gold == "folder"  # one lies in none
+    with open_store("memory:") as store:
+        create_campaign(store, "a", settings, found, "", 0.0)
+        rows = {row.key: row for row in store.rows("a", range(7))}
+        assert rows["p6.png"].gold is None
+        assert rows["cats/p1.png"].gold == "cats"
+        assert rows["cats/p1.png"].content == {"image": "cats/p1.png"}
+        width = rows["p6.png"].features.shape
+        create_campaign(store, "b", suggest(found, gold=""), found, "", 0.0)
+        assert store.rows("b", [0])[0].features.shape == width
+        assert store.gold("b") == []
 
 
 def member(name, mode=0, flags=0):

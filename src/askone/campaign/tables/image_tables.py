@@ -19,10 +19,13 @@ from askone._common.zip_archive import UNREADABLE, ArchiveLimits, check_whole, r
 from askone.campaign.tables.base import SAMPLE, Cells, Column, Limits, Table, table_title
 from askone.errors import InvalidFile
 
-IMAGE: Final = "image"
+IMAGE, FOLDER = "image", "folder"
+"""The columns: an image's name, and the folder that it lies in, if some lie in one."""
 SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 _CHUNK: Final = 200
 MEMBERS: Final = 200_000
+_MACOS: Final = "__MACOSX"
+_LONGEST: Final = 500  # characters of a name
 _PACKED: Final = (".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".rar", ".zst", ".jar")
 
 
@@ -36,16 +39,21 @@ class ImageTable(Table):
         if len(self.names) > limits.images:
             raise InvalidFile(f"{origin}: at most {limits.images} images are allowed")
         for name in self.names:
-            if not name.isprintable() or len(name) > 255:
-                raise InvalidFile(f"{origin}: {name!r}: a name of printable characters is needed")
+            if not name.isprintable() or len(name) > _LONGEST:
+                raise InvalidFile(f"{origin}: {name!r}: a name of up to {_LONGEST} printable characters is needed")
         self.title, self._set, self.rows = table_title(origin), frozenset(self.names), len(self.names)
+        folders = tuple(dict.fromkeys(filter(None, map(folder_of, self.names))))
         self.columns = (Column(IMAGE, "image", tuple(self.names[:5])),)
-        step = -(-self.rows // SAMPLE)
-        self.sample = [{IMAGE: name} for name in self.names[::step]]
+        if folders:
+            self.columns += (Column(FOLDER, "category", folders[:5]),)
+        self.sample = [self._cells(name) for name in self.names[:: -(-self.rows // SAMPLE)]]
 
     def chunks(self) -> Iterator[list[Cells]]:
         for first in range(0, self.rows, _CHUNK):
-            yield [{IMAGE: name} for name in self.names[first : first + _CHUNK]]
+            yield [self._cells(name) for name in self.names[first : first + _CHUNK]]
+
+    def _cells(self, name: str) -> Cells:
+        return {IMAGE: name, FOLDER: folder_of(name)} if len(self.columns) > 1 else {IMAGE: name}
 
     def image(self, name: str) -> bytes:
         """Return the bytes of an image of this table."""
@@ -60,6 +68,15 @@ class ImageTable(Table):
         """Return the bytes of an image that is there; at most ``limits.image`` of them."""
 
 
+def folder_of(name: str) -> str | None:
+    """Return the folder that an image lies in, by which many collections are sorted.
+
+    >>> folder_of("train/cats/Tom.jpg"), folder_of("Tom.jpg")
+    ('cats', None)
+    """
+    return name.rpartition("/")[0].rpartition("/")[2] or None
+
+
 def is_image(name: str) -> bool:
     """Return whether a file's name is that of an image, and not of a hidden file.
 
@@ -71,24 +88,41 @@ def is_image(name: str) -> bool:
 
 @final
 class ImageFolder(ImageTable):
-    """Images of a folder; other files and hidden ones are passed over, links refused: they lie elsewhere."""
+    """Images of a folder and of those in it; other files and hidden ones are passed over, links refused.
+
+    Names are seen from the folder, as cats/1.png; what a link leads to lies elsewhere.
+    """
 
     _place = "folder"
 
     def __init__(self, path: Path, origin: str, limits: Limits) -> None:
-        self._path, names = path, []
-        with os.scandir(path) as entries:
-            for entry in entries:
-                if not is_image(entry.name):
+        self._path, self._real, names, inner = path, path.resolve(), list[str](), [""]
+        while inner:
+            folder = inner.pop()
+            for entry in self._entries(folder, origin):
+                name = folder + entry.name
+                if entry.name.startswith(".") or entry.name == _MACOS:
                     continue
-                if entry.is_symlink() or not entry.is_file(follow_symlinks=False):
-                    raise InvalidFile(f"{origin}: {entry.name!r} is a link or no file; images themselves are needed")
-                names.append(entry.name)
-                if len(names) > limits.images:
+                if entry.is_dir(follow_symlinks=False) and not is_image(name):
+                    inner.append(f"{name}/")
+                elif is_image(name) or entry.is_dir():
+                    if not entry.is_file(follow_symlinks=False):
+                        raise InvalidFile(f"{origin}: {name!r} is a link or no file; images themselves are needed")
+                    names.append(name)
+                if len(names) + len(inner) > limits.images:
                     raise InvalidFile(f"{origin}: at most {limits.images} images are allowed")
         super().__init__(names, origin, limits)
 
+    def _entries(self, folder: str, origin: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(self._path / folder) as entries:
+                return list(entries)
+        except OSError as error:
+            raise InvalidFile(f"{origin}: {folder!r} cannot be read: {error.strerror}") from error
+
     def _read(self, name: str) -> bytes:
+        if (self._path / name).parent.resolve() != (self._real / name).parent:
+            raise InvalidFile(f"{self._origin}: {name!r} cannot be read: its folder has become a link")
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)  # it may have become a link since
         try:
             with os.fdopen(os.open(self._path / name, flags), "rb") as file:
@@ -108,11 +142,10 @@ class ImageZip(ImageTable):
     _place = "zip file"
 
     def __init__(self, path: Path, origin: str, limits: Limits) -> None:
-        members = min(MEMBERS, limits.images)
-        allowed = ArchiveLimits(total=limits.total, members=members)
+        allowed = ArchiveLimits(total=limits.total, members=min(MEMBERS, limits.images))
         try:
             with path.open("rb") as file:
-                require_small_directory(file, members)
+                require_small_directory(file, allowed.members)
             # It stays open, for there may be very many members to find; whoever drops the table closes it.
             self._archive = zipfile.ZipFile(path)
             found = self._archive.infolist()
@@ -123,7 +156,7 @@ class ImageZip(ImageTable):
         except UNREADABLE as error:
             raise InvalidFile(f"{origin}: is not a zip file that can be read: {error}") from error
         if not images:
-            reason = "is a packed file without images; unpack it first (CSV, JSON lines or Parquet are read)"
+            reason = "is a packed file without images; unpack it first (CSV, .xlsx, JSON lines or Parquet are read)"
             raise InvalidFile(f"{origin}: {reason}")
         common = _common([one.filename for one in images])
         self._members = {one.filename[common:]: one for one in images}
@@ -140,6 +173,17 @@ class ImageZip(ImageTable):
             raise InvalidFile(f"{self._origin}: {name!r} cannot be read: {error}") from error
 
 
+def member_names(path: Path, origin: str) -> frozenset[str]:
+    """Return the names of a zip file's members, by which it is told what it is; they are not yet checked."""
+    try:
+        with path.open("rb") as file:
+            require_small_directory(file, MEMBERS)
+            with zipfile.ZipFile(file) as archive:
+                return frozenset(archive.namelist())
+    except UNREADABLE as error:
+        raise InvalidFile(f"{origin}: is not a zip file that can be read: {error}") from error
+
+
 def _is_wanted(member: zipfile.ZipInfo) -> bool:
     """Return whether a member is an image; one that has no business in a file of images is refused."""
     name = member.filename
@@ -150,7 +194,7 @@ def _is_wanted(member: zipfile.ZipInfo) -> bool:
     if name.lower().endswith(_PACKED):
         raise InvalidFile(f"the file is refused: it has a packed file in it, {name[:100]!r}; unpack that first")
     # Beside each file macOS puts one of its own, of the same ending.
-    return not member.is_dir() and is_image(name) and parts[0] != "__MACOSX"
+    return not member.is_dir() and is_image(name) and parts[0] != _MACOS
 
 
 def _common(names: list[str]) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, final
@@ -18,6 +19,7 @@ from askone.campaign.lazy import backup, campaign, packed_model, tables
 from askone.campaign.lazy import create as creation
 from askone.campaign.lazy import forecast as forecasting
 from askone.campaign.output.views import held_position, picture_of
+from askone.campaign.settings.doubts import Doubt, doubts
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Cells, Limits, Table
@@ -56,15 +58,33 @@ def let_go() -> None:
 def describe(_: None, file: File) -> dict[str, Any]:
     """Return what is in a file."""
     table = _opened(*file)
-    columns = [column.to_json() for column in table.columns]
-    return {"rows": table.rows, "columns": columns, "sample": table.sample[:5], "suggested": suggest(table).to_json()}
+    vectors = {column.name: column.examples[0] for column in table.columns if column.kind == "vector"}
+    return {
+        "rows": table.rows,
+        "columns": [column.to_json() for column in table.columns],
+        "sample": [{**cells, **vectors} for cells in table.sample[:5]],
+        "suggested": suggest(table).to_json(),
+        "part": table.part,
+        "parts": list(table.parts),
+    }
 
 
 def preview(_: None, file: File | None, settings: dict[str, Any]) -> dict[str, Any]:
     """Return the first questions that a campaign would ask, and its settings as they are understood."""
     chosen, table = Settings.from_json(settings), _table(file)
-    questions = _questions(chosen, None if table is None else _sample(table))
-    return PreviewResponse(questions=questions, settings=chosen.to_json(), toml=chosen.to_toml()).model_dump()
+    sample = None if table is None else _sample(table)
+    found, whole = list[Doubt](), chosen
+    if table is not None and sample is not None:
+        whole = creation.with_columns(chosen, table)
+        creation.require_unknown(whole, table)
+        found = doubts(whole, table)
+        if creation.all_known(whole, sample):  # others are not
+            whole = replace(whole, rows=replace(whole.rows, gold=None), ask=replace(whole.ask, gold_share=0.0))
+    questions = _questions(whole, sample)
+    told = [{"text": one.text, "column": one.column} for one in found]
+    return PreviewResponse(
+        questions=questions, settings=chosen.to_json(), toml=chosen.to_toml(), doubts=told
+    ).model_dump()
 
 
 def forecast(_: None, file: File | None, settings: dict[str, Any], answers: int, flip: float) -> dict[str, Any]:

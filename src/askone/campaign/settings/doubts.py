@@ -1,0 +1,96 @@
+"""Doubts about settings: what to look at before people are asked, such as a column that tells the answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, final
+
+from askone.campaign.kinds.classes import ClassNames
+from askone.campaign.settings.settings import Settings
+from askone.campaign.settings.suggest import LABELS, tells_rows_apart
+from askone.campaign.tables.base import Column, Table
+
+_KNOWN: Final = 20  # rows with a label that show whether a column tells it
+_OFTEN: Final = 5  # rows of a label, or different numbers, without which they show nothing
+
+
+@final
+@dataclass(frozen=True)
+class Doubt:
+    """A sentence; the column that it is about, and the option of ``askone new`` that acts on it, if there is one."""
+
+    text: str
+    column: str = ""
+    option: str = ""
+
+
+def doubts(settings: Settings, table: Table | None) -> list[Doubt]:
+    """Return what to look at: labels that measure nobody, columns that may tell the label, ids that are learnt."""
+    rows, found = settings.rows, list[Doubt]()
+    if rows.gold is not None and not settings.ask.gold_share:
+        found.append(Doubt(f"Nobody is measured by the known labels in {rows.gold!r}: ask.gold_share is 0."))
+    if table is None:
+        return found
+    seen = dict.fromkeys([*(rows.show or ()), *(rows.learn or ())])
+    known = filter(None, map(table.column, seen))
+    columns = [column for column in known if column.kind not in ("image", "vector")]
+    return [*found, *filter(None, (_doubt(settings, table, column) for column in columns))]
+
+
+def _doubt(settings: Settings, table: Table, column: Column) -> Doubt | None:
+    rows, name = settings.rows, column.name
+    cells = [row[name] for row in table.sample]
+    audience = (("people", rows.show), ("the model", rows.learn))
+    whom = " and ".join(who for who, names in audience if name in (names or ()))
+    see = "sees" if whom == "the model" else "see"
+    golds = [None] * len(cells) if rows.gold is None else [row[rows.gold] for row in table.sample]
+    if tells(cells, golds):
+        return Doubt(f"The labels in {rows.gold!r} follow exactly from {name!r}, which {whom} {see}.", name, "hide")
+    if isinstance(settings.labels, ClassNames) and _names_classes(cells, settings.labels):
+        return Doubt(f"The column {name!r}, which {whom} {see}, holds the classes: it may be the answer.", name, "hide")
+    if name.casefold() == settings.labels.noun.casefold() or (rows.gold is None and name.lower() in LABELS):
+        some = any(cell is None for cell in cells)
+        text = f"The column {name!r} is called as labels are, and {whom} {see} it: it may be the answer."
+        return Doubt(text, name, "gold" if some else "hide")
+    if name in (rows.learn or ()) and tells_rows_apart(table, column):
+        return Doubt(f"The column {name!r} only tells rows apart, and the model learns from it.", name, "hide")
+    return None
+
+
+def _names_classes(cells: Sequence[Any], labels: ClassNames) -> bool:
+    """Return whether a column's cells are names of classes, two of them or more."""
+    names = {str(name).strip().casefold() for name in labels.classes}
+    found = {str(cell).strip().casefold() for cell in cells if cell is not None}
+    return len(found) > 1 and found <= names
+
+
+def tells(cells: Sequence[Any], labels: Sequence[Any]) -> bool:
+    """Return whether labels follow exactly from cells: the same cell has the same label, or one rises with the other.
+
+    Some known rows are needed, and cells that come again or numbers in order: chance does not give these.
+
+    >>> tells([10 * n for n in range(20)], list(range(20))), tells(list("ab") * 10, list("xy") * 10)
+    (True, True)
+    >>> tells(list("abcd") * 5, list("xy") * 9 + ["y", "y"]), tells(list("ab") * 4, list("xy") * 4)
+    (False, False)
+    """
+    pairs = [(one, label) for one, label in zip(cells, labels, strict=True) if one is not None and label is not None]
+    often = Counter(label for _, label in pairs).most_common()
+    if len(pairs) < _KNOWN or len(often) < 2 or max(often[1][1], len(often)) < _OFTEN:
+        return False
+    groups: dict[Any, Any] = {}
+    if any(groups.setdefault(one, label) != label for one, label in pairs):
+        return False
+    numbers = not any(isinstance(label, str) for _, label in pairs)
+    if len(groups) <= len(pairs) / 2:
+        return True
+    if any(isinstance(one, str) for one in groups):
+        return False
+    ordered = [label for _, label in sorted(groups.items())]
+    changes = [(one, two) for one, two in pairwise(ordered) if one != two]
+    if numbers:
+        return len(changes) >= _OFTEN and (all(a < b for a, b in changes) or all(a > b for a, b in changes))
+    return len(changes) == len(set(ordered)) - 1

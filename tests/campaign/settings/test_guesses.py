@@ -1,0 +1,123 @@
+"""What is guessed of a table: by names and cells together, never learnt where it only tells rows apart."""
+
+import pytest
+
+from askone.campaign.create import add_rows, create_campaign, with_columns
+from askone.campaign.settings.doubts import doubts
+from askone.campaign.settings.settings import ClassNames, Numbers, RowSettings, Settings
+from askone.campaign.settings.suggest import suggest
+from askone.campaign.tables.open import open_table
+from askone.errors import InvalidArgument
+from askone.store.open import open_store
+
+
+@pytest.fixture
+def table(tmp_path):
+    def make(head, row, count=40):
+        path = tmp_path / "table.csv"
+        path.write_text(head + "\n" + "".join(row(i) + "\n" for i in range(count)))
+        return open_table(path)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("head", "cell", "taken"),
+    [
+        ("label", lambda i: "" if i % 2 else "cat", True),
+        ("label", lambda i: "cat", False),  # nothing would be left to ask about
+        ("y", lambda i: str(i / 7), False),  # a coordinate
+        ("y", lambda i: "" if i % 10 == 0 else str(i / 7), False),  # with some missing
+        ("answer", lambda i: "" if i % 2 else "Because " + "it is so " * 20, False),  # prose
+        ("size", lambda i: "" if i % 2 else "cat", False),
+    ],
+)
+def test_known_labels_are_taken_by_name_and_content(table, head, cell, taken):
+    made = table(f"n,{head}", lambda i: f"{i},{cell(i)}")
+    found = suggest(made).rows
+    assert found.gold == (head if taken else None)
+    assert (head in found.show, head in found.learn) == (not taken, not taken)
+    none = suggest(made, gold="").rows
+    assert none.gold is None
+    assert head in none.show
+
+
+@pytest.mark.parametrize(
+    ("head", "cell", "taken"),
+    [
+        ("id", lambda i: f"a{i}", True),
+        ("id", lambda i: f"a{i // 2}", False),
+        ("index", lambda i: f"{1000 + i}.5", False),  # of prices
+        ("name", lambda i: f"A bike that is number {i}", False),  # a text to learn from
+        ("file", lambda i: f"My photo {i}.png", True),
+        ("price", lambda i: str(i), False),
+    ],
+)
+def test_a_key_is_taken_by_name_and_content(table, head, cell, taken):
+    made = table(f"{head},n", lambda i: f"{cell(i)},{i % 7}")
+    assert suggest(made).rows.key == (head if taken else None)
+    assert suggest(made, key="").rows.key is None
+    assert suggest(made, key=head).rows.learn == ("n",)
+
+
+@pytest.mark.parametrize(
+    ("head", "cell", "learnt"),
+    [
+        ("order_id", str, False),
+        ("code", lambda i: f"QX-{i * 7919}", False),
+        ("", lambda i: str(i + 1), False),  # the numbers of rows that other programs write
+        ("price", lambda i: str(i + 1), True),
+        ("text", lambda i: f"a blue bike of {i}", True),
+        ("text", lambda i: f"红色自行车{i}很新", True),
+        ("kind", lambda i: f"QX-{i % 4}", True),
+    ],
+)
+def test_what_only_tells_rows_apart_is_not_learnt(table, head, cell, learnt):
+    made = table(f"{head},n", lambda i: f"{cell(i)},{i % 7}")
+    name = head or "column 1"
+    assert (name in suggest(made, key="").rows.learn) is learnt
+    settings = with_columns(Settings("A", Numbers(0, 1)), made)  # as a TOML file that names no columns
+    assert (name in settings.rows.learn) is learnt
+    wanted = with_columns(Settings("A", Numbers(0, 1), RowSettings(learn=(name, "n"))), made)
+    told = [one.text for one in doubts(wanted, made)]
+    assert told == ([] if learnt else [f"The column {name!r} only tells rows apart, and the model learns from it."])
+
+
+def test_a_column_that_tells_the_answers_is_named(table):
+    def row(i):
+        known = "" if i % 2 else ["cat", "dog"][i // 2 % 2]
+        return f"{i},{i // 2 % 2},{['Cat', 'dog'][i // 2 % 2]},{i * 7 % 13},{known}"
+
+    made = table("n,code,species,noise,label", row, 80)
+    settings = suggest(made)
+    assert settings.labels == ClassNames(("cat", "dog"))
+    found = {one.column: one for one in doubts(settings, made)}
+    assert found["code"].text == "The labels in 'label' follow exactly from 'code', which people and the model see."
+    assert set(found) == {"code", "species"}
+    plain = suggest(made, gold="")
+    told = {
+        one.column: one.option for one in doubts(with_columns(Settings("A", settings.labels, plain.rows), made), made)
+    }
+    assert told == {"species": "hide", "label": "hide"}
+
+
+def test_numbers_that_rise_with_the_labels_tell_them(table):
+    made = table("n,tax,label", lambda i: f"{i * 7 % 41},{1.19 * i:.2f},{'' if i % 2 else i}", 80)
+    assert [one.column for one in doubts(suggest(made), made)] == ["tax"]
+
+
+def test_a_table_whose_labels_are_all_known_is_refused_wherever_it_comes_from(table):
+    made = table("n,y", lambda i: f"{i},{i}", 6_000)  # beyond the sample
+    settings = Settings("A", Numbers(0, 9_999), RowSettings(gold="y"))
+    with open_store("memory:") as store:
+        with pytest.raises(InvalidArgument, match="rows.gold must be a column that is empty in the rows to ask about"):
+            create_campaign(store, "a", settings, made, "", 0.0)
+        assert store.campaigns() == []
+
+
+def test_a_key_that_the_campaign_has_is_named(table):
+    settings = Settings("A", Numbers(0, 9), RowSettings(key="id"))
+    with open_store("memory:") as store:
+        create_campaign(store, "a", settings, table("id,n", lambda i: f"a{i},{i}"), "", 0.0)
+        with pytest.raises(InvalidArgument, match="got 'a7' in row 2, which is row 8 of the campaign"):
+            add_rows(store, "a", table("id,n", lambda i: f"{['b', 'a7'][i]},{i}", 2), 0.0, "")
