@@ -94,7 +94,8 @@ def test_from_csv_to_model(here, capsys):
     encoded = read_encoder(here / "bikes.askone").encode(cells)
     assert encoded.tobytes() == X.astype(np.float32).tobytes()
     assert began["rows"] | {"file": None} == {
-        "key": "id", "show": ["size", "colour"], "learn": ["size", "colour"], "gold": "price", "file": None
+        "key": "id", "show": ["size", "colour"], "learn": ["size", "colour"], "gold": "price", "file": None,
+        "part": None, "query": None, "header": None,
     }  # fmt: skip
     assert not list(here.glob("*.partial"))
 

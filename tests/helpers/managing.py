@@ -252,7 +252,8 @@ def uploaded(t: Words = same) -> dict[str, Any]:
     ]
     suggested = settings("number", t)
     suggested["rows"] = {"key": t("flat"), "show": None, "learn": [t("size"), t("district"), t("text")], "gold": None}
-    return {"upload": "u-1", "rows": 1200, "columns": columns, "sample": [], "suggested": suggested}
+    parts = {"part": t("Flats"), "parts": [t("Flats"), t("Notes")]}
+    return {"upload": "u-1", "rows": 1200, "columns": columns, "sample": [], "suggested": suggested, **parts}
 
 
 def forecast(call: Call) -> dict[str, Any]:
@@ -379,7 +380,17 @@ class Managed:
             message = "question.wording may have {threshold}, {amount}, {side}, got {x}"
             return refused(422, "invalid_argument", message, "question.wording")
         questions = [question(labels["kind"], i, self.t) for i in range(5)]
-        return {"questions": questions, "settings": wish, "toml": self.record()["toml"]}
+        told = {
+            "text": self.t("The labels follow exactly from 'district', which people see."),
+            "column": self.t("district"),
+        }
+        shown = wish["rows"]["show"] is None or self.t("district") in wish["rows"]["show"]
+        return {
+            "questions": questions,
+            "settings": wish,
+            "toml": self.record()["toml"],
+            "doubts": [told] if shown and wish["rows"]["gold"] else [],
+        }
 
     def predictions(self, call: Call) -> Any:
         return predictions(self.kind, [key for one in call.query.get("keys", []) for key in one.split(",")], self.t)

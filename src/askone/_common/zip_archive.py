@@ -79,10 +79,15 @@ class Archive:
     def digest(self, name: str) -> str:
         """Return the SHA-256 of a member."""
         told = hashlib.sha256()
+        for piece in self.pieces(name):
+            told.update(piece)
+        return told.hexdigest()
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """Yield the bytes of a member, some at a time."""
         with _explained(name), self._open(name) as member:
             while piece := member.read(_SMALL):
-                told.update(piece)
-        return told.hexdigest()
+                yield piece
 
     def _open(self, name: str) -> IO[bytes]:
         self.size(name)

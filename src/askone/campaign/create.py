@@ -12,12 +12,14 @@ from typing import Any, Final, final
 import numpy as np
 
 from askone.campaign.engine.model_builder import make_estimator, pack, unpack
+from askone.campaign.kinds.base import listed
 from askone.campaign.output.export import begun_settings
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import learnt_columns, shown_columns
 from askone.campaign.tables.base import Cells, Column, Table
 from askone.campaign.tables.image_tables import FOLDER, IMAGE, ImageTable
 from askone.campaign.tables.images import SafeImage, safe_image
+from askone.encoding.embedders import EmbeddedPart
 from askone.encoding.encoder import Encoder, fit_encoder
 from askone.encoding.images import ImagePart
 from askone.errors import InvalidArgument, InvalidFile
@@ -43,8 +45,12 @@ def create_campaign(
     owner: str,
     at: float,
     progress: Progress | None = None,
+    embed: Mapping[str, str] | None = None,
 ) -> None:
-    """Create a campaign about the rows of a table, or, for orders, about none: then all are asked about one row."""
+    """Create a campaign about the rows of a table, or, for orders, about none: then all are asked about one row.
+
+    ``embed`` says for some columns which embedder makes vectors of them (``encoding.embedders``).
+    """
 
     def began(rows: int, fingerprint: str) -> Entry:
         return Entry(Began("began", chosen.to_json(), rows, fingerprint), who=owner, at=at)
@@ -56,7 +62,7 @@ def create_campaign(
         store.create(name, settings.title, owner, learner, began, [[row]])
         return
     chosen = with_columns(settings, table)  # columns are named in the log: rows added later are read alike
-    sample, encoder = encoded_sample(chosen, table)
+    sample, encoder = encoded_sample(chosen, table, embed=embed)
     learner = pack(make_estimator(chosen, sample, layout=encoder.layout), encoder)
     reading = _Reading(store, name, chosen, table, encoder, 0, progress)
     with _naming_doubles(reading):
@@ -68,6 +74,7 @@ def add_rows(store: Store, name: str, table: Table, at: float, who: str, progres
     encoder = unpack(store.learner(name)).encoder
     if encoder is None:
         raise InvalidArgument("table", "None: this campaign has no rows", "rows")
+    encoder.require_embedders()
     settings = begun_settings(store, name)
     _require_columns(settings, table, encoder)
     reading = _Reading(store, name, settings, table, encoder, store.campaign(name).rows, progress)
@@ -112,21 +119,27 @@ def _require_column(table: Table, name: str, place: str) -> Column:
 
 def _require_columns(settings: Settings, table: Table, encoder: Encoder) -> None:
     """Raise unless a table that is added has the columns of the first one."""
-    rows, kinds = settings.rows, {part.column: part.kind for part in encoder.parts}
+    rows = settings.rows
+    kinds = {part.column: part.of if isinstance(part, EmbeddedPart) else part.kind for part in encoder.parts}
     for name in dict.fromkeys([*filter(None, [rows.key]), *(rows.show or ()), *(rows.learn or ())]):
         column = _require_column(table, name, "table")
         if kinds.get(name) == "image" and not isinstance(table, ImageTable):
             raise InvalidArgument("table", "images in a folder or a zip file, as the first one", column.kind)
 
 
-def encoded_sample(settings: Settings, table: Table, whole: bool = True) -> tuple[Any, Encoder]:
+def encoded_sample(
+    settings: Settings, table: Table, whole: bool = True, embed: Mapping[str, str] | None = None
+) -> tuple[Any, Encoder]:
     """Return encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns.
 
     ``whole``: the terms of texts are those of the whole table.
     """
     learnt = [_require_column(table, name, "rows.learn") for name in settings.rows.learn or ()]
     sample: Sequence[Mapping[str, Any]] = table.sample
-    encoder = fit_encoder(learnt, sample, table.chunks() if whole else ())
+    for name in embed or ():
+        if name not in (settings.rows.learn or ()):
+            raise InvalidArgument("embed", f"columns that are learnt: {listed(settings.rows.learn or ())}", repr(name))
+    encoder = fit_encoder(learnt, sample, table.chunks() if whole else (), embed)
     if isinstance(table, ImageTable):
         step = -(-len(sample) // _MOST_IMAGES)
         sample = [{**row, IMAGE: _seen(_safe(table, row[IMAGE]), encoder)} for row in sample[::step]]
@@ -274,7 +287,7 @@ def seen_images(table: ImageTable, cells: Mapping[str, Sequence[Any]], encoder: 
 
 def _seen(image: SafeImage, encoder: Encoder) -> Any:
     """Return the cell of an image: as many pixels as the encoder looks at."""
-    part = next((part for part in encoder.parts if isinstance(part, ImagePart)), None)
-    if part is None:
+    part = next((part for part in encoder.parts if part.column == IMAGE), None)
+    if not isinstance(part, ImagePart | EmbeddedPart):
         return None
     return image.gray if part.side is None else image.small(part.side)

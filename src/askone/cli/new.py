@@ -20,11 +20,11 @@ from askone.campaign.settings.settings import RowSettings, Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.image_tables import ImageTable
-from askone.campaign.tables.open import open_table
 from askone.campaign.tables.vectors import with_vectors
 from askone.cli.console import counted, row_bar, say
 from askone.cli.files import any_store, read_from, whole_file
-from askone.cli.settings_file import commented, from_options, name_of, table_of
+from askone.cli.settings_file import commented, from_options, name_of, read_table, table_of
+from askone.encoding.embedders import name_embedder
 from askone.errors import InvalidArgument
 from askone.store.store import Store
 
@@ -42,9 +42,10 @@ def run_new(chosen: argparse.Namespace, console: Console) -> int:
             say(console, f"Edit it, then: askone new {quote(chosen.out)}")
             return 0
     name = chosen.name or name_of(settings.title)
+    embed = _embedders(chosen.embed)
     with any_store(chosen.store) as store:
         with row_bar(console) as advance:
-            create_campaign(store, name, settings, table, "", time.time(), advance)
+            create_campaign(store, name, settings, table, "", time.time(), advance, embed)
         rows = store.campaign(name).rows
         place, sentence = store.url, first_question(store, name)
     what = "items to put in order" if table is None else counted(rows, "row")
@@ -74,12 +75,21 @@ def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
         return settings, None
     path = Path(chosen.file)
     if not _is_toml(chosen.file):
-        given = _with_vectors(open_table(path), chosen.vectors)
+        given = _with_vectors(read_table(chosen.file, chosen.part, chosen.query, chosen.header, Path()), chosen.vectors)
         suggested = suggest(given, chosen.key, chosen.gold)
         return _without(with_columns(from_options(chosen, suggested), given), chosen.hide), given
     settings = from_options(chosen, toml_settings(path), declared=True)
     table = _with_vectors(table_of(settings, path), chosen.vectors)
     return settings if table is None else _without(with_columns(settings, table), chosen.hide), table
+
+
+def _embedders(given: list[str]) -> dict[str, str]:
+    """Return the names of embedders by column, loaded."""
+    pairs = [text.partition("=") for text in given]
+    for text, (column, _, where) in zip(given, pairs, strict=True):
+        if not (column and where):
+            raise InvalidArgument("embed", "COLUMN=EMBEDDER", repr(text))
+    return {column: name_embedder(where) for column, _, where in pairs}
 
 
 def _with_vectors(table: Any, path: str | None) -> Any:
@@ -116,8 +126,10 @@ def toml_settings(path: Path) -> Settings:
 
 def _write(path: Path, settings: Settings, console: Console) -> None:
     if settings.rows.file is not None:  # seen from the TOML file, wherever it is read from
-        file = Path(settings.rows.file)
+        kind, slashes, name = settings.rows.file.rpartition("sqlite:///")
+        file = Path(name)
         there = file.name if file.absolute().parent == path.absolute().parent else str(file.absolute())
+        there = settings.rows.file if "://" in name else kind + slashes + there
         settings = replace(settings, rows=replace(settings.rows, file=there))
     with whole_file(path) as out:
         out.write(commented(settings).encode())
@@ -162,6 +174,7 @@ def _columns(settings: Settings, table: Table, guessed: Collection[str]) -> list
     undo_gold = " (guessed; --gold '' if it holds none)" if "gold" in guessed else ""
     gold = f"{rows.gold}{undo_gold}, asked about in {settings.ask.gold_share:.0%} of questions" if rows.gold else ""
     return [
+        ("part", f"{table.part!r} of {len(table.parts)}: {listed(table.parts)}" if len(table.parts) > 1 else ""),
         ("key", rows.key + undo_key if rows.key else "none: rows are numbered"),
         ("people see", listed(rows.show or ()) or "nothing"),
         ("model sees", listed(learnt) or "nothing: one number for all rows"),

@@ -40,13 +40,17 @@ def add_commands(commands: _Parsers) -> None:
     predict = commands.add_parser("predict", help="score new rows by a model that was exported or saved")
     predict.add_argument("model", help="the model's file (askone export NAME --what model)")
     predict.add_argument("file", help="the rows: any table that askone new reads, with the columns of the first")
-    predict.add_argument(
-        "--out", help="a .csv, .jsonl or .parquet file; - is standard output (default: FILE-predictions.csv)"
-    )
+    _add_table(predict)
+    predict.add_argument("--vectors", metavar="NPY", help="vectors of the rows, in their order")
+    embedder = "an embedder that the model was made with (askone new --embed); may be repeated"
+    predict.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=embedder)
+    out = "a .csv, .jsonl or .parquet file; - is standard output (default: FILE-predictions.csv)"
+    predict.add_argument("--out", help=out)
     predict.add_argument("--dask", metavar="ADDRESS", help="predict on the Dask scheduler at this address")
     replay = _with_store(commands, "replay", "learn from the log anew and compare")
     replay.add_argument("name", help="the campaign")
     replay.add_argument("--without", action="append", default=[], metavar="PERSON", help="leave out their answers")
+    replay.add_argument("--refit", action="store_true", help="make each fit anew and say how far off the kept one is")
     replay.add_argument("--out", help="save the model here")
     verify = _with_store(commands, "verify", "check that logs and rows are as they were written")
     verify.add_argument("name", nargs="?", help="one campaign (default: all)")
@@ -69,8 +73,9 @@ def _with_store(commands: _Parsers, name: str, about: str) -> argparse.ArgumentP
 
 
 def _add_new(new: argparse.ArgumentParser) -> None:
-    tables = "CSV, JSON lines, Parquet, a folder or zip file of images, or a TOML file"
+    tables = "CSV, .xlsx, JSON lines, Parquet, a saved dataset, a folder or zip file of images, a database, or TOML"
     new.add_argument("file", nargs="?", help=tables)
+    _add_table(new)
     new.add_argument("--kind", help="what labels are: number, class or order")
     new.add_argument("--low", type=float, help="numbers: the lowest that is plausible")
     new.add_argument("--high", type=float, help="numbers: the highest that is plausible")
@@ -91,12 +96,26 @@ def _add_new(new: argparse.ArgumentParser) -> None:
     hidden = "columns that neither people nor the model see"
     new.add_argument("--hide", type=_names, default=[], metavar="A,B,...", help=hidden)
     beside = "vectors of the rows, in their order: the model sees a column that is called as the file"
+    embed = (
+        "what makes vectors of a column: module:object, an entry point, or a file (.onnx, .pt2, .pt); may be repeated"
+    )
+    new.add_argument("--embed", action="append", default=[], metavar="COLUMN=EMBEDDER", help=embed)
     new.add_argument("--vectors", metavar="FILE.npy", help=beside)
     new.add_argument("--budget", type=int, help="answers in all")
     new.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="any setting: ask.overlap=3")
     new.add_argument("--title", help="what the campaign is called (default: the file's name)")
     new.add_argument("--name", help="its short name in addresses and commands (default: from the title)")
     new.add_argument("--out", metavar="TOML", help="write the settings here; with --store also make it")
+
+
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    """Add how a table is read."""
+    part = "of a spreadsheet (default: the first), of a dataset"
+    parser.add_argument("--sheet", "--split", dest="part", metavar="NAME", help=part)
+    query = "what to read from a database: sqlite:///file, postgresql://..."
+    parser.add_argument("--query", metavar="SELECT", help=query)
+    names = "whether the first line names the columns (default: yes, unless it looks like a row)"
+    parser.add_argument("--header", action=argparse.BooleanOptionalAction, default=None, help=names)
 
 
 def _names(text: str) -> list[str]:
@@ -115,6 +134,8 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--webhooks", action="store_true", help="send webhooks that managers set up, by https")
     local = "send them also to http://127.0.0.1:PORT, a program on this machine; implies --webhooks"
     serve.add_argument("--webhook-local", action="append", type=int, default=[], metavar="PORT", help=local)
+    embedder = "an embedder that campaigns were made with (askone new --embed), to add rows to them; may be repeated"
+    serve.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=embedder)
     serve.add_argument("--access-log", action="store_true", help="write a JSON line for each request to standard error")
 
 

@@ -11,8 +11,9 @@ from typing import Any
 from askone.campaign.kinds.registry import KINDS, UNSURE
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import GOLD_SHARE
-from askone.campaign.tables.base import Table
+from askone.campaign.tables.base import ReadOptions, Table
 from askone.campaign.tables.open import open_table
+from askone.campaign.tables.sql import open_query, without_secrets
 from askone.errors import InvalidArgument
 
 Record = dict[str, Any]
@@ -37,8 +38,9 @@ def from_options(chosen: argparse.Namespace, suggested: Settings | None, declare
     for name, gone in (("show", [chosen.gold]), ("learn", [chosen.gold, chosen.key])):
         if declared and rows.get(name) and getattr(chosen, name) is None:
             rows[name] = [column for column in rows[name] if column not in gone]
+    rows.update(_given(part=chosen.part, query=chosen.query, header=chosen.header))
     if not declared:
-        rows.update(_given(file=chosen.file))
+        rows.update(_given(file=chosen.file and without_secrets(chosen.file)))
     record["labels"] = _labels(chosen, record.get("labels"), declared)
     record["title"] = chosen.title or record.get("title") or "Campaign"
     record.setdefault("ask", {}).update(_given(budget=chosen.budget))
@@ -107,5 +109,14 @@ def name_of(title: str) -> str:
 
 def table_of(settings: Settings, beside: Path) -> Table | None:
     """Return the table of rows, if there is one; a relative path is seen from the TOML file."""
-    file = settings.rows.file
-    return None if file is None else open_table(beside.parent / Path(file).expanduser())
+    rows = settings.rows
+    return None if rows.file is None else read_table(rows.file, rows.part, rows.query, rows.header, beside.parent)
+
+
+def read_table(file: str, part: str | None, query: str | None, header: bool | None, beside: Path) -> Table:
+    """Return the table in a file, a folder or a database; a relative path is seen from ``beside``."""
+    if "://" in file:
+        return open_query(file, query, beside)
+    if query is not None:
+        raise InvalidArgument("rows.query", "left out: it is for databases, such as sqlite:///shop.db", repr(query))
+    return open_table(beside / Path(file).expanduser(), options=ReadOptions(part or None, header))

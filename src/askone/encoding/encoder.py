@@ -34,6 +34,7 @@ import numpy as np
 from askone._common.types import Array
 from askone.encoding.base import Part, Record
 from askone.encoding.columns import Column
+from askone.encoding.embedders import EmbeddedPart, fit_embedded
 from askone.encoding.images import ImagePart
 from askone.encoding.texts import HashedTextPart, TermsPart, fit_texts, packed_terms, pairs_needed
 from askone.encoding.vectors import VectorPart
@@ -109,7 +110,7 @@ class CategoryPart(Part):
 
 
 PARTS: dict[str, type[Part]] = {
-    one.kind: one for one in (NumberPart, CategoryPart, TermsPart, HashedTextPart, ImagePart, VectorPart)
+    one.kind: one for one in (NumberPart, CategoryPart, TermsPart, HashedTextPart, ImagePart, VectorPart, EmbeddedPart)
 }
 
 
@@ -175,6 +176,12 @@ class Encoder:
             out[:, place:] = packed_terms(self._texts, [cells[part.column] for part in self._texts], self.pairs)
         return out
 
+    def require_embedders(self) -> None:
+        """Raise unless all embedders are here, as they were when the encoder was fitted."""
+        for part in self.parts:
+            if isinstance(part, EmbeddedPart):
+                part.require()
+
     def require_columns(self, given: Collection[str], argument: str = "X") -> None:
         """Refuse to be without a column: its name may be mistyped."""
         lacking = [name for name in self.columns if name not in given]
@@ -204,19 +211,26 @@ def fit_encoder(
     columns: Sequence[Column],
     sample: Sequence[Mapping[str, Any]],
     rows: Iterable[Sequence[Mapping[str, Any]]] = (),
+    embed: Mapping[str, str] | None = None,
 ) -> Encoder:
     """Return the encoder of some columns, for rows like those of a sample.
 
     Terms of texts are counted in all ``rows``, some at a time, which are read only if there are texts (none: in the
-    sample).
+    sample).  ``embed`` names the embedders of some columns (see ``embedders``).
     """
-    names = [column.name for column in columns if column.kind in ("text", "url")]
+    embed = embed or {}
+    names = [column.name for column in columns if column.kind in ("text", "url") and column.name not in embed]
     texts = {part.column: part for part in fit_texts(names, sample, rows)}
-    parts = (texts.get(one.name) or _fitted(one, [row.get(one.name) for row in sample]) for one in columns)
+    parts = (
+        texts.get(one.name) or _fitted(one, [row.get(one.name) for row in sample], embed.get(one.name))
+        for one in columns
+    )
     return Encoder(tuple(parts), pairs_needed(list(texts.values()), sample))
 
 
-def _fitted(column: Column, cells: Sequence[Any]) -> Part:
+def _fitted(column: Column, cells: Sequence[Any], embedder: str | None) -> Part:
+    if embedder is not None:
+        return fit_embedded(column.name, column.kind, embedder, cells)
     if column.kind == "image":
         return ImagePart(column.name, "edges")
     if column.kind == "vector":

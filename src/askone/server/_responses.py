@@ -232,13 +232,15 @@ class ReleaseResponse(ResponseModel):
 
 @final
 class UploadResponse(ResponseModel):
-    """A table that was uploaded: its columns, some of its rows, and the settings that suit it."""
+    """A table that was uploaded: its columns, some of its rows, the settings that suit it; which sheet of which."""
 
     upload: str
     rows: int
     columns: list[dict[str, Any]]
     sample: list[dict[str, Any]]
     suggested: dict[str, Any]
+    part: str
+    parts: list[str]
 
 
 @final

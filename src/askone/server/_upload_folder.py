@@ -18,7 +18,7 @@ from askone.server.config import ServerConfig
 from askone.server.ops.threads import Threads
 from askone.server.security.tokens import new_id
 
-KINDS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".zip")
+KINDS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx", ".xlsm", ".zip")
 """How names may end.  Nothing else of a sender's name is used for a path."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{8,64}")
 

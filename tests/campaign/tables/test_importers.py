@@ -10,6 +10,7 @@ import json
 import zipfile
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -72,6 +73,12 @@ def table_bytes(kind):
         out = io.BytesIO()
         parquet.write_table(pa.Table.from_pylist(rows), out)
         return out.getvalue()
+    if kind == "xlsx":
+        out, book = io.BytesIO(), openpyxl.Workbook()
+        for row in [list(rows[0]), *(list(row.values()) for row in rows)]:
+            book.active.append(row)
+        book.save(out)
+        return out.getvalue()
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), delimiter="\t" if kind == "tsv" else ",")
     writer.writeheader()
@@ -96,7 +103,7 @@ class Bench:
         write_model(campaign, model)
         toml = b'title = "T"\n[labels]\nkind = "number"\nlow = 0\nhigh = 9\n[ask]\noverlap = 3\n'
         self.good = {
-            **{f"table.{kind}": table_bytes(kind) for kind in ("csv", "tsv", "jsonl", "parquet")},
+            **{f"table.{kind}": table_bytes(kind) for kind in ("csv", "tsv", "jsonl", "parquet", "xlsx")},
             **{f"image.{kind}": image_bytes(kind) for kind in ("png", "jpeg", "gif", "webp")},
             "backup": b"".join(backup_chunks(self.store, "c")),
             "tasks": tasks, "model": model.getvalue(), "learner": self.store.learner("c"), "settings": toml,
@@ -129,8 +136,8 @@ class Bench:
             Settings.from_toml(data.decode("utf-8", "replace"))
 
 
-KINDS = ("table.csv", "table.tsv", "table.jsonl", "table.parquet", "image.png", "image.jpeg", "image.gif", "image.webp",
-         "backup", "tasks", "model", "learner", "settings")  # fmt: skip
+KINDS = ("table.csv", "table.tsv", "table.jsonl", "table.parquet", "table.xlsx", "image.png", "image.jpeg",
+         "image.gif", "image.webp", "backup", "tasks", "model", "learner", "settings")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from askone.campaign.create import with_columns
 from askone.campaign.settings.settings import ClassNames, Numbers, RowSettings, Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables import _csv
-from askone.campaign.tables.base import Limits, Spread, kind_of_texts
+from askone.campaign.tables.base import Limits, ReadOptions, Spread, kind_of_texts
 from askone.campaign.tables.open import open_table
 from askone.errors import InvalidArgument, InvalidFile
 
@@ -125,7 +125,7 @@ def test_codes_and_long_numbers_stay_texts_and_words_for_nothing_are_missing_num
         ("a,b\n\n\n", "no rows"),
         ("a,b,a\n1,2,3\n", "line 1: columns 1 and 3 have the same name 'a'"),
         ("a, a\n1,2\n", "columns 1 and 2 have the same name"),
-        ("1,2\n3,4\n", "names of columns are needed; got numbers"),
+        ("1,2\n3,4\n", "line 1: looks like a row \\('1', '2'\\) and not like names of columns"),
         ("a,b\n1,2\n3\n", "line 3: 2 cells are needed, as in the first line; got 1"),
         ('a,b\n1,"x\n\ny"\n3,4,5\n6,7\n', "line 5: 2 cells are needed, as in the first line; got 3"),
         ("\n\na,b\n1,2\n3\n", "line 5: 2 cells"),
@@ -447,6 +447,41 @@ def test_settings_are_suggested(table):
     plain = suggest(table("id,size\n1,2\n1,3\n"))
     assert plain.rows.key is None  # not all differ
     assert plain.labels == Numbers()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("12.5,red\n13,blue\n11,red\n", False),
+        ("red,small\nblue,large\nred,large\n", False),
+        ("5,Great phone\n1,Broke at once\n", False),
+        ("1,2\n3,4\n", False),
+        ("id,2019,2020\na,1,2\nb,3,4\n", True),
+        ("name,1,2,3\nann,5,4,4\n", True),
+        ("text,2019\na,1\n", True),
+        ("class,size\nred,3\nblue,4\n", True),
+        ("a,b\na,b\nx,y\n", True),  # two files put together
+        ("size,colour\n5,size\n", True),
+        ("text,label\nHello,\nBye,\n", True),
+    ],
+)
+def test_a_table_without_names_is_noticed(table, text, names):
+    if names:
+        found = table(text)
+        assert [one.name for one in found.columns] == text.split("\n")[0].split(",")
+    else:
+        with pytest.raises(InvalidFile, match=r"data.csv: line 1: looks like a row \(.*\(or askone new --no-header"):
+            table(text)
+    assert table(text, options=ReadOptions(header=True)).rows == text.count("\n") - 1
+    bare = table("\n" + text, options=ReadOptions(header=False))
+    assert bare.rows == text.count("\n")
+    assert [one.name for one in bare.columns][:2] == ["column 1", "column 2"]
+
+
+def test_lines_are_counted_where_there_are_no_names(table):
+    text = "\n" + "5,6\n" * 200 + "7,many\n"
+    with pytest.raises(InvalidFile, match="line 202, column 'column 2': a number is needed"):
+        table(text, options=ReadOptions(header=False))
 
 
 def test_a_zip_is_no_table(table):

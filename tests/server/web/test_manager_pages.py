@@ -168,6 +168,25 @@ def test_set_up_from_a_csv_to_a_running_campaign(page: Any, site: Site) -> None:
     assert not page.locator(".welcome").count()
 
 
+def test_what_is_guessed_or_doubted_is_undone_by_one_click(page: Any, site: Site) -> None:
+    Managed(site)
+    uploaded(page, site)
+    assert "They are from “Flats”; not read: Notes." in page.locator(".wizard-body").inner_text()
+    assert "Guessed from the column's name and cells" in page.locator("[data-path='rows.key']").inner_text()
+    page.get_by_label("Known answers").select_option("rent")
+    page.get_by_text("The labels follow exactly from 'district'").wait_for()
+    page.get_by_role("button", name="Leave out district").click()
+    page.get_by_text("The labels follow exactly from 'district'").wait_for(state="detached")
+    assert not page.get_by_label("Show district").is_checked()
+    assert not page.get_by_label("Learn from district").is_checked()
+    page.get_by_label("Known answers").select_option("")
+    assert page.get_by_label("Show rent").is_checked()
+    assert page.get_by_label("Learn from rent").is_checked()
+    page.get_by_label("Row names").select_option("")
+    page.get_by_role("button", name="Next: what is asked").click()
+    assert page.get_by_role("heading", level=1).inner_text() == "What is asked?"
+
+
 def test_a_table_that_is_refused_says_why(page: Any, site: Site) -> None:
     Managed(site)
     site.on("POST", "/api/v1/uploads", lambda call: refused(422, "invalid_file", "line 3 has 2 cells, not 4"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +27,7 @@ from askone.campaign.kinds.base import LEVEL, CellType
 from askone.campaign.output._formats import column_file
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.image_tables import ImageTable
+from askone.encoding.embedders import name_embedder
 from askone.encoding.encoder import Encoder, as_floats
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
@@ -49,6 +50,7 @@ class Scoring:
 
     model: bytes
     table: Table
+    embedders: tuple[str, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[tuple[str, CellType], ...]:
@@ -68,9 +70,9 @@ class Scoring:
         waiting: deque[tuple[Columns, Any]] = deque()
         for cells in self._read():
             if executor is None:
-                yield self._joined(cells, predicted(self.model, self._wanted(cells)))
+                yield self._joined(cells, predicted(self.model, self._wanted(cells), self.embedders))
                 continue
-            waiting.append((cells, executor.submit(predicted, self.model, self._wanted(cells))))
+            waiting.append((cells, executor.submit(predicted, self.model, self._wanted(cells), self.embedders)))
             while len(waiting) > _AHEAD * workers():
                 done, future = waiting.popleft()
                 yield self._joined(done, future.result())
@@ -108,8 +110,10 @@ class Scoring:
         return shown | {self._own(name): values for name, values in said.items()}
 
 
-def predicted(model: bytes, cells: Mapping[str, list[Any]]) -> Columns:
-    """Return what a saved model says of the cells of some columns."""
+def predicted(model: bytes, cells: Mapping[str, list[Any]], embedders: Sequence[str] = ()) -> Columns:
+    """Return what a saved model says of the cells of some columns; ``embedders`` as in ``name_embedder``."""
+    for embedder in embedders:
+        name_embedder(embedder)
     estimator, _ = _loaded(model)
     count = len(next(iter(cells.values()), []))
     with threadpool_limits(1, user_api="blas"):  # there is a process for each core

@@ -72,7 +72,13 @@ class RowSettings:
         Line | None, about("a column that holds the labels of some rows: it is neither shown nor learnt", "price")
     ] = None
     file: Annotated[
-        Line | None, about("the table: CSV, JSON lines, Parquet, or a folder or zip file of images", "rows.csv")
+        Line | None,
+        about("the table: CSV, .xlsx, JSON lines, Parquet, a folder or zip file of images, a database", "rows.csv"),
+    ] = None
+    part: Annotated[Line | None, about("the sheet of a spreadsheet, or the split of a dataset", "Sheet1")] = None
+    query: Annotated[Prose | None, about("what is read from a database", "SELECT * FROM homes")] = None
+    header: Annotated[
+        bool | None, about("whether the first line names columns (none: yes, unless it looks like a row)", False)
     ] = None
 
     def __post_init__(self) -> None:

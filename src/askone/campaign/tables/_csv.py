@@ -17,16 +17,21 @@ from typing import Any, Final, final
 import numpy as np
 
 from askone.campaign.tables.base import (
+    MANY,
     MISSING,
     NUMBER,
+    PLAIN,
     Cells,
     FileTable,
     Limits,
+    ReadOptions,
     Spread,
     column_of,
     heading,
     listed,
     looks_like_number,
+    numbered,
+    refuse_row,
     rows_at_once,
 )
 from askone.errors import InvalidFile
@@ -39,7 +44,6 @@ except ImportError:  # tables.open_table says so
 
 _BLOCK: Final = 1 << 21
 _SURE: Final = r"^[+-]?(?:(?:0|[1-9][0-9]{0,14})(?:\.[0-9]*)?|\.[0-9]+)$"
-_MANY: Final = 100  # rows from which one cell in a hundred is taken for a slip
 _READ: Final = 1 << 20
 _HEAD: Final = 1 << 16  # characters by which the delimiter is told
 _RECORDS: Final = 50
@@ -49,13 +53,17 @@ _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 @final
 @dataclass(frozen=True)
 class CsvDialect:
-    """The dialect of a file: ``blank`` lines come before the names; ``unbalanced`` if its quotes are odd in number."""
+    """The dialect of a file: ``blank`` lines come before the names; ``unbalanced`` if its quotes are odd in number.
+
+    ``header`` is how many records hold names: one or none.
+    """
 
     encoding: str
     delimiter: str
     names: tuple[str, ...]
     blank: int
     unbalanced: bool
+    header: int
 
 
 @final
@@ -73,9 +81,9 @@ class _Found:
 class CsvTable(FileTable):
     """Rows of a CSV file."""
 
-    def __init__(self, path: Path, origin: str, limits: Limits) -> None:
+    def __init__(self, path: Path, origin: str, limits: Limits, options: ReadOptions = PLAIN) -> None:
         super().__init__(path, origin, limits)
-        self._layout: CsvDialect = layout_of(path, origin, limits)
+        self._layout: CsvDialect = layout_of(path, origin, limits, options.header)
         self._found = [_Found() for _ in self._layout.names]
         spread = Spread()
         for batch in self._batches():
@@ -120,7 +128,7 @@ class CsvTable(FileTable):
 
         options = {
             "read_options": csv.ReadOptions(
-                column_names=places, skip_rows=layout.blank, skip_rows_after_names=1, block_size=_BLOCK,
+                column_names=places, skip_rows=layout.blank, skip_rows_after_names=layout.header, block_size=_BLOCK,
                 use_threads=False,
             ),
             "parse_options": csv.ParseOptions(
@@ -187,7 +195,7 @@ class CsvTable(FileTable):
         if bad and self._layout.delimiter != ",":
             other = [text for text in texts if "." in text or not looks_like_number(text.replace(",", ".", 1))]
             found.comma, bad = (True, other) if len(other) < len(bad) else (False, bad)
-        slips = len(texts) >= _MANY and len(bad) * 100 <= len(texts)
+        slips = len(texts) >= MANY and len(bad) * 100 <= len(texts)
         found.decided, found.number = True, not bad or slips
         if found.number:
             self._numbers(cells, place, self.rows)
@@ -219,7 +227,7 @@ class CsvTable(FileTable):
         return self._refusal(f"column {self._layout.names[place]!r}: numbers are needed")
 
     def _at(self, row: int, place: int, reason: str) -> InvalidFile:
-        line = line_of(self._path, self._layout, row + 2)
+        line = line_of(self._path, self._layout, row + 1 + self._layout.header)
         return self._refusal(f"line {line}, column {self._layout.names[place]!r}: {reason}")
 
     def _columns(self, batch: Any, first: int) -> dict[str, list[Any]]:
@@ -237,7 +245,7 @@ def _plain_numbers(cells: Any) -> bool:
     return len(known) > 0 and bool(compute.all(compute.match_substring_regex(known, _SURE)).as_py())
 
 
-def layout_of(path: Path, origin: str, limits: Limits) -> CsvDialect:
+def layout_of(path: Path, origin: str, limits: Limits, header: bool | None) -> CsvDialect:
     """Return how a CSV file is written; the whole file is read once for its encoding."""
     encoding, unbalanced = _encoding(path, origin)
     with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
@@ -251,16 +259,16 @@ def layout_of(path: Path, origin: str, limits: Limits) -> CsvDialect:
     names = records[0] if records else []
     if not any(name.strip() for name in names):
         raise InvalidFile(f"{origin}: line {blank + 1}: names of columns are needed")
-    if all(looks_like_number(name.strip()) for name in names if name.strip()):
-        raise InvalidFile(f"{origin}: line {blank + 1}: names of columns are needed; got numbers")
-    tidy = heading(names, origin, limits)
-    if len(head) < _HEAD and not any(records[1:]):
+    if header is None:
+        refuse_row(names, records[1:], f"{origin}: line {blank + 1}")
+    tidy = heading(numbered(len(names)) if header is False else names, origin, limits)
+    if header is not False and len(head) < _HEAD and not any(records[1:]):
         raise InvalidFile(f"{origin}: has no rows, only the names of columns")
-    return CsvDialect(encoding, delimiter, tidy, blank, unbalanced)
+    return CsvDialect(encoding, delimiter, tidy, blank, unbalanced, int(header is not False))
 
 
 def line_of(path: Path, layout: CsvDialect, record: int) -> int:
-    """Return the line on which a record begins (the names are record 1); cells may hold line breaks."""
+    """Return the line on which a record begins (the first is record 1); cells may hold line breaks."""
     encoding = "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding
     with path.open(encoding=encoding, newline="") as file:
         records, begins, found = reader(file, delimiter=layout.delimiter), 1, 0

@@ -9,6 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -26,6 +27,8 @@ MISSING: Final = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", 
 NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _CODE: Final = re.compile(r"[+-]?(?:0\d|\d{16})")  # 007 and long numbers are names, which arithmetic would change
 _ROOM: Final = 50_000_000  # characters of a sample
+MANY: Final = 100
+"""Rows from which one cell in a hundred is taken for a slip."""
 
 
 @final
@@ -48,13 +51,30 @@ class Limits:
 LIMITS: Final = Limits()
 
 
+@final
+@dataclass(frozen=True)
+class ReadOptions:
+    """Which part of a file is read (a sheet, a split), and whether its first line names columns (None: as it looks)."""
+
+    part: str | None = None
+    header: bool | None = None
+
+
+PLAIN: Final = ReadOptions()
+
+
 class Table(ABC):
-    """Rows from somewhere: ``sample`` is up to 5000 of them, evenly spread; ``chunks`` are all, again and again."""
+    """Rows from somewhere: ``sample`` is up to 5000 of them, evenly spread; ``chunks`` are all, again and again.
+
+    ``part`` is which one of several ``parts`` of a file it is: sheets or splits.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: int
     sample: list[Cells]
+    part: str = ""
+    parts: tuple[str, ...] = ()
 
     @abstractmethod
     def chunks(self) -> Iterator[list[Cells]]:
@@ -151,6 +171,45 @@ def heading(names: Sequence[str], origin: str, limits: Limits) -> tuple[str, ...
             twice = f"columns {tidy.index(name) + 1} and {place}"
             raise InvalidFile(f"{origin}: line 1: {twice} have the same name {name!r}")
     return tidy
+
+
+def numbered(columns: int) -> tuple[str, ...]:
+    """Return names of columns that have none.
+
+    >>> numbered(2)
+    ('column 1', 'column 2')
+    """
+    return tuple(f"column {place}" for place in range(1, columns + 1))
+
+
+def refuse_row(names: Sequence[str], below: Sequence[Sequence[str]], where: str) -> None:
+    """Refuse names of columns that look like a row: numbers above numbers, or a text that comes again below.
+
+    Counted names, such as years, are names; so is whatever stands above a column of numbers.
+
+    >>> refuse_row(["id", "2019", "2020"], [["a", "1", "2"]], "a.csv: line 1")
+    >>> refuse_row(["12.5", "red"], [["13", "blue"], ["11", "red"]], "a.csv: line 1")
+    Traceback (most recent call last):
+    askone.errors.InvalidFile: a.csv: line 1: looks like a row ('12.5', 'red') and not like names of columns; ...
+    """
+    texts, numbers, again = 0, list[float](), False
+    for place, name in enumerate(map(str.strip, names)):
+        cells = [row[place].strip() for row in below if place < len(row) and list(row) != list(names)]
+        cells = [cell for cell in cells if cell not in MISSING]
+        counts = bool(cells) and all(map(looks_like_number, cells))
+        if looks_like_number(name):
+            numbers += [float(name)] if counts or not cells else []
+        elif name and counts:
+            return
+        else:
+            texts += bool(name)
+            again = again or (name not in MISSING and name in cells)
+    steps = {after - before for before, after in pairwise(numbers)}
+    years = texts > 0 and (steps == {1} or all(1900 <= one <= 2100 and one.is_integer() for one in numbers))
+    if again or (numbers and not years):
+        shown = ", ".join(repr(name[:20]) for name in names[:3]) + (", …" if len(names) > 3 else "")
+        advice = "put names above it (or askone new --no-header; --header if these are names)"
+        raise InvalidFile(f"{where}: looks like a row ({shown}) and not like names of columns; {advice}")
 
 
 def looks_like_number(text: str) -> bool:

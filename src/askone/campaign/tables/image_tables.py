@@ -142,11 +142,10 @@ class ImageZip(ImageTable):
     _place = "zip file"
 
     def __init__(self, path: Path, origin: str, limits: Limits) -> None:
-        members = min(MEMBERS, limits.images)
-        allowed = ArchiveLimits(total=limits.total, members=members)
+        allowed = ArchiveLimits(total=limits.total, members=min(MEMBERS, limits.images))
         try:
             with path.open("rb") as file:
-                require_small_directory(file, members)
+                require_small_directory(file, allowed.members)
             # It stays open, for there may be very many members to find; whoever drops the table closes it.
             self._archive = zipfile.ZipFile(path)
             found = self._archive.infolist()
@@ -157,7 +156,7 @@ class ImageZip(ImageTable):
         except UNREADABLE as error:
             raise InvalidFile(f"{origin}: is not a zip file that can be read: {error}") from error
         if not images:
-            reason = "is a packed file without images; unpack it first (CSV, JSON lines or Parquet are read)"
+            reason = "is a packed file without images; unpack it first (CSV, .xlsx, JSON lines or Parquet are read)"
             raise InvalidFile(f"{origin}: {reason}")
         common = _common([one.filename for one in images])
         self._members = {one.filename[common:]: one for one in images}
@@ -172,6 +171,17 @@ class ImageZip(ImageTable):
                 return member.read(self.limits.image + 1)
         except UNREADABLE as error:
             raise InvalidFile(f"{self._origin}: {name!r} cannot be read: {error}") from error
+
+
+def member_names(path: Path, origin: str) -> frozenset[str]:
+    """Return the names of a zip file's members, by which it is told what it is; they are not yet checked."""
+    try:
+        with path.open("rb") as file:
+            require_small_directory(file, MEMBERS)
+            with zipfile.ZipFile(file) as archive:
+                return frozenset(archive.namelist())
+    except UNREADABLE as error:
+        raise InvalidFile(f"{origin}: is not a zip file that can be read: {error}") from error
 
 
 def _is_wanted(member: zipfile.ZipInfo) -> bool:

@@ -1,4 +1,4 @@
-"""Tables in files: CSV, JSON lines, Parquet, images in a folder or a zip file.
+"""Tables in files: CSV, spreadsheets, JSON lines, Parquet, datasets on disk, images in a folder or a zip file.
 
 A file is read twice, each time in pieces: once when it is opened, so that all that is wrong with it is said
 before anything is made of it, and again for its rows.
@@ -9,26 +9,45 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from askone._common.lazy_import import lazy_import
 from askone.campaign.tables._csv import CsvTable
 from askone.campaign.tables._json_lines import JsonLines
-from askone.campaign.tables._parquet import ParquetTable
-from askone.campaign.tables.base import LIMITS, Limits, Table
-from askone.campaign.tables.image_tables import ImageFolder, ImageZip
-from askone.errors import InvalidFile, MissingExtra
+from askone.campaign.tables._parquet import DatasetFolder, ParquetTable, is_dataset
+from askone.campaign.tables.base import LIMITS, PLAIN, Limits, ReadOptions, Table
+from askone.campaign.tables.image_tables import ImageFolder, ImageZip, member_names
+from askone.errors import InvalidArgument, InvalidFile, MissingExtra
+
+if TYPE_CHECKING:
+    from askone.campaign.tables import _spreadsheet
+else:
+    _spreadsheet = lazy_import("askone.campaign.tables._spreadsheet")
 
 _PARQUET: Final = b"PAR1"
-_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
+_GZIP, _ZIP, _OLD_OFFICE = b"\x1f\x8b", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_READ: Final = "CSV, .xlsx, JSON lines or Parquet are read"
 
 
-def open_table(path: str | os.PathLike[str], limits: Limits = LIMITS, name: str | None = None) -> Table:
+def open_table(
+    path: str | os.PathLike[str], limits: Limits = LIMITS, name: str | None = None, options: ReadOptions = PLAIN
+) -> Table:
     """Return the table in a file or folder, checked from beginning to end; ``name`` is the file's, if not its path's.
 
-    What it is, is told by its content: Parquet, a zip file of images, JSON lines (it begins with "{"), else CSV.
+    What it is, is told by its content: Parquet, a spreadsheet, a zip file of images, JSON lines (it begins with "{"),
+    else CSV.
     """
+    table = _opened(path, limits, name, options)
+    if options.part is not None and not table.parts:
+        raise InvalidArgument("rows.part", "left out: it is for sheets and splits", repr(options.part))
+    return table
+
+
+def _opened(path: str | os.PathLike[str], limits: Limits, name: str | None, options: ReadOptions) -> Table:
     place = Path(path)
     origin = Path(name if name is not None else place.name).name or "file"
+    if place.is_dir() and is_dataset(place):
+        return DatasetFolder(place, origin, limits, options)
     if place.is_dir():
         return ImageFolder(place, origin, limits)
     try:
@@ -40,14 +59,31 @@ def open_table(path: str | os.PathLike[str], limits: Limits = LIMITS, name: str 
     if size > limits.total:
         raise InvalidFile(f"{origin}: at most {limits.total} bytes are allowed; got {size}")
     if start.startswith(_ZIP):
-        return ImageZip(place, origin, limits)
+        return _unpacked(place, origin, limits, options)
     if Path(origin).suffix.lower() == ".zip":
-        reason = "is called a zip file and is none; tables are read from CSV, JSON lines or Parquet"
-        raise InvalidFile(f"{origin}: {reason}")
+        raise InvalidFile(f"{origin}: is called a zip file and is none; {_READ}")
     if start.startswith(_GZIP):
-        raise InvalidFile(f"{origin}: is a packed file; unpack it first (CSV, JSON lines or Parquet are read)")
+        raise InvalidFile(f"{origin}: is a packed file; unpack it first ({_READ})")
+    if start.startswith(_OLD_OFFICE):
+        raise InvalidFile(
+            f"{origin}: is an old or encrypted office file; save it as .xlsx, without a password, or as CSV"
+        )
     if not start.startswith(_PARQUET) and start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
         return JsonLines(place, origin, limits)
     if find_spec("pyarrow") is None:
         raise MissingExtra("tables need pyarrow: pip install 'askone[server]'")
-    return ParquetTable(place, origin, limits) if start.startswith(_PARQUET) else CsvTable(place, origin, limits)
+    if start.startswith(_PARQUET):
+        return ParquetTable(place, origin, limits)
+    return CsvTable(place, origin, limits, options)
+
+
+def _unpacked(place: Path, origin: str, limits: Limits, options: ReadOptions) -> Table:
+    """Return the table in a zip file: a spreadsheet is one too."""
+    names = member_names(place, origin)
+    if "xl/workbook.xml" in names:
+        if find_spec("openpyxl") is None:
+            raise MissingExtra("spreadsheets need openpyxl: pip install 'askone[server]'")
+        return _spreadsheet.Spreadsheet(place, origin, limits, options)
+    if "xl/workbook.bin" in names or "content.xml" in names:
+        raise InvalidFile(f"{origin}: is a spreadsheet of another kind; save it as .xlsx or CSV")
+    return ImageZip(place, origin, limits)

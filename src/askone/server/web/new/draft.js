@@ -20,7 +20,7 @@ export const LABELS = {
 
 export class Draft {
   constructor() {
-    this.file = null; // {upload, name, rows, columns, sample} or null: a ranking without a table
+    this.file = null; // {upload, name, rows, columns, sample, guessed, part, parts} or null: a ranking without a table
     this.started = false;
     this.settings = merged(BLANK, {});
     this.other = {};
@@ -46,6 +46,15 @@ export class Draft {
     this.started = true;
     this.settings = merged(BLANK, suggested ?? {});
     this.other = {};
+    this.changed();
+  }
+
+  /** A column is neither shown nor learnt from. */
+  leaveOut(column) {
+    const { rows } = this.settings;
+    const names = (this.file?.columns ?? []).map(({ name }) => name);
+    rows.show = (rows.show ?? names.filter((name) => name !== rows.gold)).filter((name) => name !== column);
+    rows.learn = (rows.learn ?? names.filter((name) => name !== rows.gold && name !== rows.key)).filter((name) => name !== column);
     this.changed();
   }
 

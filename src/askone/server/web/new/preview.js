@@ -25,21 +25,22 @@ function picture(row) {
   return image;
 }
 
-/** `report(error or null)` is told how the latest settings fared. */
+/** `report(error or null)` is told how the latest settings fared; `redraw()` is called when they were changed from here. */
 export class Preview {
-  constructor(draft, report) {
-    Object.assign(this, { draft, report });
+  constructor(draft, report, redraw) {
+    Object.assign(this, { draft, report, redraw });
     this.turn = 0;
     this.at = 0;
     this.questions = [];
     this.card = el("div");
+    this.doubts = el("div", { class: "stack", "aria-live": "polite" });
     this.place = el("span", { class: "muted small number" });
     this.element = el("aside", { class: "card preview", "aria-label": "Preview of the question" },
       el("div", { class: "line between" }, el("h2", {}, "Preview"),
         el("div", { class: "line" },
           el("button", { type: "button", class: "button quiet small", "aria-label": "Row before", onclick: () => this.#go(-1) }, "‹"), this.place,
           el("button", { type: "button", class: "button quiet small", "aria-label": "Row after", onclick: () => this.#go(1) }, "›"))),
-      el("p", { class: "preview-stale muted small" }, "As it was before the last change."), this.card);
+      el("p", { class: "preview-stale muted small" }, "As it was before the last change."), this.card, this.doubts);
     this.#draw();
   }
 
@@ -52,6 +53,7 @@ export class Preview {
       if (turn !== this.turn) return true;
       this.questions = made.questions;
       this.draft.take(made.toml);
+      show(this.doubts, (made.doubts ?? []).map((doubt) => this.#doubt(doubt)));
       this.#draw();
       this.report(null);
       return true;
@@ -64,6 +66,16 @@ export class Preview {
     } finally {
       if (turn === this.turn) this.element.removeAttribute("aria-busy");
     }
+  }
+
+  /** What to look at before people are asked; a column can be left out by one click. */
+  #doubt({ text, column }) {
+    const out = () => {
+      this.draft.leaveOut(column);
+      this.redraw();
+    };
+    return el("div", { class: "notice warn" }, el("p", {}, text),
+      column ? el("p", {}, el("button", { type: "button", class: "button small", onclick: out }, `Leave out ${column}`)) : null);
   }
 
   #go(step) {

@@ -35,6 +35,9 @@ export function columnsStep(draft) {
       el("td", { class: "examples muted" }, examples(column)));
 
   const pick = (kind, value) => {
+    // What is no longer known answers is a column like the others.
+    for (const list of kind === "gold" && rows.gold ? ["show", "learn"] : [])
+      if (rows[list]) rows[list] = names.filter((name) => rows[list].includes(name) || name === rows.gold);
     rows[kind] = value || null;
     if (value && rows.learn) rows.learn = rows.learn.filter((name) => name !== value);
     // With a share of 0 known answers would measure nobody.
@@ -43,16 +46,18 @@ export function columnsStep(draft) {
     draft.changed();
     table.replaceChildren(...draft.file.columns.map(line));
   };
+  const guess = (kind) => (rows[kind] && rows[kind] === draft.file.guessed?.[kind] ? " Guessed from the column's name and cells." : "");
+  const others = (draft.file.parts ?? []).filter((name) => name !== draft.file.part);
   const options = (none) => [["", none], ...names.map((name) => [name, name])];
   const table = el("tbody", {}, draft.file.columns.map(line));
   return el("div", { class: "stack" },
-    el("p", { class: "muted" }, `${draft.file.name}: ${plural(draft.file.rows, "row")}.`),
+    el("p", { class: "muted" }, `${draft.file.name}: ${plural(draft.file.rows, "row")}.${others.length ? ` They are from “${draft.file.part}”; not read: ${others.join(", ")}.` : ""}`),
     el("div", { class: "table-scroll", dataset: { path: "rows" } },
       el("table", {}, el("thead", {}, el("tr", {}, ["Column", "Show", "Learn from", "Examples"].map((name) => el("th", { scope: "col" }, name)))), table),
       el("span", { class: "error", role: "alert" })),
     el("div", { class: "fields" },
-      field({ label: "Row names", path: "rows.key", hint: "A column with a different value in every row; else rows are numbered." }, choice(rows.key, options("numbered"), (value) => pick("key", value))),
-      field({ label: "Known answers", path: "rows.gold", hint: "Labels of some rows, for gold questions. Never shown to people." }, choice(rows.gold, options("none"), (value) => pick("gold", value)))));
+      field({ label: "Row names", path: "rows.key", hint: `A column with a different value in every row; else rows are numbered.${guess("key")}` }, choice(rows.key, options("numbered"), (value) => pick("key", value))),
+      field({ label: "Known answers", path: "rows.gold", hint: `Labels of some rows, for gold questions. Never shown to people.${guess("gold")}` }, choice(rows.gold, options("none"), (value) => pick("gold", value)))));
 }
 
 function examples({ kind, examples: values = [] }) {

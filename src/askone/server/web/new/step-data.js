@@ -11,7 +11,7 @@ export function dataStep(draft, { next }) {
   const message = el("div", { "aria-live": "polite" });
   const zone = el("div", { class: "drop-zone" },
     el("p", { class: "strong" }, "Drop a table here"),
-    el("p", { class: "muted" }, "CSV, JSON lines or Parquet, one row per thing to ask about, or a zip file of images. No labels needed."),
+    el("p", { class: "muted" }, "CSV, Excel (.xlsx), JSON lines or Parquet, one row per thing to ask about, or a zip file of images. No labels needed."),
     el("p", {}, chooser("table-file", TABLES, message, send, "button primary")),
     bar);
 
@@ -23,9 +23,10 @@ export function dataStep(draft, { next }) {
         fill.style.width = `${100 * share}%`;
         bar.setAttribute("aria-valuenow", Math.round(100 * share));
       });
-      const { upload: id, rows, columns, sample, suggested } = made;
+      const { upload: id, rows, columns, sample, suggested, part, parts } = made;
       const like = draft.like;
-      draft.begin({ upload: id, name: file.name, rows, columns, sample }, like ? { ...suggested, ...like, rows: suggested?.rows } : suggested);
+      const guessed = { key: suggested?.rows?.key, gold: suggested?.rows?.gold };
+      draft.begin({ upload: id, name: file.name, rows, columns, sample, guessed, part, parts }, like ? { ...suggested, ...like, rows: suggested?.rows } : suggested);
       next();
     } finally {
       bar.hidden = true;

@@ -35,7 +35,7 @@ class Wizard {
     this.draft = draft;
     this.at = 0;
     this.farthest = draft.started ? STEPS.length - 1 : 0;
-    this.preview = new Preview(draft, (error) => this.#report(error));
+    this.preview = new Preview(draft, (error) => this.#report(error), () => this.#open(this.at));
     this.path = el("ol", { class: "steps plain", "aria-label": "Steps" });
     this.head = el("h1", { tabindex: "-1" });
     this.body = el("div", { class: "wizard-body stack" });

@@ -101,7 +101,7 @@ export function chooser(id, accept, message, take, look = "button") {
 }
 
 /** What a table may be brought in as. */
-export const TABLES = ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.zip";
+export const TABLES = ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.xlsx,.xlsm,.zip";
 
 /** A button that works once at a time: it is off while its promise runs. */
 export function action(label, run, attributes = {}) {
