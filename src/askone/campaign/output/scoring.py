@@ -138,12 +138,16 @@ def _said(estimator: OneBitEstimator) -> list[tuple[str, CellType]]:
 
 def _predictions(estimator: OneBitEstimator, X: Array) -> Columns:
     stream, nothing = estimator.stream_, [None] * len(X)
-    values = estimator.predict(X)
     if isinstance(estimator, OneBitRegressor):
         level = LEVEL if estimator.interval is None else estimator.interval
-        ends = abilities.interval(stream.learner, stream.state, X, level) if values.ndim == 1 else None
+        values, ends = abilities.predict_within(stream.learner, stream.state, X, level)
+        if estimator.low is not None:
+            values = np.clip(values, estimator.low, estimator.high)
+        if values.shape[1] > 1:
+            return {"prediction": values.tolist(), "low": nothing, "high": nothing}
         low, high = (nothing, nothing) if ends is None else (end[:, 0].tolist() for end in ends)
-        return {"prediction": values.tolist(), "low": low, "high": high}
+        return {"prediction": values[:, 0].tolist(), "low": low, "high": high}
+    values = estimator.predict(X)
     if isinstance(estimator, OneBitClassifier):
         found = abilities.probabilities(stream.learner, stream.state, X)
         if found is None:
