@@ -14,9 +14,10 @@ import numpy as np
 from askone._common.compiled import jit
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
+from askone.errors import InvalidArgument
 from askone.features.layout import RowLayout
 from askone.learners.mixture.bits import Likelihood
-from askone.learners.mixture.members import Fit, Member
+from askone.learners.mixture.members import Fit, Member, require_array
 
 if TYPE_CHECKING:
     import lightgbm
@@ -85,6 +86,24 @@ class TreeMember(Member):
         shown = [j for j in range(self.layout.dense) if j not in self.layout.hidden]
         places = range(self.layout.dense, self.layout.dense + len(self.layout.levels))
         return np.ascontiguousarray(X[:, [*shown, *places]], dtype=np.float64)
+
+    def check(self, fit: Fit, outputs: int) -> None:
+        """See ``Member.check``: children come after their parents, so that every way down ends."""
+        require_array(fit, "middle", "f8", outputs)
+        leaves, nodes = len(require_array(fit, "value", "f8", None)), len(require_array(fit, "feature", "i4", None))
+        words = fit.get("words")
+        if words is None or words.dtype != np.uint32 or words.ndim != 2 or len(words) != nodes:
+            raise InvalidArgument("fit['words']", f"bits of {nodes} nodes", None if words is None else words.shape)
+        threshold = fit.get("threshold")
+        if threshold is None or threshold.dtype != np.float64 or threshold.shape != (nodes,):
+            raise InvalidArgument("fit['threshold']", f"of {nodes} nodes", None)
+        roots = require_array(fit, "roots", "i4", None)
+        children = [require_array(fit, side, "i4", nodes) for side in ("left", "right")]
+        inside = all(((one < 0) | (one > np.arange(nodes))).all() for one in children)
+        for places in (roots, *children):
+            inside = inside and bool(((places >= -leaves) & (places < nodes)).all())
+        if not inside or not ((fit["feature"] >= 0) & (fit["feature"] < self.columns)).all():
+            raise InvalidArgument("fit", "trees of these columns whose ways end in leaves", f"{nodes} nodes")
 
     def scores(self, fit: Fit, X: Array) -> Array:
         out = np.tile(fit["middle"], (len(X), 1))
