@@ -43,8 +43,8 @@ from askone.learners.abilities import (
     tell_many,
 )
 from askone.learners.base import marked, unmarked
-from askone.learners.mixture.bits import Likelihood
-from askone.learners.mixture.members import Fit, Member, require_array
+from askone.learners.mixture.bits import BitLikelihood
+from askone.learners.mixture.members import Fit, FittedMember, require_array
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.scores import Scores
 from askone.learners.streaming import Exchange, StreamBlock, StreamTask
@@ -90,7 +90,7 @@ class Mixture(
     """See the module.  ``base`` sees the dense columns of a row, the members all that they know of."""
 
     base: AsksAt[Any]
-    members: tuple[Member, ...]
+    members: tuple[FittedMember, ...]
     layout: RowLayout
     flip: float
     turns: ClassVar[int]
@@ -102,7 +102,7 @@ class Mixture(
 
     @property
     @abstractmethod
-    def likelihood(self) -> Likelihood:
+    def likelihood(self) -> BitLikelihood:
         """What answers say of scores."""
 
     @abstractmethod

@@ -16,13 +16,13 @@ from askone._common.types import Array
 from askone.errors import InvalidArgument
 from askone.features.layout import RowLayout
 from askone.features.scaling import Scaler
-from askone.learners.mixture.bits import Likelihood
+from askone.learners.mixture.bits import BitLikelihood
 
 Fit = dict[str, Array]
 """A fitted model as plain arrays."""
 
 
-class Member(ABC):
+class FittedMember(ABC):
     """A frozen configuration; what it learns is a ``Fit``."""
 
     first: ClassVar[int]
@@ -34,7 +34,7 @@ class Member(ABC):
         return True
 
     @abstractmethod
-    def fit(self, likelihood: Likelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
+    def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         """Return the model of bits about rows, in units of their scale; ``before`` is the one of fewer bits."""
 
     @abstractmethod
@@ -58,7 +58,7 @@ def require_array(fit: Fit, name: str, kind: str, *shape: int | None) -> Array:
 
 @final
 @dataclass(frozen=True, eq=False)
-class LinearMember(Member):
+class LinearMember(FittedMember):
     """F = W x + b of scaled columns and of terms, with w ~ N(0, tau^2): the penalised likelihood, by L-BFGS.
 
     Columns are (x - center) / scale / sqrt(d), and at most 10 of their scales away.
@@ -69,7 +69,7 @@ class LinearMember(Member):
     tau: float
     first: ClassVar[int] = 64
 
-    def fit(self, likelihood: Likelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
+    def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         m, A = likelihood.outputs, self._matrix(X)
         start = np.zeros((A.shape[1] + 1, m)) if before is None else before["W"]
         ridge = 1.0 / self.tau**2

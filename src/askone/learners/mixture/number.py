@@ -26,7 +26,7 @@ from askone.learners.abilities import (
 from askone.learners.base import of_family
 from askone.learners.mixture.base import Mixture, MixtureState
 from askone.learners.mixture.bits import NumberBits
-from askone.learners.mixture.members import Member
+from askone.learners.mixture.members import FittedMember
 from askone.learners.streaming import Exchange, StreamBlock
 from askone.questions.base import Question
 from askone.questions.between import Between
@@ -44,7 +44,7 @@ class NumberMixture(
     """Regression to the median by a learner and fitted models."""
 
     base: Any
-    members: tuple[Member, ...]
+    members: tuple[FittedMember, ...]
     layout: RowLayout
     flip: float = 0.0
     turns: ClassVar[int] = 4

@@ -16,8 +16,8 @@ from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.errors import InvalidArgument
 from askone.features.layout import RowLayout
-from askone.learners.mixture.bits import Likelihood
-from askone.learners.mixture.members import Fit, Member, require_array
+from askone.learners.mixture.bits import BitLikelihood
+from askone.learners.mixture.members import Fit, FittedMember, require_array
 
 if TYPE_CHECKING:
     import lightgbm
@@ -29,7 +29,7 @@ _TREES = 2000  # in all classes together
 
 @final
 @dataclass(frozen=True, eq=False)
-class TreeMember(Member):
+class TreeMember(FittedMember):
     """Trees of at most ``depth`` splits in a row, each of a part of rows and columns, added at ``rate``.
 
     Bits have little information each, at most 1/4 in units of their scale: a penalty of 1 on leaves is four bits.
@@ -54,7 +54,7 @@ class TreeMember(Member):
         """How many columns trees see."""
         return self.layout.dense - len(self.layout.hidden) + len(self.layout.levels)
 
-    def fit(self, likelihood: Likelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
+    def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         m = likelihood.outputs
         rounds = min(self.rounds, max(_TREES // m, 30))
         middle = _constant(likelihood, bits, flip)
@@ -88,7 +88,7 @@ class TreeMember(Member):
         return np.ascontiguousarray(X[:, [*shown, *places]], dtype=np.float64)
 
     def check(self, fit: Fit, outputs: int) -> None:
-        """See ``Member.check``: children come after their parents, so that every way down ends."""
+        """See ``FittedMember.check``: children come after their parents, so that every way down ends."""
         require_array(fit, "middle", "f8", outputs)
         leaves, nodes = len(require_array(fit, "value", "f8", None)), len(require_array(fit, "feature", "i4", None))
         words = fit.get("words")
@@ -112,7 +112,7 @@ class TreeMember(Member):
         return out
 
 
-def _constant(likelihood: Likelihood, bits: Array, flip: float) -> Array:
+def _constant(likelihood: BitLikelihood, bits: Array, flip: float) -> Array:
     """Return the best scores that are the same for all rows, nearly: some damped steps of Newton's."""
     F = np.zeros((1, likelihood.outputs))
     for _ in range(30):
