@@ -168,7 +168,7 @@ def test_a_process_that_dies_is_an_error_of_the_file(tmp_path, pipe):
     children = []
     with pytest.MonkeyPatch.context() as patched:
         begin = Child.__init__
-        patched.setattr(Child, "__init__", lambda self, most: (begin(self, most), children.append(self))[0])
+        patched.setattr(Child, "__init__", lambda self, *given: (begin(self, *given), children.append(self))[0])
         working(tmp_path, story, heavy_processes=1)
 
 
