@@ -40,6 +40,7 @@ def add_commands(commands: _Parsers) -> None:
     replay = _with_store(commands, "replay", "learn from the log anew and compare")
     replay.add_argument("name", help="the campaign")
     replay.add_argument("--without", action="append", default=[], metavar="PERSON", help="leave out their answers")
+    replay.add_argument("--refit", action="store_true", help="make each fit anew and say how far off the kept one is")
     replay.add_argument("--out", help="save the model here")
     verify = _with_store(commands, "verify", "check that logs and rows are as they were written")
     verify.add_argument("name", nargs="?", help="one campaign (default: all)")

@@ -32,7 +32,7 @@ from askone.learners.models.base import Model
 from askone.questions.base import Question
 from askone.questions.registry import question_from_json
 from askone.session import replay, row_selection
-from askone.session.log import Event, Kept
+from askone.session.log import Event, Fits, Kept, require_whole
 from askone.session.oracle import Oracle
 from askone.session.simulation import from_pool, in_order, resampled, simulate
 from askone.session.stream import Budget, Stream, as_budget
@@ -170,6 +170,11 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         """The rows that were asked about, by what the log calls them."""
         return dict(self._kept().rows)
 
+    @property
+    def fits_(self) -> dict[str, bytes]:
+        """The fits that the log names, packed, by their hashes: with them another processor folds the same state."""
+        return dict(self._kept().fits)
+
     def refit(self, other: OneBitEstimator) -> Any:
         """Return another estimator, taught by the same answers without asking again; it can go on asking.
 
@@ -189,11 +194,13 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         return {name: repr(value) for name, value in params.items() if name not in apart}
 
     def learn_from(
-        self, log: Sequence[Event], rows: replay.Rows, own: bool = False, *, layout: RowLayout | None = None
-    ) -> Self:
+        self, log: Sequence[Event], rows: replay.Rows, own: bool = False, fits: Fits | None = None, *,
+        layout: RowLayout | None = None,
+    ) -> Self:  # fmt: skip
         """Learn from the answers of a log; a model that has not begun is shown its rows first.
 
-        ``own`` says that a model like this asked its questions (see ``askone.refit``); ``layout`` is as in ``start``.
+        ``own`` says that a model like this asked its questions, and ``fits`` are its own (see ``askone.refit``);
+        ``layout`` is as in ``start``.
         """
         with self._all_or_nothing():
             self._refuse_to_forget()
@@ -202,7 +209,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             stream = self._started()
             if stream.asked:
                 raise AlreadyStarted(f"this model has asked {stream.asked} question(s): a log is learnt from first")
-            replay.teach(stream, rows, log, own)
+            replay.teach(stream, rows, log, own, fits)
         return self
 
     def begin_with(self, rows: Array, layout: RowLayout | None = None) -> None:
@@ -286,6 +293,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             "open": [[n, row.tolist(), question.to_json(), name] for n, row, question, name in stream.open_questions()],
             "budget": None if stream.budget is None else [stream.budget.questions, stream.budget.spent],
             "visits": stream.visits,
+            "fits": stream.fits,
             "skipped": stream.skipped(),
             "retractions": [[number, times] for number, times in stream.retractions.items()],
             "log": None if self._memory is None else self._memory.to_json(),
@@ -293,7 +301,10 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         }
         encoder = self._inputs.encoder.to_json() if isinstance(self._inputs, FrameInputs) else None
         state = stream.learner.to_arrays(stream.state)
-        model_file.save(path, document, arrays | {f"state-{name}": array for name, array in state.items()}, encoder)
+        arrays |= {f"state-{name}": array for name, array in state.items()}
+        if self._memory is not None:
+            arrays |= {f"fit-{name}": np.frombuffer(fit, np.uint8) for name, fit in self._memory.fits.items()}
+        model_file.save(path, document, arrays, encoder)
 
     def _extras(self) -> dict[str, Any]:
         """Return what else a saved model keeps, as JSON values."""
@@ -304,6 +315,10 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         state = {name[6:]: array for name, array in arrays.items() if name.startswith("state-")}
         log = document.get("log")  # models saved before there were logs lack it
         self._memory = None if log is None else Kept.from_json(log)
+        if self._memory is not None:
+            fits = {name[4:]: array.tobytes() for name, array in arrays.items() if name.startswith("fit-")}
+            require_whole(fits)
+            self._memory.fits = fits
         self.stream_ = Stream(
             learner,
             **self._notes(),
@@ -318,6 +333,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         for number, row, question, *name in document["open"]:
             self.stream_.reopen(number, np.array(row), question_from_json(question), *name)
         self.stream_.visits = document.get("visits", 0)  # older files lack this and what follows
+        self.stream_.fits = document.get("fits", 0)
         self.stream_.retractions.update(document.get("retractions", []))
         for place in document.get("skipped", []):
             self.stream_.pass_over(place)
@@ -400,7 +416,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         return self.stream_
 
     def _notes(self) -> dict[str, Any]:
-        return {} if self._memory is None else {"log": self._memory.note, "rows": self._memory.rows}
+        kept = self._memory
+        return {} if kept is None else {"log": kept.note, "rows": kept.rows, "fits": kept.fits}
 
     def _scores(self, X: ArrayLike) -> Array:
         """Return predictions of the learner, n x m."""

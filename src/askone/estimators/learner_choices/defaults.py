@@ -12,6 +12,11 @@ from askone.features.maps import Intercept
 from askone.learners.base import Learner
 from askone.learners.contest import Contest
 from askone.learners.forgetting import Forgetting
+from askone.learners.mixture.members import LinearMember, Member
+from askone.learners.mixture.mixture import ClassMixture, NumberMixture
+from askone.learners.mixture.trees import TreeMember
+from askone.features.layout import RowLayout
+from askone.features.scaling import Scaler
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import NOISES, PRIORS, FilterLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
@@ -56,6 +61,7 @@ class Filters(FeatureChoice):
     wary: float = 0.0
     forgets: bool = True
     calibration: int = 60
+    fitted: bool = True
     forecasts: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
@@ -69,11 +75,26 @@ class Filters(FeatureChoice):
         options: dict[str, Any] = {"priors": priors, "quantile": quantile, "flip": setup.flip, "diagonal": diagonal}
         bank = FilterLearner(setup.space, maps, **options, wary=self.wary, forgets=self.forgets)
         if setup.interval is None:
+            if self.fitted and setup.space.m == 1 and quantile == 0.5:
+                return calibrated(
+                    NumberMixture(bank, _members(setup), _layout(setup), setup.flip), self.calibration, setup
+                )
             return calibrated(bank, self.calibration, setup)
         if quantile != 0.5:
             raise incompatible("interval", setup.interval, f"the quantile {quantile}", [None])
         level = as_number(setup.interval, "interval", 0.0, 1.0, strict=True)
         return calibrated(Intervals(bank, level), self.calibration, setup)
+
+
+def _layout(setup: Setup) -> RowLayout:
+    return RowLayout.plain(setup.columns)
+
+
+def _members(setup: Setup) -> tuple[Member, ...]:
+    layout = _layout(setup)
+    scaler = Scaler.from_rows(setup.rows) if setup.rows is not None else Scaler.identity(layout.dense)
+    lines = tuple(LinearMember(layout, scaler, tau) for tau in (2.0, 5.0, 12.0))
+    return (TreeMember(layout), *lines)
 
 
 @final
@@ -89,6 +110,7 @@ class SetLikelihood(FeatureChoice):
         ``Forgetting``).
     """
 
+    fitted: bool = True
     forecasts: ClassVar[bool] = True
     small_sets: ClassVar[bool] = True
 
@@ -98,7 +120,8 @@ class SetLikelihood(FeatureChoice):
                 linear, *kernels = self._maps(setup, _CLASSES)
                 maps = (*kernels, linear)
                 members = tuple(SetLikelihoodLearner(setup.space, features, setup.flip) for features in maps)
-                return Forgetting(Contest(members, quick=(len(kernels),)))
+                base = Forgetting(Contest(members, quick=(len(kernels),)))
+                return ClassMixture(base, _members(setup), _layout(setup), setup.flip) if self.fitted else base
             if setup.rows is None:
                 return replace(self, model="fourier")._learner(setup)
         features = self._features(setup, linear=setup.rows is None)
