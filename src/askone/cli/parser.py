@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 _Parsers = Any  # argparse's own type for this is private
+_EMBEDDER = "an embedder that a campaign was made with (askone new --embed), for new rows; may be repeated"
 STORE = "where campaigns are kept: a file, sqlite:///file or postgresql://... (default: ASKONE_STORE, or askone.db)"
 
 
@@ -37,6 +38,15 @@ def add_commands(commands: _Parsers) -> None:
     by_name = "of answers and predictions (default: by the file's name, or csv)"
     export.add_argument("--format", choices=forms, help=by_name)
     export.add_argument("--out", help="the file; - is standard output (default: NAME-WHAT.FORMAT)")
+    predict = commands.add_parser("predict", help="score new rows by a model that was exported or saved")
+    predict.add_argument("model", help="the model's file (askone export NAME --what model)")
+    predict.add_argument("file", help="the rows: any table that askone new reads, with the columns of the first")
+    predict.add_argument(
+        "--out", help="a .csv, .jsonl or .parquet file; - is standard output (default: FILE-predictions.csv)"
+    )
+    predict.add_argument("--vectors", metavar="FILE.npy", help="vectors of the rows, as askone new was given them")
+    predict.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=_EMBEDDER)
+    predict.add_argument("--dask", metavar="ADDRESS", help="predict on the Dask scheduler at this address")
     replay = _with_store(commands, "replay", "learn from the log anew and compare")
     replay.add_argument("name", help="the campaign")
     replay.add_argument("--without", action="append", default=[], metavar="PERSON", help="leave out their answers")
@@ -118,8 +128,7 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--webhooks", action="store_true", help="send webhooks that managers set up, by https")
     local = "send them also to http://127.0.0.1:PORT, a program on this machine; implies --webhooks"
     serve.add_argument("--webhook-local", action="append", type=int, default=[], metavar="PORT", help=local)
-    embedder = "an embedder that campaigns were made with (askone new --embed), to add rows to them; may be repeated"
-    serve.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=embedder)
+    serve.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=_EMBEDDER)
     serve.add_argument("--access-log", action="store_true", help="write a JSON line for each request to standard error")
 
 

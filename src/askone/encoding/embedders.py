@@ -111,6 +111,11 @@ def name_embedder(text: str) -> str:
     return name
 
 
+def named_embedders() -> list[str]:
+    """Return what ``name_embedder`` was told: for processes that this one starts."""
+    return [f"{name}={where}" for name, where in _NAMED.items()]
+
+
 def unnamed() -> list[str]:
     """Return the names of embedders that are objects of this process alone."""
     return [name for name in _USED if name not in _NAMED]
@@ -240,5 +245,5 @@ def _prepared(cells: Sequence[Any], of: str, size: int, column: str) -> Any:
     if of == "vector":
         return stacked(cells, size, column)
     if of == "number":
-        return stacked([None if cell is None else [cell] for cell in cells], 1, column)
+        return np.nan_to_num(np.array([[0.0 if cell is None else cell] for cell in cells], dtype=np.float32))
     return ["" if cell is None else str(cell) for cell in cells]

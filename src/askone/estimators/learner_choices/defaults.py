@@ -8,17 +8,17 @@ from typing import Any, ClassVar, final
 from askone._common.validate import as_choice, as_number
 from askone.errors import incompatible
 from askone.estimators.learner_choices.base import FeatureChoice, Setup, calibrated
+from askone.features.layout import RowLayout
 from askone.features.maps import Intercept
+from askone.features.scaling import Scaler
 from askone.learners.base import Learner
 from askone.learners.contest import Contest
 from askone.learners.forgetting import Forgetting
+from askone.learners.kalman.intervals import Intervals
+from askone.learners.kalman.regressor import NOISES, PRIORS, FilterLearner
 from askone.learners.mixture.members import LinearMember, Member
 from askone.learners.mixture.mixture import ClassMixture, NumberMixture
 from askone.learners.mixture.trees import TreeMember
-from askone.features.layout import RowLayout
-from askone.features.scaling import Scaler
-from askone.learners.kalman.intervals import Intervals
-from askone.learners.kalman.regressor import NOISES, PRIORS, FilterLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.learners.thurstone.ranker import ThurstoneLearner, default_bank
 
