@@ -40,6 +40,10 @@ from askone.learners.gradients.ranking import RANK_PAIRS
 from askone.learners.gradients.subset import SET_PAIRS
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
+from askone.learners.mixture.classes import ClassMixture
+from askone.learners.mixture.members import LinearMember
+from askone.learners.mixture.number import NumberMixture
+from askone.learners.mixture.trees import TreeMember
 from askone.learners.models.base import Model
 from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.models.linear import FeatureModel
@@ -82,7 +86,7 @@ _LIMITS = ArchiveLimits(members=100_000, ratio=math.inf)
 _SMALL = (scaling.Scaler, RowLayout, maps.Front, maps.Intercept, maps.Linear, maps.Nystroem, maps.Fourier)
 _MODELS = (
     FeatureModel, KernelExpansion, GenericSGD, Calibrated, Surrogate, Intervals, Contest, Forgetting, PairBank,
-    StepSearch,
+    StepSearch, NumberMixture, ClassMixture, TreeMember, LinearMember,
 )  # fmt: skip
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SQUARES = (PseudoLabels, PseudoMeans, gradients.HalfCauchy)

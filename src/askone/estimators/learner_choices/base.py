@@ -59,6 +59,16 @@ class Setup:
     context: bool = True
     layout: RowLayout | None = None
 
+    @property
+    def row_layout(self) -> RowLayout:
+        """What the columns are."""
+        return RowLayout.plain(self.columns) if self.layout is None else self.layout
+
+    @property
+    def scaler(self) -> Scaler:
+        """The scale of the columns, as far as rows were shown."""
+        return Scaler.identity(self.columns) if self.rows is None else Scaler.from_rows(self.rows)
+
     def front(self) -> Setup:
         """Return the same for the dense columns alone, which kernels and lines see."""
         dense = self.columns if self.layout is None else self.layout.dense
@@ -156,7 +166,7 @@ class FeatureChoice(LearnerChoice):
         if choice == "auto":
             by_rows = "kernel" if setup.rows is None else "nystroem"
             choice = "linear" if linear or not setup.context else by_rows
-        size, scaler = self._size(setup), _scaler(setup)
+        size, scaler = self._size(setup), setup.scaler
         if choice == "linear":
             return FeatureModel(Linear(scaler))
         width = self.bandwidth
@@ -187,7 +197,7 @@ class FeatureChoice(LearnerChoice):
         front = setup.front()
         if front is not setup:
             return tuple(Front(one, setup.columns) for one in self._maps(front, parts, outputs))
-        choice, size, scaler = self.model, self._size(setup), _scaler(setup)
+        choice, size, scaler = self.model, self._size(setup), setup.scaler
         as_choice(self.kernel, "kernel", KERNELS)
         linear = (Linear(scaler),) if choice in ("auto", "linear") else ()
         if choice == "linear" or (choice == "auto" and self.kernel == "linear"):
@@ -233,10 +243,6 @@ def _widened(model: Model[Any], columns: int) -> Model[Any]:
     rest, scaler = columns - model.columns, model.scaler  # divided by infinity, the others are 0
     wide = Scaler(np.append(scaler.center, np.zeros(rest)), np.append(scaler.scale, np.full(rest, np.inf)))
     return replace(model, scaler=wide)
-
-
-def _scaler(setup: Setup) -> Scaler:
-    return Scaler.identity(setup.columns) if setup.rows is None else Scaler.from_rows(setup.rows)
 
 
 def _shown(setup: Setup) -> Array:

@@ -2,7 +2,7 @@
 
 A model gives scores F, one for a number or one for each class; a bit b is one of
 
-    numbers   low < y <= high, or not:   P = sigma((F - low) / s) - sigma((F - high) / s) ,   high = inf for "above low?"
+    numbers   low < y <= high, or not:   P = sigma((F - low) / s) - sigma((F - high) / s) ,   high = inf: "above low?"
     classes   y in C:                    P = sum of softmax(F)_k over C
 
 and is flipped with chance pi: Q = pi + (1 - 2 pi) P.  Models are fitted in units of s, so that s = 1 there.

@@ -48,6 +48,11 @@ class TreeMember(Member):
     def ready(self) -> bool:
         return importlib.util.find_spec("lightgbm") is not None
 
+    @property
+    def columns(self) -> int:
+        """How many columns trees see."""
+        return self.layout.dense - len(self.layout.hidden) + len(self.layout.levels)
+
     def fit(self, likelihood: Likelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         m = likelihood.outputs
         rounds = min(self.rounds, max(_TREES // m, 30))

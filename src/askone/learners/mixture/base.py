@@ -1,4 +1,4 @@
-"""One learner that learns with each answer, models fitted to all answers now and then, and weights that say who is right.
+"""A learner that learns with each answer, models fitted to all answers now and then, and weights that say who is right.
 
 A kernel knows smooth functions, a line many columns, trees tables with categories: which of them a table needs, nobody
 knows before.  Questions are asked at the weighted mean of all, with the shares of ``Scores``, where the loss of each is
@@ -20,50 +20,36 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askone._common.arithmetic import log, logs, softmax
+from askone._common.arithmetic import log
 from askone._common.types import Array
 from askone._common.validate import as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.features.layout import RowLayout
 from askone.labels.base import Space
-from askone.labels.classes import FiniteSpace
-from askone.labels.number import Real
 from askone.learners.abilities import (
     AsksAt,
     AsksMany,
     Forecasts,
-    HasDeviation,
-    HasInterval,
-    HasProbabilities,
-    HasRange,
     Refits,
     Streams,
-    TakesRanges,
     TellsMany,
     ask_many,
-    deviation,
-    interval,
-    probabilities,
     stream,
     tell_many,
 )
-from askone.learners.base import marked, of_family, unmarked
-from askone.learners.mixture.bits import ClassBits, Likelihood, NumberBits
+from askone.learners.base import marked, unmarked
+from askone.learners.mixture.bits import Likelihood
 from askone.learners.mixture.members import Fit, Member
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.scores import Scores
 from askone.learners.streaming import Exchange, StreamBlock, StreamTask
 from askone.questions.base import Answer, Question
-from askone.questions.between import Between
-from askone.questions.half_space import HalfSpace
-from askone.questions.subset import Subset
 
-_LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
 _GROWTH = 1.2  # of the answers, from fit to fit
 _SELDOM = 3  # times that a model may sleep and be fitted the more seldom, at last when the answers have doubled
 _TRUST, _TRIED = (
@@ -73,8 +59,6 @@ _TRUST, _TRIED = (
 _LOOK = 64  # answers from one look at the shares to the next
 _ASLEEP = 0.03  # the share of all fitted models below which they sleep
 _ROOM = 4_000_000  # numbers that are kept of answers and their rows
-_SCALE, _SCALES, _SHOWN = 0.2, (0.01, 0.5), 64  # of labels around predictions, in unit labels, and rows to see it by
-_NARROW = 2.0  # times as wide: by narrower bits, fits stay near what was asked, by much wider ones they overshoot
 _DOUBT = 1.0  # nats against twice, or half, the temperature of a fit
 
 
@@ -84,8 +68,8 @@ class MixtureState:
     """The learner's state, the fits (None: not yet), and who forecast how well.
 
     ``heat`` has the evidence of each model's temperatures.  ``store`` has rows and bits, ``kept`` of them.  ``turns``
-    are answers at which each model was first fitted, is due, and how often it slept: 3 x members.  ``told``: all answers;
-    ``awake``: since when the fitted models forecast, -1 while they sleep.
+    are answers at which each model was first fitted, is due, and how often it slept: 3 x members.  ``told``: all
+    answers; ``awake``: since when the fitted models forecast, -1 while they sleep.
     """
 
     base: Any
@@ -110,6 +94,11 @@ class Mixture(
     layout: RowLayout
     flip: float
     turns: ClassVar[int]
+    """Of so many questions one is the learner's own while others are awake."""
+
+    def __post_init__(self) -> None:
+        if self.base.columns > self.layout.columns:
+            raise InvalidArgument("layout", f"rows of at least {self.base.columns} columns", self.layout.columns)
 
     @property
     @abstractmethod
@@ -176,7 +165,7 @@ class Mixture(
         """Return the scores of a fitted model at rows, in unit labels."""
         fit = state.fits[i]
         assert fit is not None
-        return self.members[i].scores(fit, X) * fit["scale"].item()
+        return np.asarray(self.members[i].scores(fit, X) * fit["scale"].item())
 
     def believed(self, state: MixtureState, X: ArrayLike) -> Array:
         """Return predictions in the user's units, or probabilities, by all, weighted."""
@@ -357,191 +346,3 @@ class Mixture(
         store = Buffer(kept.shape[1]).extended(0, kept)
         base = self.base.from_arrays(unmarked("base-", arrays))
         return MixtureState(base, fits, scores, arrays["heat"], arrays["turns"], store, len(kept), told, awake)
-
-
-def _moved(question: Question, by: float) -> Question:
-    """Return a question about a label that is larger by so much."""
-    if isinstance(question, Between):
-        return replace(question, low=question.low + by, high=question.high + by)
-    question = of_family(question, HalfSpace)
-    return replace(question, threshold=question.threshold + question.direction[0] * by)
-
-
-def _checked(mixture: Mixture) -> None:
-    if mixture.base.columns > mixture.layout.columns:
-        raise InvalidArgument("layout", f"rows of at least {mixture.base.columns} columns", mixture.layout.columns)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class NumberMixture(
-    Mixture, HasDeviation[MixtureState], HasInterval[MixtureState], TakesRanges[MixtureState], HasRange[MixtureState]
-):
-    """Regression to the median by a learner and fitted models."""
-
-    base: Any
-    members: tuple[Member, ...]
-    layout: RowLayout
-    flip: float = 0.0
-    turns: ClassVar[int] = 4
-
-    def __post_init__(self) -> None:
-        _checked(self)
-
-    @cached_property
-    def likelihood(self) -> NumberBits:
-        return NumberBits(self.base.space)
-
-    def within(self, space: Real) -> Self:
-        return replace(self, base=self.base.within(space))
-
-    def _said(self, state: MixtureState, X: Array) -> Array:
-        return self.base.predict(state.base, self._front(X))
-
-    def _blend(self, state: MixtureState, X: Array, said: Array, shares: list[float]) -> Array:
-        blended = shares[0] * said
-        for i, share in zip(self._there(state), shares[1:], strict=True):
-            blended = blended + share * self._clipped(self._scored(state, i, X))
-        return blended
-
-    def _clipped(self, F: Array) -> Array:
-        return self.base.space.clipped(self.base.space.from_unit(F))
-
-    def predict(self, state: MixtureState, X: ArrayLike) -> Array:
-        return self.believed(state, X)
-
-    def std(self, state: MixtureState, X: ArrayLike) -> Array | None:
-        """Return sqrt(s^2 + sum of w_i (f_i - f)^2), with s the learner's own and f the weighted mean."""
-        rows = as_rows(X, self.columns)
-        own = deviation(self.base, state.base, self._front(rows))
-        there, shares = self.shares(state)
-        if own is None or not there:
-            return own
-        said = [self._said(state, rows), *(self._clipped(self._scored(state, i, rows)) for i in there)]
-        middle = sum(share * one for share, one in zip(shares, said, strict=True))
-        return np.sqrt(own**2 + sum(share * (one - middle) ** 2 for share, one in zip(shares, said, strict=True)))
-
-    def interval(self, state: MixtureState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array] | None:
-        """Return the learner's interval for labels, moved to where all predict."""
-        rows = as_rows(X, self.columns)
-        own = interval(self.base, state.base, self._front(rows), level)
-        if own is None or not self._there(state):
-            return own
-        moved = self.believed(state, rows) - self._said(state, rows)
-        low, high = (self.base.space.clipped(end + moved) for end in own)
-        return low, high
-
-    def chance(self, state: MixtureState, x: ArrayLike, question: Question) -> float:
-        """Return p(yes) by the learner's law of labels, moved to where all predict."""
-        row = as_row(x, self.columns)
-        moved = (self.believed(state, row) - self._said(state, row)).item() if self._there(state) else 0.0
-        return self.base.chance(
-            state.base, row[0, : self.base.columns], _moved(question, -moved) if moved else question
-        )
-
-    def _judged(self, state: MixtureState, row: Array, question: Question, bit: Array) -> MixtureState:
-        if not isinstance(question, HalfSpace):
-            return state
-        (c, _, above), there = bit.tolist(), self._there(state)
-        space = self.base.space
-        unit = [space.to_unit(self._said(state, row)).item(), *(self._unit(state, i, row) for i in there)]
-        losses = np.full(len(state.fits) + 1, unit[0])
-        losses[[1 + i for i in there]] = unit[1:]
-        losses = (c - losses) if above else (losses - c)
-        return replace(state, scores=state.scores.after(losses, state.told))
-
-    def _unit(self, state: MixtureState, i: int, row: Array) -> float:
-        """Return a model's prediction within the range, in unit labels."""
-        return float(self.base.space.to_unit(self._clipped(self._scored(state, i, row))).item())
-
-    def _scale(self, state: MixtureState) -> float:
-        """Return the logistic scale whose quartiles are those of labels by the learner: too large, and fits overshoot."""
-        rows = state.store.view(state.kept)[-_SHOWN:, : self.columns]
-        ends = interval(self.base, state.base, self._front(rows), 0.5)
-        if ends is None:
-            return _SCALE
-        width = float(np.median((ends[1] - ends[0]) / self.base.space.scale))
-        return float(np.clip(_NARROW * width / (2.0 * log(3.0)), *_SCALES))
-
-    def _heard(self, rows: Array, heard: Sequence[StreamBlock | Exchange]) -> tuple[Array, Array]:
-        blocks = [one for one in heard if isinstance(one, StreamBlock)]
-        if not blocks:
-            return np.empty(0, dtype=np.int64), np.empty((0, 3))
-        thresholds, answers = (np.concatenate([getattr(b, name) for b in blocks]) for name in ("thresholds", "answers"))
-        places = np.flatnonzero(answers != 2)
-        c = self.base.space.to_unit(thresholds[places, None])[:, 0]
-        return places, np.column_stack([c, np.full(len(c), np.inf), answers[places] == 1])
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class ClassMixture(Mixture, HasProbabilities[MixtureState]):
-    """Classification by a learner with probabilities and fitted models."""
-
-    base: Any
-    members: tuple[Member, ...]
-    layout: RowLayout
-    flip: float = 0.0
-    turns: ClassVar[int] = 1 << 60
-
-    def __post_init__(self) -> None:
-        _checked(self)
-
-    @cached_property
-    def likelihood(self) -> ClassBits:
-        return ClassBits(self.base.space)
-
-    def _said(self, state: MixtureState, X: Array) -> Array:
-        said = probabilities(self.base, state.base, self._front(X))
-        assert said is not None
-        return said
-
-    def _blend(self, state: MixtureState, X: Array, said: Array, shares: list[float]) -> Array:
-        blended = shares[0] * said
-        for i, share in zip(self._there(state), shares[1:], strict=True):
-            p = self.likelihood.probabilities(self._scored(state, i, X), softmax(state.heat[i]))
-            blended = blended + share * p
-        return blended
-
-    def chance(self, state: MixtureState, x: ArrayLike, question: Question) -> float:
-        """Return p(yes), by weight."""
-        row, bit = as_row(x, self.columns), self.likelihood.bit(question, True)
-        said = [one for one, _ in self._foretold(state, row, question, bit)]
-        return sum(share * one for share, one in zip(self.shares(state)[1], said, strict=True))
-
-    def _foretold(self, state: MixtureState, row: Array, question: Question, bit: Array) -> list[tuple[float, Array]]:
-        """Return the chance of a bit by the learner and by each model, and by each temperature."""
-        yes = self.base.chance(state.base, row[0, : self.base.columns], question)
-        told = bool((bit > 0)[self.base.space.inside(of_family(question, Subset).members, "question") > 0].all())
-        said = [(yes if told else 1.0 - yes, np.empty(0))]
-        for i in self._there(state):
-            chances = self.likelihood.chances(self._scored(state, i, row)[0], 1.0, bit)
-            chances = self.flip + (1.0 - 2.0 * self.flip) * chances
-            said.append((float((softmax(state.heat[i]) * chances).sum()), chances))
-        return said
-
-    def _judged(self, state: MixtureState, row: Array, question: Question, bit: Array) -> MixtureState:
-        said, heat, there = self._foretold(state, row, question, bit), state.heat.copy(), self._there(state)
-        loss = [-log((1.0 - _LAPSE) * one + 0.5 * _LAPSE) for one, _ in said]
-        losses = np.full(len(state.fits) + 1, loss[0])
-        losses[[1 + i for i in there]] = loss[1:]
-        keep = 1.0 - 1.0 / max(0.5 * state.told, 50.0)
-        for i, (_, chances) in zip(there, said[1:], strict=True):
-            heat[i] = keep * heat[i] + logs((1.0 - _LAPSE) * chances + 0.5 * _LAPSE)
-        return replace(state, scores=state.scores.after(losses, state.told), heat=heat)
-
-    def _scale(self, state: MixtureState) -> float:
-        return 1.0
-
-    def probabilities(self, state: MixtureState, X: ArrayLike) -> Array:
-        """Return p(y|x), by weight."""
-        return self.believed(state, X)
-
-    def predict(self, state: MixtureState, X: ArrayLike) -> Array:
-        space: FiniteSpace = self.base.space
-        return np.asarray(self.believed(state, X) @ space.embedding)
-
-    def _heard(self, rows: Array, heard: Sequence[StreamBlock | Exchange]) -> tuple[Array, Array]:
-        told = [(k, one) for k, one in enumerate(heard) if isinstance(one, Exchange) and one.answer is not None]
-        bits = [self.likelihood.bit(one.question, one.answer) for _, one in told if one.answer is not None]
-        return np.array([k for k, _ in told], dtype=np.int64), np.array(bits).reshape(len(bits), self.likelihood.width)
