@@ -41,11 +41,11 @@ def add_commands(commands: _Parsers) -> None:
     predict = commands.add_parser("predict", help="score new rows by a model that was exported or saved")
     predict.add_argument("model", help="the model's file (askone export NAME --what model)")
     predict.add_argument("file", help="the rows: any table that askone new reads, with the columns of the first")
-    predict.add_argument(
-        "--out", help="a .csv, .jsonl or .parquet file; - is standard output (default: FILE-predictions.csv)"
-    )
-    predict.add_argument("--vectors", metavar="FILE.npy", help="vectors of the rows, as askone new was given them")
+    _add_table(predict)
+    predict.add_argument("--vectors", metavar="NPY", help="vectors of the rows, in their order")
     predict.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=_EMBEDDER)
+    out = "a .csv, .jsonl or .parquet file; - is standard output (default: FILE-predictions.csv)"
+    predict.add_argument("--out", help=out)
     predict.add_argument("--dask", metavar="ADDRESS", help="predict on the Dask scheduler at this address")
     replay = _with_store(commands, "replay", "learn from the log anew and compare")
     replay.add_argument("name", help="the campaign")
@@ -75,11 +75,7 @@ def _with_store(commands: _Parsers, name: str, about: str) -> argparse.ArgumentP
 def _add_new(new: argparse.ArgumentParser) -> None:
     tables = "CSV, .xlsx, JSON lines, Parquet, a saved dataset, a folder or zip file of images, a database, or TOML"
     new.add_argument("file", nargs="?", help=tables)
-    part = "of a spreadsheet (default: the first), of a dataset"
-    new.add_argument("--sheet", "--split", dest="part", metavar="NAME", help=part)
-    new.add_argument("--query", metavar="SELECT", help="what to read from a database: sqlite:///file, postgresql://...")
-    names = "whether the first line names the columns (default: yes, unless it looks like a row)"
-    new.add_argument("--header", action=argparse.BooleanOptionalAction, default=None, help=names)
+    _add_table(new)
     new.add_argument("--kind", help="what labels are: number, class or order")
     new.add_argument("--low", type=float, help="numbers: the lowest that is plausible")
     new.add_argument("--high", type=float, help="numbers: the highest that is plausible")
@@ -110,6 +106,16 @@ def _add_new(new: argparse.ArgumentParser) -> None:
     new.add_argument("--title", help="what the campaign is called (default: the file's name)")
     new.add_argument("--name", help="its short name in addresses and commands (default: from the title)")
     new.add_argument("--out", metavar="TOML", help="write the settings here; with --store also make it")
+
+
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    """Add how a table is read."""
+    part = "of a spreadsheet (default: the first), of a dataset"
+    parser.add_argument("--sheet", "--split", dest="part", metavar="NAME", help=part)
+    query = "what to read from a database: sqlite:///file, postgresql://..."
+    parser.add_argument("--query", metavar="SELECT", help=query)
+    names = "whether the first line names the columns (default: yes, unless it looks like a row)"
+    parser.add_argument("--header", action=argparse.BooleanOptionalAction, default=None, help=names)
 
 
 def _names(text: str) -> list[str]:

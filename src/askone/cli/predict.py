@@ -8,11 +8,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from askone.campaign.lazy import scoring, tables
+from askone.campaign.lazy import scoring
+from askone.campaign.tables.base import Table
 from askone.campaign.tables.vectors import with_vectors
 from askone.cli.console import counted, row_bar, say
 from askone.cli.files import read_from, whole_file
-from askone.encoding.embedders import name_embedder
+from askone.cli.settings_file import read_table
 from askone.errors import InvalidArgument
 
 _FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
@@ -24,17 +25,19 @@ def run_predict(chosen: argparse.Namespace, console: Console) -> int:
     form = "csv" if target == "-" else _FORMATS.get(Path(target).suffix.lower())
     if form is None:
         raise InvalidArgument("--out", f"a name that ends in one of {', '.join(_FORMATS)}", target)
-    for embedder in chosen.embedder:
-        name_embedder(embedder)
     with read_from(chosen.model, "model", "a saved model (askone export NAME --what model)") as file:
-        table = tables.open_table(chosen.file)
-        found = scoring.Scoring(file.read(), with_vectors(table, Path(chosen.vectors)) if chosen.vectors else table)
+        found = scoring.Scoring(file.read(), _table(chosen), tuple(chosen.embedder))
     with whole_file(target) as out:
         for chunk in _chunks(found, form, chosen.dask, None if target == "-" else console):
             out.write(chunk)
     if target != "-":
         say(console, f"Written: {target}, {counted(found.table.rows, 'row')}")
     return 0
+
+
+def _table(chosen: argparse.Namespace) -> Table:
+    table = read_table(chosen.file, chosen.part, chosen.query, chosen.header, Path())
+    return table if chosen.vectors is None else with_vectors(table, Path(chosen.vectors))
 
 
 def _chunks(found: scoring.Scoring, form: str, dask: str | None, console: Console | None) -> Iterator[bytes]:

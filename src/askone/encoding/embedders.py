@@ -111,11 +111,6 @@ def name_embedder(text: str) -> str:
     return name
 
 
-def named_embedders() -> list[str]:
-    """Return what ``name_embedder`` was told: for processes that this one starts."""
-    return [f"{name}={where}" for name, where in _NAMED.items()]
-
-
 def unnamed() -> list[str]:
     """Return the names of embedders that are objects of this process alone."""
     return [name for name in _USED if name not in _NAMED]

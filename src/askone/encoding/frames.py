@@ -21,9 +21,7 @@ from askone._common.types import Array
 from askone.encoding.base import Part
 from askone.encoding.columns import Column, kind_of_texts
 from askone.encoding.embedders import EmbeddedPart
-from askone.encoding.encoder import CategoryPart, Encoder, NumberPart, fit_encoder
-from askone.encoding.images import ImagePart
-from askone.encoding.vectors import VectorPart
+from askone.encoding.encoder import CategoryPart, Encoder, fit_encoder
 from askone.labels.wording import number_text
 
 _SAMPLE: Final = 5_000
@@ -135,7 +133,7 @@ def records(cells: Mapping[str, Any], size: int) -> Iterator[list[dict[str, Any]
 
 def encoded(encoder: Encoder, frame: Any) -> Array:
     """Return the rows of a DataFrame, or of a list of dictionaries, encoded."""
-    wide = [part.column for part in encoder.parts if _is_wide(part)]
+    wide = [part.column for part in encoder.parts if _content(part) in ("image", "vector")]
     by_row = isinstance(frame, list | tuple)
     given = dict.fromkeys(name for row in frame for name in row) if by_row else frame.columns
     encoder.require_columns([str(name) for name in given])
@@ -144,16 +142,13 @@ def encoded(encoder: Encoder, frame: Any) -> Array:
     return encoder.encode_columns(fitting, len(frame))
 
 
-def _is_wide(part: Part) -> bool:
-    """Return whether a part's cells are arrays."""
-    return isinstance(part, ImagePart | VectorPart) or (
-        isinstance(part, EmbeddedPart) and part.of in ("image", "vector")
-    )
+def _content(part: Part) -> str:
+    return part.of if isinstance(part, EmbeddedPart) else part.kind
 
 
 def _fitting(part: Part, cells: Any) -> Any:
     """Return cells as a part reads them: texts, where numbers or flags were read from another file."""
-    if isinstance(part, NumberPart) or _is_wide(part) or (isinstance(part, EmbeddedPart) and part.of == "number"):
+    if _content(part) in ("number", "image", "vector"):
         return cells
     if isinstance(cells, np.ndarray):
         return [None if math.isnan(cell) else number_text(cell) for cell in cells.tolist()]

@@ -27,7 +27,7 @@ from askone.campaign.kinds.base import LEVEL, CellType
 from askone.campaign.output._formats import column_file
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.image_tables import ImageTable
-from askone.encoding.embedders import name_embedder, named_embedders
+from askone.encoding.embedders import name_embedder
 from askone.encoding.encoder import Encoder, as_floats
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
@@ -51,6 +51,7 @@ class Scoring:
 
     model: bytes
     table: Table
+    embedders: tuple[str, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[tuple[str, CellType], ...]:
@@ -70,9 +71,9 @@ class Scoring:
         waiting: deque[tuple[Columns, Any]] = deque()
         for cells in self._read():
             if executor is None:
-                yield self._joined(cells, predicted(self.model, self._wanted(cells)))
+                yield self._joined(cells, predicted(self.model, self._wanted(cells), self.embedders))
                 continue
-            waiting.append((cells, executor.submit(predicted, self.model, self._wanted(cells), named_embedders())))
+            waiting.append((cells, executor.submit(predicted, self.model, self._wanted(cells), self.embedders)))
             while len(waiting) > _AHEAD * workers():
                 done, future = waiting.popleft()
                 yield self._joined(done, future.result())
@@ -112,7 +113,7 @@ class Scoring:
 
 
 def predicted(model: bytes, cells: Mapping[str, list[Any]], embedders: Sequence[str] = ()) -> Columns:
-    """Return what a saved model says of the cells of some columns; ``embedders`` are named in this process first."""
+    """Return what a saved model says of the cells of some columns; ``embedders`` as in ``name_embedder``."""
     for embedder in embedders:
         name_embedder(embedder)
     estimator, _ = _loaded(model)
@@ -139,12 +140,16 @@ def _said(estimator: OneBitEstimator) -> list[tuple[str, CellType]]:
 
 def _predictions(estimator: OneBitEstimator, X: Array) -> Columns:
     stream, nothing = estimator.stream_, [None] * len(X)
-    values = estimator.predict(X)
     if isinstance(estimator, OneBitRegressor):
         level = LEVEL if estimator.interval is None else estimator.interval
-        ends = abilities.interval(stream.learner, stream.state, X, level) if values.ndim == 1 else None
+        values, ends = abilities.predict_within(stream.learner, stream.state, X, level)
+        if estimator.low is not None:
+            values = np.clip(values, estimator.low, estimator.high)
+        if values.shape[1] > 1:
+            return {"prediction": values.tolist(), "low": nothing, "high": nothing}
         low, high = (nothing, nothing) if ends is None else (end[:, 0].tolist() for end in ends)
-        return {"prediction": values.tolist(), "low": low, "high": high}
+        return {"prediction": values[:, 0].tolist(), "low": low, "high": high}
+    values = estimator.predict(X)
     if isinstance(estimator, OneBitClassifier):
         found = abilities.probabilities(stream.learner, stream.state, X)
         if found is None:

@@ -53,8 +53,8 @@ class ArrowTable(FileTable):
         """Read all rows: what is wrong with them, and a sample."""
         self._names = heading(schema.names, self._origin, self._limits)
         self._kinds = [self._kind(name, schema.field(place).type) for place, name in enumerate(self._names)]
-        whole = [pa.types.is_integer(one.type) and one.type != pa.uint64() for one in schema]
-        self._whole = {name for name, one in zip(self._names, whole, strict=True) if one}
+        whole = {name for name, one in zip(self._names, schema, strict=True) if pa.types.is_integer(one.type)}
+        self._whole = whole - {name for name, one in zip(self._names, schema, strict=True) if one.type == pa.uint64()}
         self._widths = self._vectors([place for place, one in enumerate(schema) if _is_list(one.type)])
         unpacked, spread = 0, Spread()
         for chunk, size in self._typed():
