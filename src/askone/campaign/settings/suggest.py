@@ -160,4 +160,4 @@ def _cells(table: Table, name: str) -> list[Any]:
 def _is_code(cell: Any) -> bool:
     if isinstance(cell, str):
         return len(cell) <= _LONGEST and _CODE.fullmatch(cell) is not None
-    return isinstance(cell, int)
+    return isinstance(cell, int) or (isinstance(cell, float) and cell.is_integer())
