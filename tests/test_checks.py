@@ -17,6 +17,7 @@ from askone.learners.abilities import (
     HasDeviation,
     HasInterval,
     HasProbabilities,
+    Refits,
     TellsMany,
     is_patient,
 )
@@ -28,6 +29,7 @@ from askone.learners.repeated.bisection import BisectedReal
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from learner_samples import NAMES, five
+from refitting import FittedMean
 from samples import models, small_labels, small_rows
 
 GOOD = SGDLearner(Real(-2, 2), models()["linear"])
@@ -95,6 +97,7 @@ ENDS = Intervals(SURE, 0.8)
 LIKELY = SetLikelihoodLearner(Classes(NAMES), models()["linear"].features, scales=(1.0,), temperatures=(1.0,))
 AGAIN = BisectedReal(SGDLearner(Real(-2, 2), models()["linear"], FullGradient(Squared())), 0.2)
 RANGED = Calibrated(SGDLearner(Real(-1, 1), models()["linear"]), 5, at_most=5)
+FITS = FittedMean(Real(-2, 2), 2)
 CLASSES = five(40)[1]
 
 
@@ -133,6 +136,10 @@ def one_key(state, x, key=None):
     return AGAIN.wants(state, x, "a row")
 
 
+def unfitted(arrays):
+    return replace(FITS.init(), bits=arrays["bits"])
+
+
 def unlike(state, x, question, answer):
     said, following = SURE.learnt_and_said(state, x, question, answer)
     return 1 - said + 0.1, following
@@ -165,6 +172,11 @@ def unlike(state, x, question, answer):
         (AGAIN, AsksAgain, {"revisit": counting_revisit}, "revisit counts"),
         (RANGED, FindsRange, {"range_at": moving_range}, "a range that was found has changed"),
         (SURE, TellsMany, {"tell_many": lambda s, X, q, a: SURE.tell_many(s, X, q, a[::-1])}, "another state"),
+        (FITS, Refits, {"due": lambda s: FITS.count(s) > 5}, "just now"),
+        (FITS, Refits, {"fit": lambda s: {"slope": np.array([float(next(_CALLS))])}}, "two different fits"),
+        (FITS, Refits, {"adopt": lambda s, fit: FITS.adopt(s, {"slope": fit["slope"].__iadd__(1)})}, "changed the fit"),
+        (FITS, Refits, {"adopt": lambda s, fit: replace(FITS.init(), at=9)}, "counts as an answer"),
+        (FITS, Refits, {"to_arrays": lambda s: {"bits": s.bits}, "from_arrays": unfitted}, "otherwise after a trip"),
     ],
 )  # fmt: skip
 def test_whoever_claims_an_ability_is_held_to_it(inner, ability, tricks, message):

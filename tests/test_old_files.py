@@ -27,7 +27,10 @@ import askone
 from askone import OneBitClassifier, OneBitRanker, OneBitRegressor, question_from_json
 from askone._common import decomposition
 from askone.campaign.campaign import Campaign
+from askone.campaign.create import add_rows
 from askone.campaign.engine.commands import Answer, Next
+from askone.campaign.tables.images import safe_image
+from askone.campaign.tables.open import open_table
 from askone.cli.main import main
 from askone.estimators.loading import modern
 from askone.server.security.passwords import Passwords
@@ -465,6 +468,18 @@ def test_images(any_old):
         found = [store.media("shades", key) for key in keys]
     assert len(found) == 4
     assert all(kind == "image/png" and data.startswith(b"\x89PNG") for kind, data in found)
+
+
+def test_images_are_added_as_they_were_seen(any_old, tmp_path):
+    """By 16 x 16 gray values; those of later campaigns are seen by their edges and colours."""
+    with stored(any_old) as store:
+        old = list(store.rows("shades", range(4)))
+        first = store.media("shades", old[0].key)[1]
+        (tmp_path / "new.png").write_bytes(first)
+        add_rows(store, "shades", open_table(tmp_path), 1.0, "")
+        [new] = store.rows("shades", [4])
+    assert (new.features == safe_image(first).gray).all()
+    assert (new.features == old[0].features).all()
 
 
 @as_it_was

@@ -33,6 +33,7 @@ from .questions.half_space import HalfSpace as HalfSpace
 from .questions.registry import question_from_json as question_from_json
 from .questions.reveal import Reveal as Reveal
 from .questions.subset import Subset as Subset
+from .session.log import read_fits as read_fits
 from .session.log import read_log as read_log
 from .session.log import write_log as write_log
 from .session.oracle import Oracle as Oracle

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from askone._common import random_table
+from askone._common.packed_arrays import pack, unpack
 from askone._common.types import Array
 from askone._common.validate import as_count, as_rows
 from askone.errors import InvalidArgument
@@ -31,10 +32,12 @@ from askone.learners.abilities import (
     HasDeviation,
     HasInterval,
     HasProbabilities,
+    Refits,
     TellsMany,
     able,
     ask_many,
     is_patient,
+    refitted,
 )
 from askone.learners.base import Learner
 from askone.learners.gradients import WeakGradient, draws_of
@@ -109,7 +112,7 @@ def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int =
     and says the same of every label; tell is pure; a wrong answer or row is refused; the state
     survives a trip through arrays; many rows at once are the same as one after the other.  Whatever it claims of
     ``learners.abilities`` is checked, too: deviations, intervals, probabilities, forecasts, questions about a row
-    again, a range that is found, answers told at once.
+    again, a range that is found, answers told at once, fits.
     """
     rows, labels = as_rows(X, learner.columns), learner.space.labels(y)
     as_count(len(rows), "number of rows", 1)
@@ -129,7 +132,9 @@ def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int =
         following = learner.tell(state, x, question, answer)
         _require(_same(before, learner.to_arrays(state)), "tell changed the state it was given")
         _require(learner.count(following) == i + 1, "count does not count the answers")
-        state = following
+        if able(learner, Refits):
+            _check_fits(learner, following, _Case(rows, labels, seed))
+        state = refitted(learner, following)
     returned = learner.from_arrays(_copied(learner, state))
     _require(_close(learner.predict(returned, rows), learner.predict(state, rows)), "a state changes through arrays")
     for ability, check in _ABILITIES.items():
@@ -292,6 +297,28 @@ def _check_many(learner: TellsMany[Any], state: Any, case: _Case) -> None:
             together = following
         same = _same(learner.to_arrays(alone), learner.to_arrays(together))
         _require(same, "tell_many gives another state than tell, one by one")
+
+
+def _check_fits(learner: Refits[Any], state: Any, case: _Case) -> None:
+    """A fit is pure, survives its bytes and may come late; with it a state is due no more, and goes through arrays."""
+    if not _pure(learner, state, partial(learner.due, state), "due"):
+        return
+    packed = pack(_pure(learner, state, partial(learner.fit, state), "fit"))
+    _require(packed == pack(learner.fit(state)), "fit gave two different fits of one state")
+    question = learner.ask(state, case.rows[0], case.drawn(learner, 0))
+    later = learner.tell(state, case.rows[0], question, question.answer(case.labels[0]))
+    for at in (state, later):
+        fit = unpack(packed)
+        fitted = _pure(learner, at, partial(learner.adopt, at, fit), "adopt")
+        _require(pack(fit) == packed, "adopt changed the fit it was given")
+        _require(not learner.due(fitted), "a fit is due although one was taken over just now")
+        _require(learner.count(fitted) == learner.count(at), "adopt counts as an answer")
+        _require_numbers(learner.predict(fitted, case.rows), (len(case.rows), learner.space.m), "what a fit predicts")
+        returned = learner.from_arrays(_copied(learner, fitted))
+        same = _same(learner.to_arrays(returned), learner.to_arrays(fitted))
+        _require(same, "a state with a fit changes through arrays")
+        alike = np.array_equal(learner.predict(returned, case.rows), learner.predict(fitted, case.rows))
+        _require(alike, "a state with a fit predicts otherwise after a trip through arrays")
 
 
 _ABILITIES: dict[type[Learner[Any]], Callable[[Any, Any, _Case], None]] = {

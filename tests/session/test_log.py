@@ -7,7 +7,7 @@ from askone.labels.number import Real
 from askone.learners.models.linear import FeatureModel
 from askone.learners.sgd.sgd import SGDLearner
 from askone.questions.half_space import HalfSpace
-from askone.session.log import Answered, Asked, Retracted, Revisited, Skipped, event_from_json
+from askone.session.log import Answered, Asked, Fitted, Retracted, Revisited, Skipped, event_from_json
 from askone.session.replay import fold
 
 EVENTS = [
@@ -17,6 +17,7 @@ EVENTS = [
     Skipped("d", "a"),
     Retracted("e", "b"),
     Revisited("f", "row"),
+    Fitted("g", 1, "ab12"),
 ]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from askone.errors import InvalidFile
 from askone.questions.half_space import HalfSpace
-from askone.session.log import Answered, Asked, Choice, Retracted, Revisited, Skipped, event_from_json
+from askone.session.log import Answered, Asked, Choice, Fitted, Retracted, Revisited, Skipped, event_from_json
 from askone.store.entries import Entry, body, chain, entry_from_json
 from askone.store.notices import (
     KINDS,
@@ -40,6 +40,7 @@ TEXTS = [
     (Skipped("skip-2", "ask-2"), '"skipped","id":"skip-2","asked":"ask-2"'),
     (Retracted("retract-0", "answer-0"), '"retracted","id":"retract-0","answered":"answer-0"'),
     (Revisited("visit-0", "ann"), '"revisited","id":"visit-0","row":"ann"'),
+    (Fitted("fit-0", 6, "ab12"), '"fitted","id":"fit-0","learnt":6,"hash":"ab12"'),
     (
         Began("began", SETTINGS, 3, "f0"),
         '"began","id":"began","settings":{"labels":{"low":0.0,"high":null},"ask":{"budget":7}},"rows":3,'

@@ -21,7 +21,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, final, overload
 
 import numpy as np
@@ -29,7 +29,8 @@ import numpy as np
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.campaign.engine.batch import Batch, looked_up
-from askone.campaign.engine.commands import Request, Result
+from askone.campaign.engine.commands import Request, Result, TakeFit
+from askone.campaign.engine.fit_attempts import FitAttempts, attempted
 from askone.campaign.engine.handlers import decide
 from askone.campaign.engine.kept_states import KeptStates, without_collections
 from askone.campaign.engine.packed_model import beginning
@@ -37,12 +38,14 @@ from askone.campaign.engine.planner import Planner
 from askone.campaign.engine.projection import STOPPED, Projection
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.row_pool import RowPool
+from askone.campaign.engine.training_set import DueFit
 from askone.campaign.kinds.estimates import Estimate
 from askone.campaign.output import dashboard
 from askone.campaign.output.estimation import estimated, estimated_by
 from askone.campaign.output.views import has_picture, shown_fields
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
+from askone.session.checkpoints import Fit
 from askone.store.entries import Entry
 from askone.store.notices import Began, StatusChanged
 from askone.store.store import Store
@@ -86,6 +89,7 @@ class Campaign:
         self._row_cache = RowCache(store, name, in_runs=self.settings.ask.order == "file")
         self._spoilt, self._gold = True, list[int]()
         self._states, self._judged = KeptStates(store, name, self._packed), 0
+        self._fits = FitAttempts(name)
         self._kept_at = self._now = 0.0
         self._reload()
 
@@ -114,7 +118,8 @@ class Campaign:
     def _empty(self) -> Projection:
         """Return a projection that has noted nothing."""
         ask, pool = self.settings.ask, RowPool(self._begun.seed, self.settings.ask.exam_share)
-        return Projection(self._begun.learner, self._row_cache.features, ask.overlap, self.rowless, pool)
+        fits = partial(self.store.fit, self.name)
+        return Projection(self._begun.learner, self._row_cache.features, ask.overlap, self.rowless, pool, fits)
 
     def _check(self, number: int) -> None:
         """Refuse another campaign that was made under the name of this one after it was deleted."""
@@ -213,9 +218,12 @@ class Campaign:
                 seats = batch.seats
                 if batch.entries or seats.changed or seats.dropped:
                     transaction.write(batch.entries, list(seats.changed.values()), sorted(seats.dropped))
+                for fit in batch.fits:
+                    transaction.keep_fit(fit.hash, fit.packed)
             self._spoilt, self._now = False, now
             if learn:
                 self.learn()
+                self._fit(now)
             return results
 
     def _stop_at_target(self, batch: Batch, now: float) -> None:
@@ -230,11 +238,36 @@ class Campaign:
         if dashboard.is_reached(projection, self.settings.labels, target):
             batch.note(Entry(StatusChanged(f"{STOPPED}{projection.seq + 1}", "paused"), at=now))
 
+    # -- fits -------------------------------------------------------------------------------------
+
+    def due_fit(self) -> DueFit | None:
+        """Return the fit that is due, if any: to be made here or elsewhere, and served as ``TakeFit``."""
+        with self._lock:
+            return None if self._spoilt else self._fits.due(self.projection)
+
+    def put_off_fit(self, error: BaseException) -> None:
+        """Note that a fit failed."""
+        with self._lock:
+            self._fits.put_off(self.projection, error)
+
+    def _fit(self, now: float) -> None:
+        """Make the fit that is due, here and now."""
+        due = self.due_fit()
+        if due is None:
+            return
+        made = attempted(due)
+        if isinstance(made, Fit):
+            self.serve([TakeFit(due, made)], now)
+        else:
+            self.put_off_fit(made)
+
     # -- looking ----------------------------------------------------------------------------------
 
     def model(self) -> OneBitEstimator:
-        """Return the model as it is now: predict with it, save it, go on asking elsewhere."""
-        estimator: OneBitEstimator = building.unpack(self._packed).estimator
+        """Return the model as it is now: predict with it (from raw columns), save it, go on asking elsewhere."""
+        estimator, encoder = building.unpack(self._packed)
+        if encoder is not None:
+            estimator.read_tables(encoder)
         with self._lock:
             self._catch_up()
             stream, projection = estimator.stream_, self.projection

@@ -12,13 +12,16 @@ from typing import Any, Final, final
 import numpy as np
 
 from askone.campaign.engine.model_builder import make_estimator, pack, unpack
+from askone.campaign.kinds.base import listed
 from askone.campaign.output.export import begun_settings
 from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import learnt_columns, shown_columns
 from askone.campaign.tables.base import Cells, Column, Table
-from askone.campaign.tables.encoder import Encoder, fit_encoder
 from askone.campaign.tables.image_tables import FOLDER, IMAGE, ImageTable
 from askone.campaign.tables.images import SafeImage, safe_image
+from askone.encoding.embedders import EmbeddedPart
+from askone.encoding.encoder import Encoder, fit_encoder
+from askone.encoding.images import ImagePart
 from askone.errors import InvalidArgument, InvalidFile
 from askone.labels.wording import number_text
 from askone.store.entries import Entry, Row, RowBlock
@@ -42,8 +45,12 @@ def create_campaign(
     owner: str,
     at: float,
     progress: Progress | None = None,
+    embed: Mapping[str, str] | None = None,
 ) -> None:
-    """Create a campaign about the rows of a table, or, for orders, about none: then all are asked about one row."""
+    """Create a campaign about the rows of a table, or, for orders, about none: then all are asked about one row.
+
+    ``embed`` says for some columns which embedder makes vectors of them (``encoding.embedders``).
+    """
 
     def began(rows: int, fingerprint: str) -> Entry:
         return Entry(Began("began", chosen.to_json(), rows, fingerprint), who=owner, at=at)
@@ -55,8 +62,8 @@ def create_campaign(
         store.create(name, settings.title, owner, learner, began, [[row]])
         return
     chosen = with_columns(settings, table)  # columns are named in the log: rows added later are read alike
-    sample, encoder = encoded_sample(chosen, table)
-    learner = pack(make_estimator(chosen, sample), encoder)
+    sample, encoder = encoded_sample(chosen, table, embed=embed)
+    learner = pack(make_estimator(chosen, sample, layout=encoder.layout), encoder)
     reading = _Reading(store, name, chosen, table, encoder, 0, progress)
     with _naming_doubles(reading):
         store.create(name, chosen.title, owner, learner, began, reading.chunks())
@@ -67,6 +74,7 @@ def add_rows(store: Store, name: str, table: Table, at: float, who: str, progres
     encoder = unpack(store.learner(name)).encoder
     if encoder is None:
         raise InvalidArgument("table", "None: this campaign has no rows", "rows")
+    encoder.require_embedders()
     settings = begun_settings(store, name)
     _require_columns(settings, table, encoder)
     reading = _Reading(store, name, settings, table, encoder, store.campaign(name).rows, progress)
@@ -87,8 +95,10 @@ def with_columns(settings: Settings, table: Table) -> Settings:
     key = IMAGE if rows.key is None and isinstance(table, ImageTable) else rows.key
     for place, named in (("key", [key]), ("show", rows.show or ()), ("learn", rows.learn or ()), ("gold", [rows.gold])):
         for name in named:
-            if name is not None:
-                _require_column(table, name, f"rows.{place}")
+            if name is None:
+                continue
+            if _require_column(table, name, f"rows.{place}").kind == "vector" and place != "learn":
+                raise InvalidArgument(f"rows.{place}", "a column that people can read, not of vectors", repr(name))
     if isinstance(table, ImageTable) and FOLDER in (rows.learn or ()):
         raise InvalidArgument("rows.learn", f"other columns than {FOLDER!r}: it names labels", repr(FOLDER))
     show = shown_columns(table, key, rows.gold) if rows.show is None else rows.show
@@ -109,21 +119,30 @@ def _require_column(table: Table, name: str, place: str) -> Column:
 
 def _require_columns(settings: Settings, table: Table, encoder: Encoder) -> None:
     """Raise unless a table that is added has the columns of the first one."""
-    rows, kinds = settings.rows, {part.column: part.kind for part in encoder.parts}
+    rows = settings.rows
+    kinds = {part.column: part.of if isinstance(part, EmbeddedPart) else part.kind for part in encoder.parts}
     for name in dict.fromkeys([*filter(None, [rows.key]), *(rows.show or ()), *(rows.learn or ())]):
         column = _require_column(table, name, "table")
         if kinds.get(name) == "image" and not isinstance(table, ImageTable):
             raise InvalidArgument("table", "images in a folder or a zip file, as the first one", column.kind)
 
 
-def encoded_sample(settings: Settings, table: Table) -> tuple[Any, Encoder]:
-    """Return encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns."""
+def encoded_sample(
+    settings: Settings, table: Table, whole: bool = True, embed: Mapping[str, str] | None = None
+) -> tuple[Any, Encoder]:
+    """Return encoded rows of the table's sample, and the encoder that was fitted on them; settings with columns.
+
+    ``whole``: the terms of texts are those of the whole table.
+    """
     learnt = [_require_column(table, name, "rows.learn") for name in settings.rows.learn or ()]
     sample: Sequence[Mapping[str, Any]] = table.sample
+    for name in embed or ():
+        if name not in (settings.rows.learn or ()):
+            raise InvalidArgument("embed", f"columns that are learnt: {listed(settings.rows.learn or ())}", repr(name))
+    encoder = fit_encoder(learnt, sample, table.chunks() if whole else (), embed)
     if isinstance(table, ImageTable):
         step = -(-len(sample) // _MOST_IMAGES)
-        sample = [{IMAGE: _safe(table, row[IMAGE]).gray} for row in sample[::step]]
-    encoder = fit_encoder(learnt, sample)
+        sample = [{**row, IMAGE: _seen(_safe(table, row[IMAGE]), encoder)} for row in sample[::step]]
     return encoder.encode(sample), encoder
 
 
@@ -147,7 +166,8 @@ class _Reading:
         """Yield rows as a store takes them; images are kept as they come, before the campaign is seen."""
         done, columns = 0, self.settings.rows
         wanted = {*(columns.show or ()), *(columns.learn or ())}
-        kept = [one.name for one in self.table.columns if one.name in wanted]
+        # Vectors are kept as what the model sees, and nobody reads them.
+        kept = [one.name for one in self.table.columns if one.name in wanted and one.kind != "vector"]
         whole = len(kept) == len(self.table.columns)
         all_known = self.first == 0
         for chunk in self.table.chunks():
@@ -164,20 +184,20 @@ class _Reading:
         try:
             if not isinstance(self.table, ImageTable):
                 return self.encoder.encode(chunk)
-            gray: list[Mapping[str, Any]] = []
-            self.store.add_media(self.name, self._pictures(self.table, chunk, gray))
-            return self.encoder.encode(gray)
+            seen: list[Mapping[str, Any]] = []
+            self.store.add_media(self.name, self._pictures(self.table, chunk, seen))
+            return self.encoder.encode(seen)
         except InvalidArgument as error:
             where = f"rows {done + 1} to {done + len(chunk)}, column {error.argument!r}"
             raise InvalidFile(f"{where}: {error.allowed} is needed; got {error.got}") from error
 
     def _pictures(
-        self, folder: ImageTable, chunk: list[Cells], gray: list[Mapping[str, Any]]
+        self, folder: ImageTable, chunk: list[Cells], seen: list[Mapping[str, Any]]
     ) -> Iterator[tuple[str, str, bytes]]:
-        """Yield images made safe, one at a time; what the model sees of them goes to ``gray``."""
+        """Yield images made safe, one at a time; what the model sees of them goes to ``seen``."""
         for cells in chunk:
             safe = _safe(folder, cells[IMAGE])
-            gray.append({IMAGE: safe.gray})
+            seen.append({**cells, IMAGE: _seen(safe, self.encoder)})
             yield cells[IMAGE], safe.kind, safe.data
 
     def _keys(self, chunk: list[Cells], done: int) -> list[str]:
@@ -270,3 +290,11 @@ def _nothing_to_ask(gold: str | None, rows: int) -> InvalidArgument:
 
 def _safe(table: ImageTable, name: str) -> SafeImage:
     return safe_image(table.image(name), table.limits, repr(name))
+
+
+def _seen(image: SafeImage, encoder: Encoder) -> Any:
+    """Return the cell of an image: as many pixels as the encoder looks at."""
+    part = next((part for part in encoder.parts if part.column == IMAGE), None)
+    if not isinstance(part, ImagePart | EmbeddedPart):
+        return None
+    return image.gray if part.side is None else image.small(part.side)

@@ -31,6 +31,7 @@ from askone.campaign.engine.model_builder import make_estimator
 from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.base import Table
 from askone.features.kernels import median_distance
+from askone.features.layout import RowLayout
 from askone.features.scaling import Scaler
 from askone.session.oracle import Oracle
 from askone.session.simulation import checkpoints, simulate
@@ -41,6 +42,7 @@ _MOST_ROWS: Final = 1_000
 _MOST_COLUMNS: Final = 24
 _TEST_ROWS: Final = 200
 _WAVES: Final = 64  # of a made-up function
+_SIGNS: Final = 64
 _FEATURES: Final = 40  # of the learner
 _FIRST_POINT: Final = 10  # answers at which the curve begins
 
@@ -83,7 +85,8 @@ def forecast(
     if table is not None:
         if not settings.is_rowless(table.rows):
             answers = min(answers, table.rows * settings.ask.overlap)  # a row is asked once, by so many
-        rows = _main_directions(encoded_sample(with_columns(settings, table), table)[0].astype(np.float64)[:_MOST_ROWS])
+        sample, encoder = encoded_sample(with_columns(settings, table), table, whole=False)
+        rows = _main_directions(_in_numbers(sample.astype(np.float64)[:_MOST_ROWS], encoder.layout))
     ask = settings.ask
     # Questions from gold teach nothing, and several answers to one question are one lesson, less often wrong.
     per_lesson = ask.overlap / (1.0 - ask.gold_share)
@@ -99,6 +102,16 @@ def forecast(
     price = None if ask.price is None else ask.price * answers
     cost = Cost(price, ask.currency, ask.seconds * answers / 3600)
     return Forecast(tuple(points), settings.labels.forecast_measure, cost, answers)
+
+
+def _in_numbers(rows: Array, layout: RowLayout) -> Array:
+    """Return dense columns and, if there are terms, 64 sums of their weights with random signs: products are kept."""
+    if not layout.pairs:
+        return rows[:, : layout.dense]
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (layout.terms + 1, _SIGNS)) / math.sqrt(_SIGNS)
+    places, weights = np.split(rows[:, -2 * layout.pairs :], 2, axis=1)
+    texts = sum(weights[:, [k]] * signs[places[:, k].astype(np.int64)] for k in range(layout.pairs))
+    return np.column_stack([rows[:, : layout.dense], texts])
 
 
 def _main_directions(rows: Array) -> Array:

@@ -11,6 +11,7 @@ from askone._common.lazy_import import lazy_import
 
 if TYPE_CHECKING:
     from askone.campaign import campaign, create, forecast
+    from askone.campaign.engine import packed_model
     from askone.campaign.output import backup, export, label_studio, model_file
     from askone.campaign.tables import open as tables
 else:
@@ -21,6 +22,7 @@ else:
     export = lazy_import("askone.campaign.output.export")
     label_studio = lazy_import("askone.campaign.output.label_studio")
     model_file = lazy_import("askone.campaign.output.model_file")
+    packed_model = lazy_import("askone.campaign.engine.packed_model")
     tables = lazy_import("askone.campaign.tables.open")
 
-__all__ = ["backup", "campaign", "create", "export", "forecast", "label_studio", "model_file", "tables"]
+__all__ = ["backup", "campaign", "create", "export", "forecast", "label_studio", "model_file", "packed_model", "tables"]

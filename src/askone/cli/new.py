@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from rich.console import Console
 
@@ -19,9 +20,11 @@ from askone.campaign.settings.settings import RowSettings, Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.image_tables import ImageTable
+from askone.campaign.tables.vectors import with_vectors
 from askone.cli.console import counted, row_bar, say
 from askone.cli.files import any_store, read_from, whole_file
 from askone.cli.settings_file import commented, from_options, name_of, read_table, table_of
+from askone.encoding.embedders import name_embedder
 from askone.errors import InvalidArgument
 from askone.store.store import Store
 
@@ -39,9 +42,10 @@ def run_new(chosen: argparse.Namespace, console: Console) -> int:
             say(console, f"Edit it, then: askone new {quote(chosen.out)}")
             return 0
     name = chosen.name or name_of(settings.title)
+    embed = _embedders(chosen.embed)
     with any_store(chosen.store) as store:
         with row_bar(console) as advance:
-            create_campaign(store, name, settings, table, "", time.time(), advance)
+            create_campaign(store, name, settings, table, "", time.time(), advance, embed)
         rows = store.campaign(name).rows
         place, sentence = store.url, first_question(store, name)
     what = "items to put in order" if table is None else counted(rows, "row")
@@ -71,14 +75,27 @@ def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
         return settings, None
     path = Path(chosen.file)
     if not _is_toml(chosen.file):
-        given = read_table(chosen.file, chosen.part, chosen.query, chosen.header, Path())
+        given = _with_vectors(read_table(chosen.file, chosen.part, chosen.query, chosen.header, Path()), chosen.vectors)
         settings = from_options(chosen, suggest(given, chosen.key, chosen.gold))
         if chosen.gold is None and not are_labels(settings, given):  # a guess that was wrong
             settings = from_options(chosen, suggest(given, chosen.key, ""))
         return _without(with_columns(settings, given), chosen.hide), given
     settings = from_options(chosen, toml_settings(path), declared=True)
-    table = table_of(settings, path)
+    table = _with_vectors(table_of(settings, path), chosen.vectors)
     return settings if table is None else _without(with_columns(settings, table), chosen.hide), table
+
+
+def _embedders(given: list[str]) -> dict[str, str]:
+    """Return the names of embedders by column, loaded."""
+    pairs = [text.partition("=") for text in given]
+    for text, (column, _, where) in zip(given, pairs, strict=True):
+        if not (column and where):
+            raise InvalidArgument("embed", "COLUMN=EMBEDDER", repr(text))
+    return {column: name_embedder(where) for column, _, where in pairs}
+
+
+def _with_vectors(table: Any, path: str | None) -> Any:
+    return table if table is None or path is None else with_vectors(table, Path(path))
 
 
 def _is_toml(file: str | None) -> bool:

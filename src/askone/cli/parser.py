@@ -40,6 +40,7 @@ def add_commands(commands: _Parsers) -> None:
     replay = _with_store(commands, "replay", "learn from the log anew and compare")
     replay.add_argument("name", help="the campaign")
     replay.add_argument("--without", action="append", default=[], metavar="PERSON", help="leave out their answers")
+    replay.add_argument("--refit", action="store_true", help="make each fit anew and say how far off the kept one is")
     replay.add_argument("--out", help="save the model here")
     verify = _with_store(commands, "verify", "check that logs and rows are as they were written")
     verify.add_argument("name", nargs="?", help="one campaign (default: all)")
@@ -88,6 +89,12 @@ def _add_new(new: argparse.ArgumentParser) -> None:
     )
     hidden = "columns that neither people nor the model see"
     new.add_argument("--hide", type=_names, default=[], metavar="A,B,...", help=hidden)
+    beside = "vectors of the rows, in their order: the model sees a column that is called as the file"
+    embed = (
+        "what makes vectors of a column: module:object, an entry point, or a file (.onnx, .pt2, .pt); may be repeated"
+    )
+    new.add_argument("--embed", action="append", default=[], metavar="COLUMN=EMBEDDER", help=embed)
+    new.add_argument("--vectors", metavar="FILE.npy", help=beside)
     new.add_argument("--budget", type=int, help="answers in all")
     new.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="any setting: ask.overlap=3")
     new.add_argument("--title", help="what the campaign is called (default: the file's name)")
@@ -111,6 +118,8 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--webhooks", action="store_true", help="send webhooks that managers set up, by https")
     local = "send them also to http://127.0.0.1:PORT, a program on this machine; implies --webhooks"
     serve.add_argument("--webhook-local", action="append", type=int, default=[], metavar="PORT", help=local)
+    embedder = "an embedder that campaigns were made with (askone new --embed), to add rows to them; may be repeated"
+    serve.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=embedder)
     serve.add_argument("--access-log", action="store_true", help="write a JSON line for each request to standard error")
 
 

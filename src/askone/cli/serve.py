@@ -10,12 +10,15 @@ from rich.console import Console
 
 from askone.cli.console import say
 from askone.cli.files import store_url
+from askone.encoding.embedders import name_embedder
 from askone.server.config import ServerConfig
 from askone.server.runner import serve
 
 
 def run_serve(chosen: argparse.Namespace, console: Console) -> int:
     """Serve until stopped."""
+    for embedder in chosen.embedder:
+        name_embedder(embedder)  # now, so that what is wrong with it is said before anybody is served
     config = ServerConfig(
         host=chosen.host,
         port=chosen.port,
@@ -27,5 +30,6 @@ def run_serve(chosen: argparse.Namespace, console: Console) -> int:
         webhooks=chosen.webhooks or bool(chosen.webhook_local),
         webhook_local=tuple(chosen.webhook_local),
         access_log=chosen.access_log,
+        embedders=tuple(chosen.embedder),
     )
     return serve(store_url(chosen.store), config, partial(say, console))

@@ -5,17 +5,23 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 
+from askone.campaign.engine.projection import FIT
 from askone.campaign.lazy import campaign as campaigns
 from askone.campaign.lazy import model_file
 from askone.cli.console import counted, say
 from askone.cli.files import known_store, whole_file
 from askone.errors import InvalidArgument
+from askone.session.checkpoints import Fit, fit_of, learnt
+from askone.session.log import Fitted
 from askone.store.entries import Entry
 from askone.store.notices import Excluded
 from askone.store.store import Store
 from askone.store.verification import Verdict, verify
+
+_ROWS = 200  # whose predictions are compared
 
 
 def run_verify(chosen: argparse.Namespace, console: Console) -> int:
@@ -32,8 +38,10 @@ def _verdict(verdict: Verdict) -> str:
     found = f"{counted(verdict.entries, 'entry', 'entries')}, {counted(verdict.rows, 'row')}"
     if verdict.broken is None:
         told = f"{verdict.campaign}: as written; {found}; head {verdict.head}"
-        states = ", ".join(map(str, verdict.damaged))
-        return told + (f"; DAMAGED is what was kept at {states}: it will be folded anew" if states else "")
+        states, fits = (", ".join(map(str, lost)) for lost in (verdict.damaged, verdict.unfitted))
+        told += f"; DAMAGED is what was kept at {states}: it will be folded anew" if states else ""
+        mend = f"askone replay {verdict.campaign} --refit makes it anew"
+        return told + (f"; MISSING or damaged is the fit of entry {fits}: {mend}" if fits else "")
     return f"{verdict.campaign}: BROKEN at entry {verdict.broken}: {verdict.reason}; good before it: {found}"
 
 
@@ -41,7 +49,8 @@ def run_replay(chosen: argparse.Namespace, console: Console) -> int:
     """Fold the log from its beginning; 1 if the state differs in any bit from the one that is kept."""
     with known_store(chosen.store) as store:
         fresh = campaigns.Campaign.open(store, chosen.name, fresh=True)
-        status = _compare(store, fresh, console)
+        lost = _refit(store, fresh, console) if chosen.refit else 0
+        status = max(lost, _compare(store, fresh, console))
         for person in chosen.without:
             _leave_out(fresh, person, console)
         if chosen.out is not None:
@@ -49,6 +58,25 @@ def run_replay(chosen: argparse.Namespace, console: Console) -> int:
                 model_file.write_model(fresh, out)
             say(console, f"Model: {chosen.out}")
     return status
+
+
+def _refit(store: Store, fresh: campaigns.Campaign, console: Console) -> int:
+    """Make each fit anew; one that is missing is kept again if it is the same.  1 if one is still missing."""
+    learner, lost = fresh.projection.learner, 0
+    X = next((page.astype(np.float64) for _, page in store.feature_pages(fresh.name, _ROWS)), np.zeros((1, 1)))
+    for told, made, state in fresh.projection.trainer.remade():
+        kept = store.fit(fresh.name, told.hash)
+        if made.hash == told.hash:
+            found = "the same" if kept is not None else "the same: it was missing, and is kept again"
+            store.add_fits(fresh.name, [made] if kept is None else [])
+        elif kept is None:
+            found, lost = "MISSING, and made anew it is another: the model goes on without it", 1
+        else:
+            both = (learner.predict(learnt(learner, state, one), X) for one in (Fit(told.hash, kept), made))
+            far = float(np.abs(np.subtract(*both)).max())
+            found = f"another: predictions of {counted(len(X), 'row')} differ by at most {far:.3g}"
+        say(console, f"{fresh.name}: the fit of entry {told.seq}, of {counted(told.learnt, 'lesson')}: {found}.")
+    return lost
 
 
 def _compare(store: Store, fresh: campaigns.Campaign, console: Console) -> int:
@@ -74,5 +102,10 @@ def _leave_out(campaign: campaigns.Campaign, person: str, console: Console) -> N
         raise InvalidArgument("--without", "somebody who answered in this campaign", person)
     before = len(projection.lessons.all)
     projection.apply([Entry(Excluded(f"replay-without-{person}", person), seq=projection.seq + 1)])
+    due = projection.trainer.due()
+    if due is not None:  # fits that had these answers in them are gone
+        fit = fit_of(due.learner, due.state)
+        projection.trainer.made[fit.hash] = fit.packed
+        projection.apply([Entry(Fitted(f"{FIT}without-{person}", due.learnt, fit.hash), seq=projection.seq + 1)])
     told = f"{projection.people[person].answers} answers; {before} lessons become {len(projection.lessons.all)}"
     say(console, f"Without {person}: {told}.")

@@ -12,15 +12,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, check_X_y
 from sklearn.utils.validation import validate_data
 
 from askone._common.types import Array, Key
-from askone._common.validate import as_choice, as_flag, dimensions
+from askone._common.validate import as_choice, as_flag, as_rows, dimensions
+from askone.encoding.encoder import Encoder
 from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType, incompatible
-from askone.estimators import model_file
+from askone.estimators import inputs, model_file
+from askone.estimators.inputs import FrameInputs, Inputs, SparseInputs
 from askone.estimators.learner_choices.base import LearnerChoice, OwnLearner, Setup
 from askone.estimators.row_order import warn_of_sorted
+from askone.features.layout import RowLayout
 from askone.labels.base import Space
 from askone.learners import registry
 from askone.learners.abilities import AsksAgain, is_patient
@@ -29,7 +32,7 @@ from askone.learners.models.base import Model
 from askone.questions.base import Question
 from askone.questions.registry import question_from_json
 from askone.session import replay, row_selection
-from askone.session.log import Event, Kept
+from askone.session.log import Event, Fits, Kept, require_whole
 from askone.session.oracle import Oracle
 from askone.session.simulation import from_pool, in_order, resampled, simulate
 from askone.session.stream import Budget, Stream, as_budget
@@ -46,6 +49,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     learner: str | LearnerChoice = "auto"
     _memory: Kept | None
+    _inputs: Inputs | None = None
+    layout_: RowLayout | None
     _learners: ClassVar[dict[str, type[LearnerChoice]]] = {}  # by name; none: it makes its one learner itself
 
     def __init__(
@@ -74,11 +79,19 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     # -- live: ask and tell -----------------------------------------------------------------------
 
-    def start(self, X: ArrayLike) -> Self:
-        """Begin anew, with a look at unlabelled rows: their scale, the bandwidth, the representers."""
+    def start(self, X: ArrayLike, *, layout: RowLayout | None = None) -> Self:
+        """Begin anew, with a look at unlabelled rows: their scale, the bandwidth, the representers.
+
+        ``layout`` says what the columns of encoded rows are (None: numbers).
+        """
         with self._all_or_nothing():
             self._refuse_to_forget()
-            self._begin(self._validated(X), self._space(), None)
+            rows = self._validated(X)
+            if layout is not None and layout.columns != rows.shape[1]:
+                allowed = f"rows of {layout.columns} columns, as in layout"
+                raise InvalidArgument("X", allowed, f"{rows.shape[1]} columns")
+            self.layout_ = layout or self.layout_
+            self._begin(rows, self._space(), None)
         return self
 
     def _refuse_to_forget(self) -> None:
@@ -100,7 +113,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         """
         with self._all_or_nothing():
             stream = self._running(x)
-            if _is_series(x) or dimensions(x, "x") == 1:
+            if _is_one(x):
                 return stream.ask(self._row(x), key)
             return stream.ask_many(self._validated(x, reset=False), key)
 
@@ -130,7 +143,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
         A row is known by its ``key``, or by its content where it was asked without one.
         """
-        return self._started().wants(x, key)
+        return self._started().wants(self._row(x), key)
 
     def skip(self, question: Question | int) -> Self:
         """Close a question that nobody will answer."""
@@ -157,6 +170,11 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         """The rows that were asked about, by what the log calls them."""
         return dict(self._kept().rows)
 
+    @property
+    def fits_(self) -> dict[str, bytes]:
+        """The fits that the log names, packed, by their hashes: with them another processor folds the same state."""
+        return dict(self._kept().fits)
+
     def refit(self, other: OneBitEstimator) -> Any:
         """Return another estimator, taught by the same answers without asking again; it can go on asking.
 
@@ -165,7 +183,9 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         if not isinstance(other, OneBitEstimator):
             raise InvalidArgument("other", "an estimator, such as OneBitRegressor(...)", type(other).__name__)
         alike = type(other) is type(self) and other._character() == self._character()
-        return other.learn_from(self.log_, self.rows_, own=alike)
+        taught = other.learn_from(self.log_, self.rows_, own=alike, layout=self._layout())
+        taught._inputs = self._inputs
+        return taught
 
     def _character(self) -> dict[str, str]:
         """Return what decides where a model asks."""
@@ -173,24 +193,28 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         params = self.get_params(deep=False) | ({"learner": self._choice()} if self._learners else {})
         return {name: repr(value) for name, value in params.items() if name not in apart}
 
-    def learn_from(self, log: Sequence[Event], rows: replay.Rows, own: bool = False) -> Self:
+    def learn_from(
+        self, log: Sequence[Event], rows: replay.Rows, own: bool = False, fits: Fits | None = None, *,
+        layout: RowLayout | None = None,
+    ) -> Self:  # fmt: skip
         """Learn from the answers of a log; a model that has not begun is shown its rows first.
 
-        ``own`` says that a model like this asked its questions (see ``askone.refit``).
+        ``own`` says that a model like this asked its questions, and ``fits`` are its own (see ``askone.refit``);
+        ``layout`` is as in ``start``.
         """
         with self._all_or_nothing():
             self._refuse_to_forget()
             if self._stream() is None:
-                self.begin_with(replay.stacked(rows))
+                self.begin_with(replay.stacked(rows), layout)
             stream = self._started()
             if stream.asked:
                 raise AlreadyStarted(f"this model has asked {stream.asked} question(s): a log is learnt from first")
-            replay.teach(stream, rows, log, own)
+            replay.teach(stream, rows, log, own, fits)
         return self
 
-    def begin_with(self, rows: Array) -> None:
+    def begin_with(self, rows: Array, layout: RowLayout | None = None) -> None:
         """Begin with the rows of a log."""
-        self.start(rows)
+        self.start(rows, layout=layout)
 
     def _kept(self) -> Kept:
         self._started()
@@ -260,6 +284,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             "params": {name: model_file.encode(_plain(value), arrays) for name, value in plain.items()},
             "learner": model_file.encode(stream.learner, arrays),
             "columns": int(self.n_features_in_),
+            "layout": model_file.encode(self._layout(), arrays),
+            "inputs": [self._inputs.columns, self._inputs.pairs] if isinstance(self._inputs, SparseInputs) else None,
             "feature_names": [str(name) for name in self.__dict__.get("feature_names_in_", [])],
             "seed": stream.seed,
             "asked": stream.asked,
@@ -267,13 +293,18 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             "open": [[n, row.tolist(), question.to_json(), name] for n, row, question, name in stream.open_questions()],
             "budget": None if stream.budget is None else [stream.budget.questions, stream.budget.spent],
             "visits": stream.visits,
+            "fits": stream.fits,
             "skipped": stream.skipped(),
             "retractions": [[number, times] for number, times in stream.retractions.items()],
             "log": None if self._memory is None else self._memory.to_json(),
             **self._extras(),
         }
+        encoder = self._inputs.encoder.to_json() if isinstance(self._inputs, FrameInputs) else None
         state = stream.learner.to_arrays(stream.state)
-        model_file.save(path, document, arrays | {f"state-{name}": array for name, array in state.items()})
+        arrays |= {f"state-{name}": array for name, array in state.items()}
+        if self._memory is not None:
+            arrays |= {f"fit-{name}": np.frombuffer(fit, np.uint8) for name, fit in self._memory.fits.items()}
+        model_file.save(path, document, arrays, encoder)
 
     def _extras(self) -> dict[str, Any]:
         """Return what else a saved model keeps, as JSON values."""
@@ -284,6 +315,10 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         state = {name[6:]: array for name, array in arrays.items() if name.startswith("state-")}
         log = document.get("log")  # models saved before there were logs lack it
         self._memory = None if log is None else Kept.from_json(log)
+        if self._memory is not None:
+            fits = {name[4:]: array.tobytes() for name, array in arrays.items() if name.startswith("fit-")}
+            require_whole(fits)
+            self._memory.fits = fits
         self.stream_ = Stream(
             learner,
             **self._notes(),
@@ -298,12 +333,26 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         for number, row, question, *name in document["open"]:
             self.stream_.reopen(number, np.array(row), question_from_json(question), *name)
         self.stream_.visits = document.get("visits", 0)  # older files lack this and what follows
+        self.stream_.fits = document.get("fits", 0)
         self.stream_.retractions.update(document.get("retractions", []))
         for place in document.get("skipped", []):
             self.stream_.pass_over(place)
         self.n_features_in_ = document["columns"]
+        self.layout_ = model_file.decode(document.get("layout"), arrays, None)
         if document["feature_names"]:
             self.feature_names_in_ = np.array(document["feature_names"], dtype=object)
+        if document.get("inputs"):
+            self._inputs = SparseInputs(*document["inputs"])
+        if document.get(model_file.ENCODER):
+            self.read_tables(Encoder.from_json(document[model_file.ENCODER]))
+        return self
+
+    def read_tables(self, encoder: Encoder) -> Self:
+        """Take tables from now on, by the encoder that made the rows of which this model has learnt."""
+        if encoder.layout.columns != self._started().learner.columns:
+            came = f"one of {encoder.layout.columns}"
+            raise InvalidArgument("encoder", f"one that makes rows of {self.stream_.learner.columns} columns", came)
+        self._take(FrameInputs(encoder))
         return self
 
     # -- parts ------------------------------------------------------------------------------------
@@ -330,14 +379,14 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
 
     def _row(self, x: Any) -> Any:
         """Return one row; a row of a table is checked for its names."""
-        return self._validated(_as_frame(x), reset=False)[0] if _is_series(x) else x
+        named = type(x) is not np.ndarray and (_is_series(x) or inputs.is_one(x))
+        return self._validated(_as_table(x), reset=False)[0] if named or self._inputs is not None else x
 
     def _running(self, x: ArrayLike) -> Stream:
         stream = self._stream()
         if stream is not None:
             return stream
-        shown = _as_frame(x) if _is_series(x) else np.asarray(x)[None] if dimensions(x, "x") == 1 else x
-        rows = self._validated(shown)
+        rows = self._validated(_as_table(x) if _is_one(x) else x)
         alone = len(rows) < 3
         if alone and not (self._learners and self._choice().own_model):
             warnings.warn(
@@ -367,7 +416,8 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         return self.stream_
 
     def _notes(self) -> dict[str, Any]:
-        return {} if self._memory is None else {"log": self._memory.note, "rows": self._memory.rows}
+        kept = self._memory
+        return {} if kept is None else {"log": kept.note, "rows": kept.rows, "fits": kept.fits}
 
     def _scores(self, X: ArrayLike) -> Array:
         """Return predictions of the learner, n x m."""
@@ -389,8 +439,12 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         return bool(self._learners) and self._choice().revisits
 
     def _setup(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Setup:
-        columns, again = int(self.n_features_in_), bool(self.resample)
-        return Setup(space, rows, columns, horizon, seed, flip=self.flip, resample=again)
+        layout, again = self._layout(), bool(self.resample)
+        columns = int(self.n_features_in_) if layout is None else layout.columns
+        return Setup(space, rows, columns, horizon, seed, flip=self.flip, resample=again, layout=layout)
+
+    def _layout(self) -> RowLayout | None:
+        return self.__dict__.get("layout_")
 
     # -- scikit-learn -----------------------------------------------------------------------------
 
@@ -406,13 +460,22 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
+        tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._stream() is not None
 
     def _validated(self, X: ArrayLike, y: Any = "no_validation", reset: bool = True, **options: Any) -> Any:
+        if reset:
+            self._take(inputs.inputs_for(X))
+        elif self._inputs is None:
+            inputs.require_plain(X)
         try:
+            if self._inputs is not None:
+                rows = self._inputs.rows(X)
+                return rows if isinstance(y, str) else check_X_y(rows, y, dtype=np.float64, **options)
+            X = inputs.as_matrix(X)
             if isinstance(y, str):
                 return validate_data(self, X, reset=reset, dtype=np.float64)
             return validate_data(self, X, y, reset=reset, dtype=np.float64, **options)
@@ -422,15 +485,39 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             kind = WrongType if isinstance(error, TypeError) else InvalidArgument
             raise kind("X" if isinstance(y, str) else "X and y", "rows of numbers that fit", str(error)) from error
 
+    def _take(self, found: Inputs | None) -> None:
+        """Make rows of whatever comes in this way from now on."""
+        self._inputs, self.layout_ = found, None if found is None else found.layout
+        if found is None:
+            return
+        self.n_features_in_ = found.columns
+        self.__dict__.pop("feature_names_in_", None)
+        if found.names is not None:
+            self.feature_names_in_ = np.array(found.names, dtype=object)
+
+    def _unseen(self, X: Any) -> Array:
+        """Return rows for a model that knows nothing yet."""
+        found = inputs.inputs_for(X)
+        return as_rows(inputs.as_matrix(X)) if found is None else found.rows(X)
+
+
+def _is_one(x: Any) -> bool:
+    if type(x) is np.ndarray:
+        return x.ndim == 1  # the usual case, at once
+    return _is_series(x) or inputs.is_one(x) or (not inputs.is_many(x) and dimensions(x, "x") == 1)
+
 
 def _is_series(x: Any) -> bool:
     pandas = sys.modules.get("pandas")  # nobody holds a Series who has not imported pandas
     return pandas is not None and isinstance(x, pandas.Series)
 
 
-def _as_frame(series: Any) -> Any:
-    """Return one row of a table, with its column names, as a table of one row."""
-    return series.to_frame().T.astype(float)
+def _as_table(x: Any) -> Any:
+    """Return one row, with its column names if it has some, as a table of one row."""
+    if _is_series(x):
+        numbers = all(isinstance(cell, int | float | np.number) for cell in x)
+        return x.to_frame().T.astype(float) if numbers else [{str(name): cell for name, cell in x.items()}]
+    return inputs.as_table(x) if inputs.is_one(x) else np.asarray(x)[None]
 
 
 def _plain(value: Any) -> Any:

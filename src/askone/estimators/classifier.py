@@ -12,7 +12,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from askone._common.types import Array
-from askone._common.validate import as_rows
 from askone.errors import InvalidArgument, WrongType
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.learner_choices.base import LearnerChoice, OwnLearner
@@ -148,7 +147,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         """Return estimates of p(y|x), n x K: by the likelihood, or for the losses "squared" and "logistic"."""
         stream = self._stream()
         if stream is None:  # nothing is known
-            return np.full((len(as_rows(X)), self._space().size), 1 / self._space().size)
+            return np.full((len(self._unseen(X)), self._space().size), 1 / self._space().size)
         found = probabilities(stream.learner, stream.state, self._validated(X, reset=False))
         if found is None:
             raise InvalidArgument("attributes", "sets that span, for p(y|x) to follow from them", "fewer")
@@ -158,7 +157,8 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         """Return rows, space, and the merit of each class (by a likelihood of plain classes, p(y|x) itself)."""
         stream = self._stream()
         if stream is None:  # nothing is known
-            return as_rows(X), self._space(), np.full((len(as_rows(X)), self._space().size), 1 / self._space().size)
+            rows, size = self._unseen(X), self._space().size
+            return rows, self._space(), np.full((len(rows), size), 1 / size)
         space, rows = cast(FiniteSpace, stream.learner.space), self._validated(X, reset=False)
         likely = isinstance(space, Classes) and able(stream.learner, Forecasts)
         merits = probabilities(stream.learner, stream.state, rows) if likely else None

@@ -26,8 +26,8 @@ from askone.labels.ranking import Ranking
 from askone.learners.abilities import AsksAgain, Forecasts, able, is_local, space_at
 from askone.learners.base import Learner
 from askone.learners.exams import exam, exam_width, scores, tells_risk
-from askone.session.checkpoints import Example, Fold
-from askone.session.log import Answered, Asked, Event, Skipped
+from askone.session.checkpoints import Example, Fold, due_fit
+from askone.session.log import Answered, Asked, Event, Fits, Skipped
 from askone.session.oracle import Oracle
 from askone.session.replay import Rows, as_table, lessons, stacked, teach
 from askone.session.stream import Stream
@@ -36,7 +36,9 @@ RISK = "risk"
 _SUREST = 2.0**-30  # a forecast that was sure and wrong costs 30 bits, and not infinitely many
 
 
-def refit(log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0, own: bool = False) -> Any:
+def refit(
+    log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0, own: bool = False, fits: Fits | None = None
+) -> Any:
     """Return another model, taught by the answers of a log: nobody is asked again.
 
     ``rows`` are the rows by key: a mapping, a data frame whose index holds the keys, or an array if
@@ -47,7 +49,8 @@ def refit(log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0, own:
     A learner with a likelihood learns from any question of its family, and so do the infimum loss
     (``questions="passive"``) and designed sets.  Others take slopes at their own prediction, and questions
     that another model asked mislead them: a ``RefitWarning`` says so, unless ``own`` says that the same
-    learner asked them.
+    learner asked them.  ``fits`` (``model.fits_``, ``askone.read_fits``) are then its own, too: they are taken over
+    where the log names them, and computed there where they are not given.
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.gradients import pair
@@ -63,10 +66,10 @@ def refit(log: Iterable[Event], rows: Rows, learner: Any, *, seed: int = 0, own:
     (1, 1)
     """
     if isinstance(learner, OneBitEstimator):
-        return learner.learn_from(list(log), rows, own)
+        return learner.learn_from(list(log), rows, own, fits)
     if not isinstance(learner, Learner):
         raise InvalidArgument("learner", "a Learner or an estimator", type(learner).__name__)
-    return teach(Stream(learner, seed=seed, resample=isinstance(learner, AsksAgain)), rows, log, own)
+    return teach(Stream(learner, seed=seed, resample=isinstance(learner, AsksAgain)), rows, log, own, fits)
 
 
 @final
@@ -234,7 +237,7 @@ def _by_risk(begun: dict[str, tuple[Learner[Any], Any]], steps: list[Any], loss:
                 now = fold.state if state is None else state
                 found.append(_score(learner, now, step, loss or Median()))
             if state is None:
-                fold.learn(step)
+                _learn(fold, step)
         losses[name] = np.array(found)
     return Comparison(losses, {name: np.full(len(found), np.nan) for name, found in losses.items()}, RISK)
 
@@ -267,8 +270,16 @@ def _forecast(learner: Forecasts[Any], steps: list[Any]) -> tuple[Array, Array]:
             said = yes if step.answer else 1.0 - yes
             losses.append(-np.log2(max(said, _SUREST)))
             hits.append(0.5 if said == 0.5 else float(said > 0.5))
-        fold.learn(step)
+        _learn(fold, step)
     return np.array(losses), np.array(hits)
+
+
+def _learn(fold: Fold, step: Any) -> None:
+    """Learn a lesson that another's question taught, and take over a fit if one is due then."""
+    fold.learn(step)
+    fit = due_fit(fold.learner, fold.state)
+    if fit is not None:
+        fold.learn(fit)
 
 
 def _mean(values: Array) -> tuple[float, float]:

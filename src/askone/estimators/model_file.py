@@ -28,6 +28,7 @@ from askone.estimators.learner_choices.defaults import Filters, SetLikelihood, T
 from askone.estimators.learner_choices.gradients import SGD, Ellipsoid, Game, GenericScheme, RecursiveLeastSquares
 from askone.estimators.learner_choices.repeated import Bisection, Remembering
 from askone.features import kernels, maps, scaling
+from askone.features.layout import RowLayout
 from askone.labels import classes, losses
 from askone.labels.number import Real
 from askone.labels.ranking import Ranking
@@ -39,6 +40,10 @@ from askone.learners.gradients.ranking import RANK_PAIRS
 from askone.learners.gradients.subset import SET_PAIRS
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
+from askone.learners.mixture.classes import ClassMixture
+from askone.learners.mixture.members import LinearMember
+from askone.learners.mixture.number import NumberMixture
+from askone.learners.mixture.trees import TreeMember
 from askone.learners.models.base import Model
 from askone.learners.models.kernel_expansion import KernelExpansion
 from askone.learners.models.linear import FeatureModel
@@ -73,13 +78,15 @@ UNREADABLE = (
 )
 """What zipfile, json and NumPy raise for a file that is damaged or made to mislead."""
 _DOCUMENT = "askone.json"
+ENCODER = "encoder.json"
+"""What makes rows of tables, where a model takes tables."""
 _SMALLEST, _RATIO = 256 << 20, 20
 """Bytes that any model may take, and how many times as many as its file has a larger one may."""
 _LIMITS = ArchiveLimits(members=100_000, ratio=math.inf)
-_SMALL = (scaling.Scaler, maps.Intercept, maps.Linear, maps.Nystroem, maps.Fourier)
+_SMALL = (scaling.Scaler, RowLayout, maps.Front, maps.Intercept, maps.Linear, maps.Nystroem, maps.Fourier)
 _MODELS = (
     FeatureModel, KernelExpansion, GenericSGD, Calibrated, Surrogate, Intervals, Contest, Forgetting, PairBank,
-    StepSearch,
+    StepSearch, NumberMixture, ClassMixture, TreeMember, LinearMember,
 )  # fmt: skip
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SQUARES = (PseudoLabels, PseudoMeans, gradients.HalfCauchy)
@@ -111,18 +118,18 @@ SAVEABLE: dict[str, type] = {
 _NAMES = {cls: name for name, cls in SAVEABLE.items()}
 
 
-def save(path: Place, document: dict[str, Any], arrays: dict[str, Array]) -> None:
-    """Write a document (see ``encode``) and arrays; a named file appears whole or not at all."""
+def save(path: Place, document: dict[str, Any], arrays: dict[str, Array], encoder: Any = None) -> None:
+    """Write a document (see ``encode``), arrays, and an encoder; a named file appears whole or not at all."""
     if isinstance(path, io.BufferedIOBase):
-        _write(path, document, arrays)
+        _write(path, document, arrays, encoder)
         return
     if not isinstance(path, str | os.PathLike) or Path(path).is_dir():
         raise InvalidArgument("path", "the name of a file", path)
     with atomic_write(path) as out:
-        _write(out, document, arrays)
+        _write(out, document, arrays, encoder)
 
 
-def _write(place: io.BufferedIOBase, document: dict[str, Any], arrays: dict[str, Array]) -> None:
+def _write(place: io.BufferedIOBase, document: dict[str, Any], arrays: dict[str, Array], encoder: Any) -> None:
     with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
         # Without the time of writing: the same model is the same bytes.
         _member(archive, _DOCUMENT, json.dumps({"format": FORMAT, **document}, allow_nan=False).encode())
@@ -130,6 +137,8 @@ def _write(place: io.BufferedIOBase, document: dict[str, Any], arrays: dict[str,
             buffer = io.BytesIO()
             np.save(buffer, np.asarray(array), allow_pickle=False)
             _member(archive, f"arrays/{name}.npy", buffer.getvalue())
+        if encoder is not None:
+            _member(archive, ENCODER, json.dumps(encoder, allow_nan=False).encode())
 
 
 def _member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
@@ -152,6 +161,8 @@ def read(path: Place) -> tuple[dict[str, Any], dict[str, Array]]:
             with zipfile.ZipFile(file) as archive:
                 check_sizes(archive, file.seek(0, os.SEEK_END))
                 document = json.loads(archive.read(_DOCUMENT))
+                if ENCODER in archive.namelist():
+                    document[ENCODER] = json.loads(archive.read(ENCODER))
                 names = [name for name in archive.namelist() if name.startswith("arrays/")]
                 arrays = {name[7:-4]: _array(archive.read(name)) for name in names}
         except UNREADABLE as error:

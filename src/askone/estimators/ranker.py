@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from askone._common import random_table
 from askone._common.types import Array
-from askone._common.validate import as_count, as_flag, as_rows
+from askone._common.validate import as_count, as_flag
 from askone.errors import InvalidArgument, incompatible
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.learner_choices.base import LearnerChoice
 from askone.estimators.learner_choices.defaults import Thurstone
 from askone.estimators.learner_choices.gradients import SGD, RecursiveLeastSquares
+from askone.features.layout import RowLayout
 from askone.labels.base import Name, Space
 from askone.labels.ranking import Ranking
 from askone.learners.abilities import deviation
@@ -87,12 +88,12 @@ class OneBitRanker(OneBitEstimator):
 
     # -- live -------------------------------------------------------------------------------------
 
-    def start(self, X: ArrayLike | None = None) -> Self:
+    def start(self, X: ArrayLike | None = None, *, layout: RowLayout | None = None) -> Self:
         """Begin anew, with a look at unlabelled rows, or for one order without any."""
         with self._all_or_nothing():
             self._refuse_to_forget()
             self.__dict__.pop("stream_", None)
-            return super().start(self._given(X))
+            return super().start(self._given(X), layout=layout)
 
     def ask(self, x: ArrayLike | None = None, key: Any = None) -> Any:
         """Return a question about a row, a list of them about rows, or one about no row in particular."""
@@ -137,7 +138,7 @@ class OneBitRanker(OneBitEstimator):
     def predict(self, X: ArrayLike | None = None) -> Array:
         """Return orders, best first: n x items, or one of them where there are no rows."""
         if self._stream() is None:  # nothing is known: any order, alike for equal rows
-            rows = np.zeros((1, 1)) if X is None else as_rows(X)
+            rows = np.zeros((1, 1)) if X is None else self._unseen(X)
             orders = self._space().from_scores(np.zeros((len(rows), self._space().size)), rows)
             return orders[0] if X is None else orders
         stream, rows = self._started(), self._predictable(X)
@@ -198,8 +199,8 @@ class OneBitRanker(OneBitEstimator):
     def _predictable(self, X: ArrayLike | None) -> Array:
         return np.asarray(self._validated(self._given(X), reset=False))
 
-    def begin_with(self, rows: Array) -> None:
-        self.start(None if rows.shape[1] == 1 and not rows.any() else rows)  # nobody's row is 0
+    def begin_with(self, rows: Array, layout: RowLayout | None = None) -> None:
+        self.start(None if rows.shape[1] == 1 and not rows.any() else rows, layout=layout)  # nobody's row is 0
 
     def _running(self, x: ArrayLike) -> Stream:
         stream = self._stream()

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from askone._common.types import Array
-from askone._common.validate import as_choice, as_flag, as_number, as_rows
+from askone._common.validate import as_choice, as_flag, as_number
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.learner_choices.base import LearnerChoice
@@ -123,7 +123,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         ``return_std`` adds their standard deviation, for learners that have one: of what is predicted, not of labels.
         """
         before = self._stream() is None
-        predictions = np.tile(self._space().center, (len(as_rows(X)), 1)) if before else self._scores(X)
+        predictions = np.tile(self._space().center, (len(self._unseen(X)), 1)) if before else self._scores(X)
         if self._ranged():
             predictions = self._space_of(predictions.shape[1]).clipped(predictions)
         if not as_flag(return_std, "return_std"):

@@ -3,8 +3,10 @@ from .kernels import Gaussian as Gaussian
 from .kernels import Kernel as Kernel
 from .kernels import Laplacian as Laplacian
 from .kernels import median_distance as median_distance
+from .layout import RowLayout as RowLayout
 from .maps import FeatureMap as FeatureMap
 from .maps import Fourier as Fourier
+from .maps import Front as Front
 from .maps import Intercept as Intercept
 from .maps import Linear as Linear
 from .maps import Nystroem as Nystroem

@@ -59,6 +59,31 @@ class Intercept(FeatureMap):
         return np.ones((len(X), 1))
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Front(FeatureMap):
+    """A map of the first columns of rows that have ``inputs`` of them.
+
+    >>> Front(Linear(Scaler.identity(1)), 3)(np.array([[1.0, 7.0, 8.0]])).round(3).tolist()
+    [[0.707, 0.707]]
+    """
+
+    inner: FeatureMap
+    inputs: int
+    name: ClassVar[str] = "front"
+
+    @property
+    def columns(self) -> int:
+        return self.inputs
+
+    @property
+    def size(self) -> int:
+        return self.inner.size
+
+    def __call__(self, X: Array) -> Array:
+        return self.inner(np.ascontiguousarray(X[:, : self.inner.columns]))
+
+
 class ScaledMap(FeatureMap):
     """Features of rows that are scaled first."""
 

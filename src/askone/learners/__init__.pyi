@@ -3,6 +3,7 @@ from .abilities import Forecasts as Forecasts
 from .abilities import HasDeviation as HasDeviation
 from .abilities import HasInterval as HasInterval
 from .abilities import HasProbabilities as HasProbabilities
+from .abilities import Refits as Refits
 from .abilities import TellsMany as TellsMany
 from .abilities import able as able
 from .base import Learner as Learner

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from askone._common.types import Array, Key
 from askone._common.validate import as_rows
+from askone.errors import InvalidArgument
 from askone.labels.base import Space
 from askone.labels.number import Real
 from askone.learners.base import Learner, S
@@ -142,6 +143,18 @@ class AsksMany(Learner[S]):
     @abstractmethod
     def ask_many(self, state: S, X: ArrayLike, uniform: Array) -> list[Question]:
         """Return one question for each row, all at this state (uniform: n x width)."""
+
+
+class AsksAt(Forecasts[S]):
+    """Asks the best question for a belief, which may be another model's."""
+
+    @abstractmethod
+    def ask_at(self, believed: Array, uniform: Array, learnt: int) -> list[Question]:
+        """Return one question for each row of a belief: its prediction, in the user's units, or its probabilities."""
+
+    def tell_asked(self, state: S, x: ArrayLike, question: Question, answer: Answer) -> S:
+        """Return the state after an answer to a question that another model's belief asked, which may know more."""
+        return self.tell(state, x, question, answer)
 
 
 class TellsMany(Learner[S]):
@@ -286,6 +299,13 @@ def ask_many(learner: Learner[Any], state: Any, X: ArrayLike, uniform: Array) ->
     return [learner.ask(state, x, u) for x, u in zip(as_rows(X, learner.columns), uniform, strict=True)]
 
 
+def ask_at(learner: Learner[Any], believed: Array, uniform: Array, learnt: int) -> list[Question]:
+    """Return one question for each row of a belief (see ``AsksAt``)."""
+    if not able(learner, AsksAt):
+        raise InvalidArgument("learner", "one that asks at the beliefs of others", type(learner).__name__)
+    return learner.ask_at(believed, uniform, learnt)
+
+
 def tell_many(
     learner: Learner[Any], state: Any, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]
 ) -> Any:
@@ -294,6 +314,13 @@ def tell_many(
         return learner.tell_many(state, X, questions, answers)
     for x, question, answer in zip(as_rows(X, learner.columns), questions, answers, strict=True):
         state = learner.tell(state, x, question, answer)
+    return state
+
+
+def refitted(learner: Learner[Any], state: Any) -> Any:
+    """Return the state with a fit where one is due, computed here and now."""
+    if able(learner, Refits) and learner.due(state):
+        return learner.adopt(state, learner.fit(state))
     return state
 
 
@@ -319,10 +346,10 @@ def stream_while(
 
 
 def row_by_row(learner: Learner[Any], state: Any, X: Array, task: StreamTask) -> Any:
-    """Return ask, hear and tell about each row: what every ``Streams.stream`` must come to."""
+    """Return ask, hear, tell and refit about each row: what every ``Streams.stream`` must come to."""
     for i, x in enumerate(X):
         question = learner.ask(state, x, task.draw(task.first + i, 1)[0])
         answer = task.answer(i, question)
         if answer is not None:
-            state = learner.tell(state, x, question, answer)
+            state = refitted(learner, learner.tell(state, x, question, answer))
     return state

@@ -25,13 +25,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askone._common.arithmetic import log, softmax
+from askone._common.arithmetic import log
 from askone._common.types import Array
 from askone._common.validate import as_count, as_number
 from askone.errors import InvalidArgument
 from askone.labels.base import Space
 from askone.learners.abilities import (
     AsksAgain,
+    AsksAt,
     AsksMany,
     Forecasts,
     HasDeviation,
@@ -39,32 +40,27 @@ from askone.learners.abilities import (
     StreamsForecasts,
     Wraps,
     able,
+    ask_at,
     ask_many,
     deviation,
     probabilities,
     stream_while,
 )
 from askone.learners.base import as_uniform, marked, unmarked
+from askone.learners.scores import Scores
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
-_MEMORY, _LEAST = 0.5, 50.0  # of all answers: forecasts older than these count little, as members improve
-_TINY, _FAR = 1e-12, 50.0
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class ContestState:
-    """The states of the members (None: out), the discounted losses, and the squares of their differences.
-
-    ``weights``: the sums of the discounts and of their squares.
-    """
+    """The states of the members (None: out), and how well they forecast."""
 
     parts: tuple[Any, ...]
-    losses: Array
-    squares: Array
-    weights: tuple[float, float]
+    scores: Scores
 
 
 @final
@@ -72,6 +68,7 @@ class ContestState:
 class Contest(
     HasDeviation[ContestState],
     HasProbabilities[ContestState],
+    AsksAt[ContestState],
     AsksMany[ContestState],
     StreamsForecasts[ContestState],
     Wraps[ContestState],
@@ -135,8 +132,7 @@ class Contest(
         return self.members
 
     def init(self) -> ContestState:
-        K = len(self.members)
-        return ContestState(tuple(one.init() for one in self.members), np.zeros(K), np.zeros((K, K)), (0.0, 0.0))
+        return ContestState(tuple(one.init() for one in self.members), Scores.none(len(self.members)))
 
     def alive(self, state: ContestState) -> tuple[int, ...]:
         """Return the places of the members that are in."""
@@ -148,7 +144,7 @@ class Contest(
         return self.members[place], state.parts[place]
 
     def _leader(self, state: ContestState) -> int:
-        return min(self.alive(state), key=lambda i: float(state.losses[i]))
+        return state.scores.best(self.alive(state))
 
     # -- what the leader says ---------------------------------------------------------------------
 
@@ -159,6 +155,9 @@ class Contest(
     def ask_many(self, state: ContestState, X: ArrayLike, uniform: Array) -> list[Question]:
         leader, part = self.leading(state)
         return ask_many(leader, part, X, np.asarray(uniform)[:, : leader.width])
+
+    def ask_at(self, believed: Array, uniform: Array, learnt: int) -> list[Question]:
+        return ask_at(self.members[0], believed, np.asarray(uniform)[:, : self.members[0].width], learnt)
 
     def predict(self, state: ContestState, X: ArrayLike) -> Array:
         """Return the weighted mean of the predictions."""
@@ -208,11 +207,11 @@ class Contest(
             said, parts[alive[0]] = self.members[alive[0]].learnt_and_said(parts[alive[0]], x, question, answer)
             return said, replace(state, parts=tuple(parts))
         losses, total = np.zeros(len(state.parts)), 0.0
-        for i, weight in zip(alive, self._shares(state), strict=True):
+        for i, weight in zip(alive, state.scores.shares(alive), strict=True):
             said, parts[i] = self.members[i].learnt_and_said(parts[i], x, question, answer)
             losses[i] = -log((1.0 - _LAPSE) * said + 0.5 * _LAPSE)
             total += weight * said
-        state = self._judged(state, tuple(parts), losses)
+        state = ContestState(tuple(parts), state.scores.after(losses, self.count(state)))
         return total, self._thinned(state) if self._due(self.count(state)) else state
 
     def stream(self, state: ContestState, X: Array, task: StreamTask) -> ContestState:
@@ -244,13 +243,6 @@ class Contest(
         met, parts[place] = stream_while(member, parts[place], X[first:], rest, lambda i, said: go_on(first + i, said))
         return first + met, replace(state, parts=tuple(parts))
 
-    def _judged(self, state: ContestState, parts: tuple[Any, ...], losses: Array) -> ContestState:
-        keep = 1.0 - 1.0 / max(_MEMORY * self.count(state), _LEAST)
-        total, squared = state.weights
-        apart = losses[:, None] - losses[None, :]
-        weights = (keep * total + 1.0, keep * keep * squared + 1.0)
-        return ContestState(parts, keep * state.losses + losses, keep * state.squares + apart * apart, weights)
-
     def _due(self, count: int) -> bool:
         """At ``first`` times a power of two, and at the last."""
         times, rest = divmod(count, self.first)
@@ -260,8 +252,8 @@ class Contest(
         """Without those clearly behind, or in the end without all but the leader."""
         alive, told = self.alive(state), self.count(state)
         steady = [i for i in alive if i not in self.quick] or list(alive)
-        best = min(steady, key=lambda i: float(state.losses[i]))
-        behind = self.behind(state, best)
+        best = state.scores.best(steady)
+        behind = state.scores.behind(best)
         left = {i for i in alive if behind[i] <= self.errors}
         if 2 * told >= self.last:
             left &= {best, self._leader(state)}
@@ -269,35 +261,24 @@ class Contest(
             left = {self._leader(state)}
         return replace(state, parts=tuple(part if i in left else None for i, part in enumerate(state.parts)))
 
-    def behind(self, state: ContestState, rival: int) -> Array:
-        """Return how far each member's mean loss is above a rival's, in standard errors of the paired difference."""
-        total, squared = max(state.weights[0], 1.0), state.weights[1]
-        gap = (state.losses - state.losses[rival]) / total
-        variance = np.maximum(state.squares[:, rival] / total - gap * gap, 0.0)
-        return np.asarray(gap / np.maximum(np.sqrt(variance * squared) / total, _TINY))
-
     def weighted(self, state: ContestState) -> list[tuple[float, Forecasts[Any], Any]]:
         """Return the members that are in, with their states, and the weights of their predictions."""
-        shares = zip(self._shares(state), self.alive(state), strict=True)
+        alive = self.alive(state)
+        shares = zip(state.scores.shares(alive), alive, strict=True)
         return [(w, self.members[i], state.parts[i]) for w, i in shares]
-
-    def _shares(self, state: ContestState) -> list[float]:
-        behind = self.behind(state, self._leader(state))
-        shares: list[float] = softmax(-np.minimum(behind[list(self.alive(state))], _FAR)).tolist()
-        return shares
 
     # -- the state as a value ---------------------------------------------------------------------
 
     def to_arrays(self, state: ContestState) -> dict[str, Array]:
         alive = self.alive(state)
-        arrays = {"alive": np.array(alive), "losses": state.losses, "squares": state.squares}
+        arrays = {"alive": np.array(alive), "losses": state.scores.losses, "squares": state.scores.squares}
         for i in alive:
             arrays |= marked(f"{i}-", self.members[i].to_arrays(state.parts[i]))
-        return {**arrays, "weights": np.array(state.weights)}
+        return {**arrays, "weights": np.array(state.scores.weights)}
 
     def from_arrays(self, arrays: dict[str, Array]) -> ContestState:
         alive = set(arrays["alive"].tolist())
         each = enumerate(self.members)
         parts = tuple(one.from_arrays(unmarked(f"{i}-", arrays)) if i in alive else None for i, one in each)
         total, squared = arrays["weights"].tolist()
-        return ContestState(parts, arrays["losses"], arrays["squares"], (total, squared))
+        return ContestState(parts, Scores(arrays["losses"], arrays["squares"], (total, squared)))

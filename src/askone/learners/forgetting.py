@@ -34,6 +34,7 @@ from askone.errors import InvalidArgument
 from askone.labels.base import Space
 from askone.learners.abilities import (
     AsksAgain,
+    AsksAt,
     AsksMany,
     Forecasts,
     HasDeviation,
@@ -41,6 +42,7 @@ from askone.learners.abilities import (
     Streams,
     Wraps,
     able,
+    ask_at,
     ask_many,
     deviation,
     probabilities,
@@ -78,7 +80,7 @@ class ForgettingState:
 class Forgetting(
     HasDeviation[ForgettingState],
     HasProbabilities[ForgettingState],
-    Forecasts[ForgettingState],
+    AsksAt[ForgettingState],
     AsksMany[ForgettingState],
     Streams[ForgettingState],
     Wraps[ForgettingState],
@@ -135,6 +137,9 @@ class Forgetting(
 
     def ask_many(self, state: ForgettingState, X: ArrayLike, uniform: Array) -> list[Question]:
         return ask_many(self.learner, self._asking(state), X, uniform)
+
+    def ask_at(self, believed: Array, uniform: Array, learnt: int) -> list[Question]:
+        return ask_at(self.learner, believed, uniform, learnt)
 
     def _asking(self, state: ForgettingState) -> Any:
         return state.old if state.young is None else state.young

@@ -33,6 +33,7 @@ from askone.learners.abilities import (
     HasDeviation,
     HasInterval,
     HasRange,
+    Refits,
     Streams,
     TakesRanges,
     TellsMany,
@@ -79,6 +80,7 @@ class Calibrated(
     TakesRanges[CalibratedState],
     AsksMany[CalibratedState],
     TellsMany[CalibratedState],
+    Refits[CalibratedState],
     Streams[CalibratedState],
     FindsRange[CalibratedState],
     Wraps[CalibratedState],
@@ -206,6 +208,22 @@ class Calibrated(
                 return replace(state, inner=tell_many(learner, inner, rows[i:], questions[i:], answers[i:]))
             state = self.tell(state, rows[i], questions[i], answers[i])
         return state
+
+    def due(self, state: CalibratedState) -> bool:
+        """As the inner learner has it; not while the range is sought."""
+        return state.inner is not None and self._fitter(state).due(state.inner)
+
+    def fit(self, state: CalibratedState) -> dict[str, Array]:
+        return self._fitter(state).fit(state.inner)
+
+    def adopt(self, state: CalibratedState, fit: dict[str, Array]) -> CalibratedState:
+        return replace(state, inner=self._fitter(state).adopt(state.inner, fit))
+
+    def _fitter(self, state: CalibratedState) -> Refits[Any]:
+        learner, _ = self._inner(state)
+        if not able(learner, Refits):
+            raise InvalidArgument("learner", "one that is fitted to its answers", type(learner).__name__)
+        return learner
 
     def predict(self, state: CalibratedState, X: ArrayLike) -> Array:
         """Return the inner prediction; before, the best guess at the median."""

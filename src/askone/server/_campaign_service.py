@@ -23,8 +23,8 @@ PATIENCE = 0.25
 class CampaignService:
     """What routes do with a campaign.  Methods that read first take in what other processes wrote."""
 
-    def __init__(self, campaign: campaigns.Campaign) -> None:
-        self._campaign = campaign
+    def __init__(self, campaign: campaigns.Campaign, refit: Callable[[campaigns.Campaign], None] | None = None) -> None:
+        self._campaign, self._refit = campaign, refit
         campaign.patience = PATIENCE
         self._serializer = QuestionSerializer(campaign.name, campaign.settings.labels, campaign.settings.rows.show)
 
@@ -36,8 +36,10 @@ class CampaignService:
         ]
 
     def learn(self, go_on: Callable[[], bool]) -> None:
-        """Learn from what was answered, as long as ``go_on`` says so."""
+        """Learn from what was answered, as long as ``go_on`` says so, and have a fit made beside if one is due."""
         self._campaign.learn(go_on)
+        if self._refit is not None:
+            self._refit(self._campaign)
 
     def warm_up(self) -> None:
         """Load what the first question needs."""

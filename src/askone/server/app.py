@@ -23,6 +23,7 @@ from askone.server._responses import ServingResponse
 from askone.server._routing import Route, endpoint, handle_error
 from askone.server._upload_folder import Uploads
 from askone.server.config import ServerConfig
+from askone.server.heavy.fits_beside import FitsBeside
 from askone.server.heavy.work import HeavyWork
 from askone.server.openapi import describe
 from askone.server.ops import memory
@@ -170,10 +171,10 @@ def create_app(store: Store, config: ServerConfig | None = None, owned: bool = F
 def _services(store: Store, config: ServerConfig) -> Services:
     metrics, ready, folder = Metrics(), asyncio.Event(), Uploads(config)
     ready.set()
-    webhooks = Webhooks(store.accounts, config, metrics)
+    webhooks, fits = Webhooks(store.accounts, config, metrics), FitsBeside(config)
 
     def open_campaign(name: str) -> CampaignService:
-        return CampaignService(campaign.Campaign.open(store, name))
+        return CampaignService(campaign.Campaign.open(store, name), fits.consider)
 
     def worker(name: str) -> Worker:
         def tell(_: Sequence[Any], results: Sequence[Any]) -> None:
@@ -197,6 +198,7 @@ def _services(store: Store, config: ServerConfig) -> Services:
         login_limiter=RateLimiter(config.logins),
         limiters={name: RateLimiter(rate) for name, rate in rates.items()},
         heavy=HeavyWork(store, config),
+        fits=fits,
         background=BackgroundLoops(),
         write_probe=WriteProbe(store, folder),
         ready=ready,
@@ -252,6 +254,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
         await services.workers.close()
         services.heavy.close()
+        await asyncio.to_thread(services.fits.close)
         services.webhooks.close()
         services.uploads.close()
         if app.state.owned:

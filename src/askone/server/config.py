@@ -37,6 +37,7 @@ class ServerConfig:
     ``connections`` of a process are at most three quarters of the files that it may open; a room of 100 people whose
     browsers have six each fits into ``connections_per_address``.  Of the rates, ``logins`` and ``failures`` count what
     fails, by address and account: passwords, invitations, tokens and sessions; the others count all that is asked.
+    ``embedders`` are what rows are added with (``encoding.embedders.name_embedder``): code that nobody else names.
 
     >>> ServerConfig().loopback, ServerConfig(host="0.0.0.0").loopback
     (True, False)
@@ -85,6 +86,7 @@ class ServerConfig:
     webhook_loopback: bool = False
     webhook_local: tuple[int, ...] = ()
     webhook_seconds: float = 5.0
+    embedders: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         as_count(self.processes, "processes", 1)

@@ -1,4 +1,5 @@
 from .log import Event as Event
+from .log import read_fits as read_fits
 from .log import read_log as read_log
 from .log import write_log as write_log
 from .oracle import Oracle as Oracle

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from askone._common.packed_arrays import digest, pack, unpack
 from askone._common.types import Key
 from askone.errors import IncompatibleParts, InvalidArgument
-from askone.learners.abilities import TellsMany, able, revisit, tell_row
+from askone.learners.abilities import Refits, TellsMany, able, revisit, tell_row
 from askone.learners.base import Learner
 from askone.questions.base import Answer, Question
 from askone.session.log import given_key
@@ -41,8 +42,30 @@ class Visit(NamedTuple):
     x: Any
 
 
-def learnt(learner: Learner[Any], state: Any, lesson: Example | Visit) -> Any:
-    """Return the state after one lesson."""
+@final
+class Fit(NamedTuple):
+    """A fit of the learner to what came before (see ``Refits``), packed, and its hash."""
+
+    hash: str
+    packed: bytes
+
+
+def fit_of(learner: Refits[Any], state: Any) -> Fit:
+    """Return the fit of a state."""
+    packed = pack(learner.fit(state))
+    return Fit(digest(packed), packed)
+
+
+def due_fit(learner: Learner[Any], state: Any) -> Fit | None:
+    """Return the fit of a state where one is due."""
+    return fit_of(learner, state) if able(learner, Refits) and learner.due(state) else None
+
+
+def learnt(learner: Learner[Any], state: Any, lesson: Example | Visit | Fit) -> Any:
+    """Return the state after one lesson; a fit is of use to a learner that refits alone."""
+    if isinstance(lesson, Fit):
+        # Whoever made it takes what everybody else will take from its bytes.
+        return learner.adopt(state, unpack(lesson.packed)) if able(learner, Refits) else state
     if isinstance(lesson, Visit):
         return revisit(learner, state, lesson.x, lesson.name)
     with _saying(learner, lesson.question):
@@ -73,21 +96,22 @@ class Fold:
         self._given = {0}
         self._most = 0
 
-    def learn(self, lesson: Example | Visit | None) -> None:
+    def learn(self, lesson: Example | Visit | Fit | None) -> None:
         """Go on by one lesson; None teaches nothing and counts."""
         self.advance(self.state if lesson is None else learnt(self.learner, self.state, lesson))
 
-    def learn_many(self, examples: Sequence[Example | None]) -> None:
-        """Go on by some examples, with a checkpoint after the last: in less time if the learner ``TellsMany``."""
-        told = [one for one in examples if one is not None]
-        if len(told) < 2 or not able(self.learner, TellsMany):
-            for one in examples:
+    def learn_many(self, lessons: Sequence[Example | Fit | None]) -> None:
+        """Go on by some lessons, with a checkpoint after the last: in less time if the learner ``TellsMany``."""
+        told = [one for one in lessons if isinstance(one, Example)]
+        fitted = any(isinstance(one, Fit) for one in lessons)
+        if len(told) < 2 or fitted or not able(self.learner, TellsMany):
+            for one in lessons:
                 self.learn(one)
             return
         with _saying(self.learner, told[0].question):
             questions, answers = [one.question for one in told], [one.answer for one in told]
             state = self.learner.tell_many(self.state, np.array([one.x for one in told]), questions, answers)
-        self.advance(state, len(examples))
+        self.advance(state, len(lessons))
 
     def advance(self, state: Any, by: int = 1) -> None:
         """Go on to the state after one more lesson, or some."""

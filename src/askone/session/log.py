@@ -8,9 +8,11 @@ True
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import cache
 from pathlib import Path
@@ -19,6 +21,7 @@ from typing import Any, ClassVar, TypeVar, final, get_args
 import numpy as np
 
 from askone._common.atomic_write import write_text
+from askone._common.packed_arrays import digest
 from askone._common.types import Array, Key, Record
 from askone.errors import InvalidFile
 from askone.questions.base import Answer, Question
@@ -154,7 +157,19 @@ class Revisited(LogRecord, kind="revisited"):
     row: Key
 
 
-Event = Asked | Answered | Skipped | Retracted | Revisited
+@final
+@dataclass(frozen=True)
+class Fitted(LogRecord, kind="fitted"):
+    """A fit took effect (see ``Refits``), made of the first so many answers; ``hash`` is that of its packed arrays.
+
+    It falls out of the fold when an answer that came before it is taken back after it.
+    """
+
+    learnt: int
+    hash: str
+
+
+Event = Asked | Answered | Skipped | Retracted | Revisited | Fitted
 EVENTS: dict[str, type[Event]] = {cls.kind: cls for cls in get_args(Event)}
 
 
@@ -163,45 +178,79 @@ def event_from_json(record: Record) -> Event:
     return record_from_json(record, EVENTS)
 
 
-def write_log(path: str | os.PathLike[str], events: Iterable[Event]) -> None:
-    """Write a log as JSON lines, one event in each; ``read_log`` reads it back."""
-    lines = [json.dumps(event.to_json(), allow_nan=False) + "\n" for event in events]
-    write_text(path, "".join(lines))
+Fits = Mapping[str, bytes]
+"""Fits of a log, packed, by their hashes."""
+_FIT = "fit"  # a line that is no event: a fit itself
+
+
+def write_log(path: str | os.PathLike[str], events: Iterable[Event], fits: Fits | None = None) -> None:
+    """Write a log as JSON lines, one event in each, then its fits; ``read_log`` and ``read_fits`` read them back."""
+    records = [event.to_json() for event in events]
+    records += [
+        {"format": FORMAT, "kind": _FIT, "hash": name, "data": base64.b64encode(packed).decode()}
+        for name, packed in (fits or {}).items()
+    ]
+    write_text(path, "".join(json.dumps(record, allow_nan=False) + "\n" for record in records))
 
 
 def read_log(path: str | os.PathLike[str]) -> list[Event]:
     """Return the events of a file of JSON lines; empty lines are passed over."""
+    return [event_from_json(record) for record in _records(path) if record.get("kind") != _FIT]
+
+
+def read_fits(path: str | os.PathLike[str]) -> dict[str, bytes]:
+    """Return the fits that were written with a log; one that is damaged is refused."""
+    fits = {}
+    for record in _records(path):
+        if record.get("kind") == _FIT:
+            try:
+                fits[str(record["hash"])] = base64.b64decode(record["data"], validate=True)
+            except (KeyError, TypeError, binascii.Error) as error:
+                raise InvalidFile(f"a fit of the log cannot be read: {error!r}") from error
+    require_whole(fits)
+    return fits
+
+
+def require_whole(fits: Fits) -> None:
+    """Refuse fits whose bytes are not those of their hashes."""
+    for name, packed in fits.items():
+        if digest(packed) != name:
+            raise InvalidFile(f"the fit {name} is damaged: its bytes have another hash")
+
+
+def _records(path: str | os.PathLike[str]) -> Iterator[Record]:
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise InvalidFile(f"{os.fspath(path)} is not a log in JSON lines: {error}") from error
-    return [_read_line(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    return (_read_line(number, line) for number, line in enumerate(lines, start=1) if line.strip())
 
 
-def _read_line(number: int, line: str) -> Event:
+def _read_line(number: int, line: str) -> Record:
     try:
         record = json.loads(line)
     except ValueError as error:
         raise InvalidFile(f"line {number} of the log is not JSON: {error}") from error
     if not isinstance(record, dict):
         raise InvalidFile(f"line {number} of the log must be a JSON object; got {type(record).__name__}")
-    return event_from_json(record)
+    return record
 
 
 @final
 class Kept:
-    """A log in memory, with the rows it is about: ``Stream(learner, log=kept.note, rows=kept.rows)``."""
+    """A log in memory, with its rows and fits: ``Stream(learner, log=kept.note, rows=kept.rows, fits=kept.fits)``."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.rows: dict[Key, Array] = {}
+        self.fits: dict[str, bytes] = {}
 
     def note(self, event: Event) -> None:
         """Keep an event."""
         self.events.append(event)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return events and rows as plain JSON values."""
         rows = [[name, row.tolist()] for name, row in self.rows.items()]
         return {"events": [event.to_json() for event in self.events], "rows": rows}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any, final
 
 import numpy as np
@@ -13,10 +14,21 @@ from numpy.typing import ArrayLike
 from askone._common.types import Array, Key
 from askone._common.validate import as_flag, as_rows
 from askone.errors import InvalidArgument, InvalidFile
-from askone.learners.abilities import is_local
+from askone.learners.abilities import Refits, able, is_local
 from askone.learners.base import Learner
-from askone.session.checkpoints import Example, Fold, Visit
-from askone.session.log import AUTOMATIC, Answered, Asked, Event, Retracted, Revisited, given_key
+from askone.session.checkpoints import Example, Fit, Fold, Visit, due_fit, fit_of
+from askone.session.log import (
+    AUTOMATIC,
+    Answered,
+    Asked,
+    Event,
+    Fits,
+    Fitted,
+    Retracted,
+    Revisited,
+    given_key,
+    require_whole,
+)
 from askone.session.stream import Stream
 
 Rows = Mapping[Key, Any] | ArrayLike
@@ -28,20 +40,21 @@ class RefitWarning(UserWarning):
     """A learner was taught by questions that another asked, of which it takes false slopes."""
 
 
-def fold(learner: Learner[Any], rows: Rows, events: Iterable[Event]) -> Any:
-    """Return the state after all answers of a log that were not taken back, in the log's order."""
-    result = Fold(learner, keep=False)
-    for lesson in lessons(rows, events):
-        result.learn(lesson)
-    return result.state
+def fold(learner: Learner[Any], rows: Rows, events: Iterable[Event], fits: Fits | None = None, own: bool = True) -> Any:
+    """Return the state after all answers of a log that were not taken back, in the log's order.
+
+    Fits of the log are taken from ``fits``, or computed anew at their places where they are not there.  If another
+    learner wrote the log (not ``own``), its fits say nothing, and this one is fitted when it is due.
+    """
+    return relearnt(learner, as_table(rows), events, fits, own)[0]
 
 
-def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False) -> Stream:
+def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False, fits: Fits | None = None) -> Stream:
     """Return a stream that has asked nothing, after a log: its state is the fold, and it can go on asking.
 
-    ``own`` says that its learner is the one who asked.
+    ``own`` says that its learner is the one who asked, and so the one whose ``fits`` these are.
     """
-    log, table = list(events), as_table(rows)
+    table = as_table(rows)
     if is_local(stream.learner) and not as_flag(own, "own"):
         warnings.warn(
             f"{type(stream.learner).__name__} takes slopes at its own predictions, or needs questions of its own, so "
@@ -50,13 +63,66 @@ def teach(stream: Stream, rows: Rows, events: Iterable[Event], own: bool = False
             RefitWarning,
             stacklevel=4,
         )
-    stream.resume(fold(stream.learner, table, log), log, table)
+    state, log, made = relearnt(stream.learner, table, events, fits, own)
+    stream.resume(state, log, table, made)
     return stream
 
 
-def lessons(rows: Rows, events: Iterable[Event]) -> Iterator[Example | Visit]:
-    """Yield what a log teaches, in its order; a log that does not hold together is refused before the first."""
+def relearnt(
+    learner: Learner[Any], rows: Rows, events: Iterable[Event], fits: Fits | None, own: bool
+) -> tuple[Any, list[Event], dict[str, bytes]]:
+    """Return the state after a log, the log with the fits that are in this state, and these fits."""
     log, table = _checked(events), as_table(rows)
+    result, noted, used = Fold(learner, keep=False), list[Event](), dict[str, bytes]()
+    made = 0
+    for event, lesson, spoilt in zip(log, _lessons(log, table), _spoilt(log), strict=True):
+        fit, name = None, f"fit-{made}"
+        if not isinstance(event, Fitted):
+            noted.append(event)
+            if lesson is not None:
+                result.learn(lesson)
+            if not own and not spoilt and not isinstance(event, Asked):
+                fit = due_fit(learner, result.state)
+        elif own and spoilt:
+            noted.append(event)
+        elif own and able(learner, Refits):
+            fit, name = _given(event, fits or {}) or fit_of(learner, result.state), event.id
+        if fit is not None:
+            noted.append(Fitted(name, learner.count(result.state), fit.hash))
+            used[fit.hash], made = fit.packed, made + 1
+            result.learn(fit)
+    return result.state, noted, used
+
+
+def _given(event: Fitted, fits: Fits) -> Fit | None:
+    if event.hash not in fits:
+        return None
+    require_whole({event.hash: fits[event.hash]})
+    return Fit(event.hash, fits[event.hash])
+
+
+def _spoilt(log: list[Event]) -> Iterator[bool]:
+    """Yield of each event whether an answer that came before it, or that it is, was taken back after it.
+
+    A fit that was made there has the answer in it, so that it falls out with it.
+    """
+    place = {event.id: n for n, event in enumerate(log) if isinstance(event, Answered)}
+    steps = [0] * (len(log) + 1)
+    for n, event in enumerate(log):
+        if isinstance(event, Retracted) and place[event.answered] < n:
+            steps[place[event.answered]] += 1
+            steps[n] -= 1
+    return (depth > 0 for depth in list(accumulate(steps))[:-1])
+
+
+def lessons(rows: Rows, events: Iterable[Event]) -> Iterator[Example | Visit]:
+    """Yield what a log teaches anyone, in its order; a log that does not hold together is refused before the first."""
+    log = _checked(events)
+    return (lesson for lesson in _lessons(log, as_table(rows)) if lesson is not None)
+
+
+def _lessons(log: list[Event], table: Mapping[Key, Any]) -> Iterator[Example | Visit | None]:
+    """Yield what each event teaches."""
     gone = {event.answered for event in log if isinstance(event, Retracted)}
     asked = {event.id: event for event in log if isinstance(event, Asked)}
     for event in log:
@@ -64,12 +130,13 @@ def lessons(rows: Rows, events: Iterable[Event]) -> Iterator[Example | Visit]:
             if event.row not in table:
                 raise InvalidFile(f"event {event.id!r} visits {event.row!r}, a row that is not here")
             yield Visit(event.row, table[event.row])
-        if not isinstance(event, Answered) or event.id in gone:
-            continue
-        if event.asked not in asked or asked[event.asked].row not in table:
+        elif not isinstance(event, Answered) or event.id in gone:
+            yield None
+        elif event.asked not in asked or asked[event.asked].row not in table:
             raise InvalidFile(_missing(event, asked.get(event.asked)))
-        question = asked[event.asked]
-        yield Example(question.row, table[question.row], question.question, event.answer)
+        else:
+            question = asked[event.asked]
+            yield Example(question.row, table[question.row], question.question, event.answer)
 
 
 def answers(rows: Rows, events: Iterable[Event]) -> list[Example]:

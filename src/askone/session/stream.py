@@ -16,8 +16,20 @@ from askone.learners import abilities
 from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.comparison import BestOf, Prefer
-from askone.session.checkpoints import Example, Fold, Visit
-from askone.session.log import AUTOMATIC, Answered, Asked, Choice, Event, Retracted, Revisited, Skipped, given_key
+from askone.session.checkpoints import Example, Fit, Fold, Visit, due_fit, learnt
+from askone.session.log import (
+    AUTOMATIC,
+    Answered,
+    Asked,
+    Choice,
+    Event,
+    Fits,
+    Fitted,
+    Retracted,
+    Revisited,
+    Skipped,
+    given_key,
+)
 
 
 @final
@@ -92,8 +104,8 @@ class Stream:
     A row with a ``key`` is asked once, ever, unless ``resample`` allows more; without a key every
     call is a new row.  Answers may come late, in any order or never.  A wrong call raises and
     changes nothing.  ``log`` is called with every event, and ``rows`` keeps the rows by what the log
-    calls them.  Answers can be taken back (``retract``); for that their rows and questions are held, unless
-    ``history`` is False.
+    calls them, ``fits`` the fits of a learner that ``Refits``, by their hashes.  Answers can be taken back
+    (``retract``); for that their rows and questions are held, unless ``history`` is False.
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.sgd.sgd import SGDLearner
@@ -123,6 +135,7 @@ class Stream:
         asked: int = 0,
         history: bool = True,
         rows: MutableMapping[Key, Array] | None = None,
+        fits: MutableMapping[str, bytes] | None = None,
     ) -> None:
         if not isinstance(learner, Learner):
             raise InvalidArgument("learner", "a Learner", type(learner).__name__)
@@ -132,10 +145,10 @@ class Stream:
         self._again = isinstance(learner, abilities.AsksAgain)
         self.seed, self.asked = as_seed(seed), as_count(asked, "asked")
         self._fold = Fold(learner, state, as_flag(history, "history"))
-        self._history: list[_Told | Visit] | None = [] if history else None
-        self._log, self._rows = log, rows
+        self._history: list[_Told | Visit | Fit] | None = [] if history else None
+        self._log, self._rows, self._fits = log, rows, fits
         self.keys: set[Key] = set()
-        self.visits = 0
+        self.visits = self.fits = 0
         self._skipped: set[Key | bytes] = set()
         self._open: dict[int, _Open] = {}
         self.retractions: dict[int, int] = {}
@@ -217,6 +230,7 @@ class Stream:
         self._note(Revisited(f"visit-{self.visits}", key))
         self._learnt(Visit(key, row[0].copy()), state)
         self.visits += 1
+        self._refit()
 
     def put(self, x: ArrayLike, question: Question, key: Key | None = None) -> Question:
         """Return a question of the caller's own about one row, numbered, counted and logged like any other."""
@@ -239,6 +253,19 @@ class Stream:
         self._note(event)
         self._learnt(_Told(event.id, number, asked, Example(name, row, asked, accepted)), state)
         del self._open[number]
+        self._refit()
+
+    def _refit(self) -> None:
+        """Take over a fit if one is due."""
+        fit = due_fit(self.learner, self.state)
+        if fit is None:
+            return
+        state = learnt(self.learner, self.state, fit)
+        if self._fits is not None:
+            self._fits[fit.hash] = fit.packed
+        self._note(Fitted(f"fit-{self.fits}", self.answered, fit.hash))
+        self._learnt(fit, state)
+        self.fits += 1
 
     def _time(self, number: int) -> str:
         """Return 5, and 5+1 when its answer was taken back once: events have names of their own."""
@@ -259,6 +286,7 @@ class Stream:
             self._note(Answered(f"answer-{time}.{i}", f"ask-{time}.{i}", answer))
             self._learnt(_Told(f"answer-{time}.{i}", number, asked, Example(name, row, pair, answer)), states[i])
             self._open.pop(number, None)
+        self._refit()
 
     def retract(self, question: Question | int) -> None:
         """Take back the answer to a question, which is open again: tell or skip it anew.
@@ -283,18 +311,24 @@ class Stream:
             self._history, self._fold = history, fold
         self._open[number] = _Open(told[0].lesson.x, told[0].asked, told[0].lesson.name)
         self.retractions[number] = self.retractions.get(number, 0) + 1
+        self._refit()
 
-    def _without(self, gone: list[_Told]) -> tuple[list[_Told | Visit], Fold]:
-        """Return the history and its fold without these answers: what came before the first is not learnt again."""
+    def _without(self, gone: list[_Told]) -> tuple[list[_Told | Visit | Fit], Fold]:
+        """Return the history and its fold without these answers: what came before the first is not learnt again.
+
+        Fits that came after it were made of it, too, and fall out.
+        """
         past = self._history or []
         names = {one.id for one in gone}
-        left = [one for one in past if isinstance(one, Visit) or one.id not in names]
-        fold = self._fold.back_to(next(place for place, one in enumerate(past) if one is gone[0]))
+        first = next(place for place, one in enumerate(past) if one is gone[0])
+        later = (one for one in past[first:] if not isinstance(one, Fit))
+        left = past[:first] + [one for one in later if isinstance(one, Visit) or one.id not in names]
+        fold = self._fold.back_to(first)
         for one in left[fold.count :]:
-            fold.learn(one if isinstance(one, Visit) else one.lesson)
+            fold.learn(one.lesson if isinstance(one, _Told) else one)
         return left, fold
 
-    def _learnt(self, entry: _Told | Visit, state: Any) -> None:
+    def _learnt(self, entry: _Told | Visit | Fit, state: Any) -> None:
         if self._history is not None:
             self._history.append(entry)
         self._fold.advance(state)
@@ -313,10 +347,12 @@ class Stream:
         called = f"{AUTOMATIC}{number}" if name is None else name
         self._open[as_count(number, "number", 0, self.asked - 1)] = _Open(row, question, called)
 
-    def resume(self, state: Any, events: Iterable[Event], rows: Mapping[Key, ArrayLike]) -> None:
+    def resume(
+        self, state: Any, events: Iterable[Event], rows: Mapping[Key, ArrayLike], fits: Fits | None = None
+    ) -> None:
         """Go on where a log ends, at a state learnt from it: its keys, its numbers and its open questions.
 
-        The log's events are noted here too, so that this stream's log is whole.  Nothing is taken from the
+        The log's events and fits are noted here too, so that this stream's log is whole.  Nothing is taken from the
         budget, as nobody is asked.
         """
         log = list(events)
@@ -326,7 +362,7 @@ class Stream:
         unnumbered = sum(one.question.number is None for one in asked.values())
         self.state, self.asked = state, max([0, *(number + 1 for number in numbers if number is not None)]) + unnumbered
         self.keys.update(one.row for one in asked.values() if given_key(one.row) is not None)
-        self.visits = sum(isinstance(event, Revisited) for event in log)
+        self.visits, self.fits = (sum(isinstance(event, kind) for event in log) for kind in (Revisited, Fitted))
         given = {event.id: event.asked for event in log if isinstance(event, Answered)}
         for taken in (event.answered for event in log if isinstance(event, Retracted)):
             number = asked[given[taken]].question.number
@@ -336,6 +372,8 @@ class Stream:
         for one in asked.values():
             if self._rows is not None and one.row in rows:
                 self._rows.setdefault(one.row, as_row(rows[one.row], self.learner.columns)[0].copy())
+        if self._fits is not None:
+            self._fits.update(fits or {})
         for event in log:
             self._note(event)
 

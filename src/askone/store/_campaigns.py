@@ -20,7 +20,7 @@ from askone.store._database import LONG, Database, Record, Session
 from askone.store._schema import KEPT
 from askone.store.entries import BEGINNING, Entry, Row, RowBlock, Seat
 from askone.store.notices import Began, Grown
-from askone.store.transactions import Transaction
+from askone.store.transactions import PUT_FIT, Transaction
 
 Rows = Iterable[RowBlock | Sequence[Row]]
 Mark = Callable[[int, str], Entry]
@@ -32,7 +32,7 @@ _SIGN = 30.0
 LONG_GONE = 900.0
 """Seconds without a sign after which a maker is taken for dead where that cannot be seen."""
 _PROCESS = secrets.token_hex(8)
-_STEPS = {"entries": "seq", "table_rows": "position", "seats": "number", "media": "key", "snapshots": "seq"}
+_STEPS = dict(zip(KEPT, ("seq", "position", "number", "key", "seq", "hash"), strict=True))
 
 
 @final
@@ -191,6 +191,15 @@ def _insert(database: Database, number: int, records: list[Record]) -> None:
                 database.add_rows(session, records[start : start + CHUNK])
     except database.conflict as error:
         raise InvalidArgument("rows", "keys that differ", "a key that came before") from error
+
+
+def keep_fits(database: Database, number: int, items: Iterable[tuple[str, bytes]]) -> None:
+    """See ``Store.add_fits``: each in a transaction, since they are large and few."""
+    for name, data in items:
+        as_texts("hash", [name])
+        with database.transaction() as session:
+            session.run("UPDATE campaigns SET touched = ? WHERE id = ?", (time.time(), number))
+            session.run(PUT_FIT, (number, name, data))
 
 
 def keep_media(database: Database, number: int, items: Iterable[tuple[str, str, bytes]]) -> None:

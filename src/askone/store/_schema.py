@@ -74,6 +74,7 @@ _kept(
 )
 _kept("media", "key", "key text, kind text, data bytes")
 _kept("snapshots", "seq", "seq whole, fingerprint text, data bytes")
+_kept("fits", "hash", "hash text, data bytes")
 for _name, _text in {
     "users": "id text key, name text, folded text unique, role text, password text null, disabled whole",
     "members": "campaign whole key of:campaigns, person text key indexed of:users, role text",
@@ -88,7 +89,7 @@ for _name, _text in {
 }.items():
     sa.Table(_name, METADATA, *_columns(_text))
 
-KEPT = ("entries", "table_rows", "seats", "media", "snapshots")
+KEPT = ("entries", "table_rows", "seats", "media", "snapshots", "fits")
 """The tables of a campaign's own data, in which a deletion may be long."""
 
 # REPLACE deletes without a trigger for deletions: so an insertion that would replace is refused, and one that leaves
@@ -131,7 +132,15 @@ def whole(dialect: Dialect) -> Iterator[str]:
         yield _POSTGRESQL
 
 
-MIGRATIONS: list[Statements] = []
+def _with_fits(dialect: str) -> list[str]:
+    whole, data = ("INTEGER", "BLOB") if dialect == "sqlite" else ("BIGINT", "BYTEA")
+    return [
+        f"CREATE TABLE fits (campaign {whole} NOT NULL, hash TEXT NOT NULL, data {data} NOT NULL, "
+        "PRIMARY KEY (campaign, hash), FOREIGN KEY(campaign) REFERENCES campaigns (id))"
+    ]
+
+
+MIGRATIONS: list[Statements] = [_with_fits]
 """Step n brings a database from version n to n + 1: its statements, by the dialect's name."""
 
 

@@ -25,9 +25,10 @@ from typing import final
 
 import numpy as np
 
+from askone._common.packed_arrays import digest
 from askone._common.types import Array
 from askone.errors import InvalidArgument, UnknownCampaign
-from askone.store._campaigns import CampaignRecord, CampaignWriter, keep_media, sweep
+from askone.store._campaigns import CampaignRecord, CampaignWriter, keep_fits, keep_media, sweep
 from askone.store._codec import (
     ROW_COLUMNS,
     Line,
@@ -226,6 +227,17 @@ class Store(CampaignWriter):
         """Return the keys of all files."""
         found = self._found(f"SELECT key FROM media WHERE campaign = {_ID} ORDER BY key", name)
         return [key for (key,) in found]
+
+    def add_fits(self, name: str, items: Iterable[tuple[str, bytes]]) -> None:
+        """Keep fits (hash, bytes) of entries that the log has; also while ``create`` takes this campaign's rows."""
+        keep_fits(self._database, self._making.get(name) or self._one(HEAD, name)[0], items)
+
+    def fit(self, name: str, mark: str) -> bytes | None:
+        """Return the fit of a hash; None if there is none, or what there is has another hash."""
+        as_texts("hash", [mark])
+        found = self._found(f"SELECT data FROM fits WHERE campaign = {_ID} AND hash = ?", name, mark)
+        data = bytes(found[0][0]) if found else b""
+        return data if digest(data) == mark else None
 
     def snapshots(self, name: str) -> list[Snapshot]:
         """Return the states that were kept, the latest last."""

@@ -27,6 +27,7 @@ _FREE = (
     f"SELECT {SEAT_COLUMNS} FROM seats WHERE campaign = ? AND (number, seat) > (?, ?) AND expires <= ? "
     "ORDER BY number, seat LIMIT ?"
 )
+PUT_FIT = "INSERT INTO fits VALUES (?, ?, ?) ON CONFLICT (campaign, hash) DO UPDATE SET data = excluded.data"
 
 
 Query = tuple[str, Values]
@@ -150,6 +151,10 @@ class Transaction:
         if placed:
             self._seq, self._hash = placed[-1].seq, placed[-1].hash
         return placed
+
+    def keep_fit(self, name: str, data: bytes) -> None:
+        """Keep a fit that an entry speaks of, under its hash."""
+        self._session.run(PUT_FIT, (self.campaign, name, data))
 
     def _twice(self, ids: list[str]) -> DuplicateEvent:
         # Asked outside the transaction: after an error PostgreSQL's answers no question.

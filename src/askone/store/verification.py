@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import final
 
 from askone.errors import InvalidFile
+from askone.session.log import Fitted
 from askone.store._codec import Line, Packer, grown
 from askone.store.entries import BEGINNING, chain
 from askone.store.notices import Began, Grown
@@ -41,23 +42,28 @@ class Verdict:
     broken: int | None = None
     reason: str = ""
     damaged: tuple[int, ...] = ()
+    unfitted: tuple[int, ...] = ()
+    """Entries whose fit is missing or damaged: the model goes on without it."""
 
     @property
     def valid(self) -> bool:
         """Whether nothing is broken."""
-        return self.broken is None and not self.damaged
+        return self.broken is None and not self.damaged and not self.unfitted
 
 
 def verify(store: Store, campaign: str) -> Verdict:
-    """Check a campaign's log from its beginning, its rows by their fingerprints, kept states by their hashes."""
+    """Check a campaign's log from its beginning, and rows, fits and kept states by their hashes."""
     before, seq = BEGINNING, 0
     marks: list[tuple[int, int, str]] = []
+    unfitted: list[int] = []
     for line in store.lines(campaign):
         reason = _fault(line, seq + 1, before)
         if reason:
             return Verdict(campaign, seq, 0, before, seq + 1, reason)
         before, seq = line.hash, line.seq
-        event = line.entry().event if line.kind in (Began.kind, Grown.kind) else None
+        event = line.entry().event if line.kind in (Began.kind, Grown.kind, Fitted.kind) else None
+        if isinstance(event, Fitted) and store.fit(campaign, event.hash) is None:
+            unfitted.append(line.seq)
         if isinstance(event, Began | Grown):
             marks.append((line.seq, event.rows, event.fingerprint))
     if not marks:
@@ -66,7 +72,7 @@ def verify(store: Store, campaign: str) -> Verdict:
     reason = "" if broken is None else "the rows are not those whose fingerprint it has"
     kept = (*store.snapshots(campaign), store.projection(campaign))
     damaged = tuple(abs(one.seq) for one in kept if one is not None and one.data is None)
-    return Verdict(campaign, seq, rows, before, broken, reason, damaged)
+    return Verdict(campaign, seq, rows, before, broken, reason, damaged, tuple(unfitted))
 
 
 def _fault(line: Line, seq: int, before: str) -> str:

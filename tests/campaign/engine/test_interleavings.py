@@ -1,5 +1,7 @@
 """Whatever people do, in whatever order: live = replay = snapshot + tail, on every store."""
 
+from dataclasses import replace
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,11 +19,16 @@ from askone.campaign.engine.commands import (
     SetBudget,
     SetStatus,
     Skip,
+    TakeFit,
     Undo,
 )
+from askone.campaign.settings.settings import LearnerSettings
 from askone.errors import AskoneError, CampaignClosed, LeaseLost, UnknownQuestion
+from askone.learners import registry
+from askone.session.checkpoints import fit_of
 from askone.store.open import open_store
 from askone.store.verification import verify
+from refitting import register
 from staged import ANIMALS, DRINKS, PRICES, asking, stage, state_of
 from stores import KINDS
 
@@ -31,6 +38,7 @@ SHAPES = [
     asking(PRICES, overlap=2, budget=30, gold="price", gold_share=0.2),
     asking(ANIMALS, overlap=3, exam_share=0.3),
     asking(DRINKS, budget=25),
+    None,  # a learner that is fitted now and then
 ]
 _made = iter(range(10**9))
 
@@ -42,12 +50,14 @@ class People(RuleBasedStateMachine):
 
     @initialize(shape=st.sampled_from(SHAPES))
     def begin(self, shape):
+        if shape is None:
+            shape = asking(replace(PRICES, learner=LearnerSettings(learner="fitted")), exam_share=0.1)
         self.name = f"c{next(_made)}"
         gold = {3: 75.0, 5: 20.0} if shape.rows.gold else None
         self.desks = [stage(self.stores[0], shape, rows=12, name=self.name, gold=gold)]
         self.desks.append(Campaign.open(self.stores[1], self.name))
         self.now, self.count, self.shape = 1.0, 0, shape
-        self.held, self.returned, self.prompt = {}, False, True
+        self.held, self.returned, self.prompt, self.begun = {}, False, True, {}
 
     def id(self):
         self.count += 1
@@ -113,6 +123,17 @@ class People(RuleBasedStateMachine):
         self.desks[desk].learn(lambda: next(left, None) is not None)
 
     @rule(desk=st.integers(0, 1))
+    def begins_a_fit(self, desk):
+        due = self.desks[desk].due_fit()
+        if due is not None:
+            self.begun[desk] = TakeFit(due, fit_of(due.learner, due.state))
+
+    @rule(desk=st.integers(0, 1))
+    def has_made_a_fit(self, desk):
+        if desk in self.begun:
+            self.do(desk, self.begun.pop(desk))
+
+    @rule(desk=st.integers(0, 1))
     def keeps(self, desk):
         self.desks[desk].keep()
 
@@ -162,7 +183,9 @@ EXAMPLES = {"memory": 25, "sqlite": 8, "postgresql": 5}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_any_order_of_requests(kind, request, tmp_path):
+def test_any_order_of_requests(kind, request, tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "_OWN", {})
+    register(first=3)
     url = {"memory": "memory:", "sqlite": str(tmp_path / "store.db")}.get(kind) or request.getfixturevalue(
         "postgres_url"
     )

@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from askone.campaign.create import create_campaign
 from askone.campaign.output.backup import backup_chunks
+from askone.campaign.settings.settings import Numbers, Settings
 from askone.campaign.tables.base import Limits
 from askone.campaign.tables.open import open_table
-from askone.errors import AlreadyExists, InvalidFile
+from askone.encoding import embedders
+from askone.errors import AlreadyExists, InvalidArgument, InvalidFile
 from askone.learners import registry
 from askone.server._errors import ApiError
 from askone.server.heavy.child import done
@@ -40,8 +43,9 @@ class Sender:
 
 @pytest.fixture(autouse=True)
 def nobody_registered(monkeypatch):
-    """Learners that other tests of this process registered: with those there is no process for files."""
+    """What other tests of this process registered: with that there is no process for files."""
     monkeypatch.setattr(registry, "names", tuple)
+    monkeypatch.setattr(embedders, "unnamed", list)
 
 
 @pytest.fixture
@@ -249,6 +253,36 @@ def test_campaigns_are_made_in_every_store(tmp_path, store_url, good):
         return added, name, store.campaign("d").rows, roles
 
     assert working(tmp_path, story, store_url) == (2, "d", 4, ["manager", "manager"])
+
+
+EMBEDDER = """
+from sklearn.feature_extraction.text import HashingVectorizer
+words = HashingVectorizer(n_features={width})
+"""
+
+
+def test_rows_are_added_with_embedders_of_who_starts_the_server(tmp_path, good, monkeypatch):
+    """In the process for files, by what the server was told; a changed one is refused there as here."""
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # of the process that is started
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(embedders, "_USED", {})
+    monkeypatch.setattr(embedders, "_NAMED", {})
+    (tmp_path / "own_words_of_work.py").write_text(EMBEDDER.format(width=4))
+    name = embedders.name_embedder("own_words_of_work:words")
+    settings = Settings("T", Numbers(0, 1))
+
+    async def story(work):
+        store = work._store
+        if not store.campaigns():
+            create_campaign(store, "c", settings, open_table(good[0]), "", 1.0, embed={"colour": name})
+        return await work.run(Sender(), "ann", "add_rows", name="c", file=good, who="ann", at=2.0)
+
+    assert working(tmp_path, story, embedders=(name,)) == 2
+    with pytest.raises(InvalidArgument, match="by which 'colour' is seen, named at the start"):
+        working(tmp_path, story)
+    (tmp_path / "own_words_of_work.py").write_text(EMBEDDER.format(width=5))
+    with pytest.raises(InvalidArgument, match="as it was when the campaign began .* got a changed one"):
+        working(tmp_path, story, embedders=(name,))
 
 
 def test_many_cells_in_few_bytes_are_refused_unread(tmp_path):

@@ -1,4 +1,4 @@
-"""The model's state after a campaign's lessons: brought up to date when there is time for it.
+"""The model's state after a campaign's lessons and fits: brought up to date when there is time for it.
 
 The state after the first k lessons is a fold and depends on nothing else; how large k is at a moment depends on how
 much time there was.  So people are served while a few answers are still being learnt from, and what a question
@@ -10,19 +10,23 @@ the state that there is, and by the new one as soon as it has learnt all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, final
 
 from askone._common.types import Array
-from askone.campaign.engine.training_set import AskedQuestion, TrainingSet, questions_of
-from askone.learners.abilities import Forecasts, TakesRanges, able
+from askone.campaign.engine.training_set import AskedQuestion, DueFit, FitLesson, Lesson, TrainingSet, questions_of
+from askone.learners.abilities import Forecasts, Refits, TakesRanges, able
 from askone.learners.base import Learner
 from askone.questions.between import Between
-from askone.session.checkpoints import Example, Fold
+from askone.session.checkpoints import Example, Fit, Fold, fit_of
 from askone.session.log import AUTOMATIC
 
 Features = Callable[[Sequence[int]], Array]
 """Rows as the model sees them, by position."""
+FitReader = Callable[[str], bytes | None]
+"""Fits by their hashes; None: it is missing or damaged."""
+log = logging.getLogger("askone.campaign")
 _CHUNK, _BLOCK = 500, 16  # lessons whose rows are read at once; those that are learnt at once where nobody waits
 
 
@@ -41,9 +45,18 @@ class Trainer:
     """See the module: a fold of the lessons, which may be taken back."""
 
     def __init__(
-        self, learner: Learner[Any], features: Features, asked: Mapping[int, AskedQuestion], lessons: TrainingSet
+        self,
+        learner: Learner[Any],
+        features: Features,
+        asked: Mapping[int, AskedQuestion],
+        lessons: TrainingSet,
+        fits: FitReader | None,
     ) -> None:
-        self._features, self._asked, self.lessons = features, asked, lessons
+        self._features, self._asked, self.lessons, self._fits = features, asked, lessons, fits
+        self.made: dict[str, bytes] = {}
+        """Fits that were made here and are not kept, by their hashes."""
+        self.lost: set[str] = set()
+        """Fits that the log speaks of and that are missing or damaged: the state is without them."""
         self.fold = Fold(learner)
         self._beside: Fold | None = None
 
@@ -55,11 +68,11 @@ class Trainer:
     @property
     def pending(self) -> int:
         """Lessons that are still to be learnt, or to be learnt anew."""
-        return len(self.lessons.all) - min(self._newest.count, self.lessons.changed)
+        return len(self.lessons.steps) - min(self._newest.count, self.lessons.changed)
 
     @property
     def learnt(self) -> int:
-        """Lessons that the state has."""
+        """Lessons that the state has, fits included."""
         return self.fold.count
 
     @property
@@ -73,29 +86,65 @@ class Trainer:
         if lessons.changed < self._newest.count:
             self._beside = self._newest.back_to(lessons.changed)
             lessons.changed = self._beside.count
-        for start in range(self._newest.count, len(lessons.all), _CHUNK):
+        for start in range(self._newest.count, len(lessons.steps), _CHUNK):
             if not self._learn(start, start + _CHUNK, go_on):
                 return
         self.fold, self._beside = self._newest, None
 
     def _learn(self, start: int, end: int, go_on: Callable[[], bool] | None) -> bool:
         """Learn lessons from ``start`` on, up to ``end``; return whether there is time for more."""
-        chunk, fold = self.lessons.all[start:end], self._newest
+        chunk, fold = self.lessons.steps[start:end], self._newest
         if go_on is not None and not go_on():
             return False
-        asked = [self._asked[lesson.number] for lesson in chunk]
-        rows, questions = self._features([asking.position for asking in asked]), questions_of(asked)
-        examples = [
+        told = [one for one in chunk if isinstance(one, Lesson)]
+        asked = [self._asked[lesson.number] for lesson in told]
+        rows = self._features([asking.position for asking in asked]) if asked else ()
+        examples = (
             Example(AUTOMATIC, x, question, lesson.answer) if teaches(fold.learner, asking) else None
-            for lesson, asking, x, question in zip(chunk, asked, rows, questions, strict=True)
-        ]
+            for lesson, asking, x, question in zip(told, asked, rows, questions_of(asked), strict=True)
+        )
+        taught = [self._fit(one) if isinstance(one, FitLesson) else next(examples) for one in chunk]
         step = _BLOCK if go_on is None else 1
-        for first in range(0, len(examples), step):
+        for first in range(0, len(taught), step):
             if first and go_on is not None and not go_on():
                 return False
-            fold.learn_many(examples[first : first + step])
+            fold.learn_many(taught[first : first + step])
             self.lessons.changed = fold.count
         return True
+
+    def _fit(self, lesson: FitLesson) -> Fit | None:
+        packed = self.made.get(lesson.hash) or (None if self._fits is None else self._fits(lesson.hash))
+        if packed is None and lesson.hash not in self.lost:
+            self.lost.add(lesson.hash)
+            log.error("the fit of entry %d is missing or damaged: the model goes on without it", lesson.seq)
+        return None if packed is None else Fit(lesson.hash, packed)
+
+    def due(self) -> DueFit | None:
+        """Return the fit that is due at the state, unless one is on its way."""
+        learner, lessons, steps = self.fold.learner, self.lessons, self.learnt
+        coming = bool(lessons.fits) and lessons.fits[-1] in lessons.steps[steps:]
+        if not able(learner, Refits) or not self.valid or coming or not learner.due(self.fold.state):
+            return None
+        return DueFit(learner, self.fold.state, lessons.watch(steps), steps - len(lessons.fits))
+
+    def remade(self) -> Iterator[tuple[FitLesson, Fit, Any]]:
+        """Yield each fit, made anew of the lessons that it is made of, and their state; all is folded anew."""
+        learner = self.fold.learner
+        self.fold, self._beside, self.lessons.changed = Fold(learner), None, 0
+        self.lost.clear()
+        for before, fit in enumerate(self.lessons.fits):
+            end = min(fit.learnt + before, self.lessons.steps.index(fit))
+            while self.fold.count < end:
+                self._learn(self.fold.count, min(end, self.fold.count + _CHUNK), None)
+            if able(learner, Refits):
+                yield fit, fit_of(learner, self.fold.state), self.fold.state
+        self.settle()
+
+    def accepts(self, due: DueFit) -> bool:
+        """Return whether a fit is still wanted: its lessons are as they were, and no other fit came first."""
+        lessons, watch = self.lessons, due.watch
+        same = lessons.watches(watch) and watch.untouched == watch.steps
+        return same and not any(isinstance(one, FitLesson) for one in lessons.steps[watch.steps :])
 
     def adopt(self, state: Any, count: int) -> None:
         """Go on from a state that was kept after the first ``count`` lessons (see ``TrainingSet.digest``)."""

@@ -13,6 +13,7 @@ from askone.campaign.engine._leases import Leases, fresh_lease
 from askone.campaign.engine.commands import Ahead, Request, Served, Serving, State, ids_of, leases_of, people_of
 from askone.campaign.engine.planner import QUIET, DraftQuestion, Planner
 from askone.campaign.engine.projection import PlannedQuestion
+from askone.session.checkpoints import Fit
 from askone.store.entries import Entry, Seat
 from askone.store.transactions import Prefetched, Transaction
 
@@ -41,6 +42,7 @@ class Batch:
         lease = planner.settings.lease_seconds
         self.seats = Leases(self.projection, transaction, looked.seats, looked.free, _page(requests), now, lease)
         self.entries: list[Entry] = []
+        self.fits: list[Fit] = []
         self.measured = False
         """Whether the error of the model is known better than before."""
         self._quiet = planner.present(people_of(requests), now) <= QUIET

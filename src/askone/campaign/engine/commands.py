@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, final
 
+from askone.campaign.engine.training_set import DueFit
 from askone.questions.base import Question
+from askone.session.checkpoints import Fit
 from askone.store.entries import Row
 from askone.store.notices import Status
 
@@ -125,7 +127,16 @@ class Include:
     person: str
 
 
-Request = Next | Answer | Skip | Flag | Undo | Renew | Release | SetStatus | SetBudget | Exclude | Include
+@final
+@dataclass(frozen=True, eq=False)
+class TakeFit:
+    """Let a fit take effect from here on; not if its lessons changed meanwhile, or another process was first."""
+
+    due: DueFit
+    fit: Fit
+
+
+Request = Next | Answer | Skip | Flag | Undo | Renew | Release | SetStatus | SetBudget | Exclude | Include | TakeFit
 State = Literal["question", "waiting", "paused", "closed", "spent", "done"]
 """Waiting for questions that others hold; spent is the budget; done: there is no more for this person."""
 
@@ -189,4 +200,4 @@ def leases_of(requests: Sequence[Request]) -> list[str]:
 
 def ids_of(requests: Sequence[Request]) -> list[str]:
     """Return events that may have happened already."""
-    return [one.id for one in requests if not isinstance(one, Next | Renew | Release)]
+    return [one.id for one in requests if not isinstance(one, Next | Renew | Release | TakeFit)]

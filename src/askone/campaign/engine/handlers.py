@@ -12,9 +12,9 @@ from askone._common.validate import as_choice
 from askone.campaign.engine import commands
 from askone.campaign.engine.batch import Batch
 from askone.campaign.engine.commands import Done, Request, Result, Serving
-from askone.campaign.engine.projection import STOPPED
+from askone.campaign.engine.projection import FIT, STOPPED
 from askone.errors import AskoneError, CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownQuestion
-from askone.session.log import Answered, Retracted, Skipped
+from askone.session.log import Answered, Fitted, Retracted, Skipped
 from askone.store.entries import Entry, Seat
 from askone.store.notices import STATUSES, Excluded, Flagged, Included, Limited, Reopened, StatusChanged
 
@@ -143,13 +143,26 @@ def judge(batch: Batch, request: commands.Exclude | commands.Include) -> Done:
     return Done(person.answers)
 
 
+# -- what the model says ----------------------------------------------------------------------
+
+
+def take_fit(batch: Batch, request: commands.TakeFit) -> Done:
+    """See ``TakeFit``."""
+    wanted = batch.projection.trainer.accepts(request.due)
+    if wanted:
+        event = Fitted(f"{FIT}{batch.projection.seq + 1}", request.due.learnt, request.fit.hash)
+        batch.note(Entry(event, at=batch.now))
+        batch.fits.append(request.fit)
+    return Done(int(wanted))
+
+
 # -- checks -----------------------------------------------------------------------------------
 
 
 def _repeated(batch: Batch, event: str, who: str, kind: Any) -> bool:
     """Return whether this has happened already; an id that names something else is refused."""
-    if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith(("ask-", STOPPED)):
-        allowed = f"up to 100 letters, digits and . _ : -, not beginning with 'ask-' or {STOPPED!r}"
+    if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith(("ask-", STOPPED, FIT)):
+        allowed = f"up to 100 letters, digits and . _ : -, not beginning with 'ask-', {STOPPED!r} or {FIT!r}"
         raise InvalidArgument("id", allowed, repr(event))
     found = batch.known.get(event)
     if found is not None and (found.who != who or not isinstance(found.event, kind)):
@@ -192,6 +205,7 @@ _HANDLERS: dict[type, Callable[[Batch, Any], Result]] = {
     commands.SetBudget: set_budget,
     commands.Exclude: judge,
     commands.Include: judge,
+    commands.TakeFit: take_fit,
 }
 
 

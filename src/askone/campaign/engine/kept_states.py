@@ -114,7 +114,7 @@ class KeptStates:
         for kept in self._store.snapshots(self._name):
             if kept.data is None:
                 self._drop(kept, "its bytes are not those that were kept")
-            elif kept.seq <= len(projection.lessons.all) and kept.fingerprint == self._mark(projection, kept.seq):
+            elif kept.seq <= len(projection.lessons.steps) and kept.fingerprint == self._mark(projection, kept.seq):
                 self._adopt(projection, kept, kept.data)
 
     def _adopt(self, projection: Projection, kept: Snapshot, data: bytes) -> None:
@@ -139,7 +139,7 @@ class KeptStates:
     def keep(self, projection: Projection) -> None:
         """Keep the state after as many lessons as it has."""
         count = projection.trainer.learnt
-        if count == self.count:
+        if count == self.count or projection.trainer.lost:  # what lacks a fit is not what the log says
             return
         blob = _packed(projection.learner.to_arrays(projection.state))
         self._store.keep_snapshot(self._name, count, self._mark(projection, count), blob)

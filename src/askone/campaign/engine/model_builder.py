@@ -4,7 +4,7 @@
 >>> estimator = make_estimator(Settings("Prices", Numbers(0, 100)), np.array([[0.0], [0.5], [1.0]]))
 >>> packed = unpack(pack(estimator, Encoder(())))
 >>> str(packed.estimator.ask([0.5])), packed.encoder
-('Is the value above 50?', Encoder(parts=()))
+('Is the value above 50?', Encoder(parts=(), pairs=0))
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from askone._common.types import Array
 from askone.campaign.engine.packed_model import ENCODER, MODEL, parts
 from askone.campaign.settings.settings import Settings
-from askone.campaign.tables.encoder import Encoder
+from askone.encoding.encoder import Encoder
 from askone.errors import InvalidArgument
 from askone.estimators.base import OneBitEstimator
 from askone.estimators.learner_choices.base import LearnerChoice
 from askone.estimators.learner_choices.gradients import SGD, RecursiveLeastSquares
 from askone.estimators.loading import load
+from askone.features.layout import RowLayout
 from askone.learners import registry
 from askone.session import row_selection
 
@@ -37,10 +38,13 @@ class PackedModel(NamedTuple):
     encoder: Encoder | None
 
 
-def make_estimator(settings: Settings, sample: Array | None, features: int | None = None) -> OneBitEstimator:
+def make_estimator(
+    settings: Settings, sample: Array | None, features: int | None = None, layout: RowLayout | None = None
+) -> OneBitEstimator:
     """Return the model, begun with a look at encoded rows; None: an order of items, without rows.
 
-    ``features`` is how many it has at most of each kind (None: as many as the estimator is best with).
+    ``features`` is how many it has at most of each kind (None: as many as the estimator is best with); ``layout``
+    says what the columns of rows are (None: numbers).
     """
     if sample is None and settings.labels.needs_rows:
         raise InvalidArgument("rows", "a table, to ask about its rows", None)
@@ -55,7 +59,8 @@ def make_estimator(settings: Settings, sample: Array | None, features: int | Non
         random_state=learner.seed,
     )
     try:
-        estimator.start(None if sample is None else np.asarray(sample, dtype=np.float64))  # type: ignore[arg-type]
+        rows: Any = None if sample is None else np.asarray(sample, dtype=np.float64)
+        estimator.start(rows, layout=layout)
         if settings.ask.order == "uncertain":
             row_selection.as_forecasting(estimator.stream_.learner)
     except InvalidArgument as error:

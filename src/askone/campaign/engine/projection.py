@@ -14,20 +14,20 @@ from itertools import chain
 from typing import Any, NamedTuple, cast, final
 
 from askone.campaign.engine._annotators import Annotator, Undoable
-from askone.campaign.engine._trainer import Features, Trainer
+from askone.campaign.engine._trainer import Features, FitReader, Trainer
 from askone.campaign.engine.coverage import stretched
 from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.engine.slips import Evidence, Slips, slip_rate
-from askone.campaign.engine.training_set import AskedQuestion, GivenAnswer, TrainingSet, decided
+from askone.campaign.engine.training_set import AskedQuestion, FitLesson, GivenAnswer, TrainingSet, decided
 from askone.campaign.kinds.base import Sat
 from askone.errors import InvalidFile
 from askone.learners.base import Learner
-from askone.session.log import Answered, Asked, Choice, Retracted, Skipped
+from askone.session.log import Answered, Asked, Choice, Fitted, Retracted, Skipped
 from askone.store.entries import Entry
 from askone.store.notices import Began, Excluded, Flagged, Grown, Included, Limited, Reopened, Status, StatusChanged
 
-STOPPED = "target-"
-"""How the event begins that stops a campaign because its target is reached."""
+STOPPED, FIT = "target-", "fit-"
+"""How the event begins that stops a campaign because its target is reached, and that of a fit."""
 TIRED = 3
 """After so many people skipped a question nobody else is asked."""
 
@@ -63,6 +63,7 @@ class Projection:
         overlap: int = 1,
         rowless: bool = False,
         pool: RowPool | None = None,
+        fits: FitReader | None = None,
     ) -> None:
         self.overlap, self.rowless, self.pool = overlap, rowless, pool or RowPool()
         self.seq = 0
@@ -83,7 +84,7 @@ class Projection:
         self.excluded: set[str] = set()
         self.flags: list[Entry] = []
         self.lessons = TrainingSet()
-        self.trainer = Trainer(learner, features, self.asked, self.lessons)
+        self.trainer = Trainer(learner, features, self.asked, self.lessons, fits)
         self.answers = self.skips = self.retractions = 0
         self.stale_count = self.stale_sum = self.stale_most = 0
         self.per_minute: Counter[int] = Counter()
@@ -287,6 +288,9 @@ class Projection:
             self._refresh(number)
             self._decide(number)
 
+    def _fitted(self, entry: Entry, event: Fitted) -> None:
+        self.lessons.fit(FitLesson(entry.seq, event.learnt, event.hash))
+
     # -- learning ---------------------------------------------------------------------------------
 
     @property
@@ -365,5 +369,6 @@ _NOTES: dict[type, _Note] = {
     Flagged: Projection._flagged,
     Excluded: Projection._judged,
     Included: Projection._judged,
+    Fitted: Projection._fitted,
 }
 """What each kind of entry does; ``Revisited`` belongs to learners that campaigns do not use."""

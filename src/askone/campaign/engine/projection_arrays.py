@@ -17,12 +17,12 @@ import numpy as np
 from askone._common.types import Array
 from askone.campaign.engine._annotators import Annotator, Undoable
 from askone.campaign.engine.projection import PlannedQuestion, Projection
-from askone.campaign.engine.training_set import AskedQuestion, GivenAnswer, Lesson, QuestionReader
+from askone.campaign.engine.training_set import AskedQuestion, FitLesson, GivenAnswer, Lesson, QuestionReader
 from askone.campaign.kinds.base import Sat
 from askone.questions.registry import question_from_json
 from askone.store.entries import entry_from_json
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 _NUMBERS = (
     *("seq", "status", "stopped", "budget", "numbers", "seats_asked", "answers", "skips", "retractions"),
     *("stale_count", "stale_sum", "stale_most"),
@@ -69,6 +69,7 @@ def _rest(projection: Projection) -> dict[str, Any]:
         "outside": list(projection.outside.items()),
         "skipped": [[number, list(skips.items())] for number, skips in projection.skipped_by.items()],
         "lost": list(projection.lost.items()),
+        "fits": projection.lessons.fits,
     }
 
 
@@ -88,7 +89,8 @@ def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionRead
     done = _done(arrays)
     _adopt_people(projection, arrays, rest["people"], done)
     _adopt_asked(projection, arrays, rest["rare"], names, done, reader)
-    projection.lessons.adopt(list(map(Lesson, *_columns(arrays["lessons"], 2), _flags(arrays["lessons"], 2))))
+    lessons = list(map(Lesson, *_columns(arrays["lessons"], 2), _flags(arrays["lessons"], 2)))
+    projection.lessons.adopt(lessons, [FitLesson(*fit) for fit in rest["fits"]])
     projection.reserved.update((number, PlannedQuestion.from_json(plan)) for number, plan in rest["reserved"])
     projection.touched.update((number, set(who)) for number, who in rest["touched"])
     projection.closed.update(projection.asked.keys() - projection.touched.keys())

@@ -11,10 +11,16 @@ import bisect
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple, Protocol, cast, final
 
+from askone.learners.abilities import Refits
 from askone.questions.base import Question
+
+_SEQ = attrgetter("seq")
+_WATCHES = 4  # at most: a fit is let go when so many others were begun after it
 
 
 @final
@@ -24,6 +30,15 @@ class Lesson(NamedTuple):
     seq: int
     number: int
     answer: bool
+
+
+@final
+class FitLesson(NamedTuple):
+    """The fit of a hash, made of the first ``learnt`` lessons, which takes effect with the entry ``seq`` of the log."""
+
+    seq: int
+    learnt: int
+    hash: str
 
 
 @final
@@ -104,18 +119,32 @@ def decided(given: Iterable[GivenAnswer], most: int, excluded: set[str]) -> tupl
 
 @final
 class TrainingSet:
-    """Lessons in the order in which they were decided; says from where on they changed."""
+    """Lessons in the order in which they were decided; says from where on they changed.
+
+    Fits stand among the ``steps``.  One that is made of an answer which was taken back, or that does not count any
+    more, falls out; so does one before which an answer counts again.
+    """
 
     def __init__(self) -> None:
         self.all: list[Lesson] = []
+        self.fits: list[FitLesson] = []
+        self.steps: list[Lesson | FitLesson] = []
+        """Both, in their order."""
         self._of: dict[int, Lesson] = {}
         self.changed = 0
-        """Lessons before this place are as they were when this was last set."""
+        """Steps before this place are as they were when this was last set."""
+        self._watches: list[StepWatch] = []
         self._mark, self._marked = hashlib.sha256(), 0
 
-    def adopt(self, lessons: list[Lesson]) -> None:
-        """Take over lessons that were kept, into a set that has none."""
-        self.all, self._of = lessons, {lesson.number: lesson for lesson in lessons}
+    def adopt(self, lessons: list[Lesson], fits: list[FitLesson]) -> None:
+        """Take over lessons and fits that were kept, into a set that has none."""
+        self.all, self._of, self.fits = lessons, {lesson.number: lesson for lesson in lessons}, fits
+        self.steps = list(merge(lessons, fits, key=_SEQ)) if fits else list(lessons)
+
+    def fit(self, fit: FitLesson) -> None:
+        """Note a fit, after all that there is."""
+        self.fits.append(fit)
+        self.steps.append(fit)
 
     def set(self, number: int, decision: tuple[int, bool] | None) -> None:
         """Set what a question teaches now."""
@@ -124,15 +153,34 @@ class TrainingSet:
         if old == new:
             return
         if old is not None:
-            place = bisect.bisect_left(self.all, old)
-            del self.all[place]
+            del self.all[_place(self.all, old)]
+            place = self._without_fits(old)
+            del self.steps[place]
             del self._of[number]
             self._change(place)
         if new is not None:
-            place = bisect.bisect_left(self.all, new)
-            self.all.insert(place, new)
+            self.all.insert(_place(self.all, new), new)
+            place = self._without_fits(new)
+            self.steps.insert(place, new)
             self._of[number] = new
             self._change(place)
+
+    def _without_fits(self, lesson: Lesson) -> int:
+        """Take out the fits after a lesson that changes; return its place among the steps."""
+        place = _place(self.steps, lesson)
+        if self.fits and self.fits[-1].seq > lesson.seq:
+            self.fits = [fit for fit in self.fits if fit.seq < lesson.seq]
+            self.steps[place:] = [step for step in self.steps[place:] if isinstance(step, Lesson)]
+        return place
+
+    def watch(self, steps: int) -> StepWatch:
+        """Return what notices if one of the first so many steps changes from here on."""
+        self._watches = [*self._watches[1 - _WATCHES :], StepWatch(steps, steps)]
+        return self._watches[-1]
+
+    def watches(self, watch: StepWatch) -> bool:
+        """Return whether it is still told of changes."""
+        return watch in self._watches
 
     def answer_to(self, number: int) -> bool | None:
         """Return what a question teaches now; None: nothing yet."""
@@ -141,15 +189,44 @@ class TrainingSet:
 
     def _change(self, place: int) -> None:
         self.changed = min(self.changed, place)
+        for watch in self._watches:
+            watch.untouched = min(watch.untouched, place)
         if place < self._marked:
             self._mark, self._marked = hashlib.sha256(), 0
 
     def digest(self, count: int) -> str:
-        """Return a mark of the first so many lessons: a state that was kept belongs to these and no others."""
+        """Return a mark of the first so many steps: a state that was kept belongs to these and no others."""
         known = count >= self._marked  # it goes on where it ended: but for a few, lessons come at the end
         mark = self._mark if known else hashlib.sha256()
-        for lesson in self.all[self._marked if known else 0 : count]:
-            mark.update(b"%d,%d,%d;" % lesson)
+        for step in self.steps[self._marked if known else 0 : count]:
+            if isinstance(step, Lesson):
+                mark.update(b"%d,%d,%d;" % step)
+            else:
+                mark.update(f"{step.seq},{step.learnt},{step.hash};".encode())
         if known:
-            self._marked = min(count, len(self.all))
+            self._marked = min(count, len(self.steps))
         return mark.hexdigest()
+
+
+@final
+@dataclass(eq=False)
+class StepWatch:
+    """The first ``steps`` of the lessons, of which so many are as they were."""
+
+    steps: int
+    untouched: int
+
+
+@final
+class DueFit(NamedTuple):
+    """A fit to be made: of this state, after the steps that are watched, of which ``learnt`` are answers."""
+
+    learner: Refits[Any]
+    state: Any
+    watch: StepWatch
+    learnt: int
+
+
+def _place(steps: Sequence[Lesson | FitLesson], lesson: Lesson) -> int:
+    """Return where a lesson is, or would be."""
+    return bisect.bisect_left(steps, lesson.seq, key=_SEQ)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -16,12 +17,14 @@ from askone._common.validate import as_choice, as_count, as_flag, as_number
 from askone.campaign.kinds.base import Kind
 from askone.campaign.tables.base import LIMITS
 from askone.errors import InvalidArgument
-from askone.session.log import Answered, Asked, Choice
+from askone.session.log import Answered, Asked, Choice, Fitted
 from askone.store.entries import Entry, Row, as_json
 from askone.store.notices import STATUSES, Began, Excluded, Flagged, Grown, Included, Limited, StatusChanged
 
 WRONG = (KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError, RecursionError)
 """What values of a wrong type or shape raise."""
+HASH: Final = "[0-9a-f]{64}"
+"""How the hash of a fit is written."""
 _MOST: Final = 10**12  # answers, budgets: more than there are
 _LATEST: Final = 1e11  # seconds since the epoch: some thousand years
 _ID, _KEY, _TITLE, _REASON, _ASIDE = 200, 500, 1_100, 2_000, 1 << 16
@@ -80,6 +83,10 @@ class EntryChecks:
             as_choice(event.status, "status", STATUSES)
         elif isinstance(event, Excluded | Included):
             as_line(event.person, "person", _ID)
+        elif isinstance(event, Fitted):
+            as_count(event.learnt, "learnt", 0, _MOST)
+            if not isinstance(event.hash, str) or not re.fullmatch(HASH, event.hash):
+                raise InvalidArgument("hash", "64 digits from 0 to f", _short(event.hash))
 
     def _grown(self, event: Began | Grown, seq: int) -> None:
         if isinstance(event, Began) != (seq == 1):

@@ -1,9 +1,9 @@
 """A whole campaign in one file, and back.
 
 The file is a zip: ``log.jsonl`` (every entry with its hash), ``rows.jsonl``, ``media.jsonl`` and ``media/0``,
-``media/1``, ... where there are images, ``learner.zip`` (what the model was before the first answer) and, last,
-``manifest.json`` with counts and the SHA-256 of each.  No pickle.  State, seats and snapshots are not in it: they
-follow from the log.  Neither are accounts: people are in it by the ids that the log has.
+``media/1``, ... where there are images, ``fits/HASH`` where the model was fitted, ``learner.zip`` (what the model was
+before the first answer) and, last, ``manifest.json`` with counts and the SHA-256 of each.  No pickle.  State, seats and
+snapshots are not in it: they follow from the log.  Neither are accounts: people are in it by the ids that the log has.
 
 A log only grows, and so do rows: a backup is taken up to the entry that is last when it begins, without stopping
 anybody.  Restoring checks every hash of the chain, the fingerprint of the rows, and each value as if a stranger had
@@ -19,26 +19,36 @@ import hmac
 import json
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count, islice
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from askone._common.packed_arrays import digest, unpack
 from askone._common.validate import as_choice, as_count
 from askone._common.zip_archive import Archive, ArchiveLimits, opened, refuse
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine import model_builder
 from askone.campaign.engine.projection import Projection
 from askone.campaign.kinds.base import Kind
-from askone.campaign.output._backup_checks import WRONG, EntryChecks, Pseudonyms, as_line, check_manifest, check_row
+from askone.campaign.output._backup_checks import (
+    HASH,
+    WRONG,
+    EntryChecks,
+    Pseudonyms,
+    as_line,
+    check_manifest,
+    check_row,
+)
 from askone.campaign.output._formats import PAGE, Record, Sink, pages
 from askone.campaign.output.export import log_line, until
 from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.base import LIMITS
 from askone.campaign.tables.images import safe_image
 from askone.errors import AskoneError, InvalidArgument, InvalidFile, StoreUnavailable, UnknownCampaign
+from askone.session.log import Fitted
 from askone.store.entries import BEGINNING, Entry, Row, Seat, as_json, body, chain, entry_from_json
 from askone.store.notices import Began, Grown
 from askone.store.store import Store
@@ -47,7 +57,8 @@ from askone.version import __version__
 FORMAT = 1
 MANIFEST, LOG, ROWS, MEDIA, LEARNER = "manifest.json", "log.jsonl", "rows.jsonl", "media.jsonl", "learner.zip"
 _NAMES = r"manifest\.json|log\.jsonl|rows\.jsonl|media\.jsonl|learner\.zip|media/(0|[1-9][0-9]{0,8})"
-_MANIFEST_BYTES, _LEARNER_BYTES = 256 << 20, 1 << 30
+_NAMES += f"|fits/{HASH}"
+_MANIFEST_BYTES, _LEARNER_BYTES, _FIT_BYTES = 256 << 20, 1 << 30, 256 << 20
 SIGNATURE = "hmac-sha256"
 """The manifest's field with its signature."""
 PICTURES = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff"}
@@ -70,6 +81,10 @@ def backup_chunks(store: Store, name: str, key: bytes | None = None) -> Iterator
             if found is not None:
                 yield from _member(archive, sink, f"media/{len(media)}", iter([found[1]]), sums)
                 media.append((picture, found[0]))
+        for mark in _fits(until(store.entries(name, kinds=(Fitted.kind,)), extent["seq"])):
+            fit = store.fit(name, mark)
+            if fit is not None:  # one that is missing here is missing there
+                yield from _member(archive, sink, f"fits/{mark}", iter([fit]), sums)
         lines = (as_json({"key": picture, "type": kind}).encode() + b"\n" for picture, kind in media)
         yield from _member(archive, sink, MEDIA, lines, sums)
         told = {"name": name, "title": record.title, "owner": record.owner, "created": record.created}
@@ -112,6 +127,11 @@ def _extent(store: Store, name: str) -> Record:
     if not seq:
         raise UnknownCampaign(name)
     return {"seq": seq, "hash": mark, "rows": rows, "fingerprint": fingerprint}
+
+
+def _fits(entries: Iterable[Entry]) -> list[str]:
+    """Return the hashes of the fits that entries speak of."""
+    return list(dict.fromkeys(entry.event.hash for entry in entries if isinstance(entry.event, Fitted)))
 
 
 def _member(
@@ -174,7 +194,7 @@ def restore(
             manifest["owner"] if owner is None else owner,
             learner,
             _same(first, manifest),
-            _row_pages(archive, parts, labels, lambda: _add_media(store, chosen, archive, manifest, known is not None)),
+            _row_pages(archive, parts, labels, lambda: _add_files(store, chosen, archive, manifest, known is not None)),
             pages(log),
             seats,
             parts,
@@ -340,11 +360,26 @@ def _row(place: int, record: Record, labels: Kind) -> Row:
         return row
 
 
-def _add_media(store: Store, name: str, archive: Archive, manifest: Record, anew: bool) -> None:
+def _add_files(store: Store, name: str, archive: Archive, manifest: Record, anew: bool) -> None:
+    marks = set(_fits(_entries(archive)))
+    fits = {member.removeprefix("fits/") for member in archive.names if member.startswith("fits/")}
+    if not fits <= marks:
+        refuse("it has a fit that its log does not speak of")
+    store.add_fits(name, ((mark, _fit(archive, mark)) for mark in sorted(fits)))
     told = list(archive.lines(MEDIA))
     if len(told) != manifest["media"]:
         refuse(f"{MEDIA} does not say what its files are")
     store.add_media(name, (_picture(archive, n, one, anew) for n, one in enumerate(told)))
+
+
+def _fit(archive: Archive, mark: str) -> bytes:
+    """Return a fit, which is one and has the hash that the log says."""
+    packed = archive.read(f"fits/{mark}", _FIT_BYTES)
+    if digest(packed) != mark:
+        refuse(f"fits/{mark} is not the fit that it is said to be")
+    with _refusing(f"fits/{mark}"):
+        unpack(packed)
+    return packed
 
 
 def _picture(archive: Archive, number: int, told: Record, anew: bool) -> tuple[str, str, bytes]:

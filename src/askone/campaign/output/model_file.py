@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from askone.campaign.campaign import Campaign
-from askone.campaign.engine import model_builder
-from askone.campaign.tables.encoder import Encoder
+from askone.encoding.encoder import Encoder
 from askone.errors import InvalidFile
-from askone.estimators.model_file import UNREADABLE
+from askone.estimators.model_file import ENCODER, UNREADABLE
 
-_ENCODER = "encoder.json"
 _MOST = 64 << 20
 
 
@@ -26,10 +24,6 @@ def write_model(campaign: Campaign, out: BinaryIO) -> None:
     """Write the model as it is now, and its encoder, into a binary file."""
     whole = io.BytesIO()
     campaign.model().save(whole)
-    encoder = model_builder.unpack(campaign.store.learner(campaign.name)).encoder
-    if encoder is not None:
-        with zipfile.ZipFile(whole, "a", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(zipfile.ZipInfo(_ENCODER), json.dumps(encoder.to_json(), allow_nan=False))
     out.write(whole.getvalue())
 
 
@@ -38,9 +32,9 @@ def read_encoder(path: str | os.PathLike[str]) -> Encoder:
     with Path(path).open("rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
-                if archive.getinfo(_ENCODER).file_size > _MOST:
+                if archive.getinfo(ENCODER).file_size > _MOST:
                     raise InvalidFile(f"the encoder in {os.fspath(path)} is too large")
-                record = json.loads(archive.read(_ENCODER))
+                record = json.loads(archive.read(ENCODER))
         except UNREADABLE as error:
             raise InvalidFile(f"{os.fspath(path)} is not the model of a campaign with a table: {error}") from error
     return Encoder.from_json(record)

@@ -37,7 +37,8 @@ def doubts(settings: Settings, table: Table | None) -> list[Doubt]:
     if table is None:
         return found
     seen = dict.fromkeys([*(rows.show or ()), *(rows.learn or ())])
-    columns = [column for column in map(table.column, seen) if column is not None and column.kind != "image"]
+    known = filter(None, map(table.column, seen))
+    columns = [column for column in known if column.kind not in ("image", "vector")]
     found += filter(None, (_doubt(settings, table, column) for column in columns))
     if rows.key is None:
         found += filter(None, (_double(table, column) for column in table.columns))

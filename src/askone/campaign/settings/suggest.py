@@ -50,7 +50,7 @@ def _of_images(table: ImageTable, gold: str | None) -> Settings:
     folders = table.column(FOLDER)
     if gold is None:
         gold = FOLDER if folders is not None and any(row[FOLDER] is None for row in table.sample) else ""
-    columns = RowSettings(IMAGE, (IMAGE,), (IMAGE,), gold or None)
+    columns = RowSettings(IMAGE, (IMAGE,), learnt_columns(table, IMAGE, gold), gold or None)
     return _settings(table, gold or FOLDER, columns)
 
 
@@ -70,15 +70,16 @@ def shown_columns(table: Table, key: str | None, gold: str | None) -> tuple[str,
     """
     if isinstance(table, ImageTable):
         return (IMAGE,)
-    names = [one.name for one in table.columns if one.name != gold]
+    names = [one.name for one in table.columns if one.name != gold and one.kind != "vector"]
     telling = [name for name in names if not (name == key and _is_identifier(name))]
     return tuple(telling or names)
 
 
 def learnt_columns(table: Table, key: str | None, gold: str | None) -> tuple[str, ...]:
     """Return the columns that the model sees unless others are chosen: nothing that only tells rows apart."""
+    vectors = tuple(one.name for one in table.columns if one.kind == "vector")
     if isinstance(table, ImageTable):
-        return (IMAGE,)
+        return vectors or (IMAGE,)  # who brings vectors of pictures knows better ones
     open_to_all = [one for one in table.columns if one.name not in (key, gold) and one.kind != "url"]
     return tuple(one.name for one in open_to_all if not tells_rows_apart(table, one))
 
@@ -116,7 +117,8 @@ def _is_key(table: Table, column: Column) -> bool:
 def looks_like_keys(table: Table, column: Column) -> bool:
     """Return whether a column is called as keys are, and holds one in each row; some may come twice."""
     name, cells = column.name.lower(), _cells(table, column.name)
-    if not (name in _KEYS or _is_identifier(column.name)) or len(cells) < len(table.sample):
+    named = (name in _KEYS or _is_identifier(column.name)) and column.kind != "vector"
+    if not named or len(cells) < len(table.sample):
         return False
     return name in _FILES or all(map(_is_code, cells))
 
@@ -137,7 +139,7 @@ def doubled(cells: Sequence[Any]) -> tuple[str, int, int] | None:
 
 def _has_labels(table: Table, column: Column) -> bool:
     """Return whether a column is called as known labels are, and holds labels of some rows."""
-    if not is_called_label(column.name) or column.kind == "url":
+    if not is_called_label(column.name) or column.kind in ("url", "vector"):
         return False
     cells = [cell for cell in _cells(table, column.name) if str(cell).strip()]
     short = all(len(str(cell)) <= _LONGEST for cell in cells)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, final
 
 import numpy as np
@@ -27,6 +28,8 @@ from askone.campaign.tables.base import (
     listed,
     rows_at_once,
 )
+from askone.encoding.columns import Column, vector_column
+from askone.encoding.vectors import WIDEST
 from askone.errors import InvalidArgument, InvalidFile, MissingExtra
 
 try:
@@ -43,25 +46,46 @@ _MEDIA: Final = ("Image", "Audio", "Video", "Pdf")  # types of columns whose cel
 class ArrowTable(FileTable):
     """A table that comes in Arrow's record batches."""
 
+    _names: tuple[str, ...] = ()
+    _widths: Mapping[int, int] = MappingProxyType({})
+
     def _scan(self, schema: Any) -> None:
         """Read all rows: what is wrong with them, and a sample."""
         self._names = heading(schema.names, self._origin, self._limits)
         self._kinds = [self._kind(name, schema.field(place).type) for place, name in enumerate(self._names)]
+        self._widths = self._vectors([place for place, one in enumerate(schema) if _is_list(one.type)])
         unpacked, spread = 0, Spread()
         for chunk, size in self._typed():
             spread.add(self.rows, chunk, size)
             self.rows, unpacked = self.rows + len(chunk), unpacked + size
-            self._require_room(self.rows, len(self._names))
+            self._require_room(self.rows, len(self._names) + sum(self._widths.values()))
             if unpacked > self._limits.total:
                 raise self._refusal(f"unpacks to more than {self._limits.total} characters")
         self._require_some()
         self.sample = spread.evenly()
-        kinds = zip(self._names, self._kinds, strict=True)
-        self.columns = tuple(column_of(name, self.sample, kind == "number") for name, kind in kinds)
+        self.columns = tuple(map(self._column, range(len(self._names))))
 
     def chunks(self) -> Iterator[list[Cells]]:
         for chunk, _ in self._typed():
             yield chunk
+
+    def _column(self, place: int) -> Column:
+        if place in self._widths:
+            return vector_column(self._names[place], self._widths[place])
+        return column_of(self._names[place], self.sample, self._kinds[place] == "number")
+
+    def _vectors(self, lists: list[int]) -> dict[int, int]:
+        """Return where there are lists of numbers which all are of one length, and that: they are vectors."""
+        lengths: dict[int, set[int]] = {place: set() for place in lists}
+        for batch in self._batches() if lists else ():
+            for place, found in lengths.items():
+                if len(found) < 2:
+                    some = compute.unique(compute.list_value_length(batch.column(place)))
+                    found.update(some.drop_null().to_pylist())
+        return {place: min(found) for place, found in lengths.items() if len(found) == 1 and 1 < min(found) <= WIDEST}
+
+    def _rows_at_once(self) -> int:
+        return rows_at_once(len(self._names) + sum(self._widths.values()))
 
     @abstractmethod
     def _batches(self) -> Iterator[Any]:
@@ -89,6 +113,8 @@ class ArrowTable(FileTable):
 
     def _cells(self, cells: Any, place: int, first: int, sizes: list[int]) -> list[Any]:
         kind = cells.type
+        if place in self._widths:
+            return self._vector_cells(cells, place, first, sizes)
         if self._kinds[place] == "nested":
             rows = enumerate(cells.to_pylist(), start=first)
             return [as_cell(value, self._limits, self._where(row, place)) for row, value in rows]
@@ -106,6 +132,22 @@ class ArrowTable(FileTable):
             row = int(np.argmax(np.isinf(numbers)))
             raise InvalidFile(f"{self._where(first + row, place)}: a finite number is needed; got {numbers[row]}")
         return listed(numbers, whole=False)
+
+    def _vector_cells(self, cells: Any, place: int, first: int, sizes: list[int]) -> list[Any]:
+        """Return vectors, float32; None for a list that is missing."""
+        width = self._widths[place]
+        numbers = compute.cast(compute.list_flatten(cells), pa.float32(), safe=False)
+        vectors = numbers.to_numpy(zero_copy_only=False).reshape(-1, width)
+        rows = np.flatnonzero(compute.is_valid(cells).to_numpy(zero_copy_only=False))
+        bad = ~np.isfinite(vectors).all(axis=1)
+        if bad.any():
+            where = self._where(first + int(rows[bad.argmax()]), place)
+            raise InvalidFile(f"{where}: {width} finite numbers are needed")
+        sizes.append(vectors.size)
+        out: list[Any] = [None] * len(cells)
+        for row, vector in zip(rows.tolist(), vectors, strict=True):
+            out[row] = vector
+        return out
 
     def _texts(self, cells: Any, place: int, first: int, sizes: list[int]) -> list[Any]:
         """Return texts of a column; one that comes again is kept once, so that few bytes cannot become many."""
@@ -159,7 +201,7 @@ class ParquetTable(ArrowTable):
     def _batches(self) -> Iterator[Any]:
         try:
             with self._open() as file:
-                yield from file.iter_batches(batch_size=rows_at_once(len(self._names)), use_threads=False)
+                yield from file.iter_batches(batch_size=self._rows_at_once(), use_threads=False)
         except (pa.ArrowException, OSError) as error:
             raise self._refusal(f"cannot be read as Parquet: {error}") from error
 
@@ -223,7 +265,7 @@ class DatasetFolder(ArrowTable):
             for path in self._files:
                 with closing(pa.OSFile(str(path))) as file, pa.ipc.open_stream(file) as stream:
                     for batch in stream:
-                        step = rows_at_once(batch.num_columns)
+                        step = self._rows_at_once()
                         for start in range(0, batch.num_rows, step):
                             yield self._named(batch.slice(start, step))
         except (pa.ArrowException, OSError) as error:
@@ -251,3 +293,10 @@ def _is_text(kind: Any) -> bool:
     if pa.types.is_dictionary(kind):
         return _is_text(kind.value_type)
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _is_list(kind: Any) -> bool:
+    types = pa.types
+    if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
+        return False
+    return bool(types.is_integer(kind.value_type) or types.is_floating(kind.value_type))

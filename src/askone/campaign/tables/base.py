@@ -11,21 +11,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, Literal, final
+from typing import Any, Final, final
 
 import numpy as np
 
+from askone.encoding.columns import Column as Column
+from askone.encoding.columns import column_of as column_of
+from askone.encoding.columns import kind_of_texts as kind_of_texts
 from askone.errors import InvalidFile
 
 Cells = dict[str, Any]
-Kind = Literal["number", "category", "text", "image", "url"]
 
 SAMPLE: Final = 5_000  # rows that are looked at before the others
 MISSING: Final = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "none", "-", "?")
 NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _CODE: Final = re.compile(r"[+-]?(?:0\d|\d{16})")  # 007 and long numbers are names, which arithmetic would change
 _ROOM: Final = 50_000_000  # characters of a sample
-_LEVELS, _SHORT, _SHOWN = 50, 80, 100
 MANY: Final = 100
 """Rows from which one cell in a hundred is taken for a slip."""
 
@@ -60,20 +61,6 @@ class ReadOptions:
 
 
 PLAIN: Final = ReadOptions()
-
-
-@final
-@dataclass(frozen=True)
-class Column:
-    """A column: its name, what its cells are, and a few of them."""
-
-    name: str
-    kind: Kind
-    examples: tuple[Any, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {"name": self.name, "kind": self.kind, "examples": list(self.examples)}
 
 
 class Table(ABC):
@@ -219,31 +206,6 @@ def refuse_row(names: Sequence[str], below: Sequence[Sequence[str]], where: str)
 def looks_like_number(text: str) -> bool:
     """Return whether a cell's text is a number and not a code such as 007."""
     return NUMBER.fullmatch(text) is not None and _CODE.match(text) is None
-
-
-def kind_of_texts(texts: Sequence[str]) -> Kind:
-    """Return category, url or text: by how often texts come again, and how long they are.
-
-    >>> kind_of_texts(["red", "blue", "red"]), kind_of_texts(["https://a.org"]), kind_of_texts(["a", "b"])
-    ('category', 'url', 'text')
-    """
-    if texts and all(text.startswith(("https://", "http://")) for text in texts):
-        return "url"
-    levels = set(texts)
-    again = len(levels) <= min(_LEVELS, 2 * len(texts) // 3) or (len(levels) <= 3 < len(texts))
-    return "category" if texts and again and max(map(len, levels)) <= _SHORT else "text"
-
-
-def column_of(name: str, sample: Sequence[Cells], is_number: bool, count: int = 5) -> Column:
-    """Return the column of this name, as its sampled cells tell: with a few different ones, shortened."""
-    values = [row[name] for row in sample if row[name] is not None]
-    found: dict[Any, None] = {}
-    for value in values:
-        long = isinstance(value, str) and len(value) > _SHOWN
-        found.setdefault(value[: _SHOWN - 1] + "…" if long else value)
-        if len(found) == count:
-            break
-    return Column(name, "number" if is_number else kind_of_texts(values), tuple(found))
 
 
 def listed(numbers: Any, whole: bool) -> list[Any]:

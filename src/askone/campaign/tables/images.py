@@ -32,11 +32,23 @@ _BROKEN = (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, Typ
 
 @final
 class SafeImage(NamedTuple):
-    """An image written anew, its media type, and 16 x 16 gray values from 0 (black) to 1 as one row."""
+    """An image written anew, its media type, and its pixels as Pillow has them."""
 
     kind: str
     data: bytes
-    gray: Array
+    pixels: Any
+
+    @property
+    def gray(self) -> Array:
+        """16 x 16 gray values from 0 (black) to 1 as one row: what the first version's models see."""
+        small = self.pixels.convert("L").resize((_GRAY, _GRAY), Image.Resampling.BOX)
+        return (np.asarray(small, dtype=np.float32) / 255).ravel()
+
+    def small(self, side: int) -> Array:
+        """Return ``side`` x ``side`` x 3 colours from 0 to 255, whatever its shape: what a model sees of it."""
+        # A large picture is first reduced by whole numbers, which takes a seventh of the time.
+        small = self.pixels.resize((side, side), Image.Resampling.BICUBIC, reducing_gap=2.0)
+        return np.asarray(small.convert("RGB"))
 
 
 def safe_image(data: bytes, limits: Limits = LIMITS, origin: str = "image") -> SafeImage:
@@ -65,10 +77,9 @@ def safe_image(data: bytes, limits: Limits = LIMITS, origin: str = "image") -> S
         raise InvalidFile(f"{origin}: is not an image that can be read (PNG, JPEG, GIF, WebP, BMP)") from error
     plain.thumbnail((_SIDE, _SIDE))
     plain = Image.frombytes(plain.mode, plain.size, plain.tobytes())  # pixels, and nothing that came with them
-    gray = np.asarray(plain.convert("L").resize((_GRAY, _GRAY), Image.Resampling.BOX), dtype=np.float32) / 255
     out, kind = io.BytesIO(), "JPEG" if lossy else "PNG"
     plain.save(out, kind, **({"quality": 88} if lossy else {}))
-    return SafeImage(f"image/{kind.lower()}", out.getvalue(), gray.ravel())
+    return SafeImage(f"image/{kind.lower()}", out.getvalue(), plain)
 
 
 def _plain(image: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -17,7 +17,8 @@ from askone._common.types import Array
 from askone._common.validate import as_choice, as_count, as_number
 from askone.errors import InvalidArgument, incompatible
 from askone.features.kernels import KERNELS, kernel_named, median_distance
-from askone.features.maps import FeatureMap, Fourier, Linear, Nystroem
+from askone.features.layout import RowLayout
+from askone.features.maps import FeatureMap, Fourier, Front, Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.labels.classes import FiniteSpace
 from askone.labels.losses import Loss, Squared
@@ -42,7 +43,7 @@ class Setup:
 
     ``rows`` are unlabelled ones that were shown, ``horizon`` is how many questions will come, where that is known.
     For numbers, ``ranged`` says whether a range was declared, and ``decimals`` how to round once one is found;
-    for orders, ``context`` whether there are rows at all.
+    for orders, ``context`` whether there are rows at all.  ``layout`` says what the columns are (None: numbers).
     """
 
     space: Any
@@ -56,6 +57,24 @@ class Setup:
     ranged: bool = True
     decimals: int | str | None = None
     context: bool = True
+    layout: RowLayout | None = None
+
+    @property
+    def row_layout(self) -> RowLayout:
+        """What the columns are."""
+        return RowLayout.plain(self.columns) if self.layout is None else self.layout
+
+    @property
+    def scaler(self) -> Scaler:
+        """The scale of the columns, as far as rows were shown."""
+        return Scaler.identity(self.columns) if self.rows is None else Scaler.from_rows(self.rows)
+
+    def front(self) -> Setup:
+        """Return the same for the dense columns alone, which kernels and lines see."""
+        dense = self.columns if self.layout is None else self.layout.dense
+        if dense == self.columns:
+            return self
+        return replace(self, rows=None if self.rows is None else self.rows[:, :dense], columns=dense, layout=None)
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,11 +159,14 @@ class FeatureChoice(LearnerChoice):
         """Make the model; ``linear``: "auto" is linear, for learners that need fixed features."""
         if isinstance(self.model, Model):
             return self.model
+        front = setup.front()
+        if front is not setup:
+            return _widened(self._model(front, linear), setup.columns)
         choice = as_choice(self.model, "model", MODELS)
         if choice == "auto":
             by_rows = "kernel" if setup.rows is None else "nystroem"
             choice = "linear" if linear or not setup.context else by_rows
-        size, scaler = self._size(setup), _scaler(setup)
+        size, scaler = self._size(setup), setup.scaler
         if choice == "linear":
             return FeatureModel(Linear(scaler))
         width = self.bandwidth
@@ -172,7 +194,10 @@ class FeatureChoice(LearnerChoice):
         """
         if isinstance(self.model, Model) or as_choice(self.model, "model", MODELS) == "kernel":
             return (self._features(setup),)
-        choice, size, scaler = self.model, self._size(setup), _scaler(setup)
+        front = setup.front()
+        if front is not setup:
+            return tuple(Front(one, setup.columns) for one in self._maps(front, parts, outputs))
+        choice, size, scaler = self.model, self._size(setup), setup.scaler
         as_choice(self.kernel, "kernel", KERNELS)
         linear = (Linear(scaler),) if choice in ("auto", "linear") else ()
         if choice == "linear" or (choice == "auto" and self.kernel == "linear"):
@@ -210,8 +235,14 @@ def calibrated(learner: Any, calibration: int, setup: Setup) -> Learner[Any]:
     return Calibrated(learner, min(wanted, quarter), setup.decimals, min(20 * wanted, quarter))
 
 
-def _scaler(setup: Setup) -> Scaler:
-    return Scaler.identity(setup.columns) if setup.rows is None else Scaler.from_rows(setup.rows)
+def _widened(model: Model[Any], columns: int) -> Model[Any]:
+    """Return a model of the first columns as one of all."""
+    if isinstance(model, FeatureModel):
+        return FeatureModel(Front(model.features, columns))
+    assert isinstance(model, KernelExpansion)
+    rest, scaler = columns - model.columns, model.scaler  # divided by infinity, the others are 0
+    wide = Scaler(np.append(scaler.center, np.zeros(rest)), np.append(scaler.scale, np.full(rest, np.inf)))
+    return replace(model, scaler=wide)
 
 
 def _shown(setup: Setup) -> Array:

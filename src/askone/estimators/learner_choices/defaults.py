@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
@@ -14,6 +15,10 @@ from askone.learners.contest import Contest
 from askone.learners.forgetting import Forgetting
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import NOISES, PRIORS, FilterLearner
+from askone.learners.mixture.classes import ClassMixture
+from askone.learners.mixture.members import LinearMember, Member
+from askone.learners.mixture.number import NumberMixture
+from askone.learners.mixture.trees import TreeMember
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.learners.thurstone.ranker import ThurstoneLearner, default_bank
 
@@ -24,6 +29,10 @@ _ROOM = (20_000_000, 40_000_000)  # numbers beyond which banks have one prior sc
 _NUMBERS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _CLASSES = (0.4, 0.8, 0.15)
 _ORDERS = (0.35, 0.7, 1.4)
+
+_TABLE = 2  # columns from which on trees are fitted beside
+_WIDE = 33  # columns from which on lines are: a bank has a line of its own
+_LINES = (2.0, 5.0, 12.0)  # prior scales of their weights
 
 
 @final
@@ -46,6 +55,9 @@ class Filters(FeatureChoice):
         better again.
     calibration : int
         Questions per output spent on the range where none is declared.
+    fitted : bool
+        Let trees and lines learn beside the bank (see ``NumberMixture``): of one number, its median, where model,
+        kernel and bandwidth are left to it.
     model, kernel, bandwidth, n_components
         As for ``SGD``, with fixed features.  "auto" is linear and whitened Nyström features at a quarter, half, once,
         twice and four times the median distance, weighted by the answers.
@@ -56,11 +68,15 @@ class Filters(FeatureChoice):
     wary: float = 0.0
     forgets: bool = True
     calibration: int = 60
+    fitted: bool = True
     forecasts: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
         quantile = as_number(self.quantile, "quantile", 0.0, 1.0, strict=True)
-        maps = self._maps(setup, _NUMBERS)
+        plain = setup.space.m == 1 and quantile == 0.5 and setup.interval is None
+        beside = members(self, setup) if plain else ()
+        inner = setup.front() if beside else setup
+        maps = self._maps(inner, _NUMBERS)
         # A full covariance is p^2 numbers for each filter and output: then there is room for fewer filters.
         numbers = setup.space.m * len(maps) * len(NOISES) // 2 * max(one.size for one in maps) ** 2
         covariance = as_choice(self.covariance, "covariance", COVARIANCES)
@@ -68,12 +84,39 @@ class Filters(FeatureChoice):
         priors = PRIORS if diagonal or len(PRIORS) * numbers <= _ROOM[0] else (1.0,)
         options: dict[str, Any] = {"priors": priors, "quantile": quantile, "flip": setup.flip, "diagonal": diagonal}
         bank = FilterLearner(setup.space, maps, **options, wary=self.wary, forgets=self.forgets)
+        if beside:
+            return calibrated(NumberMixture(bank, beside, setup.row_layout, setup.flip), self.calibration, setup)
         if setup.interval is None:
             return calibrated(bank, self.calibration, setup)
         if quantile != 0.5:
             raise incompatible("interval", setup.interval, f"the quantile {quantile}", [None])
         level = as_number(setup.interval, "interval", 0.0, 1.0, strict=True)
         return calibrated(Intervals(bank, level), self.calibration, setup)
+
+
+class MissingExtraWarning(UserWarning):
+    """A library is not installed with which more would be learnt."""
+
+
+def members(choice: Filters | SetLikelihood, setup: Setup) -> tuple[Member, ...]:
+    """Return the models that are fitted beside a learner: none where it sees all there is in one column."""
+    layout = setup.row_layout
+    if not choice.fitted or choice.model != "auto" or choice.kernel != "gaussian" or choice.bandwidth is not None:
+        return ()
+    found: list[Member] = []
+    trees = TreeMember(layout, seed=setup.seed)
+    if trees.columns >= _TABLE:
+        found.append(trees)
+        if not trees.ready:
+            warnings.warn(
+                "LightGBM is not installed, so no trees are fitted beside the default learner: "
+                "pip install 'askone[trees]' has it",
+                MissingExtraWarning,
+                stacklevel=2,
+            )
+    if layout.pairs or layout.dense >= _WIDE:
+        found += [LinearMember(layout, setup.front().scaler, tau) for tau in _LINES]
+    return tuple(found)
 
 
 @final
@@ -87,18 +130,22 @@ class SetLikelihood(FeatureChoice):
         As for ``SGD``, with fixed features.  With neither bandwidth nor model there are several bandwidths and
         linear features, and the answers choose (see ``Contest``); when the concept changes, it begins anew (see
         ``Forgetting``).
+    fitted : bool
+        Let trees and lines learn beside (see ``ClassMixture``), where model, kernel and bandwidth are left to it.
     """
 
+    fitted: bool = True
     forecasts: ClassVar[bool] = True
     small_sets: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
         if self.model == "auto" and self.kernel != "linear":
             if self.bandwidth is None:
-                linear, *kernels = self._maps(setup, _CLASSES)
-                maps = (*kernels, linear)
-                members = tuple(SetLikelihoodLearner(setup.space, features, setup.flip) for features in maps)
-                return Forgetting(Contest(members, quick=(len(kernels),)))
+                beside = members(self, setup)
+                linear, *kernels = self._maps(setup.front() if beside else setup, _CLASSES)
+                each = [SetLikelihoodLearner(setup.space, features, setup.flip) for features in (*kernels, linear)]
+                base = Forgetting(Contest(tuple(each), quick=(len(kernels),)))
+                return ClassMixture(base, beside, setup.row_layout, setup.flip) if beside else base
             if setup.rows is None:
                 return replace(self, model="fourier")._learner(setup)
         features = self._features(setup, linear=setup.rows is None)

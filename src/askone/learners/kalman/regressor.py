@@ -41,6 +41,7 @@ from askone.features.maps import FeatureMap
 from askone.labels.number import Real
 from askone.learners import step_loops
 from askone.learners.abilities import (
+    AsksAt,
     AsksMany,
     HasDeviation,
     HasInterval,
@@ -78,6 +79,8 @@ _LEVEL, _MOST_LEVEL = 3.0, 8  # nats behind the best: of such pairs more are kep
 _HEARD = 0.01  # of the largest weight: filters below it have no say in which row to ask about
 _WIDER = 1.4  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
 _HALVINGS = 45
+_NEAR = 1e-11  # of a quantile, in unit labels
+_ROOT = math.sqrt(2 * math.pi)
 _FAR = 10.0  # deviations from a filter's mean that no quantile is asked for
 
 
@@ -97,6 +100,7 @@ class FilterLearner(
     HasDeviation[BankState],
     HasInterval[BankState],
     TakesRanges[BankState],
+    AsksAt[BankState],
     AsksMany[BankState],
     TellsMany[BankState],
     Streams[BankState],
@@ -226,6 +230,17 @@ class FilterLearner(
 
     def tell(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
         """Return every filter's posterior; any half-space or ``Between`` will do, whoever asked it."""
+        return self._posterior(state, x, question, answer, False)
+
+    def tell_asked(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
+        """See ``AsksAt.tell_asked``: the evidence stays.
+
+        Who asks where it knows the label better than the filters gets as many yes as no, where they were sure: by
+        their evidence there would be no end of noise.
+        """
+        return self._posterior(state, x, question, answer, True)
+
+    def _posterior(self, state: BankState, x: ArrayLike, question: Question, answer: Answer, quiet: bool) -> BankState:
         row, bit = as_row(x, self.columns), bool(question.accept(answer))
         features = self._features(row, self._in_use(*state.banks, *_beside(*state.watches)))
         banks, watches = list(state.banks), list(state.watches)
@@ -236,8 +251,8 @@ class FilterLearner(
             shares, high = self._shares(state, features, *self._told(question)), math.inf
         for j, (side, threshold, extra) in shares.items():
             told = _Asked.told(np.array([threshold]), np.array([bit == side]))
-            banks[j] = self._advanced(banks[j].opened(1), j, features, told, extra, high)
-            banks[j], watches[j] = self._watched(banks[j], watches[j], j, row, features, told, extra, high)
+            banks[j] = self._advanced(banks[j].opened(1), j, features, told, extra, high, quiet=quiet)
+            banks[j], watches[j] = self._watched(banks[j], watches[j], j, row, features, told, extra, high, quiet)
         return BankState(tuple(banks), state.answers + 1, tuple(watches))
 
     def tell_many(
@@ -324,11 +339,20 @@ class FilterLearner(
         low, high = np.full((2, at.shape[1]), [[-end], [end]])
         if math.isinf(end):
             low, high = (middle - _FAR * deviation).min(axis=0), (middle + _FAR * deviation).max(axis=0)
-        for _ in range(_HALVINGS):
-            half = (low + high) / 2
-            less = below(half) <= wanted
-            low, high = np.where(less, half, low), np.where(less, high, half)
-        return np.asarray(side * (low + high) / 2)
+        t = np.clip(bank.weights @ middle, low, high)
+        for _ in range(_HALVINGS):  # Newton's steps, or halves where these lead out of what is known
+            z = (t - middle) / deviation
+            excess = bank.weights @ ndtr(z) - wanted
+            low, high = np.where(excess <= 0, t, low), np.where(excess > 0, t, high)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                step = excess / (bank.weights @ (np.exp(-0.5 * z * z) / (deviation * _ROOT)))
+            near = np.abs(step) <= _NEAR  # whatever the other rows need
+            inside = (t - step > low) & (t - step < high)
+            after = np.where(near, t, np.where(inside, t - step, (low + high) / 2))
+            if near.all() or (after == t).all():
+                break
+            t = after
+        return np.asarray(side * t)
 
     def count(self, state: BankState) -> int:
         return state.answers
@@ -440,18 +464,18 @@ class FilterLearner(
 
     def _watched(
         self, bank: Bank, watch: Watch | Trial | None, j: int, X: Array, features: Array, asked: _Asked,
-        extra: float, upper: float,
+        extra: float, upper: float, quiet: bool = False,
     ) -> tuple[Bank, Watch | Trial | None]:  # fmt: skip
         """Return the bank after some answers, or one begun anew if the concept has changed, and who watches."""
         heard = asked.answers != step_loops.SKIPPED
         if not self.forgets or not heard.any():
             return bank, watch
         if isinstance(watch, Trial):
-            former = self._advanced(watch.former.opened(len(X)), j, features, asked, extra, upper)
+            former = self._advanced(watch.former.opened(len(X)), j, features, asked, extra, upper, quiet=quiet)
             watch = replace(watch, former=former)
             return (bank, watch) if bank.pending else watch.judged(bank)
         if watch is not None:
-            young = self._advanced(watch.young.opened(len(X)), j, features, asked, extra, upper, thin=False)
+            young = self._advanced(watch.young.opened(len(X)), j, features, asked, extra, upper, False, quiet)
             watch = watch.heard(young, X[heard], asked.thresholds[heard], asked.answers[heard], extra, upper)
         if bank.pending:
             return bank, watch
@@ -489,14 +513,21 @@ class FilterLearner(
         return bank, watch
 
     def _advanced(
-        self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float, upper: float, thin: bool = True
-    ) -> Bank:
-        """Return the bank, written into, after a block of rows that does not go beyond what may be pending."""
+        self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float, upper: float, thin: bool = True,
+        quiet: bool = False,
+    ) -> Bank:  # fmt: skip
+        """Return the bank, written into, after a block of rows that does not go beyond what may be pending.
+
+        ``quiet``: the evidence stays as it was.
+        """
         noise, flip = self.grid[bank.alive, 2:].T.copy()
         law = noise, flip, self._lean, _LAPSE * min(self.quantile, 1 - self.quantile)
         decimals = _UNROUNDED if self.space.decimals is None else self.space.decimals
         about = (upper, extra, self.space.centers[j], self.space.scales[j], *self._ends[j], decimals)
+        evidence = bank.evidence.copy() if quiet else None
         after = bank.learnt(features, self._places(bank), law, about, asked.arrays)
+        if evidence is not None:
+            after = replace(after, evidence=evidence)
         return self._thinned(after) if thin and after.count > bank.count and after.pending == 0 else after
 
     def _places(self, bank: Bank) -> Array:
@@ -543,8 +574,11 @@ class FilterLearner(
         return bank.joined(replace(born, alive=new, evidence=born.evidence - _YOUNG))
 
     def _questions(self, state: BankState, rows: Array, uniform: Array) -> list[Question]:
-        chosen, learnt = self._chosen(as_uniform(uniform, len(rows), self.width)), self.count(state)
-        values = self.space.to_unit(self.predict(state, rows))
+        return self.ask_at(self.predict(state, rows), uniform, self.count(state))
+
+    def ask_at(self, believed: Array, uniform: Array, learnt: int) -> list[Question]:
+        chosen = self._chosen(as_uniform(uniform, len(believed), self.width))
+        values = self.space.to_unit(believed)
         if self.space.bundles:
             at = paired_dots(values, self._directions[chosen]).tolist()
             return [bundle_question(self.space, k, at[i], 1.0, learnt) for i, k in enumerate(chosen.tolist())]

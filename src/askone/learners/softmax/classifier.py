@@ -33,7 +33,7 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.classes import FiniteSpace
-from askone.learners.abilities import AsksMany, HasProbabilities, StreamsForecasts
+from askone.learners.abilities import AsksAt, AsksMany, HasProbabilities, StreamsForecasts
 from askone.learners.base import as_uniform, of_family
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.softmax import _compiled
@@ -87,7 +87,10 @@ class LikelihoodState:
 @final
 @dataclass(frozen=True, eq=False)
 class SetLikelihoodLearner(
-    HasProbabilities[LikelihoodState], AsksMany[LikelihoodState], StreamsForecasts[LikelihoodState]
+    HasProbabilities[LikelihoodState],
+    AsksAt[LikelihoodState],
+    AsksMany[LikelihoodState],
+    StreamsForecasts[LikelihoodState],
 ):
     """Softmax regression from one bit per row, with nothing to tune.
 
@@ -182,6 +185,9 @@ class SetLikelihoodLearner(
 
     def _ask(self, state: LikelihoodState, seen: Seen, uniform: Array) -> Subset:
         return self._question(self._mixture(state, seen), as_uniform(uniform, self.width), self.count(state))
+
+    def ask_at(self, believed: Array, uniform: Array, learnt: int) -> list[Question]:
+        return [self._question(p, as_uniform(u, self.width), learnt) for p, u in zip(believed, uniform, strict=True)]
 
     def _question(self, p: Array, uniform: Array, learnt: int) -> Subset:
         """Return a listed set by the variance of its answer; else classes by sqrt(p) (many: p), of half the mass."""

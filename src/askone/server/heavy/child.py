@@ -12,9 +12,11 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from typing import IO, Any
 
 from askone import errors
+from askone.encoding.embedders import name_embedder
 from askone.server.heavy.jobs import READING, WRITING
 from askone.store.open import open_store
 
@@ -62,9 +64,11 @@ def _most_memory() -> int:
     return 0 if sys.platform == "win32" else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
-def done(job: str, store: str | None, values: dict[str, Any]) -> dict[str, Any]:
+def done(job: str, store: str | None, values: dict[str, Any], embedders: Sequence[str] = ()) -> dict[str, Any]:
     """Return the result of a job, or its error by name; one that is not askone's ends the process."""
     try:
+        for embedder in embedders if store is not None else ():
+            name_embedder(embedder)
         if store is None:
             return {"result": READING[job](None, **values)}
         with open_store(store) as opened:

@@ -12,9 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, final
 
+from askone._common.packed_arrays import unpack
 from askone._common.zip_archive import ArchiveLimits
 from askone.campaign.engine.commands import Next
-from askone.campaign.lazy import backup, campaign, tables
+from askone.campaign.lazy import backup, campaign, packed_model, tables
 from askone.campaign.lazy import create as creation
 from askone.campaign.lazy import forecast as forecasting
 from askone.campaign.output.views import held_position, picture_of
@@ -23,8 +24,11 @@ from askone.campaign.settings.settings import Settings
 from askone.campaign.settings.suggest import suggest
 from askone.campaign.tables.base import Cells, Limits, Table
 from askone.campaign.tables.image_tables import IMAGE, ImageTable
+from askone.errors import InvalidArgument
+from askone.learners.abilities import Refits, able
 from askone.server._campaign_service import CampaignService
 from askone.server._responses import PreviewResponse, QuestionResponse, ServingResponse
+from askone.session.checkpoints import fit_of
 from askone.store.accounts.accounts import Accounts
 from askone.store.open import open_store
 from askone.store.store import Store
@@ -54,10 +58,11 @@ def let_go() -> None:
 def describe(_: None, file: File) -> dict[str, Any]:
     """Return what is in a file."""
     table = _opened(*file)
+    vectors = {column.name: column.examples[0] for column in table.columns if column.kind == "vector"}
     return {
         "rows": table.rows,
         "columns": [column.to_json() for column in table.columns],
-        "sample": table.sample[:5],
+        "sample": [{**cells, **vectors} for cells in table.sample[:5]],
         "suggested": suggest(table).to_json(),
         "part": table.part,
         "parts": list(table.parts),
@@ -119,7 +124,19 @@ def _known(accounts: Accounts, owner: str) -> set[str]:
     return people - {user.id for user in accounts.users() if user.role == "admin"}
 
 
-READING: Final[dict[str, Callable[..., Any]]] = {"describe": describe, "preview": preview, "forecast": forecast}
+def fit(_: None, folder: str) -> None:
+    """Make the fit of a learner at a state, both files of a folder, and leave it there."""
+    place = Path(folder)
+    learner = packed_model.beginning((place / "learner").read_bytes()).learner
+    if not able(learner, Refits):
+        raise InvalidArgument("learner", "one that is fitted to its answers", type(learner).__name__)
+    state = learner.from_arrays(unpack((place / "state").read_bytes()))
+    (place / "fit").write_bytes(fit_of(learner, state).packed)
+
+
+READING: Final[dict[str, Callable[..., Any]]] = {
+    "describe": describe, "preview": preview, "forecast": forecast, "fit": fit,
+}  # fmt: skip
 WRITING: Final[dict[str, Callable[..., Any]]] = {"create": create, "add_rows": add_rows, "restore": restore}
 
 

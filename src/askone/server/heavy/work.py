@@ -22,6 +22,7 @@ from starlette.requests import Request
 
 import askone
 from askone import errors
+from askone.encoding import embedders
 from askone.learners import registry
 from askone.server._errors import ApiError, too_many_requests
 from askone.server.config import ServerConfig
@@ -44,7 +45,8 @@ log = logging.getLogger("askone.heavy")
 class Child:
     """A process of ``child``."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, embedders: tuple[str, ...] = ()) -> None:
+        self._embedders = embedders
         here = str(Path(str(askone.__file__)).parents[1])
         path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
         # Our own module, by the interpreter that runs this: no word of a request is in the command.
@@ -60,7 +62,8 @@ class Child:
         """Return the result of a job, or raise its error; a process that ended in it was killed, or out of memory."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        line = json.dumps({"job": job, "store": store, "values": values}).encode() + b"\n"
+        told = {"job": job, "store": store, "values": values, "embedders": self._embedders}
+        line = json.dumps(told).encode() + b"\n"
         try:
             self._process.stdin.write(line)
             self._process.stdin.flush()
@@ -130,11 +133,17 @@ class HeavyWork:
 
     async def _in_turn(self, person: str, job: str, values: dict[str, Any]) -> Any:
         async with self._line(person), self._slots:
-            if self._store.address is None or registry.names():
-                # Nobody else sees this memory, or knows the learners that this program has registered.
-                call = jobs.READING.get(job) or jobs.WRITING[job]
-                return await self._files.run(lambda: call(self._store, **values))
+            if self._store.address is None or registry.names() or embedders.unnamed():
+                # Nobody else sees this memory, or knows what this program has registered.
+                return await self._files.run(self._here, job, values)
             return await self._in_child(job, values)
+
+    def _here(self, job: str, values: dict[str, Any]) -> Any:
+        if job in jobs.READING:
+            return jobs.READING[job](self._store, **values)
+        for embedder in self._config.embedders:
+            embedders.name_embedder(embedder)
+        return jobs.WRITING[job](self._store, **values)
 
     @asynccontextmanager
     async def _line(self, person: str) -> AsyncIterator[None]:
@@ -152,7 +161,7 @@ class HeavyWork:
 
     async def _in_child(self, job: str, values: dict[str, Any]) -> Any:
         store = self._store.address if job in jobs.WRITING else None
-        child = self._free() or Child(self._config.heavy_bytes)
+        child = self._free() or Child(self._config.heavy_bytes, self._config.embedders)
         work = asyncio.ensure_future(self._files.run(child.call, job, store, values))
         try:
             await asyncio.wait({work}, timeout=self._config.heavy_seconds)

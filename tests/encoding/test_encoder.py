@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askone.campaign.tables.base import Column
-from askone.campaign.tables.encoder import PIXELS, CategoryPart, Encoder, NumberPart, TextPart, fit_encoder
+from askone.encoding.columns import Column
+from askone.encoding.encoder import CategoryPart, Encoder, NumberPart, fit_encoder
+from askone.encoding.images import PIXELS
 from askone.errors import InvalidArgument, InvalidFile
+from askone.features.layout import RowLayout
+from askone.features.pictures import SIDE, picture_features
 
 COLUMNS = [Column("n", "number"), Column("c", "category"), Column("t", "text"), Column("u", "url")]
 cells = st.fixed_dictionaries(
@@ -28,7 +31,7 @@ def test_rows_are_encoded_one_by_one_to_finite_numbers(sample, rows):
     encoder = fit_encoder(COLUMNS, sample)
     X = encoder.encode(rows)
     assert X.dtype == np.float32
-    assert X.shape == (len(rows), len(encoder.names))
+    assert X.shape == (len(rows), encoder.layout.columns)
     assert np.isfinite(X).all()
     for row, x in zip(rows, X, strict=True):  # the company a row is in changes nothing
         assert (encoder.encode([row])[0] == x).all()
@@ -68,46 +71,61 @@ def test_odd_columns_of_numbers(values):
     assert np.isfinite(part.encode([*values, 1e308, -1e308])).all()
 
 
-def test_categories_have_twenty_columns_and_one_for_the_others():
+def test_categories_have_twenty_columns_one_for_the_others_and_a_place():
     rows = [{"c": f"level {i}"} for i in range(30) for _ in range(30 - i)]
     encoder = fit_encoder([Column("c", "category")], rows)
     assert encoder.names[:2] == ("c: level 0", "c: level 1")
-    assert len(encoder.names) == 21
+    assert encoder.layout == RowLayout(21, tuple(range(21)), (30,))
     X = encoder.encode([{"c": "level 0"}, {"c": "level 29"}, {"c": "never seen"}, {"c": None}, {"c": 7}])
-    assert [np.flatnonzero(x).tolist() for x in X] == [[0], [20], [20], [], [20]]
+    assert [np.flatnonzero(x).tolist() for x in X[:, :21]] == [[0], [20], [20], [], [20]]
+    assert X[:, 21].tolist() == [0, 29, -1, -1, -1]
     few = CategoryPart("c", ("a", "b"), False)
     assert few.encode(["a", "z", None]).tolist() == [[1, 0], [0, 0], [0, 0]]
 
 
-def test_texts_keep_their_products_on_average():
-    """E <hR, h'R> = <h, h'>, with variance below 2/64 for texts of length 1: over many pairs the mean is near."""
-    random = np.random.default_rng(0)
-    words = [f"word{i}" for i in range(400)]
-    texts = [" ".join(random.choice(words, 12, replace=False)) for _ in range(60)]
-    X = TextPart("t").encode(texts)
-    lengths = np.sum(X**2, axis=1)
-    assert abs(lengths.mean() - 1) < 5 * math.sqrt(2 / 64 / 60)
-    same = TextPart("t").encode([texts[0], texts[0].upper(), "", None, "!!!"])
-    assert (same[0] == same[1]).all()
-    assert not same[2:].any()
-    near = TextPart("t").encode(["red wine from France", "red wine from Spain"])
-    far = TextPart("t").encode(["a", "b"])
-    assert near[0] @ near[1] > 0.4
-    assert abs(far[0] @ far[1]) < 0.6
+def test_a_category_has_at_most_255_places():
+    encoder = fit_encoder([Column("c", "category")], [{"c": f"{i:03}"} for i in range(300)])
+    assert encoder.layout.levels == (255,)
+    assert encoder.encode([{"c": "254"}, {"c": "255"}])[:, -1].tolist() == [254, -1]
 
 
-def test_long_texts_take_no_longer_than_their_beginning():
-    text = "word " * 2000
-    X = TextPart("t").encode([text, text + "other " * 200_000])
-    assert (X[0] == X[1]).all()
+def test_an_encoder_of_an_older_campaign_encodes_as_it_did():
+    """Format 1: no places of categories, and 64 numbers of a text."""
+    record = {
+        "format": 1,
+        "parts": [
+            {"kind": "number", "column": "n", "center": 1.0, "scale": 2.0, "missing": False},
+            {"kind": "category", "column": "c", "levels": ["a", "b"], "other": True},
+            {"kind": "text", "column": "t"},
+        ],
+    }
+    encoder = Encoder.from_json(record)
+    assert encoder.layout == RowLayout.plain(1 + 3 + 64)
+    X = encoder.encode([{"n": 3, "c": "b", "t": "red wine from France"}, {"c": "z", "t": "red wine from Spain"}])
+    assert X[:, :4].tolist() == [[1, 0, 1, 0], [0, 0, 0, 1]]
+    assert np.flatnonzero(X[0, 4:] > 0)[:5].tolist() == [0, 2, 5, 6, 13]
+    assert X[0, 4:] @ X[1, 4:] > 0.4
+    assert Encoder.from_json(encoder.to_json()) == encoder
 
 
-def test_images_are_encoded_by_their_gray_values():
+def test_images_are_encoded_by_their_edges_and_colours():
     encoder = fit_encoder([Column("image", "image")], [])
+    pixels = np.random.default_rng(0).integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8)
+    X = encoder.encode([{"image": pixels}, {"image": None}])
+    assert (X[0] == picture_features(pixels)).all()
+    assert not X[1].any()
+    assert Encoder.from_json(encoder.to_json()) == encoder
+    for bad in ("a.png", pixels[:5], pixels * np.nan):
+        with pytest.raises(InvalidArgument, match="32x32x3 colours"):
+            encoder.encode([{"image": bad}])
+
+
+def test_images_of_the_first_version_are_encoded_by_their_gray_values():
+    encoder = Encoder.from_json({"format": 1, "parts": [{"kind": "image", "column": "image"}]})
     gray = np.linspace(0, 1, PIXELS)
     assert np.allclose(encoder.encode([{"image": gray}, {}])[0], gray)
     for bad in ("a.png", gray[:5], gray * np.nan):
-        with pytest.raises(InvalidArgument, match="image must be 256"):
+        with pytest.raises(InvalidArgument, match="256 gray values"):
             encoder.encode([{"image": bad}])
 
 
@@ -128,7 +146,7 @@ def test_what_is_no_number_is_refused_by_column(bad):
     "record",
     [
         {},
-        {"format": 2, "parts": []},
+        {"format": 3, "parts": []},
         {"format": 1, "parts": [{"kind": "x"}]},
         {"format": 1, "parts": [{"kind": "number"}]},
         {"format": 1, "parts": 3},
@@ -143,5 +161,5 @@ def test_a_column_that_no_row_has_is_refused_by_name():
     encoder = fit_encoder([Column("size", "number"), Column("colour", "category")], [{"size": 1, "colour": "red"}] * 3)
     with pytest.raises(InvalidArgument, match=r"the columns 'size', 'colour' .* none with 'colour'.*: 'color'"):
         encoder.encode([{"size": 1, "color": "red"}, {"size": 2}])
-    assert encoder.encode([{"size": 1, "colour": None, "brand": "A"}, {}]).shape == (2, 2)
-    assert encoder.encode([]).shape == (0, 2)
+    assert encoder.encode([{"size": 1, "colour": None, "brand": "A"}, {}]).shape == (2, 3)
+    assert encoder.encode([]).shape == (0, 3)

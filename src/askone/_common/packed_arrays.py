@@ -1,0 +1,60 @@
+"""Plain arrays as bytes: the same arrays are the same bytes everywhere, and so have one hash.
+
+A line of JSON names each array, its type and its shape; their numbers follow, one array after the other.  Whoever reads
+bytes of strangers gets arrays of as many bytes, or an ``InvalidFile``.
+
+>>> packed = pack({"b": np.zeros(2), "a": np.arange(3)})
+>>> packed == pack({"a": np.arange(3), "b": np.zeros(2)})
+True
+>>> {name: array.tolist() for name, array in unpack(packed).items()}
+{'a': [0, 1, 2], 'b': [0.0, 0.0]}
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from askone._common.types import Array
+from askone.errors import InvalidArgument, InvalidFile
+
+_KINDS = "biufSU"
+
+
+def pack(arrays: Mapping[str, Array]) -> bytes:
+    """Return arrays of numbers, flags or short texts as bytes."""
+    plain = {name: np.asarray(arrays[name]) for name in sorted(arrays)}
+    odd = [name for name, array in plain.items() if array.dtype.kind not in _KINDS]
+    if odd:
+        raise InvalidArgument(f"arrays[{odd[0]!r}]", "an array of numbers, flags or texts", plain[odd[0]].dtype)
+    little = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in plain.items()}
+    head = [[name, array.dtype.str, list(array.shape)] for name, array in little.items()]
+    return b"".join([json.dumps(head).encode(), b"\n", *(array.tobytes() for array in little.values())])
+
+
+def unpack(packed: bytes) -> dict[str, Array]:
+    """Return the arrays of ``pack``."""
+    head, _, _ = packed.partition(b"\n")
+    start, arrays = len(head) + 1, {}
+    try:
+        for name, kind, shape in json.loads(head):
+            dtype, count = np.dtype(kind), math.prod(shape)
+            if dtype.kind not in _KINDS or min(shape, default=0) < 0 or start + count * dtype.itemsize > len(packed):
+                raise ValueError(f"an array {name!r} that it cannot hold")
+            # A copy: aligned, and nobody else's.
+            arrays[name] = np.frombuffer(packed, dtype, count, start).reshape(shape).copy()
+            start += count * dtype.itemsize
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InvalidFile(f"not packed arrays: {error}") from error
+    if start != len(packed):
+        raise InvalidFile(f"not packed arrays: {len(packed) - start} bytes more than they say")
+    return arrays
+
+
+def digest(packed: bytes) -> str:
+    """Return the hash that packed arrays go by."""
+    return hashlib.sha256(packed).hexdigest()

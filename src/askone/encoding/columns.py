@@ -1,0 +1,55 @@
+"""Columns of a table: their name and kind, as their cells tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+Kind = Literal["number", "category", "text", "image", "url", "vector"]
+
+_LEVELS, _SHORT, _SHOWN = 50, 80, 100
+
+
+@final
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, what its cells are, and a few of them."""
+
+    name: str
+    kind: Kind
+    examples: tuple[Any, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {"name": self.name, "kind": self.kind, "examples": list(self.examples)}
+
+
+def kind_of_texts(texts: Sequence[str]) -> Kind:
+    """Return category, url or text: by how often texts come again, and how long they are.
+
+    >>> kind_of_texts(["red", "blue", "red"]), kind_of_texts(["https://a.org"]), kind_of_texts(["a", "b"])
+    ('category', 'url', 'text')
+    """
+    if texts and all(text.startswith(("https://", "http://")) for text in texts):
+        return "url"
+    levels = set(texts)
+    again = len(levels) <= min(_LEVELS, 2 * len(texts) // 3) or (len(levels) <= 3 < len(texts))
+    return "category" if texts and again and max(map(len, levels)) <= _SHORT else "text"
+
+
+def column_of(name: str, sample: Sequence[Mapping[str, Any]], is_number: bool, count: int = 5) -> Column:
+    """Return the column of this name, as its sampled cells tell: with a few different ones, shortened."""
+    values = [row[name] for row in sample if row[name] is not None]
+    found: dict[Any, None] = {}
+    for value in values:
+        long = isinstance(value, str) and len(value) > _SHOWN
+        found.setdefault(value[: _SHOWN - 1] + "…" if long else value)
+        if len(found) == count:
+            break
+    return Column(name, "number" if is_number else kind_of_texts(values), tuple(found))
+
+
+def vector_column(name: str, width: int) -> Column:
+    """Return a column of vectors, which nobody reads: an example says how wide they are."""
+    return Column(name, "vector", (f"{width} numbers",))

@@ -1,0 +1,149 @@
+"""Tables in memory, column by column: a DataFrame of pandas or polars, or a list of dictionaries.
+
+>>> cells = cells_of([{"size": 1, "colour": "red"}, {"size": None, "colour": "blue"}, {"colour": "red"}])
+>>> cells["size"].tolist(), cells["colour"]
+([1.0, nan, nan], ['red', 'blue', 'red'])
+>>> [(column.name, column.kind) for column in columns_of(cells)]
+[('size', 'number'), ('colour', 'category')]
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
+
+import numpy as np
+
+from askone._common.types import Array
+from askone.encoding.base import Part
+from askone.encoding.columns import Column, kind_of_texts
+from askone.encoding.encoder import CategoryPart, Encoder, NumberPart, fit_encoder
+from askone.labels.wording import number_text
+
+_SAMPLE: Final = 5_000
+_CHUNK: Final = 5_000
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether X is a DataFrame, or a list of dictionaries: nobody holds one who has not imported its library."""
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and isinstance(X[0], Mapping)
+    return _is_pandas(X) or _is_polars(X)
+
+
+def _is_pandas(X: Any) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(X, pandas.DataFrame)
+
+
+def _is_polars(X: Any) -> bool:
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(X, polars.DataFrame)
+
+
+def cells_of(frame: Any, names: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return the cells of each column (or of those ``names`` that there are).
+
+    Numbers come as an array, NaN where there is none; others as a list of texts, None where there is none.
+    """
+    if _is_pandas(frame):
+        places = {str(name): place for place, name in enumerate(frame.columns)}
+        wanted = [name for name in (places if names is None else names) if name in places]
+        return {name: _pandas_cells(frame.iloc[:, places[name]]) for name in wanted}
+    if _is_polars(frame):
+        found = {name: frame.get_column(name).to_list() for name in frame.columns if names is None or name in names}
+    else:
+        known = dict.fromkeys(name for row in frame for name in row)
+        wanted = [name for name in (known if names is None else names) if name in known]
+        found = {name: [row.get(name) for row in frame] for name in wanted}
+    return {name: _plain_cells(cells) for name, cells in found.items()}
+
+
+def _pandas_cells(series: Any) -> Any:
+    kind = getattr(series.dtype, "kind", "O")  # that of nullable numbers is theirs, too
+    if kind in "iuf":
+        return series.to_numpy(dtype=np.float64, na_value=math.nan)
+    cells = series.astype(object).where(series.notna(), None).tolist()
+    is_category = type(series.dtype).__name__ == "CategoricalDtype"
+    return [None if cell is None else _text(cell) for cell in cells] if is_category else _plain_cells(cells)
+
+
+def _plain_cells(cells: Sequence[Any]) -> Any:
+    """Return numbers, if all cells are, or texts."""
+    known = [cell for cell in cells if not _is_missing(cell)]
+    if all(isinstance(cell, int | float | np.number) and not isinstance(cell, bool) for cell in known):
+        return np.array([math.nan if _is_missing(cell) else float(cell) for cell in cells])
+    return [None if _is_missing(cell) else _text(cell) for cell in cells]
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float | np.floating) and math.isnan(cell))
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as a text; flags as Parquet files have them."""
+    return str(cell).lower() if isinstance(cell, bool | np.bool_) else str(cell)
+
+
+def columns_of(cells: Mapping[str, Any]) -> list[Column]:
+    """Return what the columns are, as a campaign would tell from their cells."""
+    return [Column(name, _kind(one)) for name, one in cells.items()]
+
+
+def _kind(cells: Any) -> Any:
+    if isinstance(cells, np.ndarray):
+        return "number"
+    step = -(-len(cells) // _SAMPLE)
+    kind = kind_of_texts([cell for cell in cells[::step] if cell is not None])
+    return "text" if kind == "url" else kind
+
+
+def first_odd(cells: Mapping[str, Any]) -> str | None:
+    """Return the first column that is not finite numbers."""
+    return next((n for n, one in cells.items() if isinstance(one, list) or not np.isfinite(one).all()), None)
+
+
+def fit_frame(cells: Mapping[str, Any], categories: Sequence[str] = ()) -> Encoder:
+    """Return the encoder of a table's columns; those in ``categories`` are declared to be some."""
+    columns = [Column(one.name, "category") if one.name in categories else one for one in columns_of(cells)]
+    count = len(next(iter(cells.values()), ()))
+    texts = {column.name: cells[column.name] for column in columns if column.kind == "text"}
+    sample = next(records({name: one[:: -(-count // _SAMPLE)] for name, one in cells.items()}, count), [])
+    return fit_encoder(columns, sample, records(texts, _CHUNK))
+
+
+def declared_categories(frame: Any) -> list[str]:
+    """Return the columns of a DataFrame that are categories by their type."""
+    types = frame.dtypes.items() if _is_pandas(frame) else ()
+    return [str(name) for name, kind in types if type(kind).__name__ == "CategoricalDtype"]
+
+
+def records(cells: Mapping[str, Any], size: int) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows of some columns as dictionaries, so many at a time."""
+    rows = (dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True))
+    while chunk := list(islice(rows, size)):
+        yield chunk
+
+
+def encoded(encoder: Encoder, frame: Any) -> Array:
+    """Return the rows of a DataFrame, or of a list of dictionaries, encoded."""
+    cells = cells_of(frame, encoder.columns)
+    given = [str(name) for name in frame.columns] if not isinstance(frame, list | tuple) else list(cells)
+    encoder.require_columns(given)
+    fitting = {part.column: _fitting(part, cells[part.column]) for part in encoder.parts}
+    return encoder.encode_columns(fitting, len(frame))
+
+
+def _fitting(part: Part, cells: Any) -> Any:
+    """Return cells as a part reads them: texts, where numbers or flags were read from another file."""
+    if isinstance(part, NumberPart):
+        return cells
+    if isinstance(cells, np.ndarray):
+        return [None if math.isnan(cell) else number_text(cell) for cell in cells.tolist()]
+    spelled = {level.lower(): level for level in part.levels} if isinstance(part, CategoryPart) else {}
+    if spelled.keys() <= {"true", "false"} and spelled:
+        return [spelled.get(cell, cell) for cell in cells]
+    return cells

@@ -1,0 +1,348 @@
+"""A learner that learns with each answer, models fitted to all answers now and then, and weights that say who is right.
+
+A kernel knows smooth functions, a line many columns, trees tables with categories: which of them a table needs, nobody
+knows before.  Questions are asked at the weighted mean of all, with the shares of ``Scores``, where the loss of each is
+
+    classes   -log P_i(answer)
+    numbers   -e (f_i - c) ,   with e = 1 for "above c" and -1 for "not":
+
+an answer at c is the slope of the absolute error there, |y - f| >= |y - c| - e (f - c), so that the shares descend the
+error of the mean, and two models that err in different places are better together than the better one.  (The
+likelihood of such an answer would say little: asked at the median, yes and no are equally likely by all.)
+
+A fit is due when the answers have grown by a fifth.  Models whose shares came to nothing sleep until the next one: an
+answer then costs what it costs the learner alone.  Each time a model sleeps it is fitted more seldom.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from askone._common.arithmetic import log
+from askone._common.types import Array
+from askone._common.validate import as_row, as_rows
+from askone.errors import InvalidArgument
+from askone.features.layout import RowLayout
+from askone.labels.base import Space
+from askone.learners.abilities import (
+    AsksAt,
+    AsksMany,
+    Forecasts,
+    Refits,
+    Streams,
+    TellsMany,
+    ask_many,
+    stream,
+    tell_many,
+)
+from askone.learners.base import marked, unmarked
+from askone.learners.mixture.bits import Likelihood
+from askone.learners.mixture.members import Fit, Member
+from askone.learners.models.kernel_expansion import Buffer
+from askone.learners.scores import Scores
+from askone.learners.streaming import Exchange, StreamBlock, StreamTask
+from askone.questions.base import Answer, Question
+
+_GROWTH = 1.2  # of the answers, from fit to fit
+_SELDOM = 3  # times that a model may sleep and be fitted the more seldom, at last when the answers have doubled
+_TRUST, _TRIED = (
+    0.3,
+    100.0,
+)  # of the learner's weight that an equal has at most, and forecasts by which it has half of it
+_LOOK = 64  # answers from one look at the shares to the next
+_ASLEEP = 0.03  # the share of all fitted models below which they sleep
+_ROOM = 4_000_000  # numbers that are kept of answers and their rows
+_DOUBT = 1.0  # nats against twice, or half, the temperature of a fit
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MixtureState:
+    """The learner's state, the fits (None: not yet), and who forecast how well.
+
+    ``heat`` has the evidence of each model's temperatures.  ``store`` has rows and bits, ``kept`` of them.  ``turns``
+    are answers at which each model was first fitted, is due, and how often it slept: 3 x members.  ``told``: all
+    answers; ``awake``: since when the fitted models forecast, -1 while they sleep.
+    """
+
+    base: Any
+    fits: tuple[Fit | None, ...]
+    scores: Scores
+    heat: Array
+    turns: Array
+    store: Buffer
+    kept: int
+    told: int
+    awake: int
+
+
+class Mixture(
+    AsksMany[MixtureState], TellsMany[MixtureState], Streams[MixtureState], Refits[MixtureState],
+    Forecasts[MixtureState],
+):  # fmt: skip
+    """See the module.  ``base`` sees the dense columns of a row, the members all that they know of."""
+
+    base: AsksAt[Any]
+    members: tuple[Member, ...]
+    layout: RowLayout
+    flip: float
+    turns: ClassVar[int]
+    """Of so many questions one is the learner's own while others are awake."""
+
+    def __post_init__(self) -> None:
+        if self.base.columns > self.layout.columns:
+            raise InvalidArgument("layout", f"rows of at least {self.base.columns} columns", self.layout.columns)
+
+    @property
+    @abstractmethod
+    def likelihood(self) -> Likelihood:
+        """What answers say of scores."""
+
+    @abstractmethod
+    def _blend(self, state: MixtureState, X: Array, said: Array, shares: list[float]) -> Array:
+        """Return what is believed of rows, by weight: predictions in the user's units, or probabilities."""
+
+    @abstractmethod
+    def _said(self, state: MixtureState, X: Array) -> Array:
+        """Return what the learner believes of rows."""
+
+    # -- shape ------------------------------------------------------------------------------------
+
+    @property
+    def space(self) -> Space:  # type: ignore[override]  # the learner's
+        return self.base.space
+
+    @property
+    def columns(self) -> int:
+        return self.layout.columns
+
+    @property
+    def width(self) -> int:
+        return self.base.width
+
+    def init(self) -> MixtureState:
+        K = len(self.members)
+        turns = np.array([[0] * K, [one.first for one in self.members], [0] * K], dtype=np.int64).reshape(3, K)
+        store = Buffer(self.columns + self.likelihood.width)
+        scores, heat = Scores.none(K + 1), np.tile(self._cool, (K, 1))
+        return MixtureState(self.base.init(), (None,) * K, scores, heat, turns, store, 0, 0, -1)
+
+    @cached_property
+    def _cool(self) -> Array:
+        """The evidence of temperatures before anything was forecast."""
+        return np.array([-_DOUBT * abs(log(one)) / log(2.0) for one in self.likelihood.temperatures])
+
+    def _front(self, X: Array) -> Array:
+        """Return the columns that the learner sees."""
+        return np.ascontiguousarray(X[:, : self.base.columns])
+
+    def _there(self, state: MixtureState) -> list[int]:
+        """Return the places of the fitted models that forecast."""
+        return [] if state.awake < 0 else [i for i, fit in enumerate(state.fits) if fit is not None]
+
+    def shares(self, state: MixtureState) -> tuple[list[int], list[float]]:
+        """Return the places of the fitted models that forecast, and the shares: first the learner's, then theirs."""
+        there = self._there(state)
+        if not there:
+            return there, [1.0]
+        tried = [state.told - int(state.turns[0, i]) for i in there]
+        doubts = [log((n + _TRIED) / (_TRUST * max(n, 1e-3))) for n in tried]
+        return there, state.scores.shares([0, *(1 + i for i in there)], np.array([0.0, *doubts]))
+
+    def count(self, state: MixtureState) -> int:
+        return self.base.count(state.base)
+
+    # -- what is believed -------------------------------------------------------------------------
+
+    def _scored(self, state: MixtureState, i: int, X: Array) -> Array:
+        """Return the scores of a fitted model at rows, in unit labels."""
+        fit = state.fits[i]
+        assert fit is not None
+        return np.asarray(self.members[i].scores(fit, X) * fit["scale"].item())
+
+    def believed(self, state: MixtureState, X: ArrayLike) -> Array:
+        """Return predictions in the user's units, or probabilities, by all, weighted."""
+        rows = as_rows(X, self.columns)
+        said, (there, shares) = self._said(state, rows), self.shares(state)
+        return self._blend(state, rows, said, shares) if there else said
+
+    def ask(self, state: MixtureState, x: ArrayLike, uniform: Array) -> Question:
+        row = as_row(x, self.columns)
+        if state.awake < 0 or self._own(self.count(state)):
+            return self.base.ask(state.base, row[0, : self.base.columns], uniform)
+        return self.base.ask_at(self.believed(state, row), np.asarray(uniform)[None], self.count(state))[0]
+
+    def ask_many(self, state: MixtureState, X: ArrayLike, uniform: Array) -> list[Question]:
+        rows = as_rows(X, self.columns)
+        if state.awake < 0 or self._own(self.count(state)):
+            return ask_many(self.base, state.base, self._front(rows), uniform)
+        return self.base.ask_at(self.believed(state, rows), np.asarray(uniform), self.count(state))
+
+    def worth(self, state: MixtureState, X: ArrayLike) -> Array:
+        """Return what an answer should tell the learner."""
+        return self.base.worth(state.base, self._front(as_rows(X, self.columns)))
+
+    # -- answers ----------------------------------------------------------------------------------
+
+    def tell(self, state: MixtureState, x: ArrayLike, question: Question, answer: Answer) -> MixtureState:
+        """Return the state after all that are awake were judged by the answer and the learner has learnt it."""
+        row, bit = as_row(x, self.columns), self.likelihood.bit(question, answer)
+        front = row[0, : self.base.columns]
+        if not self._there(state):
+            return self._kept(state, self.base.tell(state.base, front, question, answer), row, bit[None])
+        if self._own(question.learnt):
+            base = self.base.tell(state.base, front, question, answer)
+        else:
+            base = self.base.tell_asked(state.base, front, question, answer)
+            state = self._judged(state, row, question, bit)
+        return self._kept(self._looked(state), base, row, bit[None])
+
+    def _own(self, learnt: int | None) -> bool:
+        """Return whether a question is the learner's own though others are awake: it must go on to know itself."""
+        return learnt is None or learnt % self.turns == 0
+
+    @abstractmethod
+    def _judged(self, state: MixtureState, row: Array, question: Question, bit: Array) -> MixtureState:
+        """Return the state with the scores after an answer, which nobody has learnt yet."""
+
+    def tell_many(
+        self, state: MixtureState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]
+    ) -> MixtureState:
+        """See ``TellsMany.tell_many``: at once while the fitted models sleep."""
+        rows = as_rows(X, self.columns)
+        if self._there(state):
+            for x, question, answer in zip(rows, questions, answers, strict=True):
+                state = self.tell(state, x, question, answer)
+            return state
+        bits = np.array([self.likelihood.bit(*one) for one in zip(questions, answers, strict=True)])
+        base = tell_many(self.base, state.base, self._front(rows), questions, answers)
+        return self._kept(state, base, rows, bits) if len(rows) else state
+
+    def _kept(self, state: MixtureState, base: Any, rows: Array, bits: Array) -> MixtureState:
+        """Return the state with some more answers in store; where that is full, the older half goes."""
+        store, kept = state.store, state.kept
+        most = max(_ROOM // (self.columns + self.likelihood.width), 1000)
+        if kept + len(rows) > most:
+            half = min(kept, most // 2)
+            store, kept = (
+                Buffer(self.columns + self.likelihood.width).extended(0, store.view(kept)[kept - half :]),
+                half,
+            )
+        store = store.extended(kept, np.hstack([rows, bits]))
+        return replace(state, base=base, store=store, kept=kept + len(rows), told=state.told + len(rows))
+
+    def _looked(self, state: MixtureState) -> MixtureState:
+        """Let the fitted models sleep if their shares have come to nothing."""
+        since = state.told + 1 - state.awake
+        if since % _LOOK or self.shares(state)[1][0] < 1.0 - _ASLEEP:
+            return state
+        return replace(state, awake=-1)
+
+    # -- fits -------------------------------------------------------------------------------------
+
+    def _wanted(self, state: MixtureState) -> list[int]:
+        return [i for i, one in enumerate(self.members) if state.told >= state.turns[1, i] and one.ready]
+
+    def due(self, state: MixtureState) -> bool:
+        return bool(self._wanted(state))
+
+    def fit(self, state: MixtureState) -> Fit:
+        """Return the models that are due, fitted to all answers that are kept."""
+        X, bits = np.split(state.store.view(state.kept), [self.columns], axis=1)
+        fits: Fit = {"told": np.array(state.told)}
+        scale = self._scale(state)
+        scaled = self.likelihood.scaled(bits, scale)
+        for i in self._wanted(state):
+            before = state.fits[i]
+            found = self.members[i].fit(self.likelihood, X, scaled, self.flip, before)
+            fits |= marked(f"{i}-", {**found, "scale": np.array(scale)})
+        return fits
+
+    @abstractmethod
+    def _scale(self, state: MixtureState) -> float:
+        """Return the scale of bits that models are fitted with."""
+
+    def adopt(self, state: MixtureState, fit: Fit) -> MixtureState:
+        """Return the state whose new models forecast from now on."""
+        fits, turns = list(state.fits), state.turns.copy()
+        there, shares = self.shares(state)
+        earned = dict(zip(there, shares[1:], strict=True))
+        for i in range(len(fits)):
+            found = unmarked(f"{i}-", fit)
+            if not found:
+                continue
+            if fits[i] is None:
+                turns[0, i] = state.told
+            else:
+                turns[2, i] = 0 if earned.get(i, 0.0) >= _ASLEEP else min(turns[2, i] + 1, _SELDOM)
+            fits[i] = found
+            growth = _GROWTH ** (1 + int(turns[2, i]))
+            turns[1, i] = max(int(fit["told"].item() * growth), state.told + 1)
+        return replace(state, fits=tuple(fits), turns=turns, awake=state.told)
+
+    # -- streams ----------------------------------------------------------------------------------
+
+    def stream(self, state: MixtureState, X: Array, task: StreamTask) -> MixtureState:
+        """Return the same for many rows: while the fitted models sleep, by the learner's own stream."""
+        i = 0
+        while i < len(X):
+            if self._there(state):
+                question = self.ask(state, X[i], task.draw(task.first + i, 1)[0])
+                answer = task.answer(i, question)
+                if answer is not None:
+                    state = self.tell(state, X[i], question, answer)
+                i += 1
+            else:
+                ready = [int(due) for due, one in zip(state.turns[1], self.members, strict=True) if one.ready]
+                end = min([len(X), *(i + max(due - state.told, 1) for due in ready)])
+                state = self._alone(state, X[i:end], task.part(i, end))
+                i = end
+            if self.due(state):
+                state = self.adopt(state, self.fit(state))
+        return state
+
+    def _alone(self, state: MixtureState, X: Array, task: StreamTask) -> MixtureState:
+        """Return the state after rows that only the learner asks about; what it hears is kept for the next fit."""
+        heard: list[StreamBlock | Exchange] = []
+
+        def listen(block: StreamBlock | Exchange) -> None:
+            heard.append(block)
+            if task.listen is not None:
+                task.listen(block)
+
+        base = stream(self.base, state.base, self._front(X), replace(task, listen=listen))
+        places, bits = self._heard(task.rows, heard)
+        return self._kept(state, base, X[places], bits) if len(places) else replace(state, base=base)
+
+    @abstractmethod
+    def _heard(self, rows: Array, heard: Sequence[StreamBlock | Exchange]) -> tuple[Array, Array]:
+        """Return the places of rows that were answered, and their bits."""
+
+    # -- the state as a value ---------------------------------------------------------------------
+
+    def to_arrays(self, state: MixtureState) -> dict[str, Array]:
+        arrays = {
+            **state.scores._asdict(), "weights": np.array(state.scores.weights), "heat": state.heat,
+            "turns": state.turns, "store": state.store.view(state.kept).copy(),
+            "counts": np.array([state.told, state.awake]),
+        }  # fmt: skip
+        for i, fit in enumerate(state.fits):
+            arrays |= {} if fit is None else marked(f"fit-{i}-", fit)
+        return arrays | marked("base-", self.base.to_arrays(state.base))
+
+    def from_arrays(self, arrays: dict[str, Array]) -> MixtureState:
+        fits = tuple(unmarked(f"fit-{i}-", arrays) or None for i in range(len(self.members)))
+        total, squared = arrays["weights"].tolist()
+        scores = Scores(arrays["losses"], arrays["squares"], (total, squared))
+        told, awake = arrays["counts"].tolist()
+        kept = arrays["store"]
+        store = Buffer(kept.shape[1]).extended(0, kept)
+        base = self.base.from_arrays(unmarked("base-", arrays))
+        return MixtureState(base, fits, scores, arrays["heat"], arrays["turns"], store, len(kept), told, awake)

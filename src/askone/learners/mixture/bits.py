@@ -1,0 +1,171 @@
+"""What answers say of scores: likelihoods of single bits, with their slopes.
+
+A model gives scores F, one for a number or one for each class; a bit b is one of
+
+    numbers   low < y <= high, or not:   P = sigma((F - low) / s) - sigma((F - high) / s) ,   high = inf: "above low?"
+    classes   y in C:                    P = sum of softmax(F)_k over C
+
+and is flipped with chance pi: Q = pi + (1 - 2 pi) P.  Models are fitted in units of s, so that s = 1 there.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from askone._common.arithmetic import exp, exps
+from askone._common.compiled import times
+from askone._common.types import Array
+from askone.errors import InvalidArgument
+from askone.labels.classes import FiniteSpace
+from askone.labels.number import Real
+from askone.learners.base import of_family
+from askone.questions.base import Answer, Question
+from askone.questions.between import Between
+from askone.questions.half_space import HalfSpace, in_unit_labels
+from askone.questions.subset import Subset
+
+_LEAST = 1e-9  # a chance is never quite 0
+
+
+@final
+class Slopes(NamedTuple):
+    """-log Q of each bit, its derivatives by the scores, and Fisher's information about each score."""
+
+    losses: Array
+    gradient: Array
+    hessian: Array
+
+
+class Likelihood(ABC):
+    """What bits are like, for one kind of label."""
+
+    temperatures: tuple[float, ...]
+    """How much wider or narrower than when it was fitted a model's forecasts may turn out to be."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> int:
+        """How many scores a row has."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many numbers a bit is."""
+
+    @abstractmethod
+    def bit(self, question: Question, answer: Answer) -> Array:
+        """Return an answer as numbers."""
+
+    @abstractmethod
+    def scaled(self, bits: Array, scale: float) -> Array:
+        """Return bits about scores in units of a scale."""
+
+    @abstractmethod
+    def slopes(self, F: Array, bits: Array, flip: float) -> Slopes:
+        """Return losses and slopes at scores F, n x outputs, in units of the scale: for fits."""
+
+    @abstractmethod
+    def chances(self, scores: Array, scale: float, bit: Array) -> Array:
+        """Return P(bit) by the scores of one row, at each temperature: the same on every processor."""
+
+
+@final
+@dataclass(frozen=True)
+class NumberBits(Likelihood):
+    """A bit is (low, high, whether the number lies between), in unit labels."""
+
+    space: Real
+    temperatures: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0, 4.0)
+    outputs: int = 1
+    width: int = 3
+
+    def bit(self, question: Question, answer: Answer) -> Array:
+        told = float(bool(question.accept(answer)))
+        if isinstance(question, Between):
+            low, high = self.space.to_unit([[question.low], [question.high]])[:, 0].tolist()
+            return np.array([low, high, told])
+        (along,), c = in_unit_labels(self.space, of_family(question, HalfSpace))
+        return np.array([c / along, math.inf, told if along > 0 else 1.0 - told])
+
+    def scaled(self, bits: Array, scale: float) -> Array:
+        return np.column_stack([bits[:, :2] / scale, bits[:, 2]])
+
+    def slopes(self, F: Array, bits: Array, flip: float) -> Slopes:
+        above, under = expit(F - bits[:, :1]), expit(F - bits[:, 1:2])
+        inside, slope = above - under, above * (1 - above) - under * (1 - under)
+        sign = np.where(bits[:, 2:] > 0, 1.0, -1.0)
+        said = np.where(sign > 0, inside, expit(bits[:, :1] - F) + under)
+        Q = np.maximum(flip + (1 - 2 * flip) * said, _LEAST)
+        slope = (1 - 2 * flip) * slope
+        return Slopes(-np.log(Q[:, 0]), -sign * slope / Q, slope * slope / np.maximum(Q * (1 - Q), _LEAST))
+
+    def chances(self, scores: Array, scale: float, bit: Array) -> Array:
+        low, high, told = bit.tolist()
+        f = float(scores[0])
+        wide = [scale * one for one in self.temperatures]
+        inside = np.array(
+            [_sigmoid((f - low) / s) - (_sigmoid((f - high) / s) if high < math.inf else 0) for s in wide]
+        )
+        return inside if told else 1.0 - inside
+
+
+@final
+@dataclass(frozen=True)
+class ClassBits(Likelihood):
+    """A bit is 1 for each class that the answer leaves."""
+
+    space: FiniteSpace
+    temperatures: tuple[float, ...] = (0.5, 0.7, 1.0, 1.4)
+
+    @property
+    def outputs(self) -> int:
+        return self.space.size
+
+    @property
+    def width(self) -> int:
+        return self.space.size
+
+    def bit(self, question: Question, answer: Answer) -> Array:
+        inside = self.space.inside(of_family(question, Subset).members, "question")
+        cell = inside if question.accept(answer) else 1.0 - inside
+        if not 0 < cell.sum() < len(cell):
+            raise InvalidArgument("question", "about some, not all labels", str(question))
+        return np.asarray(cell)
+
+    def scaled(self, bits: Array, scale: float) -> Array:
+        return bits
+
+    def slopes(self, F: Array, bits: Array, flip: float) -> Slopes:
+        p = softmax(F, axis=1)
+        inside = np.maximum((p * bits).sum(axis=1, keepdims=True), _LEAST)
+        Q = flip + (1 - 2 * flip) * inside
+        # p - q with q = p 1_C / P(C), as much as the answer is believed.
+        trust = (1 - 2 * flip) * inside / Q
+        return Slopes(-np.log(Q[:, 0]), trust * (p - p * bits / inside), p * (1 - p))
+
+    def probabilities(self, scores: Array, shares: Array) -> Array:
+        """Return p(y|x) of each row by its scores, mixed over the temperatures."""
+        top = scores.max(axis=1, keepdims=True)
+        p = np.zeros_like(scores)
+        for share, temperature in zip(shares.tolist(), self.temperatures, strict=True):
+            e = exps(((scores - top) * temperature).ravel()).reshape(scores.shape)
+            p += share * e / e.sum(axis=1, keepdims=True)
+        return p
+
+    def chances(self, scores: Array, scale: float, bit: Array) -> Array:
+        hot = np.array(self.temperatures)[:, None] * (scores - scores.max())[None]
+        e = exps(hot.ravel()).reshape(hot.shape)
+        return np.asarray(times(e, bit) / times(e, np.ones(len(bit))))
+
+
+def _sigmoid(z: float) -> float:
+    if z < 0:
+        e = exp(max(z, -700.0))
+        return e / (1.0 + e)
+    return 1.0 / (1.0 + exp(max(-z, -700.0)))

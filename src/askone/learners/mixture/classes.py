@@ -1,0 +1,98 @@
+"""Classes by a learner and fitted models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from askone._common.arithmetic import log, logs, softmax
+from askone._common.types import Array
+from askone._common.validate import as_row
+from askone.features.layout import RowLayout
+from askone.labels.classes import FiniteSpace
+from askone.learners.abilities import HasProbabilities, probabilities
+from askone.learners.base import of_family
+from askone.learners.mixture.base import Mixture, MixtureState
+from askone.learners.mixture.bits import ClassBits
+from askone.learners.mixture.members import Member
+from askone.learners.streaming import Exchange, StreamBlock
+from askone.questions.base import Question
+from askone.questions.subset import Subset
+
+_LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ClassMixture(Mixture, HasProbabilities[MixtureState]):
+    """Classification by a learner with probabilities and fitted models."""
+
+    base: Any
+    members: tuple[Member, ...]
+    layout: RowLayout
+    flip: float = 0.0
+    turns: ClassVar[int] = 1 << 60
+
+    @cached_property
+    def likelihood(self) -> ClassBits:
+        return ClassBits(self.base.space)
+
+    def _said(self, state: MixtureState, X: Array) -> Array:
+        said = probabilities(self.base, state.base, self._front(X))
+        assert said is not None
+        return said
+
+    def _blend(self, state: MixtureState, X: Array, said: Array, shares: list[float]) -> Array:
+        blended = shares[0] * said
+        for i, share in zip(self._there(state), shares[1:], strict=True):
+            p = self.likelihood.probabilities(self._scored(state, i, X), softmax(state.heat[i]))
+            blended = blended + share * p
+        return blended
+
+    def chance(self, state: MixtureState, x: ArrayLike, question: Question) -> float:
+        """Return p(yes), by weight."""
+        row, bit = as_row(x, self.columns), self.likelihood.bit(question, True)
+        said = [one for one, _ in self._foretold(state, row, question, bit)]
+        return sum(share * one for share, one in zip(self.shares(state)[1], said, strict=True))
+
+    def _foretold(self, state: MixtureState, row: Array, question: Question, bit: Array) -> list[tuple[float, Array]]:
+        """Return the chance of a bit by the learner and by each model, and by each temperature."""
+        yes = self.base.chance(state.base, row[0, : self.base.columns], question)
+        told = bool((bit > 0)[self.base.space.inside(of_family(question, Subset).members, "question") > 0].all())
+        said = [(yes if told else 1.0 - yes, np.empty(0))]
+        for i in self._there(state):
+            chances = self.likelihood.chances(self._scored(state, i, row)[0], 1.0, bit)
+            chances = self.flip + (1.0 - 2.0 * self.flip) * chances
+            said.append((float((softmax(state.heat[i]) * chances).sum()), chances))
+        return said
+
+    def _judged(self, state: MixtureState, row: Array, question: Question, bit: Array) -> MixtureState:
+        said, heat, there = self._foretold(state, row, question, bit), state.heat.copy(), self._there(state)
+        loss = [-log((1.0 - _LAPSE) * one + 0.5 * _LAPSE) for one, _ in said]
+        losses = np.full(len(state.fits) + 1, loss[0])
+        losses[[1 + i for i in there]] = loss[1:]
+        keep = 1.0 - 1.0 / max(0.5 * state.told, 50.0)
+        for i, (_, chances) in zip(there, said[1:], strict=True):
+            heat[i] = keep * heat[i] + logs((1.0 - _LAPSE) * chances + 0.5 * _LAPSE)
+        return replace(state, scores=state.scores.after(losses, state.told), heat=heat)
+
+    def _scale(self, state: MixtureState) -> float:
+        return 1.0
+
+    def probabilities(self, state: MixtureState, X: ArrayLike) -> Array:
+        """Return p(y|x), by weight."""
+        return self.believed(state, X)
+
+    def predict(self, state: MixtureState, X: ArrayLike) -> Array:
+        space: FiniteSpace = self.base.space
+        return np.asarray(self.believed(state, X) @ space.embedding)
+
+    def _heard(self, rows: Array, heard: Sequence[StreamBlock | Exchange]) -> tuple[Array, Array]:
+        told = [(k, one) for k, one in enumerate(heard) if isinstance(one, Exchange) and one.answer is not None]
+        bits = [self.likelihood.bit(one.question, one.answer) for _, one in told if one.answer is not None]
+        return np.array([k for k, _ in told], dtype=np.int64), np.array(bits).reshape(len(bits), self.likelihood.width)

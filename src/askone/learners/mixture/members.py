@@ -1,0 +1,110 @@
+"""Models that are fitted to all answers at once: what a mixture wants of them, and the linear one."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
+
+from askone._common.compiled import jit
+from askone._common.types import Array
+from askone.features.layout import RowLayout
+from askone.features.scaling import Scaler
+from askone.learners.mixture.bits import Likelihood
+
+Fit = dict[str, Array]
+"""A fitted model as plain arrays."""
+
+
+class Member(ABC):
+    """A frozen configuration; what it learns is a ``Fit``."""
+
+    first: ClassVar[int]
+    """Answers before its first fit."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can be fitted here."""
+        return True
+
+    @abstractmethod
+    def fit(self, likelihood: Likelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
+        """Return the model of bits about rows, in units of their scale; ``before`` is the one of fewer bits."""
+
+    @abstractmethod
+    def scores(self, fit: Fit, X: Array) -> Array:
+        """Return scores in units of the scale, n x outputs: the same on every processor."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LinearMember(Member):
+    """F = W x + b of scaled columns and of terms, with w ~ N(0, tau^2): the penalised likelihood, by L-BFGS.
+
+    Columns are (x - center) / scale / sqrt(d), and at most 10 of their scales away.
+    """
+
+    layout: RowLayout
+    scaler: Scaler
+    tau: float
+    first: ClassVar[int] = 64
+
+    def fit(self, likelihood: Likelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
+        m, A = likelihood.outputs, self._matrix(X)
+        start = np.zeros((A.shape[1] + 1, m)) if before is None else before["W"]
+        ridge = 1.0 / self.tau**2
+
+        def value(flat: Array) -> tuple[float, Array]:
+            W = flat.reshape(start.shape)
+            slopes = likelihood.slopes(A @ W[:-1] + W[-1], bits, flip)
+            gradient = np.vstack([A.T @ slopes.gradient + ridge * W[:-1], slopes.gradient.sum(axis=0)])
+            return slopes.losses.sum() + 0.5 * ridge * (W[:-1] ** 2).sum(), gradient.ravel()
+
+        options = {"maxiter": 50, "maxcor": 8, "gtol": 1e-5 * len(X)}
+        found = minimize(value, start.ravel(), jac=True, method="L-BFGS-B", options=options)
+        return {"W": found.x.reshape(start.shape)}
+
+    def _dense(self, X: Array) -> Array:
+        scaled = self.scaler(np.ascontiguousarray(X[:, : self.layout.dense], dtype=np.float64))
+        return np.clip(scaled, -10.0, 10.0) / math.sqrt(max(self.layout.dense, 1))
+
+    def _matrix(self, X: Array) -> csr_matrix:
+        layout, dense = self.layout, self._dense(X)
+        if not layout.pairs:
+            return dense
+        n, after = len(X), layout.columns - 2 * layout.pairs
+        terms, values = X[:, after : after + layout.pairs].astype(np.int64), X[:, after + layout.pairs :]
+        rows, places = np.nonzero(terms)
+        d = layout.dense
+        row = np.concatenate([np.repeat(np.arange(n), d), rows])
+        column = np.concatenate([np.tile(np.arange(d), n), d + terms[rows, places] - 1])
+        data = np.concatenate([dense.ravel(), values[rows, places]])
+        return csr_matrix((data, (row, column)), shape=(n, d + layout.terms))
+
+    def scores(self, fit: Fit, X: Array) -> Array:
+        layout = self.layout
+        after = layout.columns - 2 * layout.pairs
+        packed = np.ascontiguousarray(X[:, after:], dtype=np.float64)
+        return _linear_scores(self._dense(X), packed, layout.pairs, fit["W"])
+
+
+@jit
+def _linear_scores(dense: Array, packed: Array, pairs: int, W: Array) -> Array:
+    n, d = dense.shape
+    out = np.empty((n, W.shape[1]))
+    for i in range(n):
+        out[i] = W[-1]
+        for j in range(d):
+            for k in range(W.shape[1]):
+                out[i, k] += dense[i, j] * W[j, k]
+        for j in range(pairs):
+            term = int(packed[i, j])
+            if term > 0:
+                for k in range(W.shape[1]):
+                    out[i, k] += packed[i, pairs + j] * W[d + term - 1, k]
+    return out

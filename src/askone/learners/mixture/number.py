@@ -1,0 +1,145 @@
+"""Numbers by a learner and fitted models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from askone._common.arithmetic import log
+from askone._common.types import Array
+from askone._common.validate import as_row, as_rows
+from askone.features.layout import RowLayout
+from askone.labels.number import Real
+from askone.learners.abilities import (
+    HasDeviation,
+    HasInterval,
+    HasRange,
+    TakesRanges,
+    deviation,
+    interval,
+)
+from askone.learners.base import of_family
+from askone.learners.mixture.base import Mixture, MixtureState
+from askone.learners.mixture.bits import NumberBits
+from askone.learners.mixture.members import Member
+from askone.learners.streaming import Exchange, StreamBlock
+from askone.questions.base import Question
+from askone.questions.between import Between
+from askone.questions.half_space import HalfSpace
+
+_SCALE, _SCALES, _SHOWN = 0.2, (0.01, 0.5), 64  # of labels around predictions, in unit labels, and rows to see it by
+_NARROW = 2.0  # times as wide: by narrower bits, fits stay near what was asked, by much wider ones they overshoot
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NumberMixture(
+    Mixture, HasDeviation[MixtureState], HasInterval[MixtureState], TakesRanges[MixtureState], HasRange[MixtureState]
+):
+    """Regression to the median by a learner and fitted models."""
+
+    base: Any
+    members: tuple[Member, ...]
+    layout: RowLayout
+    flip: float = 0.0
+    turns: ClassVar[int] = 4
+
+    @cached_property
+    def likelihood(self) -> NumberBits:
+        return NumberBits(self.base.space)
+
+    @property
+    def space(self) -> Real:  # type: ignore[override]  # the learner's
+        return self.base.space  # type: ignore[no-any-return]
+
+    def within(self, space: Real) -> Self:
+        return replace(self, base=self.base.within(space))
+
+    def _said(self, state: MixtureState, X: Array) -> Array:
+        return np.asarray(self.base.predict(state.base, self._front(X)))
+
+    def _blend(self, state: MixtureState, X: Array, said: Array, shares: list[float]) -> Array:
+        blended = shares[0] * said
+        for i, share in zip(self._there(state), shares[1:], strict=True):
+            blended = blended + share * self._clipped(self._scored(state, i, X))
+        return blended
+
+    def _clipped(self, F: Array) -> Array:
+        return self.space.clipped(self.space.from_unit(F))
+
+    def predict(self, state: MixtureState, X: ArrayLike) -> Array:
+        return self.believed(state, X)
+
+    def std(self, state: MixtureState, X: ArrayLike) -> Array | None:
+        """Return sqrt(s^2 + sum of w_i (f_i - f)^2), with s the learner's own and f the weighted mean."""
+        rows = as_rows(X, self.columns)
+        own = deviation(self.base, state.base, self._front(rows))
+        there, shares = self.shares(state)
+        if own is None or not there:
+            return own
+        said = [self._said(state, rows), *(self._clipped(self._scored(state, i, rows)) for i in there)]
+        middle = sum(share * one for share, one in zip(shares, said, strict=True))
+        return np.sqrt(own**2 + sum(share * (one - middle) ** 2 for share, one in zip(shares, said, strict=True)))
+
+    def interval(self, state: MixtureState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array] | None:
+        """Return the learner's interval for labels, moved to where all predict."""
+        rows = as_rows(X, self.columns)
+        own = interval(self.base, state.base, self._front(rows), level)
+        if own is None or not self._there(state):
+            return own
+        moved = self.believed(state, rows) - self._said(state, rows)
+        low, high = (self.base.space.clipped(end + moved) for end in own)
+        return low, high
+
+    def chance(self, state: MixtureState, x: ArrayLike, question: Question) -> float:
+        """Return p(yes) by the learner's law of labels, moved to where all predict."""
+        row = as_row(x, self.columns)
+        moved = (self.believed(state, row) - self._said(state, row)).item() if self._there(state) else 0.0
+        near = _moved(question, -moved) if moved else question
+        return float(self.base.chance(state.base, row[0, : self.base.columns], near))
+
+    def _judged(self, state: MixtureState, row: Array, question: Question, bit: Array) -> MixtureState:
+        if not isinstance(question, HalfSpace):
+            return state
+        (c, _, above), there = bit.tolist(), self._there(state)
+        space = self.base.space
+        unit = [space.to_unit(self._said(state, row)).item(), *(self._unit(state, i, row) for i in there)]
+        losses = np.full(len(state.fits) + 1, unit[0])
+        losses[[1 + i for i in there]] = unit[1:]
+        losses = (c - losses) if above else (losses - c)
+        return replace(state, scores=state.scores.after(losses, state.told))
+
+    def _unit(self, state: MixtureState, i: int, row: Array) -> float:
+        """Return a model's prediction within the range, in unit labels."""
+        return float(self.base.space.to_unit(self._clipped(self._scored(state, i, row))).item())
+
+    def _scale(self, state: MixtureState) -> float:
+        """Return twice the logistic scale whose quartiles are those of labels by the learner."""
+        rows = state.store.view(state.kept)[-_SHOWN:, : self.columns]
+        ends = interval(self.base, state.base, self._front(rows), 0.5)
+        if ends is None:
+            return _SCALE
+        width = float(np.median((ends[1] - ends[0]) / self.base.space.scale))
+        return float(np.clip(_NARROW * width / (2.0 * log(3.0)), *_SCALES))
+
+    def _heard(self, rows: Array, heard: Sequence[StreamBlock | Exchange]) -> tuple[Array, Array]:
+        blocks = [one for one in heard if isinstance(one, StreamBlock)]
+        if not blocks:
+            return np.empty(0, dtype=np.int64), np.empty((0, 3))
+        thresholds, answers = (np.concatenate([getattr(b, name) for b in blocks]) for name in ("thresholds", "answers"))
+        places = np.flatnonzero(answers != 2)
+        c = self.base.space.to_unit(thresholds[places, None])[:, 0]
+        return places, np.column_stack([c, np.full(len(c), np.inf), answers[places] == 1])
+
+
+def _moved(question: Question, by: float) -> Question:
+    """Return a question about a label that is larger by so much."""
+    if isinstance(question, Between):
+        return replace(question, low=question.low + by, high=question.high + by)
+    question = of_family(question, HalfSpace)
+    return replace(question, threshold=question.threshold + question.direction[0] * by)

@@ -1,0 +1,90 @@
+"""Fits of campaigns' models, made beside: nobody who answers waits for one.
+
+A process of its own makes them, one after the other; it gives way to everybody else.  A learner that this program has
+registered is not known to another process, and is fitted in a thread.  A fit that is made goes into the campaign's log,
+and takes effect there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import final
+
+from askone._common.packed_arrays import digest, pack
+from askone.campaign.engine.commands import TakeFit
+from askone.campaign.engine.training_set import DueFit
+from askone.campaign.lazy import campaign as campaigns
+from askone.errors import InvalidFile, UnknownCampaign
+from askone.learners import registry
+from askone.server.config import ServerConfig
+from askone.server.heavy.work import Child
+from askone.session.checkpoints import Fit, fit_of
+
+
+@final
+class FitsBeside:
+    """Those of one server process."""
+
+    def __init__(self, config: ServerConfig) -> None:
+        self._config, self._closed = config, False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="fits", initializer=_give_way)
+        self._begun: set[str] = set()
+        self._child: Child | None = None
+
+    def consider(self, campaign: campaigns.Campaign) -> None:
+        """Begin the fit that is due, unless one of this campaign is being made; returns at once."""
+        due = None if self._closed or campaign.name in self._begun else campaign.due_fit()
+        if due is not None:
+            self._begun.add(campaign.name)
+            self._thread.submit(self._make, campaign, due).add_done_callback(partial(self._made, campaign))
+
+    def _make(self, campaign: campaigns.Campaign, due: DueFit) -> None:
+        fit = fit_of(due.learner, due.state) if registry.names() else self._in_child(campaign, due)
+        campaign.serve([TakeFit(due, fit)], time.time(), learn=False)
+
+    def _made(self, campaign: campaigns.Campaign, made: Future[None]) -> None:
+        self._begun.discard(campaign.name)
+        error = None if made.cancelled() else made.exception()
+        if error is not None and not self._closed and not isinstance(error, UnknownCampaign):
+            campaign.put_off_fit(error)
+
+    def _in_child(self, campaign: campaigns.Campaign, due: DueFit) -> Fit:
+        with TemporaryDirectory(prefix="askone-fit-") as folder:
+            place = Path(folder)
+            (place / "learner").write_bytes(campaign.store.learner(campaign.name))
+            (place / "state").write_bytes(pack(due.learner.to_arrays(due.state)))
+            child = self._child = Child(self._config.heavy_bytes)
+            late = threading.Timer(self._config.heavy_seconds, child.kill)
+            late.start()
+            try:
+                if not self._closed:
+                    child.call("fit", None, {"folder": folder})
+            except InvalidFile as error:  # what is said of files is not so here
+                raise RuntimeError("a fit took more memory or time than heavy_bytes, heavy_seconds allow") from error
+            finally:
+                late.cancel()
+                self._child = None
+                child.close()
+            packed = (place / "fit").read_bytes()
+        return Fit(digest(packed), packed)
+
+    def close(self) -> None:
+        """End what is under way: it is due again when the campaign is next in use."""
+        self._closed = True
+        child = self._child
+        if child is not None:
+            child.kill()
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+
+def _give_way() -> None:
+    """Let this thread alone come after all others; elsewhere than on Linux a priority is that of the process."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
