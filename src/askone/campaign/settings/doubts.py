@@ -67,9 +67,9 @@ def _doubt(settings: Settings, table: Table, column: Column) -> Doubt | None:
 
 def _double(table: Table, column: Column) -> Doubt | None:
     """Return that a column would be a key, but for a few that come twice."""
-    cells = [row[column.name] for row in table.sample]
+    cells = [row[column.name] for row in table.sample] if looks_like_keys(table, column) else []
     twice = doubled(cells)
-    if twice is None or not looks_like_keys(table, column) or len({*map(str, cells)}) < _MOSTLY * len(cells):
+    if twice is None or len({*map(str, cells)}) < _MOSTLY * len(cells):
         return None
     where = f"in rows {twice[1]} and {twice[2]}" if len(cells) == table.rows else "twice"
     return Doubt(f"The column {column.name!r} is no key: {twice[0]!r} comes {where}. Rows are numbered.")
