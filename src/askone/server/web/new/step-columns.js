@@ -5,7 +5,8 @@ import { choice, field } from "../shared/fields.js";
 import { plural } from "../shared/format.js";
 
 // A key that only tells rows apart is not shown unless it is chosen: see shown_columns in settings/suggest.py.
-const IDENTIFIER = /^(id|key|uuid|guid|index)$|[_ -]id$/i;
+const IDENTIFIER = /^(id|key|uuid|guid|index|nr|no\.?|#|row)$|[_ -]id$/i;
+const CAMEL = /[a-z]I[dD]$/;
 const FIGURES = new Set(["number", "category", "text", "image", "vector"]);
 
 export function columnsStep(draft) {
@@ -14,7 +15,7 @@ export function columnsStep(draft) {
   const { rows } = draft.settings;
   const names = draft.file.columns.map((column) => column.name);
   const vectors = new Set(draft.file.columns.filter((column) => column.kind === "vector").map((column) => column.name));
-  const telling = (name) => !vectors.has(name) && (name !== rows.key || !IDENTIFIER.test(name)); // nobody reads vectors
+  const telling = (name) => !vectors.has(name) && (name !== rows.key || !(IDENTIFIER.test(name) || CAMEL.test(name))); // nobody reads vectors
   const used = (kind) => rows[kind] ?? names.filter((name) => name !== rows.gold && (kind === "show" ? telling(name) : name !== rows.key));
 
   function turn(kind, name, on) {
