@@ -127,7 +127,7 @@ class Spreadsheet(ValueTable):
             if first <= header <= last:
                 where = f"{get_column_letter(left)}{first}:{get_column_letter(right)}{last}"
                 raise self._refusal(
-                    f"cells {where} are merged: row {header}, the first that is not empty, is to name each column"
+                    f"cells {where} are merged: row {header} is to name each column; remove what stands above the names"
                 )
         return heading(names, self._origin, self._limits), header, False
 
