@@ -16,7 +16,7 @@ from askone.learners.forgetting import Forgetting
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import NOISES, PRIORS, FilterLearner
 from askone.learners.mixture.classes import ClassMixture
-from askone.learners.mixture.members import LinearMember, FittedMember
+from askone.learners.mixture.members import FittedMember, LinearMember
 from askone.learners.mixture.number import NumberMixture
 from askone.learners.mixture.trees import TreeMember
 from askone.learners.softmax.classifier import SetLikelihoodLearner
