@@ -7,8 +7,8 @@ import signal
 import pytest
 from distributed import LocalCluster
 
+from askone._common import cluster
 from askone.errors import MissingExtra
-from askone.paper import _engine
 from askone.paper._base import Job
 from askone.paper._engine import execute, reach, seconds
 from askone.paper.figures.fig2_left import sine_trials
@@ -84,16 +84,16 @@ def divmod_of(a, b):
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(tmp_path, expected):
     options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None, "silence_logs": 50}
-    with LocalCluster(n_workers=2, processes=True, **options) as cluster:
+    with LocalCluster(n_workers=2, processes=True, **options) as local:
         killed, finished = [], []
 
         def kill_one(count):
             finished.append(count)
             if sum(finished) == 1:
-                killed.append(cluster.workers[0].pid)
+                killed.append(local.workers[0].pid)
                 os.kill(killed[0], signal.SIGKILL)
 
-        assert execute(JOBS, tmp_path, kill_one, cluster=cluster.scheduler_address) == expected
+        assert execute(JOBS, tmp_path, kill_one, cluster=local.scheduler_address) == expected
         assert killed
         assert finished == [0] + [1] * len(JOBS)
 
@@ -102,6 +102,6 @@ def test_without_dask_a_cluster_says_what_to_install(monkeypatch, tmp_path):
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(_engine.importlib, "import_module", missing)
+    monkeypatch.setattr(cluster, "import_now", missing)
     with pytest.raises(MissingExtra, match=r"askone\[cluster\]"):
         reach("tcp://127.0.0.1:1")

@@ -292,6 +292,11 @@ def _safe(table: ImageTable, name: str) -> SafeImage:
     return safe_image(table.image(name), table.limits, repr(name))
 
 
+def seen_images(table: ImageTable, cells: Mapping[str, Sequence[Any]], encoder: Encoder) -> dict[str, list[Any]]:
+    """Return the images among the columns of a table as an encoder reads them."""
+    return {IMAGE: [_seen(_safe(table, name), encoder) for name in cells[IMAGE]]} if IMAGE in cells else {}
+
+
 def _seen(image: SafeImage, encoder: Encoder) -> Any:
     """Return the cell of an image: as many pixels as the encoder looks at."""
     part = next((part for part in encoder.parts if part.column == IMAGE), None)

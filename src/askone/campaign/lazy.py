@@ -12,7 +12,7 @@ from askone._common.lazy_import import lazy_import
 if TYPE_CHECKING:
     from askone.campaign import campaign, create, forecast
     from askone.campaign.engine import packed_model
-    from askone.campaign.output import backup, export, label_studio, model_file
+    from askone.campaign.output import backup, export, label_studio, model_file, scoring
     from askone.campaign.tables import open as tables
 else:
     campaign = lazy_import("askone.campaign.campaign")
@@ -23,6 +23,10 @@ else:
     label_studio = lazy_import("askone.campaign.output.label_studio")
     model_file = lazy_import("askone.campaign.output.model_file")
     packed_model = lazy_import("askone.campaign.engine.packed_model")
+    scoring = lazy_import("askone.campaign.output.scoring")
     tables = lazy_import("askone.campaign.tables.open")
 
-__all__ = ["backup", "campaign", "create", "export", "forecast", "label_studio", "model_file", "packed_model", "tables"]
+__all__ = [
+    "backup", "campaign", "create", "export", "forecast", "label_studio", "model_file", "packed_model", "scoring",
+    "tables",
+]  # fmt: skip

@@ -26,7 +26,7 @@ else:
     strategies = lazy_import("askone.paper.strategies")
 
 CAMPAIGNS = {
-    **{name: name for name in ("new", "simulate", "serve", "status", "estimate", "export", "users")},
+    **{name: name for name in ("new", "simulate", "serve", "status", "estimate", "export", "predict", "users")},
     "demo": "demo.run",
     "replay": "verify",
     "verify": "verify",

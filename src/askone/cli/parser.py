@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 _Parsers = Any  # argparse's own type for this is private
+_EMBEDDER = "an embedder that a campaign was made with (askone new --embed), for new rows; may be repeated"
 STORE = "where campaigns are kept: a file, sqlite:///file or postgresql://... (default: ASKONE_STORE, or askone.db)"
 
 
@@ -37,6 +38,15 @@ def add_commands(commands: _Parsers) -> None:
     by_name = "of answers and predictions (default: by the file's name, or csv)"
     export.add_argument("--format", choices=forms, help=by_name)
     export.add_argument("--out", help="the file; - is standard output (default: NAME-WHAT.FORMAT)")
+    predict = commands.add_parser("predict", help="score new rows by a model that was exported or saved")
+    predict.add_argument("model", help="the model's file (askone export NAME --what model)")
+    predict.add_argument("file", help="the rows: any table that askone new reads, with the columns of the first")
+    _add_table(predict)
+    predict.add_argument("--vectors", metavar="NPY", help="vectors of the rows, in their order")
+    predict.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=_EMBEDDER)
+    out = "a .csv, .jsonl or .parquet file; - is standard output (default: FILE-predictions.csv)"
+    predict.add_argument("--out", help=out)
+    predict.add_argument("--dask", metavar="ADDRESS", help="predict on the Dask scheduler at this address")
     replay = _with_store(commands, "replay", "learn from the log anew and compare")
     replay.add_argument("name", help="the campaign")
     replay.add_argument("--without", action="append", default=[], metavar="PERSON", help="leave out their answers")
@@ -65,11 +75,7 @@ def _with_store(commands: _Parsers, name: str, about: str) -> argparse.ArgumentP
 def _add_new(new: argparse.ArgumentParser) -> None:
     tables = "CSV, .xlsx, JSON lines, Parquet, a saved dataset, a folder or zip file of images, a database, or TOML"
     new.add_argument("file", nargs="?", help=tables)
-    part = "of a spreadsheet (default: the first), of a dataset"
-    new.add_argument("--sheet", "--split", dest="part", metavar="NAME", help=part)
-    new.add_argument("--query", metavar="SELECT", help="what to read from a database: sqlite:///file, postgresql://...")
-    names = "whether the first line names the columns (default: yes, unless it looks like a row)"
-    new.add_argument("--header", action=argparse.BooleanOptionalAction, default=None, help=names)
+    _add_table(new)
     new.add_argument("--kind", help="what labels are: number, class or order")
     new.add_argument("--low", type=float, help="numbers: the lowest that is plausible")
     new.add_argument("--high", type=float, help="numbers: the highest that is plausible")
@@ -102,6 +108,16 @@ def _add_new(new: argparse.ArgumentParser) -> None:
     new.add_argument("--out", metavar="TOML", help="write the settings here; with --store also make it")
 
 
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    """Add how a table is read."""
+    part = "of a spreadsheet (default: the first), of a dataset"
+    parser.add_argument("--sheet", "--split", dest="part", metavar="NAME", help=part)
+    query = "what to read from a database: sqlite:///file, postgresql://..."
+    parser.add_argument("--query", metavar="SELECT", help=query)
+    names = "whether the first line names the columns (default: yes, unless it looks like a row)"
+    parser.add_argument("--header", action=argparse.BooleanOptionalAction, default=None, help=names)
+
+
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
@@ -118,8 +134,7 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--webhooks", action="store_true", help="send webhooks that managers set up, by https")
     local = "send them also to http://127.0.0.1:PORT, a program on this machine; implies --webhooks"
     serve.add_argument("--webhook-local", action="append", type=int, default=[], metavar="PORT", help=local)
-    embedder = "an embedder that campaigns were made with (askone new --embed), to add rows to them; may be repeated"
-    serve.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=embedder)
+    serve.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=_EMBEDDER)
     serve.add_argument("--access-log", action="store_true", help="write a JSON line for each request to standard error")
 
 

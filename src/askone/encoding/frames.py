@@ -20,7 +20,8 @@ import numpy as np
 from askone._common.types import Array
 from askone.encoding.base import Part
 from askone.encoding.columns import Column, kind_of_texts
-from askone.encoding.encoder import CategoryPart, Encoder, NumberPart, fit_encoder
+from askone.encoding.embedders import EmbeddedPart
+from askone.encoding.encoder import CategoryPart, Encoder, fit_encoder
 from askone.labels.wording import number_text
 
 _SAMPLE: Final = 5_000
@@ -44,22 +45,24 @@ def _is_polars(X: Any) -> bool:
     return polars is not None and isinstance(X, polars.DataFrame)
 
 
-def cells_of(frame: Any, names: Sequence[str] | None = None) -> dict[str, Any]:
+def cells_of(frame: Any, names: Sequence[str] | None = None, wide: Sequence[str] = ()) -> dict[str, Any]:
     """Return the cells of each column (or of those ``names`` that there are).
 
-    Numbers come as an array, NaN where there is none; others as a list of texts, None where there is none.
+    Numbers come as an array, NaN where there is none; others as a list of texts, None where there is none; those in
+    ``wide``, such as vectors, as they are.
     """
     if _is_pandas(frame):
         places = {str(name): place for place, name in enumerate(frame.columns)}
         wanted = [name for name in (places if names is None else names) if name in places]
-        return {name: _pandas_cells(frame.iloc[:, places[name]]) for name in wanted}
+        series = {name: frame.iloc[:, places[name]] for name in wanted}
+        return {name: one.tolist() if name in wide else _pandas_cells(one) for name, one in series.items()}
     if _is_polars(frame):
         found = {name: frame.get_column(name).to_list() for name in frame.columns if names is None or name in names}
     else:
         known = dict.fromkeys(name for row in frame for name in row)
         wanted = [name for name in (known if names is None else names) if name in known]
         found = {name: [row.get(name) for row in frame] for name in wanted}
-    return {name: _plain_cells(cells) for name, cells in found.items()}
+    return {name: cells if name in wide else _plain_cells(cells) for name, cells in found.items()}
 
 
 def _pandas_cells(series: Any) -> Any:
@@ -130,16 +133,22 @@ def records(cells: Mapping[str, Any], size: int) -> Iterator[list[dict[str, Any]
 
 def encoded(encoder: Encoder, frame: Any) -> Array:
     """Return the rows of a DataFrame, or of a list of dictionaries, encoded."""
-    cells = cells_of(frame, encoder.columns)
-    given = [str(name) for name in frame.columns] if not isinstance(frame, list | tuple) else list(cells)
-    encoder.require_columns(given)
+    wide = [part.column for part in encoder.parts if _content(part) in ("image", "vector")]
+    by_row = isinstance(frame, list | tuple)
+    given = dict.fromkeys(name for row in frame for name in row) if by_row else frame.columns
+    encoder.require_columns([str(name) for name in given])
+    cells = cells_of(frame, encoder.columns, wide)
     fitting = {part.column: _fitting(part, cells[part.column]) for part in encoder.parts}
     return encoder.encode_columns(fitting, len(frame))
 
 
+def _content(part: Part) -> str:
+    return part.of if isinstance(part, EmbeddedPart) else part.kind
+
+
 def _fitting(part: Part, cells: Any) -> Any:
     """Return cells as a part reads them: texts, where numbers or flags were read from another file."""
-    if isinstance(part, NumberPart):
+    if _content(part) in ("number", "image", "vector"):
         return cells
     if isinstance(cells, np.ndarray):
         return [None if math.isnan(cell) else number_text(cell) for cell in cells.tolist()]

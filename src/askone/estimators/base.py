@@ -299,7 +299,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             "log": None if self._memory is None else self._memory.to_json(),
             **self._extras(),
         }
-        encoder = self._inputs.encoder.to_json() if isinstance(self._inputs, FrameInputs) else None
+        encoder = None if self.encoder is None else self.encoder.to_json()
         state = stream.learner.to_arrays(stream.state)
         arrays |= {f"state-{name}": array for name, array in state.items()}
         if self._memory is not None:
@@ -346,6 +346,11 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         if document.get(model_file.ENCODER):
             self.read_tables(Encoder.from_json(document[model_file.ENCODER]))
         return self
+
+    @property
+    def encoder(self) -> Encoder | None:
+        """What makes rows of tables; None: rows are numbers."""
+        return self._inputs.encoder if isinstance(self._inputs, FrameInputs) else None
 
     def read_tables(self, encoder: Encoder) -> Self:
         """Take tables from now on, by the encoder that made the rows of which this model has learnt."""

@@ -31,6 +31,9 @@ from askone.learners.base import Learner, S
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 
+Within = tuple[Array, tuple[Array, Array] | None]
+"""Predictions, n x m, and the ends of intervals for labels."""
+
 # -- what is known of a prediction --------------------------------------------------------------------
 
 
@@ -48,6 +51,14 @@ class HasInterval(Learner[S]):
     @abstractmethod
     def interval(self, state: S, X: ArrayLike, level: float | None = None) -> tuple[Array, Array] | None:
         """Return ends that hold ``level`` of the labels (None: as it was made for), n x m each; None while unknown."""
+
+
+class PredictsWithin(HasInterval[S]):
+    """Predicts and says an interval at the cost of one of them."""
+
+    @abstractmethod
+    def predict_within(self, state: S, X: ArrayLike, level: float | None = None) -> Within:
+        """Return ``predict`` and ``interval``."""
 
 
 class HasProbabilities(Learner[S]):
@@ -243,6 +254,13 @@ def deviation(learner: Learner[Any], state: Any, X: ArrayLike) -> Array | None:
 def interval(learner: Learner[Any], state: Any, X: ArrayLike, level: float | None = None) -> tuple[Array, Array] | None:
     """Return the ends of intervals, where there are some (see ``HasInterval``)."""
     return learner.interval(state, X, level) if able(learner, HasInterval) else None
+
+
+def predict_within(learner: Learner[Any], state: Any, X: ArrayLike, level: float | None = None) -> Within:
+    """Return predictions, and the ends of intervals where there are some."""
+    if able(learner, HasInterval) and isinstance(learner, PredictsWithin):
+        return learner.predict_within(state, X, level)
+    return learner.predict(state, X), interval(learner, state, X, level)
 
 
 def probabilities(learner: Learner[Any], state: Any, X: ArrayLike) -> Array | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import time
@@ -17,7 +16,7 @@ from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 from askone._common.atomic_write import write_text
-from askone.errors import MissingExtra
+from askone._common.cluster import distributed
 from askone.paper._base import Job
 
 Record = dict[str, Any]
@@ -85,20 +84,12 @@ def _backend(cluster: str | None) -> Iterator[None]:
             warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
             yield
         return
-    distributed = _distributed()
-    with distributed.Client(cluster, set_as_default=True), parallel_config(backend="dask"):
+    library = distributed()
+    with library.Client(cluster, set_as_default=True), parallel_config(backend="dask"):
         try:
             yield
-        except distributed.KilledWorker as error:  # a job that took several workers with it
+        except library.KilledWorker as error:  # a job that took several workers with it
             raise BrokenExecutor(str(error)) from error
-
-
-def _distributed() -> Any:
-    # By name, and only for a cluster: it is an extra, and takes seconds to load in every worker process.
-    try:
-        return importlib.import_module("distributed")
-    except ImportError as error:
-        raise MissingExtra("a cluster needs Dask: pip install 'askone[cluster]'") from error
 
 
 def _timed(i: int, job: Job) -> tuple[int, Record]:

@@ -31,7 +31,7 @@ from askone.campaign.settings.section import Words, about, section
 from askone.errors import InvalidArgument
 from askone.labels.number import Real
 from askone.labels.wording import YES_NO, Wording, number_text
-from askone.learners.abilities import Forecasts, able, deviation, interval, space_at
+from askone.learners.abilities import Forecasts, able, deviation, interval, predict_within, space_at
 from askone.learners.base import Learner
 from askone.questions.base import Question
 from askone.questions.between import Between
@@ -248,9 +248,10 @@ class Numbers(Kind):
         ``low`` and ``high`` are the ends of an interval for the label, ``prediction_low`` and ``prediction_high`` of
         one for what is predicted, the median: two of its deviations.
         """
-        learner, state, values = estimator.stream_.learner, estimator.stream_.state, estimator.predict(X)
+        learner, state = estimator.stream_.learner, estimator.stream_.state
         level = LEVEL if estimator.interval is None else estimator.interval
-        spread, ends, middle = deviation(learner, state, X), interval(learner, state, X, level), values[:, None]
+        middle, ends = predict_within(learner, state, X, level)
+        spread, values = deviation(learner, state, X), middle[:, 0]
         columns: dict[str, Array | None] = {"std": spread, **dict.fromkeys(("low", "high"))}
         if ends is not None:
             columns["low"], columns["high"] = map(self._within, _stretched(middle, *ends, stretch))

@@ -26,8 +26,9 @@ from askone.store.entries import as_json
 
 try:
     import pyarrow as pa
+    from pyarrow import csv as arrow_csv
     from pyarrow import parquet
-except ImportError:  # only Parquet files need it, and their writer says so
+except ImportError:  # only Parquet files and columns need it, and their writer says so
     pa = parquet = None
 
 Record = dict[str, Any]
@@ -73,6 +74,55 @@ def file_chunks(records: Iterable[Record], columns: Sequence[Column], form: str)
     return _WRITERS[as_choice(form, "format", FORMATS)](records, columns)
 
 
+def column_file(pieces: Iterable[dict[str, list[Any]]], columns: Sequence[Column], form: str) -> Iterator[bytes]:
+    """Return the same of columns, which come some rows at a time: a million rows in seconds."""
+    if as_choice(form, "format", FORMATS) == "jsonl":
+        names = [name for name, _ in columns]
+        for piece in pieces:
+            rows = zip(*(piece[name] for name in names), strict=True)
+            yield "".join([as_json(dict(zip(names, row, strict=True))) + "\n" for row in rows]).encode()
+        return
+    schema, sink = _schema(columns), Sink()
+    if form == "parquet":
+        with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
+            for piece in pieces:
+                writer.write_batch(_batch(piece, columns, schema))
+                yield sink.take()
+        yield sink.take()
+        return
+    header = pa.schema([(safe_cell(name), kind.type) for name, kind in zip(schema.names, schema, strict=True)])
+    yield _BOM.encode()
+    with arrow_csv.CSVWriter(sink, header) as writer:
+        for piece in pieces:
+            safe = {name: piece[name] if kind in ("int", "float") else _safe(piece[name]) for name, kind in columns}
+            writer.write_batch(_batch(safe, columns, schema).rename_columns(header.names))
+            yield sink.take()
+    yield sink.take()
+
+
+def _safe(cells: list[Any]) -> list[Any]:
+    texts = (cell if isinstance(cell, str) or cell is None else as_json(cell) for cell in cells)
+    return [None if text is None else safe_cell(text) for text in texts]
+
+
+def _batch(piece: dict[str, list[Any]], columns: Sequence[Column], schema: Any) -> Any:
+    arrays = []
+    for (name, kind), field in zip(columns, schema, strict=True):
+        cells = piece[name]
+        if kind == "json":
+            cells = [cell if isinstance(cell, str) or cell is None else as_json(cell) for cell in cells]
+        arrays.append(pa.array(cells, field.type))
+    return pa.record_batch(arrays, schema=schema)
+
+
+def _schema(columns: Sequence[Column]) -> Any:
+    if parquet is None:
+        raise MissingExtra("Parquet files need pyarrow: pip install 'askone[server]'")
+    text = pa.string()
+    types = {"int": pa.int64(), "float": pa.float64(), "bool": pa.bool_(), "text": text, "json": text}
+    return pa.schema([(name, types[kind]) for name, kind in columns])
+
+
 def _csv_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:
     yield (_BOM + _csv_text([[safe_cell(name) for name, _ in columns]])).encode()
     for page in pages(records):
@@ -102,11 +152,7 @@ def _jsonl_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Itera
 
 
 def _parquet_chunks(records: Iterable[Record], columns: Sequence[Column]) -> Iterator[bytes]:
-    if parquet is None:
-        raise MissingExtra("Parquet files need pyarrow: pip install 'askone[server]'")
-    text = pa.string()
-    types = {"int": pa.int64(), "float": pa.float64(), "bool": pa.bool_(), "text": text, "json": text}
-    schema = pa.schema([(name, types[kind]) for name, kind in columns])
+    schema = _schema(columns)
     nested = [name for name, kind in columns if kind == "json"]
     sink, group = Sink(), list[Any]()
     with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:

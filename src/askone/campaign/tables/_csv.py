@@ -94,18 +94,27 @@ class CsvTable(FileTable):
             self._require_room(self.rows, len(self._found))
         self._require_some()
         kept = [pa.array(cells, pa.string()) for cells in zip(*spread.evenly(), strict=True)]
-        self.sample = self._typed(pa.record_batch(kept, names=list(self._layout.names)), 0)
+        sample = self._columns(pa.record_batch(kept, names=list(self._layout.names)), 0)
+        self.sample = [dict(zip(sample, row, strict=True)) for row in zip(*sample.values(), strict=True)]
         kinds = zip(self._layout.names, self._found, strict=True)
         self.columns = tuple(column_of(name, self.sample, one.number and one.decided) for name, one in kinds)
 
     def chunks(self) -> Iterator[list[Cells]]:
+        for columns in self.column_chunks():
+            yield [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def column_chunks(self) -> Iterator[dict[str, list[Any]]]:
         first = 0
         for batch in self._batches():
             step = rows_at_once(len(self._layout.names))
             for start in range(0, batch.num_rows, step):
                 piece = batch.slice(start, step)
-                yield self._typed(piece, first)
+                yield self._columns(piece, first)
                 first += piece.num_rows
+
+    def is_whole(self, name: str) -> bool:
+        found = self._found[self._layout.names.index(name)]
+        return found.number and found.decided and found.whole
 
     def _batches(self) -> Iterator[Any]:
         layout = self._layout
@@ -221,13 +230,13 @@ class CsvTable(FileTable):
         line = line_of(self._path, self._layout, row + 1 + self._layout.header)
         return self._refusal(f"line {line}, column {self._layout.names[place]!r}: {reason}")
 
-    def _typed(self, batch: Any, first: int) -> list[Cells]:
-        columns = []
-        for place, found in enumerate(self._found):
+    def _columns(self, batch: Any, first: int) -> dict[str, list[Any]]:
+        columns = {}
+        for place, (name, found) in enumerate(zip(self._layout.names, self._found, strict=True)):
             cells = batch.column(place)
             is_number = found.number and found.decided
-            columns.append(listed(self._numbers(cells, place, first), found.whole) if is_number else cells.to_pylist())
-        return [dict(zip(self._layout.names, row, strict=True)) for row in zip(*columns, strict=True)]
+            columns[name] = listed(self._numbers(cells, place, first), found.whole) if is_number else cells.to_pylist()
+        return columns
 
 
 def _plain_numbers(cells: Any) -> bool:

@@ -53,6 +53,8 @@ class ArrowTable(FileTable):
         """Read all rows: what is wrong with them, and a sample."""
         self._names = heading(schema.names, self._origin, self._limits)
         self._kinds = [self._kind(name, schema.field(place).type) for place, name in enumerate(self._names)]
+        whole = {name for name, one in zip(self._names, schema, strict=True) if pa.types.is_integer(one.type)}
+        self._whole = whole - {name for name, one in zip(self._names, schema, strict=True) if one.type == pa.uint64()}
         self._widths = self._vectors([place for place, one in enumerate(schema) if _is_list(one.type)])
         unpacked, spread = 0, Spread()
         for chunk, size in self._typed():
@@ -101,15 +103,26 @@ class ArrowTable(FileTable):
             return "nested"
         raise self._refusal(f"column {name!r}: numbers or texts are needed; got {kind}")
 
+    def column_chunks(self) -> Iterator[dict[str, list[Any]]]:
+        for columns, _ in self._columns():
+            yield dict(zip(self._names, columns, strict=True))
+
+    def is_whole(self, name: str) -> bool:
+        return name in self._whole
+
     def _typed(self) -> Iterator[tuple[list[Cells], int]]:
         """Yield rows and how many characters they have."""
+        for columns, size in self._columns():
+            yield [dict(zip(self._names, row, strict=True)) for row in zip(*columns, strict=True)], size
+
+    def _columns(self) -> Iterator[tuple[list[list[Any]], int]]:
+        """Yield the cells of each column and how many characters they have."""
         first = 0
         for batch in self._batches():
             sizes: list[int] = []
             columns = [self._cells(cells, place, first, sizes) for place, cells in enumerate(batch.columns)]
-            rows = [dict(zip(self._names, row, strict=True)) for row in zip(*columns, strict=True)]
-            yield rows, sum(sizes)
-            first += len(rows)
+            yield columns, sum(sizes)
+            first += batch.num_rows
 
     def _cells(self, cells: Any, place: int, first: int, sizes: list[int]) -> list[Any]:
         kind = cells.type

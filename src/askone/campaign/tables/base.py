@@ -80,6 +80,15 @@ class Table(ABC):
     def chunks(self) -> Iterator[list[Cells]]:
         """Return all rows, some at a time: dictionaries of numbers and texts by column, None where a cell is empty."""
 
+    def column_chunks(self) -> Iterator[dict[str, list[Any]]]:
+        """Yield the same column by column: the cells of each."""
+        for chunk in self.chunks():
+            yield {column.name: [cells.get(column.name) for cells in chunk] for column in self.columns}
+
+    def is_whole(self, name: str) -> bool:
+        """Return whether all numbers of a column are known to be whole ones."""
+        return False
+
     def column(self, name: str) -> Column | None:
         """Return the column of this name."""
         return next((column for column in self.columns if column.name == name), None)

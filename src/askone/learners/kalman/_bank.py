@@ -16,7 +16,7 @@ from askone._common.types import Array
 from askone.learners.kalman import _compiled
 
 Numbers = tuple[Any, ...]
-_MANY = 512  # rows that are seen together
+MANY = 512  # rows that are seen together
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ class FullBank(Bank):
         return np.asarray(self.mean + _compiled.moved_by(self.factor, self.moved))
 
     def seen(self, features: Array, place: Array) -> tuple[Array, Array]:
-        if features.shape[1] >= _MANY:
+        if features.shape[1] >= MANY:
             return self._seen_together(features, place)
         at, spread = (np.empty((len(place), features.shape[1])) for _ in "ab")
         _compiled.look(features, place, *self._compiled, self.pending, at, spread)

@@ -54,7 +54,7 @@ from askone.learners.abilities import (
 )
 from askone.learners.base import as_uniform, marked, of_family, unmarked
 from askone.learners.kalman import _compiled, _watch
-from askone.learners.kalman._bank import Bank, DiagonalBank, FullBank
+from askone.learners.kalman._bank import MANY, Bank, DiagonalBank, FullBank
 from askone.learners.kalman._watch import SHORT, Trial, Watch
 from askone.learners.row_shift import RowMoments
 from askone.learners.streaming import StreamBlock, StreamTask
@@ -77,6 +77,7 @@ _BEHIND = 30.0  # in nats of evidence: such a filter has no weight, nor hope of 
 _GROUPS = 2  # pairs of feature map and prior scale that are kept to the end
 _LEVEL, _MOST_LEVEL = 3.0, 8  # nats behind the best: of such pairs more are kept, where answers say little
 _HEARD = 0.01  # of the largest weight: filters below it have no say in which row to ask about
+_FAINT = 1e-5  # of the largest weight: filters below it have no say in deviations and intervals of many rows
 _WIDER = 1.4  # for the variance that a filter claims of a quantile: chosen by coverage in simulations
 _HALVINGS = 45
 _NEAR = 1e-11  # of a quantile, in unit labels
@@ -627,11 +628,14 @@ class FilterLearner(
 
     def _each(self, state: BankState, X: ArrayLike, value: Callable[[Bank, Array, Array], Array], *more: int) -> Array:
         """Return a function of the filters' means and variances at each row, for each output, (more x) n x m."""
-        rows, wanted = as_rows(X, self.columns), self._in_use(*state.banks)
+        rows, banks = as_rows(X, self.columns), state.banks
+        if len(rows) >= MANY:  # filters that nobody hears would take most of the time
+            banks = tuple(bank.taken(np.flatnonzero(bank.weights > _FAINT * bank.weights.max())) for bank in banks)
+        wanted = self._in_use(*banks)
         out = np.empty((*more, len(rows), self.space.m))
         for first in range(0, len(rows), _CHUNK):
             features = self._features(rows[first : first + _CHUNK], wanted)
-            for j, bank in enumerate(state.banks):
+            for j, bank in enumerate(banks):
                 out[..., first : first + _CHUNK, j] = value(bank, *bank.seen(features, self._places(bank)))
         return out
 

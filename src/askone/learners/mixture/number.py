@@ -17,16 +17,17 @@ from askone.features.layout import RowLayout
 from askone.labels.number import Real
 from askone.learners.abilities import (
     HasDeviation,
-    HasInterval,
     HasRange,
+    PredictsWithin,
     TakesRanges,
+    Within,
     deviation,
     interval,
 )
 from askone.learners.base import of_family
 from askone.learners.mixture.base import Mixture, MixtureState
 from askone.learners.mixture.bits import NumberBits
-from askone.learners.mixture.members import Member
+from askone.learners.mixture.members import FittedMember
 from askone.learners.streaming import Exchange, StreamBlock
 from askone.questions.base import Question
 from askone.questions.between import Between
@@ -39,12 +40,12 @@ _NARROW = 2.0  # times as wide: by narrower bits, fits stay near what was asked,
 @final
 @dataclass(frozen=True, eq=False)
 class NumberMixture(
-    Mixture, HasDeviation[MixtureState], HasInterval[MixtureState], TakesRanges[MixtureState], HasRange[MixtureState]
+    Mixture, HasDeviation[MixtureState], PredictsWithin[MixtureState], TakesRanges[MixtureState], HasRange[MixtureState]
 ):
     """Regression to the median by a learner and fitted models."""
 
     base: Any
-    members: tuple[Member, ...]
+    members: tuple[FittedMember, ...]
     layout: RowLayout
     flip: float = 0.0
     turns: ClassVar[int] = 4
@@ -88,13 +89,19 @@ class NumberMixture(
 
     def interval(self, state: MixtureState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array] | None:
         """Return the learner's interval for labels, moved to where all predict."""
+        return self.predict_within(state, X, level)[1]
+
+    def predict_within(self, state: MixtureState, X: ArrayLike, level: float | None = None) -> Within:
         rows = as_rows(X, self.columns)
+        said, (there, shares) = self._said(state, rows), self.shares(state)
         own = interval(self.base, state.base, self._front(rows), level)
-        if own is None or not self._there(state):
-            return own
-        moved = self.believed(state, rows) - self._said(state, rows)
-        low, high = (self.base.space.clipped(end + moved) for end in own)
-        return low, high
+        if not there:
+            return said, own
+        believed = self._blend(state, rows, said, shares)
+        if own is None:
+            return believed, None
+        low, high = (self.base.space.clipped(end + believed - said) for end in own)
+        return believed, (low, high)
 
     def chance(self, state: MixtureState, x: ArrayLike, question: Question) -> float:
         """Return p(yes) by the learner's law of labels, moved to where all predict."""
