@@ -13,7 +13,7 @@ NUMERIC_TESTS ?= $(addprefix tests/,_common campaign/engine/test_measurement.py 
 # What any x86-64 has; where this is the machine's own, or unknown, OpenBLAS goes on with its own.
 CORETYPE ?= Prescott
 
-.PHONY: run test test-numeric check lint bench bench-paper bench-untuned bench-efficiency bench-server bench-crashes bench-drill soak bench-trust strategies paper browser clean
+.PHONY: run test test-numeric check lint bench bench-paper bench-untuned bench-data bench-efficiency bench-server bench-crashes bench-drill soak bench-trust strategies paper browser clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo
@@ -44,6 +44,9 @@ bench: $(VENV)/.installed
 
 bench-untuned: $(VENV)/.tested
 	$(BIN)/python benchmarks/untuned.py $(ARGUMENTS)
+
+bench-data: $(VENV)/.tested
+	$(BIN)/python benchmarks/data.py $(ARGUMENTS)
 
 bench-paper: $(VENV)/.installed
 	$(BIN)/python benchmarks/paper.py $(ARGUMENTS)

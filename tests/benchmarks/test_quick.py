@@ -20,6 +20,7 @@ ENDS = {
     "paper": "## The streams of the paper's runs",
     "efficiency": "# How many questions it takes",
     "untuned": "| two moons |",
+    "data": "| seven classes (made) |",
     "server": "No fault was found.",
     "trust": "## ",
     "drill": "Everybody was served.",
@@ -30,7 +31,14 @@ SECTIONS = sorted(path.stem.removeprefix("trust_") for path in FOLDER.glob("trus
 RUNS = {name: [name] for name in ENDS if name != "trust"} | {
     f"trust, {one}": ["trust", "--only", one] for one in SECTIONS
 }
-NEEDS = {"server": "uvicorn", "crashes": "uvicorn", "soak": "uvicorn", "drill": "uvicorn", "efficiency": "matplotlib"}
+NEEDS = {
+    "server": "uvicorn",
+    "crashes": "uvicorn",
+    "soak": "uvicorn",
+    "drill": "uvicorn",
+    "efficiency": "matplotlib",
+    "data": "lightgbm",
+}
 
 
 def written() -> dict[Path, tuple[int, int]]:

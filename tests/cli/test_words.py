@@ -38,6 +38,20 @@ def test_new_says_what_it_guessed(capsys):
     assert "askone new --help" in out
 
 
+def test_a_guess_that_the_labels_speak_against_is_dropped(here, capsys):
+    (here / "a.csv").write_text("size,label\n" + "".join(f"{i},{'' if i % 2 else 'cat'}\n" for i in range(20)))
+    out = said(capsys, "new", "a.csv", "--classes", "cat,dog")
+    assert "known labels label (guessed; --gold '' if it holds none), asked about in 5% of questions" in out
+    out = said(capsys, "new", "a.csv", "--classes", "cheap,dear", "--name", "b")
+    assert "The column 'label' is called as labels are" in out
+    assert "known labels" not in out
+    out = said(capsys, "new", "a.csv", "--classes", "cat,dog", "--gold", "", "--name", "c", "--hide", "label")
+    assert "left out     label" in out
+    assert "is called as labels are" not in out
+    told = said(capsys, "new", "a.csv", "--classes", "cat,dog", "--hide", "lable", status=2)
+    assert "--hide must be columns that are shown or learnt: size" in told
+
+
 def test_known_labels_measure_people_unless_it_is_said_otherwise(here, capsys):
     out = said(capsys, "new", "bikes.csv", *NUMBERS, "--gold", "price", "--out", "c.toml")
     assert "price, asked about in 5% of questions" in out

@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
+import askone
 from askone.campaign.create import add_rows, create_campaign
 from askone.campaign.engine.model_builder import unpack
 from askone.campaign.settings.settings import ClassNames, Numbers, RowSettings, Settings
@@ -235,6 +236,15 @@ def test_the_command_names_embedders_and_vectors(own, tmp_path, capsys):
     assert "embed must be columns that are learnt" in capsys.readouterr().err
     assert main(["new", "a.csv", *options, "--embed", "own_words", "--name", "b"]) != 0
     assert "COLUMN=EMBEDDER" in capsys.readouterr().err
+    assert main(["export", "a", "--what", "model", "--out", "a.askone", "--store", "a.db"]) == 0
+    forget()
+    scored = ["predict", "a.askone", "a.csv", "--vectors", "deep.npy", "--out", "scored.csv"]
+    assert main(scored) != 0
+    assert "'own_words:pipeline', by which 'note' is seen, named at the start" in capsys.readouterr().err
+    assert main([*scored, "--embedder", "own_words:pipeline"]) == 0
+    assert '\n0,"red wine from France",4.5,' in (tmp_path / "scored.csv").read_text()
+    rows = [{"size": 1, "note": text, "deep": np.zeros(6)} for text in TEXTS]
+    assert askone.load("a.askone").predict(rows).shape == (6,)
 
 
 # -- torch and ONNX -----------------------------------------------------------------------------------

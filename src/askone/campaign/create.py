@@ -271,6 +271,18 @@ def all_known(settings: Settings, table: Table) -> bool:
     return all(cell is not None and str(cell).strip() for cell in cells)
 
 
+def are_labels(settings: Settings, table: Table) -> bool:
+    """Return whether the known labels of a table's sample are labels indeed, of the kind that is asked for."""
+    cells = [row.get(settings.rows.gold or "") for row in table.sample]
+    try:
+        for cell in cells:
+            if cell is not None and str(cell).strip():
+                settings.labels.as_label(cell)
+    except InvalidArgument:
+        return False
+    return True
+
+
 def _nothing_to_ask(gold: str | None, rows: int) -> InvalidArgument:
     allowed = "a column that is empty in the rows to ask about (a known label only measures people), or none"
     return InvalidArgument("rows.gold", allowed, f"{gold!r}, filled in all {rows} rows")

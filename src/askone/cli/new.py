@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from askone.campaign.create import create_campaign, require_unknown, with_columns
+from askone.campaign.create import are_labels, create_campaign, require_unknown, with_columns
 from askone.campaign.engine.model_builder import unpack
 from askone.campaign.kinds.base import listed
 from askone.campaign.settings.doubts import doubts
@@ -76,8 +76,10 @@ def _read(chosen: argparse.Namespace) -> tuple[Settings, Table | None]:
     path = Path(chosen.file)
     if not _is_toml(chosen.file):
         given = _with_vectors(read_table(chosen.file, chosen.part, chosen.query, chosen.header, Path()), chosen.vectors)
-        suggested = suggest(given, chosen.key, chosen.gold)
-        return _without(with_columns(from_options(chosen, suggested), given), chosen.hide), given
+        settings = from_options(chosen, suggest(given, chosen.key, chosen.gold))
+        if chosen.gold is None and not are_labels(settings, given):  # a guess that was wrong
+            settings = from_options(chosen, suggest(given, chosen.key, ""))
+        return _without(with_columns(settings, given), chosen.hide), given
     settings = from_options(chosen, toml_settings(path), declared=True)
     table = _with_vectors(table_of(settings, path), chosen.vectors)
     return settings if table is None else _without(with_columns(settings, table), chosen.hide), table
@@ -178,9 +180,13 @@ def _columns(settings: Settings, table: Table, guessed: Collection[str]) -> list
         ("key", rows.key + undo_key if rows.key else "none: rows are numbered"),
         ("people see", listed(rows.show or ()) or "nothing"),
         ("model sees", listed(learnt) or "nothing: one number for all rows"),
-        ("left out", listed([name for name in kinds if name not in _used(rows)])),
+        ("left out", listed([_left_out(name, images) for name in kinds if name not in _used(rows)])),
         ("known labels", gold),
     ]
+
+
+def _left_out(name: str, images: bool) -> str:
+    return f"{name} (it names the classes; --gold {name} if some images lie in none)" if images else name
 
 
 def _used(rows: RowSettings) -> set[str | None]:

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 _Parsers = Any  # argparse's own type for this is private
+_EMBEDDER = "an embedder that a campaign was made with (askone new --embed), for new rows; may be repeated"
 STORE = "where campaigns are kept: a file, sqlite:///file or postgresql://... (default: ASKONE_STORE, or askone.db)"
 
 
@@ -42,8 +43,7 @@ def add_commands(commands: _Parsers) -> None:
     predict.add_argument("file", help="the rows: any table that askone new reads, with the columns of the first")
     _add_table(predict)
     predict.add_argument("--vectors", metavar="NPY", help="vectors of the rows, in their order")
-    embedder = "an embedder that the model was made with (askone new --embed); may be repeated"
-    predict.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=embedder)
+    predict.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=_EMBEDDER)
     out = "a .csv, .jsonl or .parquet file; - is standard output (default: FILE-predictions.csv)"
     predict.add_argument("--out", help=out)
     predict.add_argument("--dask", metavar="ADDRESS", help="predict on the Dask scheduler at this address")
@@ -134,8 +134,7 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--webhooks", action="store_true", help="send webhooks that managers set up, by https")
     local = "send them also to http://127.0.0.1:PORT, a program on this machine; implies --webhooks"
     serve.add_argument("--webhook-local", action="append", type=int, default=[], metavar="PORT", help=local)
-    embedder = "an embedder that campaigns were made with (askone new --embed), to add rows to them; may be repeated"
-    serve.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=embedder)
+    serve.add_argument("--embedder", action="append", default=[], metavar="[NAME=]EMBEDDER", help=_EMBEDDER)
     serve.add_argument("--access-log", action="store_true", help="write a JSON line for each request to standard error")
 
 

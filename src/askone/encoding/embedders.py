@@ -245,5 +245,5 @@ def _prepared(cells: Sequence[Any], of: str, size: int, column: str) -> Any:
     if of == "vector":
         return stacked(cells, size, column)
     if of == "number":
-        return stacked([None if cell is None else [cell] for cell in cells], 1, column)
+        return np.nan_to_num(np.array([[0.0 if cell is None else cell] for cell in cells], dtype=np.float32))
     return ["" if cell is None else str(cell) for cell in cells]

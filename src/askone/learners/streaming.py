@@ -50,12 +50,16 @@ class Respondent(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class StreamBlock:
-    """Some consecutive questions of a stream and their answers (2: skipped), in the user's units."""
+    """Some consecutive questions of a stream and their answers (2: skipped), in the user's units.
+
+    ``unit``: the thresholds in unit labels as they were learnt, to the last digit, where that is another number.
+    """
 
     rows: Array
     directions: Array
     thresholds: Array
     answers: Array
+    unit: Array | None = None
 
 
 @final

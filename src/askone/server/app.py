@@ -267,6 +267,7 @@ async def _sweep(services: Services, garbage: memory.GarbageCollector) -> None:
     while True:
         services.workers.sweep()
         services.heavy.sweep()
+        services.fits.sweep()
         try:
             await _delete_old(services, clock)
             if await asyncio.to_thread(garbage.collect, services.workers.busy):

@@ -81,7 +81,7 @@ def relearnt(
             noted.append(event)
             if lesson is not None:
                 result.learn(lesson)
-            if not own and not spoilt and not isinstance(event, Asked):
+            if not own and not spoilt and isinstance(event, Answered | Retracted | Revisited):
                 fit = due_fit(learner, result.state)
         elif own and spoilt:
             noted.append(event)

@@ -30,6 +30,7 @@ def table(tmp_path):
         ("y", lambda i: "" if i % 10 == 0 else str(i / 7), False),  # with some missing
         ("answer", lambda i: "" if i % 2 else "Because " + "it is so " * 20, False),  # prose
         ("size", lambda i: "" if i % 2 else "cat", False),
+        ("Price (known)", lambda i: "" if i % 2 else str(i), True),
     ],
 )
 def test_known_labels_are_taken_by_name_and_content(table, head, cell, taken):
@@ -50,6 +51,7 @@ def test_known_labels_are_taken_by_name_and_content(table, head, cell, taken):
         ("index", lambda i: f"{1000 + i}.5", False),  # of prices
         ("name", lambda i: f"A bike that is number {i}", False),  # a text to learn from
         ("file", lambda i: f"My photo {i}.png", True),
+        ("Nr", str, True),
         ("price", lambda i: str(i), False),
     ],
 )
@@ -99,6 +101,21 @@ def test_a_column_that_tells_the_answers_is_named(table):
         one.column: one.option for one in doubts(with_columns(Settings("A", settings.labels, plain.rows), made), made)
     }
     assert told == {"species": "hide", "label": "hide"}
+
+
+def test_doubled_keys_are_named(table):
+    made = table("id,n", lambda i: f"a{4 if i == 37 else i},{i % 7}")
+    settings = suggest(made)
+    assert settings.rows.key is None
+    [found] = doubts(settings, made)
+    assert found.text == "The column 'id' is no key: 'a4' comes in rows 5 and 38. Rows are numbered."
+
+
+def test_a_column_that_is_called_as_a_class_is_named(table):
+    made = table("PassengerId,Survived,age", lambda i: f"{i},{i % 2},{i % 9}")
+    settings = Settings("A", ClassNames(("died", "survived")), suggest(made).rows)
+    assert (settings.rows.key, settings.rows.show) == ("PassengerId", ("Survived", "age"))
+    assert [one.column for one in doubts(settings, made)] == ["Survived"]
 
 
 def test_numbers_that_rise_with_the_labels_tell_them(table):

@@ -115,7 +115,7 @@ def test_merged_cells_have_the_value_of_the_first(opened):
     found = rows_of(opened(written(*rows, change=merge)))
     assert [row["town"] for row in found] == ["Rome", "Rome", "Oslo", None]
     assert [row["street"] for row in found] == ["a", "b", "Oslo", None]
-    with pytest.raises(InvalidFile, match=r"cells A1:C1 are merged: row 1, the first that is not empty, is to name"):
+    with pytest.raises(InvalidFile, match=r"cells A1:C1 are merged: row 1 is to name each column; remove what"):
         opened(written(["All homes"], *rows, change=lambda sheet: sheet.merge_cells("A1:C1")))
 
 

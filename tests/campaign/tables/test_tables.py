@@ -453,7 +453,7 @@ def test_settings_are_suggested(table):
     ("text", "names"),
     [
         ("12.5,red\n13,blue\n11,red\n", False),
-        ("red,small\nblue,large\nred,large\n", False),
+        ("red,small\nblue,large\nred,large\nblue,small\n", False),
         ("5,Great phone\n1,Broke at once\n", False),
         ("1,2\n3,4\n", False),
         ("id,2019,2020\na,1,2\nb,3,4\n", True),
@@ -462,6 +462,7 @@ def test_settings_are_suggested(table):
         ("class,size\nred,3\nblue,4\n", True),
         ("a,b\na,b\nx,y\n", True),  # two files put together
         ("size,colour\n5,size\n", True),
+        ("a,kind\na,x\na,x\na,y\n", True),
         ("text,label\nHello,\nBye,\n", True),
     ],
 )

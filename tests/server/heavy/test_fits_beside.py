@@ -14,6 +14,7 @@ from askone.campaign.engine.commands import Answer, Next
 from askone.campaign.settings.settings import LearnerSettings
 from askone.learners import registry
 from askone.server._campaign_service import CampaignService
+from askone.server.heavy import fits_beside
 from askone.server.heavy.fits_beside import FitsBeside
 from refitting import FittedMean, register
 from sites import LOOSE
@@ -106,6 +107,11 @@ def test_a_process_of_its_own_makes_them(campaign, beside, monkeypatch, tmp_path
     campaign.refresh()
     assert campaign.projection.state.at >= 6
     assert same(campaign, Campaign.open(campaign.store, campaign.name, fresh=True))
+    beside.sweep()
+    assert beside._thread.submit(lambda: beside._child).result() is not None  # for the next one
+    monkeypatch.setattr(fits_beside, "_IDLE", 0.0)
+    beside.sweep()
+    assert beside._thread.submit(lambda: beside._child).result() is None
 
 
 def test_one_that_fails_is_told_and_stops_nobody(campaign, beside, monkeypatch, caplog):

@@ -1,6 +1,7 @@
 """Work on files: it comes to an end whatever the file does, and nobody who answers waits for it."""
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -168,7 +169,7 @@ def test_a_process_that_dies_is_an_error_of_the_file(tmp_path, pipe):
     children = []
     with pytest.MonkeyPatch.context() as patched:
         begin = Child.__init__
-        patched.setattr(Child, "__init__", lambda self, most: (begin(self, most), children.append(self))[0])
+        patched.setattr(Child, "__init__", lambda self, *given: (begin(self, *given), children.append(self))[0])
         working(tmp_path, story, heavy_processes=1)
 
 
@@ -283,6 +284,19 @@ def test_rows_are_added_with_embedders_of_who_starts_the_server(tmp_path, good, 
     (tmp_path / "own_words_of_work.py").write_text(EMBEDDER.format(width=5))
     with pytest.raises(InvalidArgument, match="as it was when the campaign began .* got a changed one"):
         working(tmp_path, story, embedders=(name,))
+
+
+def test_vectors_are_described_and_learnt(tmp_path):
+    """They go through JSON as a word on how wide they are; the questions of a preview are about rows that have them."""
+    path = tmp_path / "deep.parquet"
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pytest.importorskip("pyarrow").table({"size": [1, 2, 3], "deep": [[0.5, 1.0]] * 3})
+    parquet.write_table(table, path)
+    file = (str(path), "deep.parquet", CELLS)
+    assert done("describe", None, {"file": file})["result"]["sample"][0] == {"size": 1, "deep": "2 numbers"}
+    settings = {"title": "T", "labels": {"kind": "number", "low": 0, "high": 1}}
+    looked = json.loads(json.dumps(done("preview", None, {"file": file, "settings": settings})))
+    assert looked["result"]["questions"]
 
 
 def test_many_cells_in_few_bytes_are_refused_unread(tmp_path):

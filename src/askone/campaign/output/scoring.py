@@ -38,6 +38,7 @@ from askone.learners import abilities
 
 Columns = dict[str, list[Any]]
 _ROWS: Final = 25_000  # rows of one job: a tenth of a second
+_IMAGES: Final = 500
 _CELLS: Final = 2_000_000
 _ENOUGH: Final = 100_000  # rows from which processes are worth their start
 _AHEAD: Final = 3  # jobs in work for each worker
@@ -81,7 +82,8 @@ class Scoring:
 
     def _read(self) -> Iterator[Columns]:
         """Yield the table's cells, enough at a time for a job to be worth its way."""
-        rows = max(1, min(_ROWS, _CELLS // max(1, len(self.table.columns))))
+        most = _IMAGES if isinstance(self.table, ImageTable) else _ROWS
+        rows = max(1, min(most, _CELLS // max(1, len(self.table.columns))))
         kept: Columns = {}
         for chunk in self.table.column_chunks():
             for name, cells in chunk.items():

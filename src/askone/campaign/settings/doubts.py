@@ -10,10 +10,12 @@ from typing import Any, Final, final
 
 from askone.campaign.kinds.classes import ClassNames
 from askone.campaign.settings.settings import Settings
-from askone.campaign.settings.suggest import LABELS, tells_rows_apart
+from askone.campaign.settings.suggest import doubled, is_called_label, looks_like_keys, tells_rows_apart
 from askone.campaign.tables.base import Column, Table
 
+_LOOKED_AT: Final = 1_000  # rows with a label, of so many
 _KNOWN: Final = 20  # rows with a label that show whether a column tells it
+_MOSTLY: Final = 0.9  # share of cells that differ in a column that was meant for a key
 _OFTEN: Final = 5  # rows of a label, or different numbers, without which they show nothing
 
 
@@ -37,7 +39,10 @@ def doubts(settings: Settings, table: Table | None) -> list[Doubt]:
     seen = dict.fromkeys([*(rows.show or ()), *(rows.learn or ())])
     known = filter(None, map(table.column, seen))
     columns = [column for column in known if column.kind not in ("image", "vector")]
-    return [*found, *filter(None, (_doubt(settings, table, column) for column in columns))]
+    found += filter(None, (_doubt(settings, table, column) for column in columns))
+    if rows.key is None:
+        found += filter(None, (_double(table, column) for column in table.columns))
+    return found
 
 
 def _doubt(settings: Settings, table: Table, column: Column) -> Doubt | None:
@@ -46,18 +51,34 @@ def _doubt(settings: Settings, table: Table, column: Column) -> Doubt | None:
     audience = (("people", rows.show), ("the model", rows.learn))
     whom = " and ".join(who for who, names in audience if name in (names or ()))
     see = "sees" if whom == "the model" else "see"
-    golds = [None] * len(cells) if rows.gold is None else [row[rows.gold] for row in table.sample]
-    if tells(cells, golds):
+    known = [] if rows.gold is None else [row for row in table.sample if row[rows.gold] is not None][:_LOOKED_AT]
+    if tells([row[name] for row in known], [row[rows.gold or ""] for row in known]):
         return Doubt(f"The labels in {rows.gold!r} follow exactly from {name!r}, which {whom} {see}.", name, "hide")
     if isinstance(settings.labels, ClassNames) and _names_classes(cells, settings.labels):
         return Doubt(f"The column {name!r}, which {whom} {see}, holds the classes: it may be the answer.", name, "hide")
-    if name.casefold() == settings.labels.noun.casefold() or (rows.gold is None and name.lower() in LABELS):
+    if name.casefold() in _words(settings) or (rows.gold is None and is_called_label(name)):
         some = any(cell is None for cell in cells)
         text = f"The column {name!r} is called as labels are, and {whom} {see} it: it may be the answer."
         return Doubt(text, name, "gold" if some else "hide")
     if name in (rows.learn or ()) and tells_rows_apart(table, column):
         return Doubt(f"The column {name!r} only tells rows apart, and the model learns from it.", name, "hide")
     return None
+
+
+def _double(table: Table, column: Column) -> Doubt | None:
+    """Return that a column would be a key, but for a few that come twice."""
+    cells = [row[column.name] for row in table.sample] if looks_like_keys(table, column) else []
+    twice = doubled(cells)
+    if twice is None or len({*map(str, cells)}) < _MOSTLY * len(cells):
+        return None
+    where = f"in rows {twice[1]} and {twice[2]}" if len(cells) == table.rows else "twice"
+    return Doubt(f"The column {column.name!r} is no key: {twice[0]!r} comes {where}. Rows are numbered.")
+
+
+def _words(settings: Settings) -> set[str]:
+    """Return what labels are called: what they are, or the names of classes."""
+    classes = settings.labels.classes if isinstance(settings.labels, ClassNames) else ()
+    return {settings.labels.noun.casefold(), *(str(one).casefold() for one in classes)}
 
 
 def _names_classes(cells: Sequence[Any], labels: ClassNames) -> bool:
@@ -77,7 +98,7 @@ def tells(cells: Sequence[Any], labels: Sequence[Any]) -> bool:
     >>> tells(list("abcd") * 5, list("xy") * 9 + ["y", "y"]), tells(list("ab") * 4, list("xy") * 4)
     (False, False)
     """
-    pairs = [(one, label) for one, label in zip(cells, labels, strict=True) if one is not None and label is not None]
+    pairs = [(one, label) for one, label in zip(cells, labels, strict=True) if one is not None]
     often = Counter(label for _, label in pairs).most_common()
     if len(pairs) < _KNOWN or len(often) < 2 or max(often[1][1], len(often)) < _OFTEN:
         return False

@@ -12,16 +12,17 @@ from askone.campaign.settings.settings import AskSettings, RowSettings, Settings
 from askone.campaign.tables.base import Column, Table
 from askone.campaign.tables.image_tables import FOLDER, IMAGE, ImageTable
 
-_IDENTIFIERS: Final = ("id", "key", "uuid", "guid", "index")
+_IDENTIFIERS: Final = ("id", "key", "uuid", "guid", "index", "nr", "no", "no.", "#", "row")
 _FILES: Final = ("file", "filename")
 _KEYS: Final = (*_IDENTIFIERS, *_FILES, "sku", "isbn", "ean", "name")
-LABELS: Final = ("gold", "label", "target", "truth", "y", "answer", "class")
-"""Names of columns that may hold known labels."""
+_LABELS: Final = frozenset({"gold", "label", "labels", "target", "truth", "known", "answer", "answers"})
+_WHOLE: Final = ("y", "class")  # these are names of labels only if nothing stands beside them
 GOLD_SHARE: Final = 0.05
 """The share of questions about rows whose label is known, where there are some: with 0 they would measure nobody."""
 _EMPTY: Final = 0.25  # share of rows that known labels leave to be asked about, at least
 _LONGEST: Final = 80  # characters of a label, or of a code
 _CODE: Final = re.compile(r"[!-~]+")
+_ID: Final = re.compile(r"[_ -][iI][dD]$|[a-z]I[dD]$")
 _UNNAMED: Final = re.compile(r"(column|unnamed:?) \d+", re.IGNORECASE)
 _ROWS: Final = 20  # that show whether texts come again
 
@@ -106,24 +107,52 @@ def _counts(cells: Sequence[int]) -> bool:
 
 
 def _is_identifier(name: str) -> bool:
-    return name.lower() in _IDENTIFIERS or name.lower().endswith(("_id", " id", "-id"))
+    return name.lower() in _IDENTIFIERS or _ID.search(name) is not None
 
 
 def _is_key(table: Table, column: Column) -> bool:
+    return looks_like_keys(table, column) and doubled(_cells(table, column.name)) is None
+
+
+def looks_like_keys(table: Table, column: Column) -> bool:
+    """Return whether a column is called as keys are, and holds one in each row; some may come twice."""
     name, cells = column.name.lower(), _cells(table, column.name)
-    named = (name in _KEYS or _is_identifier(name)) and column.kind != "vector"
-    if not named or len(cells) < len(table.sample) or len({str(cell) for cell in cells}) < len(cells):
+    named = (name in _KEYS or _is_identifier(column.name)) and column.kind != "vector"
+    if not named or len(cells) < len(table.sample):
         return False
     return name in _FILES or all(map(_is_code, cells))
 
 
+def doubled(cells: Sequence[Any]) -> tuple[str, int, int] | None:
+    """Return the first cell that comes twice, and its two places, from 1 on.
+
+    >>> doubled(["a", "b", "a"])
+    ('a', 1, 3)
+    """
+    seen: dict[str, int] = {}
+    for place, cell in enumerate(map(str, cells), start=1):
+        if cell in seen:
+            return cell, seen[cell], place
+        seen[cell] = place
+    return None
+
+
 def _has_labels(table: Table, column: Column) -> bool:
     """Return whether a column is called as known labels are, and holds labels of some rows."""
-    if column.name.lower() not in LABELS or column.kind in ("url", "vector"):
+    if not is_called_label(column.name) or column.kind in ("url", "vector"):
         return False
     cells = [cell for cell in _cells(table, column.name) if str(cell).strip()]
     short = all(len(str(cell)) <= _LONGEST for cell in cells)
     return bool(cells) and short and len(cells) <= (1 - _EMPTY) * len(table.sample)
+
+
+def is_called_label(name: str) -> bool:
+    """Return whether a column is called as known labels are.
+
+    >>> [is_called_label(name) for name in ("Price (known)", "true_label", "y", "y position", "unknown")]
+    [True, True, True, False, False]
+    """
+    return name.lower() in _WHOLE or not _LABELS.isdisjoint(re.split(r"[\W_]+", name.lower()))
 
 
 def _cells(table: Table, name: str) -> list[Any]:
@@ -133,4 +162,4 @@ def _cells(table: Table, name: str) -> list[Any]:
 def _is_code(cell: Any) -> bool:
     if isinstance(cell, str):
         return len(cell) <= _LONGEST and _CODE.fullmatch(cell) is not None
-    return isinstance(cell, int)
+    return isinstance(cell, int) or (isinstance(cell, float) and cell.is_integer())

@@ -253,7 +253,7 @@ class DatasetFolder(ArrowTable):
         self.parts = tuple(map(str, self._json(_SPLITS).get("splits") or ()))
         shown = ", ".join(map(repr, self.parts))
         if wanted is None and len(self.parts) != 1:
-            raise InvalidArgument("--split", f"given, one of {shown}", None)
+            raise InvalidArgument("--split", f"given, one of {shown}", "nothing")
         self.part = self.parts[0] if wanted is None else wanted
         if self.part not in self.parts:
             raise InvalidArgument("rows.part", f"one of {shown}", repr(self.part))

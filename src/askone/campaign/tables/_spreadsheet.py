@@ -38,6 +38,7 @@ _BROKEN = (
     Warning,
 )
 _MEMBERS, _BLOCK = 10_000, 1 << 20
+_TOTAL: Final = 1 << 30  # bytes of XML, of which a cell takes some forty
 _WHOLE: Final = 1 << 26  # bytes of a part that is read at once
 _XML: Final = (".xml", ".rels")
 _STREAMED: Final = ("xl/worksheets/", "xl/sharedStrings")
@@ -83,7 +84,7 @@ class Spreadsheet(ValueTable):
         self._scan()
 
     def _refuse_large(self) -> None:
-        allowed = ArchiveLimits(total=self._limits.total, members=_MEMBERS)
+        allowed = ArchiveLimits(total=min(self._limits.total, _TOTAL), members=_MEMBERS)
         try:
             with opened(str(self._path), r"[\s\S]*", allowed) as archive:
                 for name in archive.names:
@@ -127,7 +128,7 @@ class Spreadsheet(ValueTable):
             if first <= header <= last:
                 where = f"{get_column_letter(left)}{first}:{get_column_letter(right)}{last}"
                 raise self._refusal(
-                    f"cells {where} are merged: row {header}, the first that is not empty, is to name each column"
+                    f"cells {where} are merged: row {header} is to name each column; remove what stands above the names"
                 )
         return heading(names, self._origin, self._limits), header, False
 

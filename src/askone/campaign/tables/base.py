@@ -183,16 +183,17 @@ def numbered(columns: int) -> tuple[str, ...]:
 
 
 def refuse_row(names: Sequence[str], below: Sequence[Sequence[str]], where: str) -> None:
-    """Refuse names of columns that look like a row: numbers above numbers, or a text that comes again below.
+    """Refuse names of columns that look like a row: numbers above numbers, or texts that come again below.
 
-    Counted names, such as years, are names; so is whatever stands above a column of numbers.
+    Texts do so if each does that stands above cells which come again themselves.  Counted names, such as years, are
+    names; so is whatever stands above a column of numbers.
 
     >>> refuse_row(["id", "2019", "2020"], [["a", "1", "2"]], "a.csv: line 1")
     >>> refuse_row(["12.5", "red"], [["13", "blue"], ["11", "red"]], "a.csv: line 1")
     Traceback (most recent call last):
     askone.errors.InvalidFile: a.csv: line 1: looks like a row ('12.5', 'red') and not like names of columns; ...
     """
-    texts, numbers, again = 0, list[float](), False
+    texts, numbers, again = 0, list[float](), set[bool]()
     for place, name in enumerate(map(str.strip, names)):
         cells = [row[place].strip() for row in below if place < len(row) and list(row) != list(names)]
         cells = [cell for cell in cells if cell not in MISSING]
@@ -203,10 +204,10 @@ def refuse_row(names: Sequence[str], below: Sequence[Sequence[str]], where: str)
             return
         else:
             texts += bool(name)
-            again = again or (name not in MISSING and name in cells)
+            again |= {name in cells} if name not in MISSING and len(set(cells)) < len(cells) else set()
     steps = {after - before for before, after in pairwise(numbers)}
     years = texts > 0 and (steps == {1} or all(1900 <= one <= 2100 and one.is_integer() for one in numbers))
-    if again or (numbers and not years):
+    if again == {True} or (numbers and not years):
         shown = ", ".join(repr(name[:20]) for name in names[:3]) + (", …" if len(names) > 3 else "")
         advice = "put names above it (or askone new --no-header; --header if these are names)"
         raise InvalidFile(f"{where}: looks like a row ({shown}) and not like names of columns; {advice}")

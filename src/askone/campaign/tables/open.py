@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 else:
     _spreadsheet = lazy_import("askone.campaign.tables._spreadsheet")
 
-_PARQUET: Final = b"PAR1"
+_PARQUET, _SQLITE = b"PAR1", b"SQLite format 3\0"
 _GZIP, _ZIP, _OLD_OFFICE = b"\x1f\x8b", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _READ: Final = "CSV, .xlsx, JSON lines or Parquet are read"
 
@@ -68,6 +68,8 @@ def _opened(path: str | os.PathLike[str], limits: Limits, name: str | None, opti
         raise InvalidFile(
             f"{origin}: is an old or encrypted office file; save it as .xlsx, without a password, or as CSV"
         )
+    if start.startswith(_SQLITE):
+        raise InvalidFile(f'{origin}: is a database; on the command line: askone new sqlite:///{origin} --query "..."')
     if not start.startswith(_PARQUET) and start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
         return JsonLines(place, origin, limits)
     if find_spec("pyarrow") is None:

@@ -22,7 +22,7 @@ def open_query(url: str, query: str | None, beside: Path = Path(), limits: Limit
     database = foreign.ForeignDatabase(url, beside)
     if query is None:
         tables = ", ".join(database.tables()[:20]) or "no tables"
-        raise InvalidArgument("--query", 'given, such as "SELECT * FROM ..."; there are ' + tables, None)
+        raise InvalidArgument("--query", 'given, such as "SELECT * FROM ..."; there are ' + tables, "nothing")
     return SqlTable(database, query, limits)
 
 

@@ -16,7 +16,7 @@ from askone.learners.forgetting import Forgetting
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import NOISES, PRIORS, FilterLearner
 from askone.learners.mixture.classes import ClassMixture
-from askone.learners.mixture.members import LinearMember, Member
+from askone.learners.mixture.members import FittedMember, LinearMember
 from askone.learners.mixture.number import NumberMixture
 from askone.learners.mixture.trees import TreeMember
 from askone.learners.softmax.classifier import SetLikelihoodLearner
@@ -94,16 +94,17 @@ class Filters(FeatureChoice):
         return calibrated(Intervals(bank, level), self.calibration, setup)
 
 
+@final
 class MissingExtraWarning(UserWarning):
     """A library is not installed with which more would be learnt."""
 
 
-def members(choice: Filters | SetLikelihood, setup: Setup) -> tuple[Member, ...]:
+def members(choice: Filters | SetLikelihood, setup: Setup) -> tuple[FittedMember, ...]:
     """Return the models that are fitted beside a learner: none where it sees all there is in one column."""
     layout = setup.row_layout
     if not choice.fitted or choice.model != "auto" or choice.kernel != "gaussian" or choice.bandwidth is not None:
         return ()
-    found: list[Member] = []
+    found: list[FittedMember] = []
     trees = TreeMember(layout, seed=setup.seed)
     if trees.columns >= _TABLE:
         found.append(trees)

@@ -723,4 +723,5 @@ class Exam:
         """Tell whoever listens what was asked and answered."""
         if task.listen is not None:
             shown = self.space.scale[self.chosen] * self.asked.thresholds + self.space.center[self.chosen]
-            task.listen(StreamBlock(task.rows, np.eye(self.space.m)[self.chosen], shown, self.asked.answers))
+            along, asked = np.eye(self.space.m)[self.chosen], self.asked
+            task.listen(StreamBlock(task.rows, along, shown, asked.answers, asked.thresholds))

@@ -43,8 +43,8 @@ from askone.learners.abilities import (
     tell_many,
 )
 from askone.learners.base import marked, unmarked
-from askone.learners.mixture.bits import Likelihood
-from askone.learners.mixture.members import Fit, Member
+from askone.learners.mixture.bits import BitLikelihood
+from askone.learners.mixture.members import Fit, FittedMember, require_array
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.scores import Scores
 from askone.learners.streaming import Exchange, StreamBlock, StreamTask
@@ -90,7 +90,7 @@ class Mixture(
     """See the module.  ``base`` sees the dense columns of a row, the members all that they know of."""
 
     base: AsksAt[Any]
-    members: tuple[Member, ...]
+    members: tuple[FittedMember, ...]
     layout: RowLayout
     flip: float
     turns: ClassVar[int]
@@ -102,7 +102,7 @@ class Mixture(
 
     @property
     @abstractmethod
-    def likelihood(self) -> Likelihood:
+    def likelihood(self) -> BitLikelihood:
         """What answers say of scores."""
 
     @abstractmethod
@@ -271,6 +271,7 @@ class Mixture(
 
     def adopt(self, state: MixtureState, fit: Fit) -> MixtureState:
         """Return the state whose new models forecast from now on."""
+        require_array(fit, "told", "i8")
         fits, turns = list(state.fits), state.turns.copy()
         there, shares = self.shares(state)
         earned = dict(zip(there, shares[1:], strict=True))
@@ -278,6 +279,7 @@ class Mixture(
             found = unmarked(f"{i}-", fit)
             if not found:
                 continue
+            self._check(i, found)
             if fits[i] is None:
                 turns[0, i] = state.told
             else:
@@ -286,6 +288,10 @@ class Mixture(
             growth = _GROWTH ** (1 + int(turns[2, i]))
             turns[1, i] = max(int(fit["told"].item() * growth), state.told + 1)
         return replace(state, fits=tuple(fits), turns=turns, awake=state.told)
+
+    def _check(self, i: int, fit: Fit) -> None:
+        require_array(fit, "scale", "f8")
+        self.members[i].check(fit, self.likelihood.outputs)
 
     # -- streams ----------------------------------------------------------------------------------
 
@@ -339,6 +345,9 @@ class Mixture(
 
     def from_arrays(self, arrays: dict[str, Array]) -> MixtureState:
         fits = tuple(unmarked(f"fit-{i}-", arrays) or None for i in range(len(self.members)))
+        for i, fit in enumerate(fits):
+            if fit is not None:
+                self._check(i, fit)
         total, squared = arrays["weights"].tolist()
         scores = Scores(arrays["losses"], arrays["squares"], (total, squared))
         told, awake = arrays["counts"].tolist()

@@ -42,7 +42,7 @@ class Slopes(NamedTuple):
     hessian: Array
 
 
-class Likelihood(ABC):
+class BitLikelihood(ABC):
     """What bits are like, for one kind of label."""
 
     temperatures: tuple[float, ...]
@@ -77,7 +77,7 @@ class Likelihood(ABC):
 
 @final
 @dataclass(frozen=True)
-class NumberBits(Likelihood):
+class NumberBits(BitLikelihood):
     """A bit is (low, high, whether the number lies between), in unit labels."""
 
     space: Real
@@ -117,7 +117,7 @@ class NumberBits(Likelihood):
 
 @final
 @dataclass(frozen=True)
-class ClassBits(Likelihood):
+class ClassBits(BitLikelihood):
     """A bit is 1 for each class that the answer leaves."""
 
     space: FiniteSpace

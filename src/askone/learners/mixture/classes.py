@@ -19,7 +19,7 @@ from askone.learners.abilities import HasProbabilities, probabilities
 from askone.learners.base import of_family
 from askone.learners.mixture.base import Mixture, MixtureState
 from askone.learners.mixture.bits import ClassBits
-from askone.learners.mixture.members import Member
+from askone.learners.mixture.members import FittedMember
 from askone.learners.streaming import Exchange, StreamBlock
 from askone.questions.base import Question
 from askone.questions.subset import Subset
@@ -33,7 +33,7 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
     """Classification by a learner with probabilities and fitted models."""
 
     base: Any
-    members: tuple[Member, ...]
+    members: tuple[FittedMember, ...]
     layout: RowLayout
     flip: float = 0.0
     turns: ClassVar[int] = 1 << 60

@@ -13,15 +13,16 @@ from scipy.sparse import csr_matrix
 
 from askone._common.compiled import jit
 from askone._common.types import Array
+from askone.errors import InvalidArgument
 from askone.features.layout import RowLayout
 from askone.features.scaling import Scaler
-from askone.learners.mixture.bits import Likelihood
+from askone.learners.mixture.bits import BitLikelihood
 
 Fit = dict[str, Array]
 """A fitted model as plain arrays."""
 
 
-class Member(ABC):
+class FittedMember(ABC):
     """A frozen configuration; what it learns is a ``Fit``."""
 
     first: ClassVar[int]
@@ -33,17 +34,31 @@ class Member(ABC):
         return True
 
     @abstractmethod
-    def fit(self, likelihood: Likelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
+    def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         """Return the model of bits about rows, in units of their scale; ``before`` is the one of fewer bits."""
 
     @abstractmethod
     def scores(self, fit: Fit, X: Array) -> Array:
         """Return scores in units of the scale, n x outputs: the same on every processor."""
 
+    @abstractmethod
+    def check(self, fit: Fit, outputs: int) -> None:
+        """Refuse arrays that are no model of this kind: files of strangers have fits, and compiled loops trust them."""
+
+
+def require_array(fit: Fit, name: str, kind: str, *shape: int | None) -> Array:
+    """Return an array of a fit that has this type and shape (None: any), and finite numbers."""
+    array = fit.get(name)
+    sizes = () if array is None else array.shape
+    fits = len(sizes) == len(shape) and all(want in (None, size) for size, want in zip(sizes, shape, strict=True))
+    if array is None or array.dtype.str[1:] != kind or not fits or not np.isfinite(array).all():
+        raise InvalidArgument(f"fit[{name!r}]", f"finite numbers of type {kind} and shape {shape}", sizes)
+    return array
+
 
 @final
 @dataclass(frozen=True, eq=False)
-class LinearMember(Member):
+class LinearMember(FittedMember):
     """F = W x + b of scaled columns and of terms, with w ~ N(0, tau^2): the penalised likelihood, by L-BFGS.
 
     Columns are (x - center) / scale / sqrt(d), and at most 10 of their scales away.
@@ -54,7 +69,7 @@ class LinearMember(Member):
     tau: float
     first: ClassVar[int] = 64
 
-    def fit(self, likelihood: Likelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
+    def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         m, A = likelihood.outputs, self._matrix(X)
         start = np.zeros((A.shape[1] + 1, m)) if before is None else before["W"]
         ridge = 1.0 / self.tau**2
@@ -86,6 +101,9 @@ class LinearMember(Member):
         data = np.concatenate([dense.ravel(), values[rows, places]])
         return csr_matrix((data, (row, column)), shape=(n, d + layout.terms))
 
+    def check(self, fit: Fit, outputs: int) -> None:
+        require_array(fit, "W", "f8", self.layout.dense + (self.layout.terms if self.layout.pairs else 0) + 1, outputs)
+
     def scores(self, fit: Fit, X: Array) -> Array:
         layout = self.layout
         after = layout.columns - 2 * layout.pairs
@@ -104,7 +122,7 @@ def _linear_scores(dense: Array, packed: Array, pairs: int, W: Array) -> Array:
                 out[i, k] += dense[i, j] * W[j, k]
         for j in range(pairs):
             term = int(packed[i, j])
-            if term > 0:
+            if 0 < term < len(W) - d:  # rows of strangers may have any
                 for k in range(W.shape[1]):
                     out[i, k] += packed[i, pairs + j] * W[d + term - 1, k]
     return out

@@ -15,6 +15,7 @@ from askone._common.types import Array
 from askone._common.validate import as_row, as_rows
 from askone.features.layout import RowLayout
 from askone.labels.number import Real
+from askone.learners import step_loops
 from askone.learners.abilities import (
     HasDeviation,
     HasRange,
@@ -27,7 +28,7 @@ from askone.learners.abilities import (
 from askone.learners.base import of_family
 from askone.learners.mixture.base import Mixture, MixtureState
 from askone.learners.mixture.bits import NumberBits
-from askone.learners.mixture.members import Member
+from askone.learners.mixture.members import FittedMember
 from askone.learners.streaming import Exchange, StreamBlock
 from askone.questions.base import Question
 from askone.questions.between import Between
@@ -45,7 +46,7 @@ class NumberMixture(
     """Regression to the median by a learner and fitted models."""
 
     base: Any
-    members: tuple[Member, ...]
+    members: tuple[FittedMember, ...]
     layout: RowLayout
     flip: float = 0.0
     turns: ClassVar[int] = 4
@@ -138,9 +139,10 @@ class NumberMixture(
         blocks = [one for one in heard if isinstance(one, StreamBlock)]
         if not blocks:
             return np.empty(0, dtype=np.int64), np.empty((0, 3))
-        thresholds, answers = (np.concatenate([getattr(b, name) for b in blocks]) for name in ("thresholds", "answers"))
-        places = np.flatnonzero(answers != 2)
-        c = self.base.space.to_unit(thresholds[places, None])[:, 0]
+        units = [self.space.to_unit(one.thresholds[:, None])[:, 0] if one.unit is None else one.unit for one in blocks]
+        answers = np.concatenate([one.answers for one in blocks])
+        places = np.flatnonzero(answers != step_loops.SKIPPED)
+        c = np.concatenate(units)[places]
         return places, np.column_stack([c, np.full(len(c), np.inf), answers[places] == 1])
 
 

@@ -14,9 +14,10 @@ import numpy as np
 from askone._common.compiled import jit
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
+from askone.errors import InvalidArgument
 from askone.features.layout import RowLayout
-from askone.learners.mixture.bits import Likelihood
-from askone.learners.mixture.members import Fit, Member
+from askone.learners.mixture.bits import BitLikelihood
+from askone.learners.mixture.members import Fit, FittedMember, require_array
 
 if TYPE_CHECKING:
     import lightgbm
@@ -28,7 +29,7 @@ _TREES = 2000  # in all classes together
 
 @final
 @dataclass(frozen=True, eq=False)
-class TreeMember(Member):
+class TreeMember(FittedMember):
     """Trees of at most ``depth`` splits in a row, each of a part of rows and columns, added at ``rate``.
 
     Bits have little information each, at most 1/4 in units of their scale: a penalty of 1 on leaves is four bits.
@@ -53,7 +54,7 @@ class TreeMember(Member):
         """How many columns trees see."""
         return self.layout.dense - len(self.layout.hidden) + len(self.layout.levels)
 
-    def fit(self, likelihood: Likelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
+    def fit(self, likelihood: BitLikelihood, X: Array, bits: Array, flip: float, before: Fit | None) -> Fit:
         m = likelihood.outputs
         rounds = min(self.rounds, max(_TREES // m, 30))
         middle = _constant(likelihood, bits, flip)
@@ -86,6 +87,24 @@ class TreeMember(Member):
         places = range(self.layout.dense, self.layout.dense + len(self.layout.levels))
         return np.ascontiguousarray(X[:, [*shown, *places]], dtype=np.float64)
 
+    def check(self, fit: Fit, outputs: int) -> None:
+        """See ``FittedMember.check``: children come after their parents, so that every way down ends."""
+        require_array(fit, "middle", "f8", outputs)
+        leaves, nodes = len(require_array(fit, "value", "f8", None)), len(require_array(fit, "feature", "i4", None))
+        words = fit.get("words")
+        if words is None or words.dtype != np.uint32 or words.ndim != 2 or len(words) != nodes:
+            raise InvalidArgument("fit['words']", f"bits of {nodes} nodes", None if words is None else words.shape)
+        threshold = fit.get("threshold")
+        if threshold is None or threshold.dtype != np.float64 or threshold.shape != (nodes,):
+            raise InvalidArgument("fit['threshold']", f"of {nodes} nodes", None)
+        roots = require_array(fit, "roots", "i4", None)
+        children = [require_array(fit, side, "i4", nodes) for side in ("left", "right")]
+        inside = all(((one < 0) | (one > np.arange(nodes))).all() for one in children)
+        for places in (roots, *children):
+            inside = inside and bool(((places >= -leaves) & (places < nodes)).all())
+        if not inside or not ((fit["feature"] >= 0) & (fit["feature"] < self.columns)).all():
+            raise InvalidArgument("fit", "trees of these columns whose ways end in leaves", f"{nodes} nodes")
+
     def scores(self, fit: Fit, X: Array) -> Array:
         out = np.tile(fit["middle"], (len(X), 1))
         arrays = (fit[name] for name in ("roots", "feature", "threshold", "left", "right", "words", "value"))
@@ -93,7 +112,7 @@ class TreeMember(Member):
         return out
 
 
-def _constant(likelihood: Likelihood, bits: Array, flip: float) -> Array:
+def _constant(likelihood: BitLikelihood, bits: Array, flip: float) -> Array:
     """Return the best scores that are the same for all rows, nearly: some damped steps of Newton's."""
     F = np.zeros((1, likelihood.outputs))
     for _ in range(30):

@@ -27,6 +27,8 @@ from askone.server.config import ServerConfig
 from askone.server.heavy.work import Child
 from askone.session.checkpoints import Fit, fit_of
 
+_IDLE = 120.0  # seconds
+
 
 @final
 class FitsBeside:
@@ -37,6 +39,7 @@ class FitsBeside:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="fits", initializer=_give_way)
         self._begun: set[str] = set()
         self._child: Child | None = None
+        """Of use to the one thread; others may kill it."""
 
     def consider(self, campaign: campaigns.Campaign) -> None:
         """Begin the fit that is due, unless one of this campaign is being made; returns at once."""
@@ -60,20 +63,34 @@ class FitsBeside:
             place = Path(folder)
             (place / "learner").write_bytes(campaign.store.learner(campaign.name))
             (place / "state").write_bytes(pack(due.learner.to_arrays(due.state)))
-            child = self._child = Child(self._config.heavy_bytes)
-            late = threading.Timer(self._config.heavy_seconds, child.kill)
-            late.start()
-            try:
-                if not self._closed:
-                    child.call("fit", None, {"folder": folder})
-            except InvalidFile as error:  # what is said of files is not so here
-                raise RuntimeError("a fit took more memory or time than heavy_bytes, heavy_seconds allow") from error
-            finally:
-                late.cancel()
-                self._child = None
-                child.close()
+            self._call(folder)
             packed = (place / "fit").read_bytes()
         return Fit(digest(packed), packed)
+
+    def _call(self, folder: str) -> None:
+        if self._child is None:
+            self._child = Child(self._config.heavy_bytes)
+        child = self._child
+        late = threading.Timer(self._config.heavy_seconds, child.kill)
+        late.start()
+        try:
+            if not self._closed:
+                child.call("fit", None, {"folder": folder})
+        except InvalidFile as error:  # what is said of files is not so here
+            raise RuntimeError("a fit took more memory or time than heavy_bytes, heavy_seconds allow") from error
+        finally:
+            late.cancel()
+            if child.last or not child.alive:
+                self._let_go()
+
+    def _let_go(self, idle: float = 0.0) -> None:
+        if self._child is not None and self._child.used <= time.monotonic() - idle:
+            self._child.close()
+            self._child = None
+
+    def sweep(self) -> None:
+        """Let go of the process if it had nothing to do for a while: it takes seconds to start, and memory to keep."""
+        self._thread.submit(self._let_go, _IDLE)
 
     def close(self) -> None:
         """End what is under way: it is due again when the campaign is next in use."""
@@ -82,6 +99,7 @@ class FitsBeside:
         if child is not None:
             child.kill()
         self._thread.shutdown(wait=True, cancel_futures=True)
+        self._let_go()
 
 
 def _give_way() -> None:

@@ -162,6 +162,8 @@ class SampleImages(ImageTable):
         self._table = table
         names = [row[IMAGE] for row in table.sample[:: max(1, len(table.sample) // count)]][:count]
         super().__init__(names, table.title, table.limits)
+        self.columns = table.columns  # also if none of these lies in a folder
+        self.sample = [self._cells(name) for name in self.names]
 
     def _read(self, name: str) -> bytes:
         return self._table.image(name)

@@ -5,15 +5,17 @@ import { choice, field } from "../shared/fields.js";
 import { plural } from "../shared/format.js";
 
 // A key that only tells rows apart is not shown unless it is chosen: see shown_columns in settings/suggest.py.
-const IDENTIFIER = /^(id|key|uuid|guid|index)$|[_ -]id$/i;
-const FIGURES = new Set(["number", "category", "text", "image"]);
+const IDENTIFIER = /^(id|key|uuid|guid|index|nr|no\.?|#|row)$|[_ -]id$/i;
+const CAMEL = /[a-z]I[dD]$/;
+const FIGURES = new Set(["number", "category", "text", "image", "vector"]);
 
 export function columnsStep(draft) {
   if (!draft.file)
     return el("div", { class: "card flat empty" }, el("p", {}, "A ranking without a table has no columns: go on to the items."));
   const { rows } = draft.settings;
   const names = draft.file.columns.map((column) => column.name);
-  const telling = (name) => name !== rows.key || !IDENTIFIER.test(name);
+  const vectors = new Set(draft.file.columns.filter((column) => column.kind === "vector").map((column) => column.name));
+  const telling = (name) => !vectors.has(name) && (name !== rows.key || !(IDENTIFIER.test(name) || CAMEL.test(name))); // nobody reads vectors
   const used = (kind) => rows[kind] ?? names.filter((name) => name !== rows.gold && (kind === "show" ? telling(name) : name !== rows.key));
 
   function turn(kind, name, on) {
@@ -30,7 +32,7 @@ export function columnsStep(draft) {
   const line = (column) =>
     el("tr", {},
       el("th", { scope: "row" }, el("span", { class: "strong" }, column.name), el("br"), el("span", { class: "badge" }, column.kind)),
-      el("td", {}, box("show", column.name, "Show")),
+      el("td", {}, box("show", column.name, "Show", vectors.has(column.name))),
       el("td", {}, box("learn", column.name, "Learn from", !FIGURES.has(column.kind))),
       el("td", { class: "examples muted" }, examples(column)));
 
@@ -48,7 +50,7 @@ export function columnsStep(draft) {
   };
   const guess = (kind) => (rows[kind] && rows[kind] === draft.file.guessed?.[kind] ? " Guessed from the column's name and cells." : "");
   const others = (draft.file.parts ?? []).filter((name) => name !== draft.file.part);
-  const options = (none) => [["", none], ...names.map((name) => [name, name])];
+  const options = (none) => [["", none], ...names.filter((name) => !vectors.has(name)).map((name) => [name, name])];
   const table = el("tbody", {}, draft.file.columns.map(line));
   return el("div", { class: "stack" },
     el("p", { class: "muted" }, `${draft.file.name}: ${plural(draft.file.rows, "row")}.${others.length ? ` They are from “${draft.file.part}”; not read: ${others.join(", ")}.` : ""}`),

@@ -1,0 +1,213 @@
+"""Data as people have it: tables with categories, texts, photographs, one bit per row by the defaults.
+
+    python benchmarks/data.py [--seeds N]
+    python benchmarks/data.py --quick      some seconds: a small table of each kind; prints and writes nothing
+
+Made tables (``made_numbers``, ``made_classes``): numbers and categories, a label that depends on products and on
+categories, noise.  With all labels: boosted trees (LightGBM) for tables, ridge on TF-IDF for texts, logistic regression
+for photographs; these have the labels of all training rows.  Real data is read from ASKONE_DATA and left out without.
+Writes docs/data.md and results/data.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import lightgbm
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from page import grid, machine, taken_with
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from askone import Filters, OneBitClassifier, OneBitRegressor, SetLikelihood
+
+Array = NDArray[Any]
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("ASKONE_DATA", HERE.parent.parent / "shared" / "data"))
+
+
+def made_numbers(seed: int, n: int) -> tuple[pd.DataFrame, Array]:
+    """Homes: six numbers, a district of 25 and a kind of 4, prices with products and jumps, a tenth of noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n, 6))
+    district, kind = rng.integers(25, size=n), rng.integers(4, size=n)
+    by_district, by_kind = rng.normal(size=25), rng.normal(size=(4, 6))
+    price = by_district[district] + 4 * X[:, 0] * X[:, 1] + 1.5 * ((X[:, 2] > 0.6) & (kind == 1))
+    price = price + (X * by_kind[kind]).sum(axis=1) + 0.3 * rng.standard_normal(n)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
+    frame["district"], frame["kind"] = [f"d{k}" for k in district], [f"k{k}" for k in kind]
+    frame.loc[rng.random(n) < 0.05, "x3"] = np.nan
+    return frame, price
+
+
+def made_classes(seed: int, n: int) -> tuple[pd.DataFrame, Array]:
+    """Seven classes by signs, a product and a category, of nine numbers and one category; a twentieth at random."""
+    rng = np.random.default_rng(seed)
+    X, group = rng.normal(size=(n, 9)), rng.integers(5, size=n)
+    y = (2 * (X[:, 0] > 0) + (X[:, 1] * X[:, 2] > 0) + 3 * (X[:, 3] > 0.5) * (group > 2)) % 7
+    y = np.where(rng.random(n) < 0.05, rng.integers(7, size=n), y)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(9)])
+    frame["group"] = [f"g{k}" for k in group]
+    return frame, y
+
+
+def trees(X: pd.DataFrame, y: Array, X_test: pd.DataFrame, classes: bool) -> Array:
+    """Boosted trees with all labels."""
+    typed = [one.astype({c: "category" for c in one.columns if one[c].dtype.kind not in "fiub"}) for one in (X, X_test)]
+    for name in typed[0].select_dtypes("category"):
+        typed[1][name] = typed[1][name].cat.set_categories(typed[0][name].cat.categories)
+    options: dict[str, Any] = {"n_estimators": 300, "learning_rate": 0.05, "max_depth": 5, "verbosity": -1,
+                               "n_jobs": 1, "random_state": 0}  # fmt: skip
+    model = lightgbm.LGBMClassifier(**options) if classes else lightgbm.LGBMRegressor(objective="l1", **options)
+    return np.asarray(model.fit(typed[0], y).predict(typed[1]))
+
+
+def default(X: Any, y: Array, ends: tuple[float, float] | None, seed: int, fitted: bool) -> tuple[Any, float]:
+    """A default estimator after one bit per row, and the milliseconds that an answer took."""
+    began = time.process_time()
+    if ends is None:
+        model: Any = OneBitClassifier(learner=SetLikelihood(fitted=fitted), random_state=seed).fit(X, y)
+    else:
+        model = OneBitRegressor(*ends, learner=Filters(fitted=fitted), random_state=seed).fit(X, y)
+    return model, 1000 * (time.process_time() - began) / len(y)
+
+
+Task = tuple[str, int, Any, Array, Any, Array, tuple[float, float] | None, Callable[[], Array]]
+"""Name, bits, training rows and labels, test rows and labels, the declared range, predictions with all labels."""
+
+
+def tasks(seed: int, quick: bool) -> Iterator[Task]:
+    """All tasks of a seed."""
+    for bits in (300,) if quick else (1000, 3000, 10_000):
+        X, y = made_numbers(seed, bits + 2000)
+        low, high = np.quantile(y, [0.01, 0.99])
+        ends = (float(low - 1), float(high + 1))
+        rest = X[bits:], y[bits:]
+        yield (
+            "homes (made)",
+            bits,
+            X[:bits],
+            y[:bits],
+            *rest,
+            ends,
+            lambda a=X, b=y, n=bits: trees(a[:n], b[:n], a[n:], False),
+        )
+    for bits in (300,) if quick else (600, 1700, 5000):
+        X, y = made_classes(seed, bits + 2000)
+        rest = X[bits:], y[bits:]
+        yield (
+            "seven classes (made)",
+            bits,
+            X[:bits],
+            y[:bits],
+            *rest,
+            None,
+            lambda a=X, b=y, n=bits: trees(a[:n], b[:n], a[n:], True),
+        )
+    if quick or not DATA.exists():
+        return
+    tweets = pd.read_parquet(DATA / "tweets.parquet")
+    order = np.random.default_rng(seed).permutation(len(tweets))
+    text, rating = tweets[["text"]].iloc[order].reset_index(drop=True), tweets["rating"].to_numpy()[order]
+    for bits in (1000, 3360):
+        rest = text[3360:], rating[3360:]
+        yield (
+            "tweets",
+            bits,
+            text[:bits],
+            rating[:bits],
+            *rest,
+            (-4.0, 4.0),
+            lambda a=text, b=rating, n=bits: ridge(a, b, n),
+        )
+    photos = pd.read_parquet(DATA / "labelme.parquet")
+    vectors, label = np.array(photos["features"].tolist()), photos["label"].to_numpy()
+    train = np.flatnonzero(photos["split"] == "train")
+    train, test = np.random.default_rng(seed).permutation(train), np.flatnonzero(photos["split"] == "test")
+    yield "labelme, 512 columns", len(train), vectors[train], label[train], vectors[test], label[test], None, lambda: (
+        make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=500))
+        .fit(vectors[train], label[train]).predict(vectors[test])
+    )  # fmt: skip
+
+
+def ridge(text: pd.DataFrame, rating: Array, n: int) -> Array:
+    """Ridge on TF-IDF with all labels."""
+    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, max_features=20_000).fit(text["text"])
+    model = Ridge(1.0).fit(words.transform(text["text"][:n]), rating[:n])
+    return np.asarray(model.predict(words.transform(text["text"][3360:])))
+
+
+def measured(seeds: int, quick: bool) -> dict[str, dict[str, list[float]]]:
+    found: dict[str, dict[str, list[float]]] = {}
+    for seed in range(seeds):
+        for name, bits, X, y, X_test, y_test, ends, labelled in tasks(seed, quick):
+
+            def error(said: Array, truth: Array = y_test, numbers: bool = ends is not None) -> float:
+                return float(np.abs(said - truth).mean() if numbers else (said != truth).mean())
+
+            row = found.setdefault(f"{name} | {bits}", {})
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of scikit-learn's solvers
+                alone, _ = default(X, y, ends, seed, False)
+                model, cost = default(X, y, ends, seed, True)
+                values = {"alone": error(alone.predict(X_test)), "default": error(model.predict(X_test)),
+                          "labels": error(labelled()), "ms": cost}  # fmt: skip
+            for key, value in values.items():
+                row.setdefault(key, []).append(value)
+            print(
+                f"seed {seed}: {name}, {bits} bits: " + ", ".join(f"{k} {v:.3f}" for k, v in values.items()), flush=True
+            )
+    return found
+
+
+def page(results: dict[str, dict[str, list[float]]], seeds: int, of: dict[str, Any]) -> str:
+    rows = []
+    for name, row in results.items():
+        mean = {key: float(np.mean(values)) for key, values in row.items()}
+        spread = float(np.std(row["default"]) / max(len(row["default"]) - 1, 1) ** 0.5)
+        data, bits = name.split(" | ")
+        rows.append((data, bits, mean["alone"], f"{mean['default']:.3f} ± {spread:.3f}", mean["labels"],
+                     mean["default"] / mean["labels"], mean["ms"]))  # fmt: skip
+    head = ("data", "bits", "learner alone", "default", "all labels", "default / all labels", "ms an answer")
+    return f"""# Data as people have it
+
+Written by `make bench-data` (`benchmarks/data.py`): {taken_with(of)}. Means of {seeds} seeds.
+
+One yes/no question about each training row, with every default. Numbers: mean absolute error; classes: error on other
+rows. *Learner alone*: the bank of filters or the set likelihood, without trees and lines beside it, which sees no
+texts. *All labels*: boosted trees for tables, ridge on TF-IDF for texts, logistic regression for photographs, with the
+labels of the same rows. *Made* tables are described in the script. Milliseconds are of processor time, fits included.
+
+{grid(head, rows)}
+"""
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=3, help="simulations and splits (default: 3)")
+    parser.add_argument("--quick", action="store_true", help="small tables, one seed; print only")
+    chosen = parser.parse_args(given)
+    seeds, of = 1 if chosen.quick else chosen.seeds, machine()
+    results = measured(seeds, chosen.quick)
+    text = page(results, seeds, of)
+    print(text)
+    if not chosen.quick:
+        (HERE / "results" / "data.json").write_text(json.dumps({"machine": of, **results}, indent=1) + "\n")
+        (HERE.parent / "docs" / "data.md").write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

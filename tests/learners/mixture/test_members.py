@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from askone.features.layout import RowLayout
+from askone.features.scaling import Scaler
+from askone.labels.classes import Classes
+from askone.labels.number import Real
+from askone.learners.mixture.bits import ClassBits, NumberBits
+from askone.learners.mixture.members import LinearMember
+from askone.learners.mixture.trees import TreeMember, as_arrays
+
+lightgbm = pytest.importorskip("lightgbm")
+NUMBERS, CLASSES = NumberBits(Real(-3, 3)), ClassBits(Classes(("ant", "bee", "cow")))
+LAYOUT = RowLayout(dense=5, hidden=(3, 4), levels=(40,), pairs=3, terms=6)
+
+
+def table(n=600):
+    """Rows of that layout: numbers, a category of 40 by its place and nearly none level by level, a few terms."""
+    rng = np.random.default_rng(0)
+    X = np.zeros((n, LAYOUT.columns))
+    X[:, :3], X[:, 5] = rng.normal(size=(n, 3)), rng.integers(-1, 40, size=n)
+    for row in X:
+        held = rng.choice(6, size=rng.integers(4), replace=False)
+        row[6 : 6 + len(held)], row[9 : 9 + len(held)] = 1 + held, 1.0
+    return X
+
+
+def about(X, noise=0.1):
+    """The truth, and one bit about each row at a threshold near it, in units of the noise."""
+    rng = np.random.default_rng(1)
+    truth = np.sin(X[:, 0]) + (X[:, 5] % 3 == 0)
+    c = truth + 0.5 * rng.normal(size=len(X))
+    bits = np.column_stack([c, np.full(len(X), np.inf), truth + noise * rng.normal(size=len(X)) > c])
+    return truth, NUMBERS.scaled(bits, noise)
+
+
+def test_trees_as_arrays_say_what_lightgbm_says(monkeypatch):
+    fitted = []
+    train = lightgbm.train
+    monkeypatch.setattr(lightgbm, "train", lambda *given, **more: fitted.append(train(*given, **more)) or fitted[-1])
+    X, trees = table(), TreeMember(LAYOUT)
+    truth, bits = about(X)
+    fit = trees.fit(NUMBERS, X, bits, 0.0, None)
+    assert fit["words"].shape[1] == 2
+    assert np.isnan(fit["threshold"]).any()
+    seen = X[:, [0, 1, 2, 5]]
+    said = trees.scores(fit, X)
+    assert said[:, 0] == pytest.approx(fitted[-1].predict(seen, raw_score=True) + fit["middle"], abs=1e-9)
+    assert np.abs(0.1 * said[:, 0] - truth).mean() < 0.25 * np.abs(truth - np.median(truth)).mean()
+    cells = np.eye(3)[(X[:, 5] % 3).astype(int)]
+    fit = trees.fit(CLASSES, X, cells, 0.0, None)
+    expected = fitted[-1].predict(seen, raw_score=True) + fit["middle"]
+    assert trees.scores(fit, X) == pytest.approx(expected, abs=1e-9)
+    assert (trees.scores(fit, X).argmax(axis=1) == cells.argmax(axis=1)).mean() > 0.95
+
+
+def test_a_fit_of_trees_is_the_same_twice():
+    X, trees = table(200), TreeMember(LAYOUT)
+    _, bits = about(X)
+    one, other = (trees.fit(NUMBERS, X, bits, 0.0, None) for _ in range(2))
+    assert all(np.array_equal(one[name], other[name], equal_nan=True) for name in one)
+
+
+def test_trees_of_nothing_are_constants():
+    X, trees = table(8), TreeMember(LAYOUT)
+    _, bits = about(X)
+    fit = trees.fit(NUMBERS, X, bits, 0.0, None)
+    assert np.ptp(trees.scores(fit, X)) == 0.0
+    assert as_arrays("tree\n")["roots"].tolist() == []
+
+
+@pytest.mark.parametrize("likelihood", [NUMBERS, CLASSES])
+def test_lines_are_the_best_there_are(likelihood):
+    """By another method, from another start, no better weights are found."""
+    X = table(150)
+    line = LinearMember(LAYOUT, Scaler.from_rows(X[:, :5]), tau=2.0)
+    _, bits = about(X)
+    bits = bits if likelihood is NUMBERS else np.eye(3)[(X[:, 6] % 3).astype(int)]
+    fit = line.fit(likelihood, X, bits, 0.05, None)
+    A = line._matrix(X).toarray()
+    assert line.scores(fit, X) == pytest.approx(A @ fit["W"][:-1] + fit["W"][-1])
+
+    def value(flat):
+        W = flat.reshape(fit["W"].shape)
+        return likelihood.slopes(A @ W[:-1] + W[-1], bits, 0.05).losses.sum() + 0.5 * (W[:-1] ** 2).sum() / 4.0
+
+    start = np.random.default_rng(3).normal(size=fit["W"].size)
+    assert value(fit["W"].ravel()) <= minimize(value, start, method="CG").fun + 0.02

@@ -1,0 +1,167 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from askone import Classes, Oracle, Real
+from askone.features.layout import RowLayout
+from askone.features.maps import Linear, Nystroem
+from askone.features.scaling import Scaler
+from askone.learners.forgetting import Forgetting
+from askone.learners.kalman.regressor import FilterLearner
+from askone.learners.mixture.classes import ClassMixture
+from askone.learners.mixture.members import LinearMember
+from askone.learners.mixture.number import NumberMixture
+from askone.learners.mixture.trees import TreeMember
+from askone.learners.scores import Scores
+from askone.learners.softmax.classifier import SetLikelihoodLearner
+from askone.session.simulation import simulate
+from askone.session.stream import Stream
+
+pytest.importorskip("lightgbm")
+N = 400
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N + 300, 4))
+STEPS = np.where(X[:, 0] > 0.3, 2.0, -1.0) * np.where(X[:, 1] > 0, 1.0, -1.0)
+LAYOUT = RowLayout.plain(4)
+SCALER = Scaler.from_rows(X)
+MEMBERS = (TreeMember(LAYOUT), LinearMember(LAYOUT, SCALER, 3.0))
+SIGNS = np.array(["low", "middle", "high"])[np.digitize(STEPS, [-1.5, 0.5])]
+
+
+def numbers():
+    maps = (Linear(SCALER), Nystroem.from_rows(X, 20, bandwidth=2.0, scaler=SCALER))
+    return NumberMixture(FilterLearner(Real(-4, 4), maps, forgets=True), MEMBERS, LAYOUT)
+
+
+def classes():
+    space = Classes(("low", "middle", "high"))
+    base = Forgetting(SetLikelihoodLearner(space, Nystroem.from_rows(X, 20, bandwidth=2.0, scaler=SCALER)))
+    return ClassMixture(base, MEMBERS, LAYOUT)
+
+
+KINDS = {"numbers": (numbers, STEPS[:, None]), "classes": (classes, SIGNS)}
+
+
+def live(learner, labels, n):
+    """The stream after asking and telling about n rows, one by one."""
+    at = Stream(learner, seed=1)
+    for i in range(n):
+        question = at.ask(X[i])
+        at.tell(question, question.answer(labels[i]))
+    return at
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_live_and_streamed_are_the_same_bit_for_bit(kind):
+    make, labels = KINDS[kind]
+    learner = make()
+    at = live(learner, labels, N)
+    whole = simulate(learner, X[:N], Oracle(labels[:N]), seed=1)
+    one, other = (learner.to_arrays(state) for state in (at.state, whole.state))
+    assert one.keys() == other.keys()
+    for name in one:
+        assert np.array_equal(one[name], other[name], equal_nan=True), name
+    assert any(fit is not None for fit in at.state.fits)
+
+
+def test_trees_are_found_where_steps_are():
+    learner = numbers()
+    alone = simulate(learner.base, X[:N], Oracle(STEPS[:N, None]), seed=1)
+    both = simulate(learner, X[:N], Oracle(STEPS[:N, None]), seed=1)
+    said = [learner.base.predict(alone.state, X[N:]), learner.predict(both.state, X[N:])]
+    errors = [np.abs(one[:, 0] - STEPS[N:]).mean() for one in said]
+    assert errors[1] < 0.85 * errors[0]
+    there, shares = learner.shares(both.state)
+    assert 0 in there
+    assert shares[1] > 0.3
+    assert sum(shares) == pytest.approx(1.0)
+
+
+def test_classes_are_found_by_trees_too():
+    learner = classes()
+    both = simulate(learner, X[:N], Oracle(SIGNS[:N]), seed=1)
+    p = learner.probabilities(both.state, X[N:])
+    assert p.sum(axis=1) == pytest.approx(np.ones(300))
+    alone = simulate(learner.base, X[:N], Oracle(SIGNS[:N]), seed=1)
+    wrong = [
+        (np.array(learner.space.names)[q.argmax(axis=1)] != SIGNS[N:]).mean()
+        for q in (learner.base.probabilities(alone.state, X[N:]), p)
+    ]
+    assert wrong[1] < wrong[0]
+
+
+def test_when_fits_happen_is_a_function_of_the_answers():
+    learner = numbers()
+    state, due = learner.init(), []
+    for i in range(200):
+        question = learner.ask(state, X[i], np.empty(0))
+        state = learner.tell(state, X[i], question, question.answer(STEPS[i : i + 1]))
+        if learner.due(state):
+            due.append(i + 1)
+            state = learner.adopt(state, learner.fit(state))
+            assert not learner.due(state)
+    assert due[0] == LinearMember.first
+    assert TreeMember.first in due
+    assert due == sorted(due)
+    assert len(due) <= 2 * 7  # each of the two by a fifth: 64, 76, 91, 109, 130, 156, 187
+
+
+def test_the_shares_descend_the_absolute_error_of_the_mean():
+    """Of two forecasts that err to either side the mean is right: weighed by slopes, both stay; f = 0 is the truth."""
+    rng = np.random.default_rng(3)
+    scores, noise = Scores.none(2), 0.3
+    for t in range(4000):
+        shares = scores.shares([0, 1])
+        c = 1.0 * shares[0] - 1.0 * shares[1]
+        sign = 1.0 if noise * rng.normal() > c else -1.0
+        scores = scores.after(np.array([-sign * (1.0 - c), -sign * (-1.0 - c)]), t)
+    assert scores.shares([0, 1]) == pytest.approx([0.5, 0.5], abs=0.15)
+
+
+def test_whoever_never_wins_sleeps_and_the_learner_is_as_it_was():
+    """A plane without noise: filters know it by heart, and trees do not."""
+    plane = X[:, :1] + 0.5 * X[:, 1:2]
+    learner = numbers()
+    both, alone = (simulate(one, X, Oracle(plane), seed=1).state for one in (learner, learner.base))
+    said = [learner.predict(both, X), learner.base.predict(alone, X)]
+    errors = [np.abs(one - plane).mean() for one in said]
+    assert errors[0] < 2 * errors[1] + 1e-3
+    assert learner.shares(both)[1][0] > 0.9
+    assert both.turns[2].max() >= 1
+
+
+def test_only_so_many_answers_are_kept(monkeypatch):
+    monkeypatch.setattr("askone.learners.mixture.base._ROOM", 0)
+    learner, n = numbers(), 1200
+    rows = np.random.default_rng(4).normal(size=(n, 4))
+    state = learner.init()
+    for i in range(n):
+        question = learner.ask(state, rows[i], np.empty(0))
+        state = learner.tell(state, rows[i], question, question.answer(rows[i, :1]))
+    assert (state.told, state.kept) == (n, 500 + n - 1000)
+    assert np.array_equal(state.store.view(state.kept)[:, :4], rows[n - state.kept :])
+
+
+def test_intervals_and_deviations_are_around_the_prediction():
+    learner = numbers()
+    at = live(learner, STEPS[:, None], 200)
+    low, high = learner.interval(at.state, X[N:], 0.9)
+    said, spread = learner.predict(at.state, X[N:]), learner.std(at.state, X[N:])
+    assert ((low <= said) & (said <= high)).all()
+    assert (spread > 0).all()
+    assert low.min() >= -4
+    assert high.max() <= 4
+
+
+def test_without_lightgbm_the_rest_goes_on(monkeypatch):
+    monkeypatch.setattr(TreeMember, "ready", property(lambda self: False))
+    learner = numbers()
+    at = live(learner, STEPS[:, None], 200)
+    assert at.state.fits[0] is None
+    assert at.state.fits[1] is not None
+
+
+def test_a_layout_narrower_than_the_learner_is_refused():
+    with pytest.raises(ValueError, match="layout"):
+        dataclasses.replace(numbers(), layout=RowLayout.plain(2))
