@@ -9,34 +9,22 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from io import BytesIO
+from functools import cached_property
 from typing import Any, Final, final
 
-import numpy as np
-from threadpoolctl import threadpool_limits
-
 from askone._common.cluster import distributed
-from askone._common.types import Array
 from askone.campaign.create import seen_images
 from askone.campaign.kinds.base import LEVEL, CellType
 from askone.campaign.output._formats import column_file
 from askone.campaign.tables.base import Table
 from askone.campaign.tables.image_tables import ImageTable
-from askone.encoding.embedders import name_embedder
-from askone.encoding.encoder import Encoder, as_floats
 from askone.errors import InvalidArgument
-from askone.estimators.base import OneBitEstimator
-from askone.estimators.classifier import OneBitClassifier
-from askone.estimators.loading import load
-from askone.estimators.regressor import OneBitRegressor
-from askone.learners import abilities
+from askone.estimators.prediction import Columns, loaded, predicted, said_of
 
-Columns = dict[str, list[Any]]
 _ROWS: Final = 25_000  # rows of one job: a tenth of a second
 _IMAGES: Final = 500
 _CELLS: Final = 2_000_000
@@ -59,7 +47,7 @@ class Scoring:
         shown = [column for column in self.table.columns if column.kind != "vector"]
         types: dict[str, CellType] = {one.name: "float" if one.kind == "number" else "text" for one in shown}
         types |= {name: "int" for name, kind in types.items() if kind == "float" and self.table.is_whole(name)}
-        said = _said(_loaded(self.model)[0])
+        said = said_of(loaded(self.model)[0])
         return *types.items(), *((self._own(name), kind) for name, kind in said)
 
     def _own(self, name: str) -> str:
@@ -71,9 +59,9 @@ class Scoring:
         waiting: deque[tuple[Columns, Any]] = deque()
         for cells in self._read():
             if executor is None:
-                yield self._joined(cells, predicted(self.model, self._wanted(cells), self.embedders))
+                yield self._joined(cells, predicted(self.model, self._wanted(cells), LEVEL, self.embedders))
                 continue
-            waiting.append((cells, executor.submit(predicted, self.model, self._wanted(cells), self.embedders)))
+            waiting.append((cells, executor.submit(predicted, self.model, self._wanted(cells), LEVEL, self.embedders)))
             while len(waiting) > _AHEAD * workers():
                 done, future = waiting.popleft()
                 yield self._joined(done, future.result())
@@ -96,7 +84,7 @@ class Scoring:
 
     def _wanted(self, cells: Columns) -> Columns:
         """Return the columns that the model reads; images as it sees them."""
-        estimator, names = _loaded(self.model)
+        estimator, names = loaded(self.model)
         lacking = [name for name in names if name not in cells]
         if lacking or not names:
             shown = ", ".join(map(repr, lacking))
@@ -110,62 +98,6 @@ class Scoring:
     def _joined(self, cells: Columns, said: Columns) -> Columns:
         shown = {name: cells[name] for name, _ in self.columns if name in cells}
         return shown | {self._own(name): values for name, values in said.items()}
-
-
-def predicted(model: bytes, cells: Mapping[str, list[Any]], embedders: Sequence[str] = ()) -> Columns:
-    """Return what a saved model says of the cells of some columns; ``embedders`` as in ``name_embedder``."""
-    for embedder in embedders:
-        name_embedder(embedder)
-    estimator, _ = _loaded(model)
-    count = len(next(iter(cells.values()), []))
-    with threadpool_limits(1, user_api="blas"):  # there is a process for each core
-        return _predictions(estimator, _rows(estimator.encoder, cells, count))
-
-
-def _rows(encoder: Encoder | None, cells: Mapping[str, list[Any]], count: int) -> Array:
-    if encoder is None:
-        return np.column_stack([as_floats(values, name) for name, values in cells.items()])
-    return encoder.encode_columns(cells, count).astype(np.float64)
-
-
-def _said(estimator: OneBitEstimator) -> list[tuple[str, CellType]]:
-    if isinstance(estimator, OneBitRegressor):
-        several = estimator.stream_.learner.space.m > 1
-        return [("prediction", "json" if several else "float"), *((name, "float") for name in ("low", "high"))]
-    if isinstance(estimator, OneBitClassifier):
-        texts = all(isinstance(name, str) for name in estimator.classes_.tolist())
-        return [("prediction", "text" if texts else "json"), ("probability", "float")]
-    return [("prediction", "json")]
-
-
-def _predictions(estimator: OneBitEstimator, X: Array) -> Columns:
-    stream, nothing = estimator.stream_, [None] * len(X)
-    if isinstance(estimator, OneBitRegressor):
-        level = LEVEL if estimator.interval is None else estimator.interval
-        values, ends = abilities.predict_within(stream.learner, stream.state, X, level)
-        if estimator.low is not None:
-            values = np.clip(values, estimator.low, estimator.high)
-        if values.shape[1] > 1:
-            return {"prediction": values.tolist(), "low": nothing, "high": nothing}
-        low, high = (nothing, nothing) if ends is None else (end[:, 0].tolist() for end in ends)
-        return {"prediction": values[:, 0].tolist(), "low": low, "high": high}
-    values = estimator.predict(X)
-    if isinstance(estimator, OneBitClassifier):
-        found = abilities.probabilities(stream.learner, stream.state, X)
-        if found is None:
-            return {"prediction": values.tolist(), "probability": nothing}
-        places = {name: place for place, name in enumerate(estimator.classes_.tolist())}
-        which = np.array([places[name] for name in values.tolist()], dtype=np.int64)
-        return {"prediction": values.tolist(), "probability": found[np.arange(len(X)), which].tolist()}
-    return {"prediction": values.tolist()}
-
-
-@lru_cache(maxsize=2)
-def _loaded(model: bytes) -> tuple[OneBitEstimator, list[str]]:
-    """Return a model, which will be given arrays, and the columns that it reads."""
-    estimator: OneBitEstimator = load(BytesIO(model))
-    encoder, names = estimator.encoder, estimator.__dict__.pop("feature_names_in_", ())
-    return estimator, list(map(str, names)) if encoder is None else list(encoder.columns)
 
 
 def workers() -> int:
