@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from askone.encoding import texts
+from askone.encoding import texts, word_vectors
 from askone.encoding.columns import Column
+from askone.encoding.embedders import name_embedder
 from askone.encoding.encoder import Encoder, fit_encoder
 from askone.encoding.texts import fit_texts, packed_terms
+from askone.errors import MissingExtra
 
 WORDS = ["good", "bad", "wine", "bread", "red", "old", "very", "not", "the", "cheese"]
 
@@ -107,3 +109,20 @@ def test_case_blanks_and_what_is_beyond_the_beginning_change_nothing():
 def test_signs_are_terms():
     (part,) = fit_texts(["t"], [{"t": "good! 😀"}])
     assert {"!", "😀", "good !"} <= set(part.terms)
+
+
+def test_word_vectors_are_near_for_words_that_mean_the_same(monkeypatch):
+    name = name_embedder("word-vectors")
+    encoder = fit_encoder([Column("t", "text")], [{"t": "a good wine"}], embed={"t": name})
+    assert encoder.columns == ("t",)
+    assert (encoder.layout.dense, encoder.layout.terms) == (256, 3)
+    X = encoder.encode([{"t": text} for text in ("a happy cat", "the glad kitten", "taxes of the state", None)])[
+        :, :256
+    ]
+    assert X[0] @ X[1] > X[0] @ X[2] + 0.1
+    assert np.allclose(np.sum(X[:3] ** 2, axis=1), 1, atol=1e-5)
+    assert not X[3].any()
+    assert Encoder.from_json(encoder.to_json()) == encoder
+    monkeypatch.setattr(word_vectors, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"askone\[vectors\]"):
+        word_vectors.WordVectors()

@@ -32,14 +32,17 @@ if TYPE_CHECKING:
     from sklearn import exceptions
     from sklearn.utils import validation
 
-    from askone.encoding import _onnx, _torch
+    from askone.encoding import _onnx, _torch, word_vectors
 else:
     sparse = lazy_import("scipy.sparse")
     exceptions, validation = lazy_import("sklearn.exceptions"), lazy_import("sklearn.utils.validation")
     _onnx, _torch = lazy_import("askone.encoding._onnx"), lazy_import("askone.encoding._torch")
+    word_vectors = lazy_import("askone.encoding.word_vectors")
 
 GROUP: Final = "askone.embedders"
 """The group of entry points."""
+WORDS: Final = "word-vectors"
+"""The embedder of texts that comes along (see ``word_vectors``)."""
 _AT_ONCE: Final = 64  # cells
 _FILES: Final = (".onnx", ".pt2", ".pt")
 
@@ -100,7 +103,7 @@ def name_embedder(text: str) -> str:
 
     - ``module:object``: an importable Embedder, transformer of scikit-learn or module of torch;
     - a file: ONNX (``.onnx``), ``torch.export`` (``.pt2``), TorchScript (``.pt``);
-    - the name of an entry point of the group ``askone.embedders``.
+    - the name of an entry point of the group ``askone.embedders``, or ``word-vectors``.
     """
     given, _, where = text.rpartition("=")
     file = where.lower().endswith(_FILES)
@@ -156,6 +159,8 @@ def _object(where: str) -> Any:
 
 
 def _entry_point(name: str) -> Any:
+    if name == WORDS:
+        return word_vectors.WordVectors
     found = {one.name: one for one in entry_points(group=GROUP)}
     if name not in found:
         others = f" (installed: {', '.join(sorted(found))})" if found else ""

@@ -130,7 +130,7 @@ class Encoder:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
-        return tuple(part.column for part in self.parts)
+        return tuple(dict.fromkeys(part.column for part in self.parts))
 
     @cached_property
     def _placed(self) -> tuple[CategoryPart, ...]:
@@ -216,15 +216,16 @@ def fit_encoder(
     """Return the encoder of some columns, for rows like those of a sample.
 
     Terms of texts are counted in all ``rows``, some at a time, which are read only if there are texts (none: in the
-    sample).  ``embed`` names the embedders of some columns (see ``embedders``).
+    sample).  ``embed`` names the embedders of some columns (see ``embedders``); a text is seen by its terms as well.
     """
-    embed = embed or {}
-    names = [column.name for column in columns if column.kind in ("text", "url") and column.name not in embed]
+    embed, parts = embed or {}, list[Part]()
+    names = [column.name for column in columns if column.kind in ("text", "url")]
     texts = {part.column: part for part in fit_texts(names, sample, rows)}
-    parts = (
-        texts.get(one.name) or _fitted(one, [row.get(one.name) for row in sample], embed.get(one.name))
-        for one in columns
-    )
+    for one in columns:
+        if one.name in texts:
+            parts.append(texts[one.name])
+        if one.name in embed or one.name not in texts:
+            parts.append(_fitted(one, [row.get(one.name) for row in sample], embed.get(one.name)))
     return Encoder(tuple(parts), pairs_needed(list(texts.values()), sample))
 
 

@@ -65,7 +65,7 @@ class FrameInputs(Inputs):
 
     @property
     def columns(self) -> int:  # type: ignore[override]  # read only
-        return len(self.encoder.parts)
+        return len(self.encoder.columns)
 
     def rows(self, X: Any) -> Array:
         if not frames.is_frame(X):

@@ -65,8 +65,8 @@ def test_a_campaign_names_no_embedder(tmp_path, sprung, monkeypatch):
         create_campaign(site.store, "t", Settings("T", Numbers(0, 1)), table, "manager", 1.0, embed={"note": "two"})
         site.accounts.add_member("t", "manager", "manager")
         estimator, encoder = unpack(site.store.learner("t"))
-        number, embedded = encoder.parts
-        changed = replace(encoder, parts=(number, replace(embedded, embedder="own_trap:embedder")))
+        number, terms, embedded = encoder.parts
+        changed = replace(encoder, parts=(number, terms, replace(embedded, embedder="own_trap:embedder")))
         monkeypatch.setattr(site.store, "learner", lambda _: pack(estimator, changed))
         manager = site.token("manager")
         refused = manager.post(f"{API}/campaigns/t/rows", json={"upload": upload(manager)})
