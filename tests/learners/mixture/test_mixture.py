@@ -31,7 +31,7 @@ SIGNS = np.array(["low", "middle", "high"])[np.digitize(STEPS, [-1.5, 0.5])]
 
 def numbers():
     maps = (Linear(SCALER), Nystroem.from_rows(X, 20, bandwidth=2.0, scaler=SCALER))
-    return NumberMixture(FilterLearner(Real(-4, 4), maps, forgets=True), MEMBERS, LAYOUT)
+    return NumberMixture(FilterLearner(Real(-4, 4, decimals=3), maps, forgets=True), MEMBERS, LAYOUT)
 
 
 def classes():

@@ -197,11 +197,7 @@ class Mixture(
         front = row[0, : self.base.columns]
         if not self._there(state):
             return self._kept(state, self.base.tell(state.base, front, question, answer), row, bit[None])
-        if self._own(question.learnt):
-            base = self.base.tell(state.base, front, question, answer)
-        else:
-            base = self.base.tell_asked(state.base, front, question, answer)
-            state = self._judged(state, row, question, bit)
+        state, base = self._learnt(state, row, question, answer, bit)
         return self._kept(self._looked(state), base, row, bit[None])
 
     def _own(self, learnt: int | None) -> bool:
@@ -209,8 +205,10 @@ class Mixture(
         return learnt is None or learnt % self.turns == 0
 
     @abstractmethod
-    def _judged(self, state: MixtureState, row: Array, question: Question, bit: Array) -> MixtureState:
-        """Return the state with the scores after an answer, which nobody has learnt yet."""
+    def _learnt(
+        self, state: MixtureState, row: Array, question: Question, answer: Answer, bit: Array
+    ) -> tuple[MixtureState, Any]:
+        """Return the scores after an answer that nobody had learnt, in a state, and the learner's state after it."""
 
     def tell_many(
         self, state: MixtureState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]

@@ -16,13 +16,11 @@ from askone._common.validate import as_row
 from askone.features.layout import RowLayout
 from askone.labels.classes import FiniteSpace
 from askone.learners.abilities import HasProbabilities, probabilities
-from askone.learners.base import of_family
 from askone.learners.mixture.base import Mixture, MixtureState
 from askone.learners.mixture.bits import ClassBits
 from askone.learners.mixture.members import FittedMember
 from askone.learners.streaming import Exchange, StreamBlock
-from askone.questions.base import Question
-from askone.questions.subset import Subset
+from askone.questions.base import Answer, Question
 
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
 
@@ -57,29 +55,31 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
     def chance(self, state: MixtureState, x: ArrayLike, question: Question) -> float:
         """Return p(yes), by weight."""
         row, bit = as_row(x, self.columns), self.likelihood.bit(question, True)
-        said = [one for one, _ in self._foretold(state, row, question, bit)]
-        return sum(share * one for share, one in zip(self.shares(state)[1], said, strict=True))
+        said = [self.base.chance(state.base, row[0, : self.base.columns], question)]
+        said += [one for one, _ in self._foretold(state, row, bit)]
+        return float(sum(share * one for share, one in zip(self.shares(state)[1], said, strict=True)))
 
-    def _foretold(self, state: MixtureState, row: Array, question: Question, bit: Array) -> list[tuple[float, Array]]:
-        """Return the chance of a bit by the learner and by each model, and by each temperature."""
-        yes = self.base.chance(state.base, row[0, : self.base.columns], question)
-        told = bool((bit > 0)[self.base.space.inside(of_family(question, Subset).members, "question") > 0].all())
-        said = [(yes if told else 1.0 - yes, np.empty(0))]
+    def _foretold(self, state: MixtureState, row: Array, bit: Array) -> list[tuple[float, Array]]:
+        """Return the chance of a bit by each fitted model, and by each of its temperatures."""
+        said = []
         for i in self._there(state):
             chances = self.likelihood.chances(self._scored(state, i, row)[0], 1.0, bit)
             chances = self.flip + (1.0 - 2.0 * self.flip) * chances
             said.append((float((softmax(state.heat[i]) * chances).sum()), chances))
         return said
 
-    def _judged(self, state: MixtureState, row: Array, question: Question, bit: Array) -> MixtureState:
-        said, heat, there = self._foretold(state, row, question, bit), state.heat.copy(), self._there(state)
-        loss = [-log((1.0 - _LAPSE) * one + 0.5 * _LAPSE) for one, _ in said]
+    def _learnt(
+        self, state: MixtureState, row: Array, question: Question, answer: Answer, bit: Array
+    ) -> tuple[MixtureState, Any]:
+        own, base = self.base.learnt_and_said(state.base, row[0, : self.base.columns], question, answer)
+        said, heat, there = self._foretold(state, row, bit), state.heat.copy(), self._there(state)
+        loss = [-log((1.0 - _LAPSE) * one + 0.5 * _LAPSE) for one in (own, *(one for one, _ in said))]
         losses = np.full(len(state.fits) + 1, loss[0])
         losses[[1 + i for i in there]] = loss[1:]
         keep = 1.0 - 1.0 / max(0.5 * state.told, 50.0)
-        for i, (_, chances) in zip(there, said[1:], strict=True):
+        for i, (_, chances) in zip(there, said, strict=True):
             heat[i] = keep * heat[i] + logs((1.0 - _LAPSE) * chances + 0.5 * _LAPSE)
-        return replace(state, scores=state.scores.after(losses, state.told), heat=heat)
+        return replace(state, scores=state.scores.after(losses, state.told), heat=heat), base
 
     def _scale(self, state: MixtureState) -> float:
         return 1.0

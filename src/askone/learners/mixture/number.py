@@ -30,7 +30,7 @@ from askone.learners.mixture.base import Mixture, MixtureState
 from askone.learners.mixture.bits import NumberBits
 from askone.learners.mixture.members import FittedMember
 from askone.learners.streaming import Exchange, StreamBlock
-from askone.questions.base import Question
+from askone.questions.base import Answer, Question
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
@@ -110,6 +110,14 @@ class NumberMixture(
         moved = (self.believed(state, row) - self._said(state, row)).item() if self._there(state) else 0.0
         near = _moved(question, -moved) if moved else question
         return float(self.base.chance(state.base, row[0, : self.base.columns], near))
+
+    def _learnt(
+        self, state: MixtureState, row: Array, question: Question, answer: Answer, bit: Array
+    ) -> tuple[MixtureState, Any]:
+        front = row[0, : self.base.columns]
+        if self._own(question.learnt):
+            return state, self.base.tell(state.base, front, question, answer)
+        return self._judged(state, row, question, bit), self.base.tell_asked(state.base, front, question, answer)
 
     def _judged(self, state: MixtureState, row: Array, question: Question, bit: Array) -> MixtureState:
         if not isinstance(question, HalfSpace):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 else:
     lightgbm = lazy_import("lightgbm")
 
-_TREES = 2000  # in all classes together
+_TREES = 1000  # in all classes together
 
 
 @final
@@ -47,7 +48,7 @@ class TreeMember(FittedMember):
 
     @property
     def ready(self) -> bool:
-        return importlib.util.find_spec("lightgbm") is not None
+        return _is_installed()
 
     @property
     def columns(self) -> int:
@@ -110,6 +111,11 @@ class TreeMember(FittedMember):
         arrays = (fit[name] for name in ("roots", "feature", "threshold", "left", "right", "words", "value"))
         _add_trees(self._view(X), *arrays, out)
         return out
+
+
+@cache
+def _is_installed() -> bool:
+    return importlib.util.find_spec("lightgbm") is not None
 
 
 def _constant(likelihood: BitLikelihood, bits: Array, flip: float) -> Array:
