@@ -6,7 +6,7 @@ import hashlib
 import sys
 import zipfile
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -16,7 +16,10 @@ from askone.encoding._digest import content_digest
 from askone.encoding.embedders import Embedder
 from askone.errors import InvalidArgument, MissingExtra
 
-torch: Any = lazy_import("torch")
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = lazy_import("torch")
 
 
 def is_module(value: Any) -> bool:

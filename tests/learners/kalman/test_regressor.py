@@ -20,6 +20,7 @@ from askone.labels.losses import Squared
 from askone.learners.kalman import _compiled
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
+from askone.learners.mixture.number import NumberMixture
 from askone.learners.range_search import Calibrated
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_loops import UNKNOWN
@@ -651,13 +652,16 @@ def kind(**options):
 
 def test_who_learns():
     for options in (
-        {}, {"learner": "filters"}, {"learner": Filters(quantile=0.9)}, {"learner": Filters(model="linear")},
+        {"learner": Filters(fitted=False)}, {"learner": Filters(quantile=0.9)}, {"learner": Filters(model="linear")},
         {"learner": Filters(model="fourier")}, {"learner": Filters(model=models()["nystroem"])},
-        {"learner": Filters(bandwidth=2.0)}, {"flip": 0.1}, {"resample": True}, {"select": "uncertain"},
+        {"learner": Filters(bandwidth=2.0)},
     ):  # fmt: skip
         assert kind(**options) is FilterLearner
+    for options in ({}, {"learner": "filters"}, {"flip": 0.1}, {"resample": True}, {"select": "uncertain"}):
+        assert kind(**options) is NumberMixture
     assert kind(interval=0.9) is Intervals
-    assert type(askone.OneBitRegressor().start(small_rows()).stream_.learner.template) is FilterLearner
+    assert type(askone.OneBitRegressor().start(small_rows()).stream_.learner.template) is NumberMixture
+    assert type(askone.OneBitRegressor(0, 1).start(small_rows()[:, :1]).stream_.learner) is FilterLearner  # one column
     assert kind(learner="sgd") is kind(learner=SGD(loss=Squared())) is SGDLearner
 
 
