@@ -35,8 +35,10 @@ if TYPE_CHECKING:
     from askone.encoding import _onnx, _torch, word_vectors
 else:
     sparse = lazy_import("scipy.sparse")
-    exceptions, validation = lazy_import("sklearn.exceptions"), lazy_import("sklearn.utils.validation")
-    _onnx, _torch = lazy_import("askone.encoding._onnx"), lazy_import("askone.encoding._torch")
+    exceptions = lazy_import("sklearn.exceptions")
+    validation = lazy_import("sklearn.utils.validation")
+    _onnx = lazy_import("askone.encoding._onnx")
+    _torch = lazy_import("askone.encoding._torch")
     word_vectors = lazy_import("askone.encoding.word_vectors")
 
 GROUP: Final = "askone.embedders"
