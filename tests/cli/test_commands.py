@@ -332,6 +332,7 @@ def test_a_stop_is_clean(command, capsys, monkeypatch):
     needed = {
         "simulate": ["f"],
         "estimate": ["c", "mean"],
+        "predict": ["m", "t", "--out", "o.csv"],
         "export": ["c"],
         "replay": ["c"],
         "backup": ["c"],

@@ -13,6 +13,7 @@ from askone.features.maps import Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.learners.abilities import Forecasts, able
 from askone.learners.forgetting import Forgetting
+from askone.learners.mixture.classes import ClassMixture
 from askone.learners.softmax import _compiled, classifier
 from askone.learners.softmax._compiled import Prior
 from askone.learners.softmax.classifier import SetLikelihoodLearner
@@ -259,8 +260,9 @@ def test_the_right_argument_is_named(options, argument):
 
 def test_it_is_the_default():
     X, _ = five(30)
-    members = OneBitClassifier(NAMES).start(X).stream_.learner.learner.members
-    assert all(isinstance(member, SetLikelihoodLearner) for member in members)
+    learner = OneBitClassifier(NAMES).start(X).stream_.learner
+    assert isinstance(learner, ClassMixture)
+    assert all(isinstance(member, SetLikelihoodLearner) for member in learner.base.learner.members)
     for learner in ("sgd", "rls", "game", "bisection", "memory"):
         model = OneBitClassifier(NAMES, learner=learner).start(X)
         assert not isinstance(model.stream_.learner, Forgetting)
