@@ -333,6 +333,7 @@ def test_a_stop_is_clean(command, capsys, monkeypatch):
         "simulate": ["f"],
         "estimate": ["c", "mean"],
         "export": ["c"],
+        "predict": ["m", "f"],
         "replay": ["c"],
         "backup": ["c"],
         "restore": ["f"],
