@@ -334,7 +334,6 @@ def test_a_stop_is_clean(command, capsys, monkeypatch):
         "estimate": ["c", "mean"],
         "predict": ["m", "t", "--out", "o.csv"],
         "export": ["c"],
-        "predict": ["m", "f"],
         "replay": ["c"],
         "backup": ["c"],
         "restore": ["f"],
