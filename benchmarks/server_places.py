@@ -68,7 +68,7 @@ def prices(folder: Path, rows: int, columns: int = 6) -> Task:
         return bool(value > float(asked["shown"])) == (asked["side"] == "above")
 
     labels, ask = Numbers(LOW, HIGH, "EUR", 0, "the price"), AskSettings(exam_share=0.1)
-    settings = Settings("Prices", labels, RowSettings(key="row"), ask=ask)
+    settings = Settings("Prices", labels, RowSettings(key="row", show=("row",)), ask=ask)
     return Task("prices", settings, path, decide)
 
 
@@ -84,7 +84,9 @@ def classes(folder: Path, rows: int, columns: int = 8, count: int = 10) -> Task:
     def decide(question: dict[str, Any]) -> bool:
         return names[labels[_row(question)]] in question["set"]
 
-    return Task("classes", Settings("Classes", ClassNames(tuple(names)), RowSettings(key="row")), path, decide)
+    return Task(
+        "classes", Settings("Classes", ClassNames(tuple(names)), RowSettings(key="row", show=("row",))), path, decide
+    )
 
 
 def _write(path: Path, X: NDArray[Any]) -> None:

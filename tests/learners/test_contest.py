@@ -79,13 +79,13 @@ def test_losses_and_standard_errors_are_those_of_the_forecasts():
         losses.append(-np.log((1 - _LAPSE) * said + 0.5 * _LAPSE))
         state = learner.tell(state, x, question, answer)
     weights = np.array([math.prod(keeps[t + 1 :]) for t in range(30)])
-    assert state.losses == pytest.approx(weights @ np.array(losses))
+    assert state.scores.losses == pytest.approx(weights @ np.array(losses))
     apart = np.array(losses)[:, 1] - np.array(losses)[:, 0]
     mean = weights @ apart / weights.sum()
     variance = weights @ (apart - mean) ** 2 / weights.sum()
     error = math.sqrt(variance * (weights**2).sum()) / weights.sum()
-    assert learner.behind(state, 0) == pytest.approx([0.0, mean / error])
-    shares = np.exp(-learner.behind(state, int(np.argmin(state.losses))))
+    assert state.scores.behind(0) == pytest.approx([0.0, mean / error])
+    shares = np.exp(-state.scores.behind(int(np.argmin(state.scores.losses))))
     assert [w for w, _, _ in learner.weighted(state)] == pytest.approx(shares / shares.sum())
     mixed = sum(w * one.predict(part, X) for w, one, part in learner.weighted(state))
     assert learner.predict(state, X) == pytest.approx(mixed)
@@ -164,7 +164,7 @@ def test_the_right_argument_is_named(options, argument):
 def test_the_classifier_holds_one_unless_told_what_to_use(tmp_path):
     X, y = five(60)
     model = OneBitClassifier(NAMES, learner=SetLikelihood(n_components=30), random_state=0).fit(X, y)
-    assert isinstance(model.stream_.learner.learner, Contest)
+    assert isinstance(model.stream_.learner.base.learner, Contest)
     for options in ({"bandwidth": 1.0}, {"model": "nystroem"}, {"model": "linear"}, {"kernel": "linear"}):
         learner = OneBitClassifier(NAMES, learner=SetLikelihood(**options)).start(X).stream_.learner
         assert isinstance(learner.learner, SetLikelihoodLearner)
@@ -184,7 +184,7 @@ def test_the_answers_choose_the_scale(fine):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(1200, 1 if fine else 30))
     y = np.floor(8 * X[:, 0]).astype(int) % 2 if fine else (X[:, 0] > 0.2).astype(int)
-    model = OneBitClassifier([0, 1], learner=SetLikelihood(n_components=60), random_state=0).start(X)
+    model = OneBitClassifier([0, 1], learner=SetLikelihood(n_components=60, fitted=False), random_state=0).start(X)
     learner, narrow, line = model.stream_.learner.learner, 2, 3
     assert isinstance(learner.members[narrow].features, Nystroem)
     state = simulate(learner, X, Oracle(y), at=[]).state
