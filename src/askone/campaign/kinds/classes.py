@@ -70,8 +70,11 @@ class ClassNames(Kind):
 
     @classmethod
     def suggested(cls, table: Table, gold: Column) -> Self | None:
-        """Return the classes that known labels name, if they are few and no numbers."""
-        levels = sorted({row[gold.name].strip() for row in table.sample if isinstance(row[gold.name], str)} - {""})
+        """Return the classes that known labels name, if they are few, come again and are no numbers."""
+        known = [row[gold.name].strip() for row in table.sample if isinstance(row[gold.name], str)]
+        levels = sorted({*known} - {""})
+        if len(known) >= 8 and len(levels) == len(known):  # each is another: texts, or numbers with a unit
+            return None
         few = 2 <= len(levels) <= _MOST_SUGGESTED and max(map(len, levels)) <= _LONGEST_SUGGESTED
         return cls(tuple(levels)) if few and gold.kind != "number" else None
 

@@ -55,9 +55,9 @@ class Filters(FeatureChoice):
         better again.
     calibration : int
         Questions per output spent on the range where none is declared.
-    fitted : bool
-        Let trees and lines learn beside the bank (see ``NumberMixture``): of one number, its median, where model,
-        kernel and bandwidth are left to it.
+    fitted : bool or "auto"
+        Whether trees and lines learn beside the bank (see ``NumberMixture``): of one number, its median, where model,
+        kernel and bandwidth are left to it.  "auto": where there are categories or texts.
     model, kernel, bandwidth, n_components
         As for ``SGD``, with fixed features.  "auto" is linear and whitened Nyström features at a quarter, half, once,
         twice and four times the median distance, weighted by the answers.
@@ -68,7 +68,7 @@ class Filters(FeatureChoice):
     wary: float = 0.0
     forgets: bool = True
     calibration: int = 60
-    fitted: bool = True
+    fitted: bool | str = "auto"
     forecasts: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
@@ -101,8 +101,11 @@ class MissingExtraWarning(UserWarning):
 
 def members(choice: Filters | SetLikelihood, setup: Setup) -> tuple[FittedMember, ...]:
     """Return the models that are fitted beside a learner: none where it sees all there is in one column."""
+    if isinstance(choice.fitted, str):
+        as_choice(choice.fitted, "fitted", ("auto",))
     layout = setup.row_layout
-    if not choice.fitted or choice.model != "auto" or choice.kernel != "gaussian" or choice.bandwidth is not None:
+    wanted = bool(layout.levels or layout.pairs) if isinstance(choice.fitted, str) else choice.fitted
+    if not wanted or choice.model != "auto" or choice.kernel != "gaussian" or choice.bandwidth is not None:
         return ()
     found: list[FittedMember] = []
     trees = TreeMember(layout, seed=setup.seed)
@@ -131,11 +134,12 @@ class SetLikelihood(FeatureChoice):
         As for ``SGD``, with fixed features.  With neither bandwidth nor model there are several bandwidths and
         linear features, and the answers choose (see ``Contest``); when the concept changes, it begins anew (see
         ``Forgetting``).
-    fitted : bool
-        Let trees and lines learn beside (see ``ClassMixture``), where model, kernel and bandwidth are left to it.
+    fitted : bool or "auto"
+        Whether trees and lines learn beside (see ``ClassMixture``), where model, kernel and bandwidth are left to it.
+        "auto": where there are categories or texts.
     """
 
-    fitted: bool = True
+    fitted: bool | str = "auto"
     forecasts: ClassVar[bool] = True
     small_sets: ClassVar[bool] = True
 
