@@ -74,14 +74,18 @@ def trees(X: pd.DataFrame, y: Array, X_test: pd.DataFrame, classes: bool) -> Arr
     return np.asarray(model.fit(typed[0], y).predict(typed[1]))
 
 
-def default(X: Any, y: Array, ends: tuple[float, float] | None, seed: int, fitted: bool) -> tuple[Any, float]:
-    """A default estimator after one bit per row, and the milliseconds that an answer took."""
-    began = time.process_time()
+def estimator(ends: tuple[float, float] | None, seed: int, alone: bool) -> Any:
+    """A default estimator, or the learner that it has without models beside it."""
     if ends is None:
-        model: Any = OneBitClassifier(learner=SetLikelihood(fitted=fitted), random_state=seed).fit(X, y)
-    else:
-        model = OneBitRegressor(*ends, learner=Filters(fitted=fitted), random_state=seed).fit(X, y)
-    return model, 1000 * (time.process_time() - began) / len(y)
+        learner: Any = {"learner": SetLikelihood(fitted=False)} if alone else {}
+        return OneBitClassifier(random_state=seed, **learner)
+    return OneBitRegressor(*ends, random_state=seed, **({"learner": Filters(fitted=False)} if alone else {}))
+
+
+def timed(model: Any, X: Any, y: Array) -> tuple[Any, float]:
+    """A model after one bit per row, and the milliseconds that an answer took."""
+    began = time.process_time()
+    return model.fit(X, y), 1000 * (time.process_time() - began) / len(y)
 
 
 Task = tuple[str, int, Any, Array, Any, Array, tuple[float, float] | None, Callable[[], Array]]
@@ -160,8 +164,8 @@ def measured(seeds: int, quick: bool) -> dict[str, dict[str, list[float]]]:
             row = found.setdefault(f"{name} | {bits}", {})
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of scikit-learn's solvers
-                alone, _ = default(X, y, ends, seed, False)
-                model, cost = default(X, y, ends, seed, True)
+                alone, _ = timed(estimator(ends, seed, True), X, y)
+                model, cost = timed(estimator(ends, seed, False), X, y)
                 values = {"alone": error(alone.predict(X_test)), "default": error(model.predict(X_test)),
                           "labels": error(labelled()), "ms": cost}  # fmt: skip
             for key, value in values.items():
