@@ -184,7 +184,7 @@ def test_what_is_guessed_or_doubted_is_undone_by_one_click(page: Any, site: Site
         _checked(page, label).wait_for()
     page.get_by_label("Row names").select_option("")
     page.get_by_role("button", name="Next: what is asked").click()
-    assert page.get_by_role("heading", level=1).inner_text() == "What is asked?"
+    page.get_by_role("heading", level=1, name="What is asked?").wait_for()
 
 
 def _checked(page: Any, label: str) -> Any:
