@@ -17,7 +17,8 @@ X, y = small_rows(200), small_labels(1, 200)[:, 0]
 @pytest.fixture(scope="module")
 def fitted():
     """A mixture, its state after 130 answers, and the fit of all its members."""
-    learner = askone.OneBitRegressor(-2, 2, random_state=0).start(X).stream_.learner
+    choice = askone.Filters(fitted=True)
+    learner = askone.OneBitRegressor(-2, 2, learner=choice, random_state=0).start(X).stream_.learner
     state = learner.init()
     for i in range(130):
         question = learner.ask(state, X[i], np.full(learner.width, 0.5))
