@@ -48,7 +48,7 @@ class House:
     def page(self, browser: Any, **options: Any) -> Any:
         """A page of a browser that nobody is signed in at."""
         page = opened(browser, **options)
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(90_000)
         page.context.on("request", lambda request: self.requests.append(request.url))
         self.pages.append(page)
         return page

@@ -209,7 +209,7 @@ def watched(browser: Any, **options: Any) -> Any:
     context = browser.new_context(**options)
     context.add_init_script(WATCH)
     page = context.new_page()
-    page.set_default_timeout(25_000)
+    page.set_default_timeout(90_000)
     page.dialogs = []
     page.on("dialog", lambda dialog: (page.dialogs.append(dialog.message), dialog.dismiss()))
     return page
