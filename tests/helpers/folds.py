@@ -24,12 +24,14 @@ from askone.session.oracle import Oracle
 if __name__ == "__main__":
     np.linalg.eigh = lambda A: (lambda s: (s[1][::-1], s[2][::-1].T))(decomposition.svd(A))
 
+from askone.features.layout import RowLayout
 from askone.features.maps import Intercept, Linear, Nystroem
 from askone.features.scaling import Scaler
 from askone.labels.classes import Classes
 from askone.labels.losses import LOSSES, Squared
 from askone.labels.number import Real
 from askone.learners import gradients
+from askone.learners.base import marked
 from askone.learners.contest import Contest
 from askone.learners.forgetting import Forgetting
 from askone.learners.gradients.half_space import FullGradient, pair
@@ -37,6 +39,11 @@ from askone.learners.gradients.ranking import RANK_LOSSES, RANK_PAIRS, rank_stra
 from askone.learners.gradients.subset import Designed
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
+from askone.learners.mixture.base import Mixture
+from askone.learners.mixture.classes import ClassMixture
+from askone.learners.mixture.members import LinearMember
+from askone.learners.mixture.number import NumberMixture
+from askone.learners.mixture.trees import TreeMember
 from askone.learners.paper.ellipsoid import EllipsoidLearner
 from askone.learners.paper.generic import GenericSGD
 from askone.learners.range_search import Calibrated
@@ -55,6 +62,8 @@ MAPS = (
     Linear(Scaler.from_rows(small_rows())),
     *(Nystroem.from_rows(small_rows(), 20, bandwidth=b) for b in (0.5, 2.0)),
 )
+PLAIN = RowLayout.plain(2)
+MEMBERS = (TreeMember(PLAIN), LinearMember(PLAIN, Scaler.from_rows(small_rows()), 3.0))
 WIDE = np.random.default_rng(5).normal(size=(240, 14))
 
 
@@ -72,6 +81,9 @@ def learners():
     for name in ("classes", "small sets", "attributes", "costs", "flips", "fourier"):
         yield f"classes: {name}", BY_LIKELIHOOD[name], 200
     yield "contest", Contest(tuple(SetLikelihoodLearner(Classes(NAMES), one) for one in MAPS), first=32, last=128), 160
+    yield "mixture", NumberMixture(FilterLearner(real, MAPS, forgets=True), MEMBERS, PLAIN), 160
+    five = SetLikelihoodLearner(Classes(NAMES), MAPS[1])
+    yield "mixture, classes", ClassMixture(Forgetting(five), MEMBERS, PLAIN, flip=0.05), 160
     yield "forgetting", Forgetting(SetLikelihoodLearner(Classes(NAMES), MAPS[1]), alarm=1.01, odds=2.0), 160
     drinks = Ranking(ITEMS, embedding="items")
     yield "order", ThurstoneLearner(drinks, (default_bank(Intercept(2)), default_bank(MAPS[0]))), 120
@@ -108,6 +120,22 @@ def learners():
         yield name, learner, 60
 
 
+def given_fit(learner, told):
+    """Return a fit that is the same everywhere: two trees for each output, one that splits levels, and a line."""
+    m = learner.likelihood.outputs
+    count = 2 * m
+    left = np.arange(-1, -2 * count, -2, dtype=np.int32)
+    trees = {
+        "middle": np.arange(m) / 8, "roots": np.arange(count, dtype=np.int32), "value": np.arange(2 * count) / 16 - 0.5,
+        "feature": np.arange(count, dtype=np.int32) % 2, "threshold": np.where(np.arange(count) % 3, 0.25, np.nan),
+        "left": left, "right": left - 1,
+        "words": np.full((count, 1), 5, dtype=np.uint32),
+    }  # fmt: skip
+    line = {"W": np.arange(3 * m).reshape(3, m) / 7 - 0.4}
+    parts = [marked(f"{i}-", {**one, "scale": np.array(1.0)}) for i, one in enumerate((trees, line))]
+    return {"told": np.array(told), **parts[0], **parts[1]}
+
+
 def labels(learner, n):
     if isinstance(learner.space, Real):
         return small_labels(learner.space.m, n)
@@ -135,6 +163,8 @@ def live(learner, X, oracle, n):
             words.update(json.dumps(question.to_json(), sort_keys=True).encode())
             state = learner.tell(state, X[i], question, oracle.respond(i, question), *key)
             asked += 1
+            if isinstance(learner, Mixture) and asked in (40, 100):
+                state = learner.adopt(state, given_fit(learner, asked))
             if not again:
                 break
     if able(learner, Forecasts):
@@ -168,7 +198,7 @@ def told_again(learner, X, heard):
 def hashes(learner, n):
     X = WIDE[:n] if learner.columns == WIDE.shape[1] else small_rows(n)
     found = live(learner, X, Oracle(labels(learner, n), resample=True), n)
-    if isinstance(learner, AsksAgain) or not able(learner, Streams):
+    if isinstance(learner, AsksAgain | Mixture) or not able(learner, Streams):  # a mixture's stream makes its own fits
         return found
     heard = []
     whole = digest(learner, streamed(learner, X, Oracle(labels(learner, n)), [n], heard.append))

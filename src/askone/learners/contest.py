@@ -1,18 +1,11 @@
 """Several learners, one answer at a time for all of them, and the forecasts decide who stays.
 
-Which bandwidth, which features?  The answers say: every member forecasts each answer before it learns it, and
-
-    L_i = sum of w_t l_it,   l_it = -log P_i(answer t),   w_t falling with age
-
-is its loss.  Questions come from the leader, the member of least loss; predictions from all, with weights exp(-z_i),
-
-    z_i = mean(l_i - l_leader) / sqrt(var(l_i - l_leader) / n),   n = (sum w)^2 / sum w^2,
-
-how many standard errors of the paired difference it is behind.  After 256, 512, 1024, ... answers a member is out if
-it is more than ``errors`` of them behind the best one, and after ``last`` answers all but the leader are: from then on
-an answer costs what it costs the leader alone.  Some members are ``quick``: a line is soon as good as it will ever be,
-while finer models are still behind.  These may lead, but do not put the best of the others out before the end; after
-half of ``last`` it and the leader are all that is left.
+Which bandwidth, which features? The answers say: every member forecasts each answer before it learns it.  Questions
+come from the leader, the member of least loss; predictions from all, with the shares of ``Scores``.  After 256, 512,
+1024, ...  answers a member is out if it is more than ``errors`` standard errors behind the best one, and after
+``last`` answers all but the leader are: from then on an answer costs what it costs the leader alone.  Some members are
+``quick``: a line is soon as good as it will ever be, while finer models are still behind.  These may lead, but do not
+put the best of the others out before the end; after half of ``last`` it and the leader are all that is left.
 """
 
 from __future__ import annotations

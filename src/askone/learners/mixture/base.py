@@ -52,10 +52,8 @@ from askone.questions.base import Answer, Question
 
 _GROWTH = 1.2  # of the answers, from fit to fit
 _SELDOM = 3  # times that a model may sleep and be fitted the more seldom, at last when the answers have doubled
-_TRUST, _TRIED = (
-    0.3,
-    100.0,
-)  # of the learner's weight that an equal has at most, and forecasts by which it has half of it
+_TRUST = 0.3  # the weight at most of a model that is as good as the learner, whose own is 1
+_TRIED = 100.0  # answers since its first fit by which a model has half of that weight
 _LOOK = 64  # answers from one look at the shares to the next
 _ASLEEP = 0.03  # the share of all fitted models below which they sleep
 _ROOM = 4_000_000  # numbers that are kept of answers and their rows
@@ -225,14 +223,11 @@ class Mixture(
 
     def _kept(self, state: MixtureState, base: Any, rows: Array, bits: Array) -> MixtureState:
         """Return the state with some more answers in store; where that is full, the older half goes."""
-        store, kept = state.store, state.kept
-        most = max(_ROOM // (self.columns + self.likelihood.width), 1000)
+        store, kept, width = state.store, state.kept, self.columns + self.likelihood.width
+        most = max(_ROOM // width, 1000)
         if kept + len(rows) > most:
             half = min(kept, most // 2)
-            store, kept = (
-                Buffer(self.columns + self.likelihood.width).extended(0, store.view(kept)[kept - half :]),
-                half,
-            )
+            store, kept = Buffer(width).extended(0, store.view(kept)[kept - half :]), half
         store = store.extended(kept, np.hstack([rows, bits]))
         return replace(state, base=base, store=store, kept=kept + len(rows), told=state.told + len(rows))
 

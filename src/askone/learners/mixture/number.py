@@ -35,7 +35,7 @@ from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
 _SCALE, _SCALES, _SHOWN = 0.2, (0.01, 0.5), 64  # of labels around predictions, in unit labels, and rows to see it by
-_NARROW = 2.0  # times as wide: by narrower bits, fits stay near what was asked, by much wider ones they overshoot
+_WIDER = 2.0  # times as wide: by narrower bits, fits stay near what was asked, by much wider ones they overshoot
 
 
 @final
@@ -141,7 +141,7 @@ class NumberMixture(
         if ends is None:
             return _SCALE
         width = float(np.median((ends[1] - ends[0]) / self.base.space.scale))
-        return float(np.clip(_NARROW * width / (2.0 * log(3.0)), *_SCALES))
+        return float(np.clip(_WIDER * width / (2.0 * log(3.0)), *_SCALES))
 
     def _heard(self, rows: Array, heard: Sequence[StreamBlock | Exchange]) -> tuple[Array, Array]:
         blocks = [one for one in heard if isinstance(one, StreamBlock)]

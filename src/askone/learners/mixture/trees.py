@@ -33,7 +33,7 @@ _TREES = 1000  # in all classes together
 class TreeMember(FittedMember):
     """Trees of at most ``depth`` splits in a row, each of a part of rows and columns, added at ``rate``.
 
-    Bits have little information each, at most 1/4 in units of their scale: a penalty of 1 on leaves is four bits.
+    A bit has an information of 1/4 at most, in units of its scale: a penalty of 3 on leaves is that of twelve bits.
     """
 
     layout: RowLayout
