@@ -87,4 +87,4 @@ browser:
 	|| echo "no Chromium was found or could be installed: tests in a browser are skipped"
 
 clean:
-	rm -rf .venv $(wildcard .venv-*) $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf .numba .venv $(wildcard .venv-*) $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

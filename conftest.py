@@ -1,7 +1,24 @@
-"""Without an extra there is nothing to collect in the modules that are the door to it, nor in those behind it."""
+"""What is set before anything is collected: where compiled code is kept, and what cannot be collected.
 
+Without an extra there is nothing to collect in the modules that are the door to it, nor in those behind it.
+"""
+
+import os
+from hashlib import sha256
 from importlib.util import find_spec
+from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent
+
+
+def compiled_sources() -> str:
+    """Return a name for what is compiled: numba keeps code without looking at what it calls."""
+    sources = (path.read_bytes() for path in sorted((ROOT / "src").rglob("*.py")))
+    return sha256(b"".join(one for one in sources if b"jit" in one)).hexdigest()[:12]
+
+
+# One place for all workers and for the processes that tests start: nothing is compiled twice.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".numba" / compiled_sources()))
 collect_ignore = (
     [] if find_spec("torch") else ["src/askone/learners/models/neural.py", "src/askone/estimators/network.py"]
 )

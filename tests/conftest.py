@@ -18,13 +18,6 @@ __all__ = ["any_store", "here", "postgres", "postgres_url", "store", "store_url"
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def pytest_configure() -> None:
-    """Let each worker keep compiled code of its own: two that compile at once may mix up numba's index of it."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER")
-    if worker is not None:
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".numba" / worker))
-
-
 @pytest.fixture(scope="session")
 def data_directory() -> Path:
     """The real data: ASKONE_DATA, or ../shared/data where it exists."""

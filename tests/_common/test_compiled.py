@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 from askone._common import arithmetic, compiled
 from askone.features import compiled as sections
@@ -38,3 +39,19 @@ def test_laplacian_matrix():
 )
 def test_a_rounded_number_is_the_one_a_person_reads(value, decimals, shown):
     assert compiled.rounded(value, decimals) == float(shown)
+
+
+@pytest.mark.parametrize(("kind", "mixed_up"), [(compiled.FileOfEachSignature, False), (IndexDataCacheFile, True)])
+def test_processes_that_compile_at_once_never_take_the_others_code(kind, mixed_up, tmp_path, monkeypatch):
+    """Numba's own files may be mixed up: once they are not, ours are no longer needed."""
+    one, other = (kind(str(tmp_path), "square", "stamp") for _ in range(2))
+    monkeypatch.setattr(other, "_load_index", dict)  # it was read before the first one wrote
+    write = one._save_data
+
+    def after_the_other(name, data):
+        other.save(("float64",), "of floats")
+        write(name, data)
+
+    monkeypatch.setattr(one, "_save_data", after_the_other)
+    one.save(("int64",), "of integers")
+    assert kind(str(tmp_path), "square", "stamp").load(("float64",)) == ("of integers" if mixed_up else "of floats")

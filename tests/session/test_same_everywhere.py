@@ -4,7 +4,6 @@ Hashes are kept in tests/data/folds.json.  Where an algorithm changes on purpose
 ``PYTHONPATH=src:tests/helpers python tests/helpers/folds.py > tests/data/folds.json``.
 """
 
-import hashlib
 import json
 import os
 import subprocess
@@ -37,22 +36,13 @@ SETTINGS = {
 }  # fmt: skip
 
 
-def sources():
-    """Return a name for what is compiled: numba keeps code without looking at what it calls."""
-    whole = hashlib.sha256()
-    for path in sorted((ROOT / "src").rglob("*.py")):
-        whole.update(path.read_bytes())
-    return whole.hexdigest()[:12]
-
-
 @pytest.mark.parametrize("name", SETTINGS)
-def test_questions_and_states_are_those_that_are_kept(name, request):
+def test_questions_and_states_are_those_that_are_kept(name):
     setting, wanted = SETTINGS[name]
     if not (sys.platform == "linux" and os.uname().machine == "x86_64") and setting:
         pytest.skip("names of processors are those of x86-64")
-    cache = request.config.cache.mkdir(f"folds-{sources()}-{setting.get('NUMBA_CPU_NAME', 'native')}")
     paths = os.pathsep.join(str(ROOT / part) for part in ("src", "tests/helpers"))
-    environment = {**os.environ, "PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(cache), **setting}
+    environment = {**os.environ, "PYTHONPATH": paths, **setting}
     command = [sys.executable, "-W", "ignore", str(ROOT / "tests" / "helpers" / "folds.py"), *wanted]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]

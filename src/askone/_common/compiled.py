@@ -8,12 +8,15 @@ A sum over rows goes row by row, out += x_j W[j], which vectorises as it stands;
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from hashlib import sha256
+from typing import Any, TypeVar, final
 
 import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.caching import IndexDataCacheFile
+from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic, overload
 
 from askone._common.types import Array
@@ -25,9 +28,24 @@ _ROWS = 4
 _POWERS = np.array([float(f"1e{k}") for k in range(309)])
 
 
+@final
+class FileOfEachSignature(IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
+    """Name kept code after what it takes.  Numba counts: of two processes at once, one reads the other's as its own."""
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep the code of a signature."""
+        name = self._index_name.removesuffix(".nbi")
+        self._data_name_pattern = f"{name}.{sha256(repr(key).encode()).hexdigest()[:16]}.{{number:d}}.nbc"
+        super().save(key, data)
+
+
 def jit(function: Callable[..., R]) -> Callable[..., R]:
     """Return it compiled; compiled code is kept between runs.  Without ``fastmath``: see above."""
     compiled: Callable[..., R] = numba.njit(cache=True, error_model="numpy")(function)
+    if isinstance(compiled, Dispatcher):  # NUMBA_DISABLE_JIT leaves the function as it is
+        cache = compiled._cache
+        source = cache._impl.locator.get_source_stamp()
+        cache._cache_file = FileOfEachSignature(cache.cache_path, cache._impl.filename_base, source)
     return compiled
 
 
