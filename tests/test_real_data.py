@@ -53,9 +53,19 @@ def test_weather_without_a_range(weather):
     assert error(model, X[70_000:], y[70_000:]) < 0.1
 
 
-def test_calcofi_half_a_million_rows(calcofi):
+@pytest.mark.parametrize(("learner", "most"), [(askone.SGD(), 0.15), (askone.Filters(model="linear"), 0.25)])
+def test_calcofi_half_a_million_rows(calcofi, learner, most):
     X, y = calcofi
-    model = askone.OneBitRegressor(0, 120, unit="%", random_state=0).fit(X[:500_000], y[:500_000])
+    model = askone.OneBitRegressor(0, 120, unit="%", learner=learner, random_state=0).fit(X[:500_000], y[:500_000])
+    assert error(model, X[500_000:], y[500_000:]) < most
+
+
+@pytest.mark.filterwarnings("ignore::askone.SortedRowsWarning")
+def test_calcofi_by_default(calcofi):
+    """Forty thousand of the cruises before those that are predicted are enough: all of them would take minutes."""
+    X, y = calcofi
+    train = slice(460_000, 500_000)
+    model = askone.OneBitRegressor(0, 120, unit="%", random_state=0).fit(X[train], y[train])
     assert error(model, X[500_000:], y[500_000:]) < 0.15
 
 
