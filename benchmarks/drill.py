@@ -15,8 +15,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import resource
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,10 +22,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
+from drill_crowd import AGAIN, KINDS, allow_files
 from page import HERE, grid, machine
 from server_load import Person, Place, Record, load
 from server_places import checked, faults, make, memory, prices, serving
@@ -35,111 +33,16 @@ from server_places import checked, faults, make, memory, prices, serving
 PAGE = HERE.parent / "docs" / "drill.md"
 BAR = 200.0
 """Milliseconds that the p95 of the people has to stay under."""
-FILES, AGAIN, BEAT = 1024, 15.0, 1.0
-_HOST = b"HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-_LIVE, _LOGIN = b"GET /health/live " + _HOST, b"POST /api/v1/login " + _HOST
-_NEXT, _STYLE = b"POST /api/v1/campaigns/prices/next " + _HOST, b"GET /static/shared/style.css " + _HOST + b"\r\n"
-# What each kind sends at first, once it is answered, and every second.
-KINDS = {
-    "idle body after 200": (_LIVE + b"Content-Length: 9\r\n\r\n", b"a", b""),
-    "idle body after 401": (_NEXT + b"Content-Length: 9\r\n\r\n", b"a", b""),
-    "idle body after 413": (_LOGIN + b"Content-Length: 999999999\r\n\r\n", b"a", b""),
-    "stalled chunked body": (_LOGIN + b"Transfer-Encoding: chunked\r\n\r\n5\r\nab", b"", b""),
-    "answers never read": (_STYLE * 2, b"", b"\r\n"),
-    "slow heads": (_LIVE + b"X-Slow: ", b"", b"a"),
-    "idle between requests": (_LIVE + b"\r\n", b"", b""),
-}
+FILES = 1024
 
 
 # -- bad connections, in a process of their own ----------------------------------------------------------
 
 
-class Bad(asyncio.Protocol):
-    """One that keeps a server waiting."""
-
-    def __init__(self, crowd: Crowd) -> None:
-        self.crowd, self.begun, self.answered = crowd, time.monotonic(), False
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
-        transport.write(self.crowd.first)
-        if self.crowd.deaf:
-            transport.pause_reading()
-
-    def data_received(self, data: bytes) -> None:
-        if not self.answered:
-            self.answered = True
-            self.transport.write(self.crowd.then)
-
-    def connection_lost(self, error: Exception | None) -> None:
-        self.crowd.ended(self)
-
-
-class Crowd:
-    """So many of a kind, over and over."""
-
-    def __init__(self, kind: str, port: int, count: int) -> None:
-        self.first, self.then, self.beat = KINDS[kind]
-        self.deaf = kind == "answers never read"
-        self.port, self.count = port, count
-        self.open: set[Bad] = set()
-        self.tasks: set[asyncio.Task[None]] = set()
-        self.opened = self.refused = self.most = 0
-        self.held: list[float] = []
-
-    def come(self, number: int) -> None:
-        task = asyncio.get_running_loop().create_task(self._come(number))
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
-
-    async def _come(self, number: int) -> None:
-        loop = asyncio.get_running_loop()
-        link = socket.socket()
-        link.setblocking(False)
-        if self.deaf:
-            link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        try:
-            link.bind((f"127.0.1.{1 + number % 200}", 0))
-            await asyncio.wait_for(loop.sock_connect(link, ("127.0.0.1", self.port)), 10)
-            _, made = await loop.create_connection(lambda: Bad(self), sock=link)
-        except OSError:
-            link.close()
-            self.refused += 1
-            loop.call_later(AGAIN, self.come, number)
-            return
-        made.number = number  # type: ignore[attr-defined]
-        self.opened += 1
-        self.open.add(made)
-        self.most = max(self.most, len(self.open))
-
-    def ended(self, one: Bad) -> None:
-        if one in self.open:
-            self.open.discard(one)
-            self.held.append(time.monotonic() - one.begun)
-            asyncio.get_running_loop().call_later(AGAIN, self.come, one.number)  # type: ignore[attr-defined]
-
-    async def stay(self) -> None:
-        """Until whoever started this process closes its input."""
-        loop = asyncio.get_running_loop()
-        for number in range(self.count):
-            self.come(number)
-            await asyncio.sleep(0.005)
-        print("all came", flush=True)
-        over = loop.run_in_executor(None, sys.stdin.read)
-        while not over.done():
-            await asyncio.sleep(BEAT)
-            for one in list(self.open) if self.beat else ():
-                one.transport.write(self.beat)
-        left = len(self.open)
-        print(json.dumps({"opened": self.opened, "refused": self.refused, "most": self.most, "left": left,
-                          "ended": len(self.held), "held": median(self.held) if self.held else None}))  # fmt: skip
-
-
 @contextmanager
 def attacked(kind: str, port: int, count: int) -> Iterator[dict[str, Any]]:
     """Bad connections of a kind until the end of the block; then how they fared."""
-    command = [sys.executable, __file__, "--attack", kind, "--port", str(port), "--bad", str(count)]
+    command = [sys.executable, str(HERE / "drill_crowd.py"), kind, str(port), str(count)]
     found: dict[str, Any] = {}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -182,11 +85,7 @@ def answered(people: Sequence[tuple[str, str]], place: Place, decide: Any, serve
 
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, hard if 0 <= hard < 8192 else 8192), hard))
-    if chosen.attack:
-        asyncio.run(Crowd(chosen.attack, chosen.port, chosen.bad).stay())
-        return 0
+    allow_files()
     if chosen.quick:
         chosen.bad, chosen.people, chosen.seconds, chosen.rate, chosen.rows = 40, 4, 1.0, 8.0, 500
     rows, wrong = [], []
@@ -247,8 +146,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=30.0, help="of answering, for each kind")
     parser.add_argument("--rate", type=float, default=40.0, help="answers a second of all people together")
     parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--attack", choices=list(KINDS), help=argparse.SUPPRESS)  # the process of the bad ones
-    parser.add_argument("--port", type=int, default=0, help=argparse.SUPPRESS)
     return parser
 
 
