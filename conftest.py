@@ -1,4 +1,4 @@
-"""What is set before anything is collected: where compiled code is kept, and what cannot be collected.
+"""What is set before anything is collected: threads, where compiled code is kept, and what cannot be collected.
 
 Without an extra there is nothing to collect in the modules that are the door to it, nor in those behind it.
 """
@@ -17,6 +17,9 @@ def compiled_sources() -> str:
     return sha256(b"".join(one for one in sources if b"jit" in one)).hexdigest()[:12]
 
 
+# A worker is a thread: those of BLAS would wait for each other, at twice the time of processor and more.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 # One place for all workers and for the processes that tests start: nothing is compiled twice.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".numba" / compiled_sources()))
 collect_ignore = (
