@@ -8,11 +8,15 @@
 FROM python:3.12-slim-bookworm AS build
 WORKDIR /build
 COPY pyproject.toml README.md LICENSE ./
+COPY requirements ./requirements
 COPY src ./src
 RUN python -m venv /opt/askone \
- && /opt/askone/bin/pip install --no-cache-dir --disable-pip-version-check '.[server,postgres]'
+ && /opt/askone/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements/server.txt \
+ && /opt/askone/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps .
 
 FROM python:3.12-slim-bookworm
+# LightGBM's threads; the image has no compiler that would bring it.
+RUN apt-get update -qq && apt-get install -qq -y --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin askone \
  && mkdir /data && chown 10001:10001 /data && chmod 700 /data
 COPY --from=build /opt/askone /opt/askone

@@ -20,7 +20,7 @@ CORETYPE ?= Prescott
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test test-numeric check lint bench bench-paper bench-untuned bench-data bench-efficiency bench-server bench-crashes bench-drill soak bench-trust strategies paper browser clean
+.PHONY: run test test-numeric check lint bench bench-paper bench-untuned bench-data bench-efficiency bench-server bench-crashes bench-drill soak bench-trust strategies paper browser lock audit dist clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo
@@ -92,6 +92,26 @@ browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null \
 	|| (apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null) \
 	|| echo "no Chromium was found or could be installed: tests in a browser are skipped"
+
+# What the server needs, to the bit: versions and hashes of everything below it, for every supported Python.
+lock: $(VENV)/.release
+	$(BIN)/uv pip compile pyproject.toml --extra server --extra postgres --universal --python-version 3.11 --upgrade \
+		--generate-hashes --quiet --custom-compile-command "make lock" --output-file requirements/server.txt
+
+# Known weaknesses of what is locked; it asks PyPI.
+audit: $(VENV)/.release
+	$(BIN)/pip-audit --requirement requirements/server.txt --disable-pip --no-deps --strict
+
+# An sdist, the wheel that is made of it, and the list of what a server is made of (SBOM, CycloneDX).
+dist: $(VENV)/.release
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/cyclonedx-py requirements requirements/server.txt --pyproject pyproject.toml --output-reproducible \
+		--output-file dist/askone.cdx.json
+
+$(VENV)/.release: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build cyclonedx-bom pip-audit uv
+	touch $@
 
 clean:
 	rm -rf .numba .venv $(wildcard .venv-*) $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -173,6 +173,7 @@ def test_the_container_is_nobody_and_holds_nothing():
         assert place == "/data" or place.startswith("/data/"), name
     assert not re.search(r"(?i)(password|secret|token|key)\s*=", (ROOT / "Dockerfile").read_text())
     assert not re.search(r"\b(curl|wget|sudo|ssh|git clone)\b", " ".join(of("RUN")))
+    assert all("--require-hashes" in line for line in of("RUN") if "pip install" in line)
     assert "chmod 777" not in " ".join(of("RUN"))
     [pulse] = of("HEALTHCHECK")
     assert "/health/live" in pulse
@@ -184,7 +185,7 @@ def test_only_what_is_named_goes_into_the_container():
     lines = (ROOT / ".dockerignore").read_text().splitlines()
     assert lines[1] == "*"
     named = {line[1:] for line in lines if line.startswith("!")}
-    assert named == {"pyproject.toml", "README.md", "LICENSE", "src"}
+    assert named == {"pyproject.toml", "README.md", "LICENSE", "requirements", "src"}
     copied = {
         part for name, rest in instructions() if name == "COPY" and "--from" not in rest for part in rest.split()[:-1]
     }
