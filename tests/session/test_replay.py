@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from askone import Ranking, Real, Stream
+from askone import OneBitRegressor, Ranking, Real, Stream
 from askone.learners.abilities import wants
 from askone.learners.gradients.ranking import RANK_LOSSES, RANK_PAIRS, rank_strategy
 from askone.learners.sgd.surrogate import Surrogate
+from askone.session import replay
 from askone.session.log import event_from_json
 from askone.session.oracle import Oracle
 from askone.session.replay import fold
@@ -90,3 +91,22 @@ def test_an_answer_taken_back_was_never_given(learner):
     assert [e.id for e in log if e.kind == "answered"][-4:] == ["answer-7+1", "answer-2+1", "answer-11+1", "answer-7+2"]
     assert len({event.id for event in log}) == len(log)
     assert same(learner, stream.state, folded())
+
+
+@pytest.mark.parametrize("known", [(-2, 2), ()], ids=["range", "no range"])
+def test_a_log_is_learnt_in_blocks_of_any_size(known, monkeypatch):
+    """Bit for bit: in blocks it takes a fraction of the time."""
+    X, log = small_rows(90), []
+    learner = OneBitRegressor(*known, random_state=0).start(X).stream_.learner
+    stream, oracle = Stream(learner, seed=1, log=log.append), Oracle(small_labels(1, 90))
+    for i, x in enumerate(X):
+        question = stream.ask(x, key=i)
+        stream.tell(question, oracle.respond(i, question))
+        if i in (20, 70):
+            stream.retract(question)
+    states = []
+    for size in (1, 7, 512):
+        monkeypatch.setattr(replay, "_BLOCK", size)
+        states.append(fold(learner, dict(enumerate(X)), log))
+    assert learner.count(states[0]) == 88
+    assert all(same(learner, states[0], one) for one in (stream.state, *states[1:]))

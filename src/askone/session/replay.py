@@ -31,6 +31,7 @@ from askone.session.log import (
 )
 from askone.session.stream import Stream
 
+_BLOCK = 512  # answers that are learnt at once
 Rows = Mapping[Key, Any] | ArrayLike
 """Rows by key: a mapping, a table whose index holds the keys, or an array whose row numbers are the keys."""
 
@@ -74,12 +75,18 @@ def relearnt(
     """Return the state after a log, the log with the fits that are in this state, and these fits."""
     log, table = _checked(events), as_table(rows)
     result, noted, used = Fold(learner, keep=False), list[Event](), dict[str, bytes]()
-    made = 0
+    made, heard = 0, list[Example]()
+    most = 1 if able(learner, Refits) and not own else _BLOCK  # after any answer a fit may be due
     for event, lesson, spoilt in zip(log, _lessons(log, table), _spoilt(log), strict=True):
         fit, name = None, f"fit-{made}"
+        if isinstance(lesson, Example):
+            heard.append(lesson)
+        if len(heard) >= most or not isinstance(event, Asked | Answered):
+            result.learn_many(heard)
+            heard.clear()
         if not isinstance(event, Fitted):
             noted.append(event)
-            if lesson is not None:
+            if isinstance(lesson, Visit):
                 result.learn(lesson)
             if not own and not spoilt and isinstance(event, Answered | Retracted | Revisited):
                 fit = due_fit(learner, result.state)
@@ -91,6 +98,7 @@ def relearnt(
             noted.append(Fitted(name, learner.count(result.state), fit.hash))
             used[fit.hash], made = fit.packed, made + 1
             result.learn(fit)
+    result.learn_many(heard)
     return result.state, noted, used
 
 
