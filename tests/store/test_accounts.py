@@ -237,3 +237,20 @@ def test_settings(accounts):
     assert accounts.get("secret") == "2"
     accounts.put("secret", None)
     assert accounts.get("secret") is None
+
+
+def test_who_is_let_in_by_an_invitation_comes_whole_or_not_at_all(accounts):
+    accounts.add_invitation("i1", "invitation", "cats", 100.0, 2)
+    assert accounts.admit("invitation", 50.0, "u8", "Ida", ("session", "csrf", 90.0)) == "cats"
+    assert accounts.user("u8") == User("u8", "Ida", "annotator")
+    assert accounts.role_in("cats", "u8") == "annotator"
+    assert accounts.session("session", 60.0) == SignedIn("u8", "csrf", 90.0)
+    for user, name, session in (("u9", "ida", "other"), ("u8", "Max", "other"), ("u9", "Max", "session")):
+        with pytest.raises(AlreadyExists):
+            accounts.admit("invitation", 50.0, user, name, (session, "csrf", 90.0))
+        assert accounts.user("u9") is None
+    assert [one.uses for one in accounts.invitations("cats")] == [1]
+    assert accounts.admit("invitation", 101.0, "u9", "Max", ("other", "csrf", 90.0)) is None
+    assert accounts.admit("another", 50.0, "u9", "Max", ("other", "csrf", 90.0)) is None
+    assert accounts.user("u9") is None
+    assert accounts.session("other", 60.0) is None

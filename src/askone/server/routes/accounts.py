@@ -80,21 +80,18 @@ async def join(ctx: RequestContext, body: Join) -> JsonResponse[JoinResponse]:
     if ctx.optional_user is not None:
         access.ANSWER.check(ctx.optional_user)
     name = valid_name(body.name) if body.name and body.name.strip() else None
-    user = None if ctx.optional_user is None else ctx.optional_user.id
-    campaign, is_new = await to_thread(_take_up, ctx.accounts, digest(body.invitation), user, ctx.now)
+    if ctx.optional_user is None:
+        session, kept = ctx.services.auth.new_session()
+        user, campaign = await to_thread(_admitted, ctx, digest(body.invitation), name, kept)
+        csrf = csrf_token(session)
+    else:
+        user, session, csrf = ctx.optional_user.id, "", ctx.services.auth.csrf(ctx.request)
+        campaign = await to_thread(_joined, ctx.accounts, digest(body.invitation), user, ctx.now)
     if campaign is None:
         raise _failed(ctx, ApiError(401, "wrong_invitation", "This invitation is not valid, or no longer."))
-    if user is None:
-        user = await to_thread(_new_annotator, ctx.accounts, name)
-    if is_new:
-        await to_thread(ctx.accounts.add_member, campaign, user, "annotator")
-    session = None
-    if ctx.optional_user is None:
-        me, session = await _begin_session(ctx, user)
-    else:
-        me = await to_thread(_describe, ctx, user, ctx.services.auth.csrf(ctx.request))
+    me = await to_thread(_describe, ctx, user, csrf)
     response = JsonResponse(JoinResponse(**dict(me), campaign=campaign))
-    if session is not None:
+    if session:
         ctx.services.auth.set_cookie(response, session)
     return response
 
@@ -105,21 +102,26 @@ def _failed(ctx: RequestContext, error: ApiError) -> ApiError:
     return error
 
 
-def _take_up(accounts: Accounts, invitation: str, user: str | None, now: float) -> tuple[str | None, bool]:
-    """Return the campaign of an invitation, if it is valid, and whether the user is new there."""
-    known = None if user is None else accounts.invited_to(invitation, now)
-    if known is not None and user is not None and accounts.role_in(known, user) is not None:
-        return known, False
-    return accounts.use_invitation(invitation, now), True
+def _joined(accounts: Accounts, invitation: str, user: str, now: float) -> str | None:
+    """Let a user in by an invitation; return its campaign, if it is valid."""
+    known = accounts.invited_to(invitation, now)
+    if known is not None and accounts.role_in(known, user) is not None:
+        return known
+    campaign = accounts.use_invitation(invitation, now)
+    if campaign is not None:
+        accounts.add_member(campaign, user, "annotator")
+    return campaign
 
 
-def _new_annotator(accounts: Accounts, wanted: str | None) -> str:
+def _admitted(
+    ctx: RequestContext, invitation: str, wanted: str | None, kept: tuple[str, str, float]
+) -> tuple[str, str | None]:
+    """Let somebody new in by an invitation; return their id and its campaign, if it is valid."""
     user, name = new_id("p"), wanted or f"guest {secrets.token_hex(3)}"
     while True:
         try:
-            if accounts.user_by_name(name) is None:
-                accounts.add_user(user, name, "annotator", None)
-                return user
+            if ctx.accounts.user_by_name(name) is None:
+                return user, ctx.accounts.admit(invitation, ctx.now, user, name, kept)
         except AlreadyExists:
             pass  # somebody else of this name came in between
         name = f"{(wanted or 'guest')[:70]} {secrets.token_hex(3)}"

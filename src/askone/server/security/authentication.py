@@ -146,11 +146,14 @@ class Auth:
 
     async def begin_session(self, user: str) -> str:
         """Begin a session for a user; return its secret, for ``set_cookie``."""
-        session = new_secret()
-        expires = self._clock() + self._session_seconds
-        kept = (digest(session), user, digest(csrf_token(session)), expires)
-        await asyncio.to_thread(self._accounts.add_session, *kept)
+        session, (mark, csrf, expires) = self.new_session()
+        await asyncio.to_thread(self._accounts.add_session, mark, user, csrf, expires)
         return session
+
+    def new_session(self) -> tuple[str, tuple[str, str, float]]:
+        """Return the secret of a session to be, and what is kept of it: hash, csrf and end."""
+        session = new_secret()
+        return session, (digest(session), digest(csrf_token(session)), self._clock() + self._session_seconds)
 
     def set_cookie(self, response: Response, session: str) -> None:
         """Send the session's secret to the browser, out of reach of scripts."""

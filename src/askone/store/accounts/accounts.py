@@ -15,7 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import final
 
-from askone.store._database import Record
+from askone.errors import AlreadyExists
+from askone.store._database import Record, Session
+from askone.store.accounts.names import folded, valid_name
 from askone.store.accounts.users import UserRepository, keepable
 from askone.store.accounts.webhooks import PUT_SETTING, WebhookRepository
 
@@ -59,6 +61,8 @@ class Invitation:
 _TOKEN = "SELECT t.id, t.prefix, t.person, t.scopes, t.expires, t.title FROM tokens t"
 _INVITATION = """SELECT i.id, c.name, i.expires, i.most_uses, i.uses, i.title
     FROM invitations i JOIN campaigns c ON c.id = i.campaign WHERE c.name IS NOT NULL AND """
+_USE = """UPDATE invitations SET uses = uses + 1 WHERE hash = ? AND (expires IS NULL OR expires > ?)
+    AND (most_uses IS NULL OR uses < most_uses)"""
 # Who came by an invitation and has no way in any more: no password, and no session or token that is still valid.
 _GUESTS = """SELECT u.id FROM users u WHERE u.role = 'annotator' AND u.password IS NULL AND u.disabled = 0
     AND EXISTS (SELECT 1 FROM members m WHERE m.person = u.id)
@@ -156,18 +160,43 @@ class Accounts(UserRepository, WebhookRepository):
 
     def use_invitation(self, hash: str, now: float) -> str | None:
         """Count a use, and the campaign that it leads to; None if it has expired or is used up."""
-        use = """UPDATE invitations SET uses = uses + 1 WHERE hash = ? AND (expires IS NULL OR expires > ?)
-            AND (most_uses IS NULL OR uses < most_uses)"""
         keepable((hash,))
         with self._database.transaction() as session:
-            if not session.run(use, (hash, now)):
-                return None
-            found = session.fetch(_INVITATION + "i.hash = ?", (hash,))
-            return found[0][1] if found else None
+            return _used(session, hash, now)
+
+    def admit(self, invitation: str, now: float, user: str, name: str, signed_in: tuple[str, str, float]) -> str | None:
+        """Let a new annotator in by an invitation, and sign them in: in one transaction, since many may come at once.
+
+        ``signed_in``: hash, csrf and end of their session.  Return the campaign; None if the invitation is not valid.
+        """
+        keepable((invitation, user, name))
+        name, (hash, csrf, expires) = valid_name(name), signed_in
+        try:
+            with self._database.transaction() as session:
+                campaign = _used(session, invitation, now)
+                if campaign is not None:
+                    added = (user, name, folded(name), "annotator", None, 0)
+                    session.run(
+                        "INSERT INTO users (id, name, folded, role, password, disabled) VALUES (?, ?, ?, ?, ?, ?)",
+                        added,
+                    )
+                    number = session.fetch("SELECT id FROM campaigns WHERE name = ?", (campaign,))[0][0]
+                    session.run("INSERT INTO members VALUES (?, ?, 'annotator')", (number, user))
+                    kept = (hash, user, csrf, expires)
+                    session.run("INSERT INTO sessions (hash, person, csrf, expires) VALUES (?, ?, ?, ?)", kept)
+                return campaign
+        except self._database.conflict as error:
+            raise AlreadyExists(f"the name {name!r} or the id is taken, or what it belongs to is gone") from error
 
     def revoke_invitation(self, id: str, campaign: str) -> bool:
         """Take back an invitation to this campaign; whether there was one."""
         return self._run("DELETE FROM invitations WHERE id = ? AND campaign = ?", id, self._campaign(campaign)) > 0
+
+
+def _used(session: Session, hash: str, now: float) -> str | None:
+    """Count a use of an invitation, if it is valid; return its campaign."""
+    found = session.fetch(_INVITATION + "i.hash = ?", (hash,)) if session.run(_USE, (hash, now)) else []
+    return found[0][1] if found else None
 
 
 def _token(record: Record) -> Token:
