@@ -767,3 +767,15 @@ def test_a_memory_is_not_closed_under_a_thread_that_reads_it():
         over.set()
         for thread in threads:
             thread.join()
+
+
+def test_a_checkpoint_brings_what_was_written_to_its_place(any_store):
+    """Without the files beside it, the database then has all of it."""
+    make(any_store)
+    any_store.checkpoint()
+    path = any_store.address
+    if path is not None and "://" not in path:
+        copy = Path(path).with_name("copy.db")
+        copy.write_bytes(Path(path).read_bytes())
+        with open_store(str(copy)) as other:
+            assert list(other.lines("c")) == list(any_store.lines("c"))

@@ -146,6 +146,7 @@ class Application(Starlette):
         return SecurityHeadersMiddleware(AccessLogMiddleware(inner, services.config, services.metrics), services.config)
 
 
+_CHECKPOINT = 1.0  # seconds between two: at 300 answers a second a thousand pages or two are written meanwhile
 _MAX_DELIVERY_DAYS = 30  # days after which deliveries that wait are given up, such as those of a time with webhooks
 
 
@@ -241,7 +242,10 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     limits, garbage = _PROCESS.begin(), memory.GarbageCollector()
     services.ready.clear()
     make_room_for_look_ups()
-    loops: dict[str, Callable[[], Awaitable[None]]] = {"sweep": lambda: _sweep(services, garbage)}
+    loops: dict[str, Callable[[], Awaitable[None]]] = {
+        "sweep": lambda: _sweep(services, garbage),
+        "checkpoints": lambda: _checkpoints(services),
+    }
     if services.config.webhooks:
         loops["webhooks"] = services.webhooks.run
     tasks = [asyncio.create_task(services.background.keep_running(name, loop)) for name, loop in loops.items()]
@@ -275,6 +279,18 @@ async def _sweep(services: Services, garbage: memory.GarbageCollector) -> None:
         except OSError:  # the store is away, or another process swept the same file: next time
             log.warning("sweeping was put off")
         await asyncio.sleep(60)
+
+
+async def _checkpoints(services: Services) -> None:
+    while True:
+        await asyncio.sleep(_CHECKPOINT)
+        call = asyncio.ensure_future(asyncio.to_thread(services.store.checkpoint))
+        try:
+            await asyncio.shield(call)
+        except OSError:  # the store is away: next time
+            log.debug("a checkpoint was put off")
+        finally:
+            await asyncio.wait({call})  # the store is closed after this
 
 
 async def _delete_old(services: Services, clock: SteadyClock) -> None:

@@ -155,6 +155,9 @@ class Database(ABC):
     def keep_aside(self, number: int) -> None:  # noqa: B027 (a server's database is for its keeper to copy)
         """Copy the database before it is changed from this version."""
 
+    def checkpoint(self) -> None:  # noqa: B027 (a server does this by itself)
+        """Bring what was written to its place, beside those who write."""
+
     def scrub(self) -> None:  # noqa: B027 (a server's files are for its keeper)
         """Leave nothing in the database's files of what was deleted, as far as nobody reads it at the moment."""
 

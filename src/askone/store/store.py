@@ -86,6 +86,10 @@ class Store(CampaignWriter):
         """Take away what was left behind by makers of campaigns that are gone."""
         sweep(self._database)
 
+    def checkpoint(self) -> None:
+        """Bring what was written to its place in the file, so that nobody's answer has to wait for it."""
+        self._database.checkpoint()
+
     def ping(self) -> None:
         """Raise ``StoreUnavailable`` if the database does not answer."""
         self._database.read("SELECT 1")

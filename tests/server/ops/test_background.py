@@ -1,6 +1,8 @@
 """Loops in the background: whatever ends one, it is said and started again, and the server is not ready meanwhile."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -48,3 +50,21 @@ def test_a_loop_that_ended_makes_the_server_say_that_it_is_not_ready(alone):
     assert "sweep" in refused.json()["error"]["message"]
     ended.discard("sweep")
     assert client.get("/health/ready").status_code == 200
+
+
+def test_answers_come_to_their_place_in_the_file_by_themselves(alone, tmp_path):
+    """Nobody's answer waits for it, however many there are."""
+    client, copy = alone.token("annotator"), tmp_path / "copy.db"
+    lease = alone.question(client)["lease"]
+    sent = client.post("/api/v1/campaigns/drinks/answers", json={"lease": lease, "answer": True, "id": "mine"})
+    assert sent.status_code == 200
+
+    def there():
+        copy.write_bytes((tmp_path / "askone.db").read_bytes())  # without the log beside it
+        try:
+            with closing(sqlite3.connect(copy)) as database:
+                return database.execute("SELECT 1 FROM entries WHERE id = 'mine'").fetchall()
+        except sqlite3.DatabaseError:  # read while it was written
+            return []
+
+    asyncio.run(asyncio.wait_for(until(there), LONG))
