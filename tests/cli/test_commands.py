@@ -339,7 +339,7 @@ def test_a_stop_is_clean(command, capsys, monkeypatch):
         "restore": ["f"],
         "users": ["list"],
         "answer": ["c", "--with", "m:f"],
-        **dict.fromkeys(("delete", "invite", "label", "pause", "people", "resume"), ["c"]),
+        **{name: ["c"] for name in ("delete", "invite", "label", "pause", "people", "resume")},
     }
     assert main([command, *needed.get(command, [])]) == 130
     assert capsys.readouterr().err == "askone: stopped\n"
