@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 import askone
-from askone.errors import AlreadyStarted, InvalidArgument, InvalidFile
+from askone.errors import AlreadyStarted, InvalidArgument, InvalidFile, NotYet
 from askone.estimators.notebook.widget import LabelWidget
 from pages import chromium
 from samples import small_labels, small_rows
@@ -122,6 +123,12 @@ def test_orders_and_classes_and_what_people_see(tmp_path):
     for what, name in ((np.eye(2), "pixels"), ("a text", "text"), (b"\xff\xd8\xff", "image"), (png, "image")):
         shown = askone.label(askone.OneBitClassifier(["a", "b"]), X[:3], show=[what] * 3).view["row"]
         assert list(shown) == [name]
+    drawn = askone.label(askone.OneBitClassifier(["a", "b"]), X[:3], show=[Image.new("L", (2, 2))] * 3).view["row"]
+    assert drawn["image"].startswith("data:image/png;base64,")
+    assert askone.label(askone.OneBitClassifier(["a", "b"]), X[:3], show=frame).view["row"]["fields"][0] == [
+        "size",
+        "1",
+    ]
     assert askone.label(askone.OneBitClassifier(["a", "b"]), X[:3], show=[np.eye(2)] * 3).view["row"]["pixels"] == [
         [255, 0],
         [0, 255],
@@ -137,6 +144,12 @@ def test_what_cannot_be_labelled_is_refused(regressor):
         askone.label(regressor, X, show=["one"])
     with pytest.raises(InvalidArgument, match="pictures in PNG"):
         askone.label(regressor, X, show=[b"none"] * 12)
+    with pytest.raises(InvalidArgument, match=r"height x width; got shape \(2, 2, 3\)"):
+        askone.label(regressor, X, show=np.zeros((12, 2, 2, 3)))
+    with pytest.raises(InvalidArgument, match="keys must be 12 different keys"):
+        askone.label(regressor, X, keys=["a"] * 12)
+    with pytest.raises(NotYet, match="kept no log"):
+        askone.label(askone.OneBitRegressor(-4, 4).fit(X, Y), X)
     with pytest.raises(InvalidArgument, match="keep_log"):
         askone.label(askone.OneBitRegressor(-4, 4, keep_log=False), X)
     with pytest.raises(InvalidArgument, match="one that asks for yes or no"):

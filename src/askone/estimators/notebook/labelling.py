@@ -31,9 +31,9 @@ _NOWHERE: Final = np.zeros(1)  # the row of an order without rows
 class Labelling:
     """Questions about the rows of a pool, one after the other, and answers to them.
 
-    ``show`` has what a person sees of each row (None: its columns): a text, a dictionary, a picture as bytes or as the
-    path of its file, or an array of grey values.  ``store`` is a file of JSON lines that has every answer when it is
-    given; where there is one already, the model learns from it first and goes on.
+    ``show`` has what a person sees of each row (None: its columns): another table; or a text, a dictionary, a picture
+    (of Pillow, its bytes, or the ``Path`` of its file) or an array of grey values for each.  ``store`` is a file of
+    JSON lines that has every answer when it is given; where there is one, the model learns from it first and goes on.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Labelling:
         if rows is None and not isinstance(model, OneBitRanker):
             raise InvalidArgument("rows", "rows to ask about (an order alone needs none)", None)
         self.model = model
-        self._show = _shower(rows) if show is None else _given(show, None if rows is None else len(_as_list(rows)))
+        self._show = _shower(rows) if show is None else _given(show, rows)
         if not model.__sklearn_is_fitted__():
             model.start(rows)
         self._encoded: Array | None = None if rows is None else model._validated(rows, reset=False)
@@ -170,23 +170,27 @@ def _shower(rows: Any) -> Callable[[int], Any]:
     return lambda place: {f"column {k}": cell for k, cell in enumerate(np.asarray(table[place]).ravel()[:_MOST])}
 
 
-def _given(show: Any, count: int | None) -> Callable[[int], Any]:
-    seen = list(show)
-    if count is None or len(seen) != count:
+def _given(show: Any, rows: Any) -> Callable[[int], Any]:
+    """Return what shows a row as it was said."""
+    seen = show if frames.is_frame(show) else list(show)
+    count = 0 if rows is None else len(_as_list(rows))
+    if len(seen) != count:
         raise InvalidArgument("show", f"{count or 'no'} of what people see, one per row", f"{len(seen)}")
-    return seen.__getitem__
+    return _shower(seen) if frames.is_frame(seen) else seen.__getitem__
 
 
 def _content(seen: Any) -> Record:
     """Return what a person sees of a row as plain JSON values."""
-    if isinstance(seen, Path):
-        seen = seen.read_bytes()
+    as_png = getattr(seen, "_repr_png_", None)  # how notebooks show pictures, those of Pillow among them
+    seen = seen.read_bytes() if isinstance(seen, Path) else seen if as_png is None else as_png()
     if isinstance(seen, bytes):
         kind = next((kind for head, kind in _PICTURES.items() if seen.startswith(head)), None)
         if kind is None:
             raise InvalidArgument("show", "pictures in PNG, JPEG, GIF or WebP", repr(seen[:8]))
         return {"image": f"data:image/{kind};base64,{base64.b64encode(seen).decode()}"}
-    if isinstance(seen, np.ndarray) and seen.ndim == 2:
+    if isinstance(seen, np.ndarray):
+        if seen.ndim != 2 or not seen.size:
+            raise InvalidArgument("show", "arrays of grey values, height x width", f"shape {seen.shape}")
         low, high = float(seen.min()), float(seen.max())
         grey = np.round(255 * (seen - low) / max(high - low, 1e-12)).astype(int)
         return {"pixels": grey.tolist()}

@@ -51,9 +51,9 @@ def label(
     """Show a model's questions about rows in a notebook, and teach it by the answers, with one key each.
 
     Works in Jupyter, VS Code and Colab.  ``keys`` name the rows (default: their places).  ``show`` has what people see
-    of each row, one per row: a text, a dictionary, a picture (bytes, or the ``Path`` of a file) or an array of grey
-    values; default: its columns.  ``store`` names a file that has every answer when it is given: after the kernel has
-    died, the same call with a new model goes on from there (``askone.read_log`` reads it, too).
+    of each row (default: its columns): a table, or one per row of texts, dictionaries, pictures (of Pillow, bytes, or
+    the ``Path`` of a file) or arrays of grey values.  ``store`` names a file that has every answer when it is given:
+    after the kernel has died, the same call with a new model goes on from there (``askone.read_log`` reads it, too).
 
     ::
 
