@@ -176,7 +176,7 @@ def _answered(desk: Desk, question: Posed, console: Console) -> bool:
 
 @final
 @dataclass
-class _Tally:
+class _Spent:
     """What a program has done in this run."""
 
     answers: int = 0
@@ -188,7 +188,7 @@ class _Tally:
 def run_answer(chosen: argparse.Namespace, console: Console) -> int:
     """Let a program answer until there is no question left, or it has given ``--most`` answers."""
     most = math.inf if chosen.most is None else as_count(chosen.most, "--most", 1)
-    program, tally = _program(chosen.program), _Tally()
+    program, tally = _program(chosen.program), _Spent()
     with known_store(chosen.store) as store:
         desk = Desk(store, chosen.name, _person(store, chosen.name, chosen.person or chosen.program))
         try:
@@ -222,7 +222,7 @@ def _program(place: str) -> Callable[[Posed], Any]:
     return found  # type: ignore[no-any-return]  # whatever it is, it can be called
 
 
-def _let_answer(desk: Desk, question: Posed, program: Callable[[Posed], Any], tally: _Tally) -> None:
+def _let_answer(desk: Desk, question: Posed, program: Callable[[Posed], Any], tally: _Spent) -> None:
     question.record["picture"] = desk.picture()
     said = program(question)
     if isinstance(said, Mapping):
@@ -238,7 +238,7 @@ def _let_answer(desk: Desk, question: Posed, program: Callable[[Posed], Any], ta
     tally.answers += 1
 
 
-def _worth(rates: Mapping[str, Any], tally: _Tally, currency: str) -> list[str]:
+def _worth(rates: Mapping[str, Any], tally: _Spent, currency: str) -> list[str]:
     """Return how often it is right, as far as known answers and other people tell, and what a bit of it costs.
 
     Right with a probability p, an answer tells 1 + p log2 p + (1 - p) log2 (1 - p) bits of what is true.
