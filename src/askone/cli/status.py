@@ -112,8 +112,10 @@ def _words(campaign: campaigns.Campaign) -> Iterator[str]:
         in_order = campaign.settings.ask.order == "file"
         where = "rows drawn from all so far; rows still to come may differ" if in_order else "all rows"
         yield f"Error: {value} ({low} to {high} in 95 of 100 cases), measured on {where}{target}."
-    if found["forecast"] is not None:
-        count, _, value, _ = found["forecast"]["points"][-1]
+    most = min(told["budget"] or math.inf, rows * campaign.settings.ask.overlap or math.inf)
+    ahead = [] if found["forecast"] is None else [point for point in found["forecast"]["points"] if point[0] <= most]
+    if ahead:
+        count, _, value, _ = ahead[-1]
         yield f"If it goes on like this: {_error(campaign, value)} after {count:,} answers."
     if found["drift"] is not None:
         earlier, later = (number(found["drift"][key]) for key in ("earlier", "later"))
