@@ -23,7 +23,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-r
 .PHONY: run test test-numeric check lint bench bench-paper bench-untuned bench-data bench-efficiency bench-server bench-crashes bench-drill soak bench-trust strategies paper browser lock audit dist clean
 
 run: $(VENV)/.installed
-	$(BIN)/askone demo
+	$(BIN)/askone demo $(addprefix --port ,$(PORT))
 
 test: $(VENV)/.tested check
 	$(PYTEST)

@@ -16,7 +16,6 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.caching import IndexDataCacheFile
-from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic, overload
 
 from askone._common.types import Array
@@ -41,12 +40,13 @@ class FileOfEachSignature(IndexDataCacheFile):  # type: ignore[misc]  # numba ha
 
 def jit(function: Callable[..., R]) -> Callable[..., R]:
     """Return it compiled; compiled code is kept between runs.  Without ``fastmath``: see above."""
-    compiled: Callable[..., R] = numba.njit(cache=True, error_model="numpy")(function)
-    if isinstance(compiled, Dispatcher):  # NUMBA_DISABLE_JIT leaves the function as it is
+    compiled: Any = numba.njit(cache=True, error_model="numpy")(function)
+    if not numba.config.DISABLE_JIT:  # with it, the function is as it was
         cache = compiled._cache
         source = cache._impl.locator.get_source_stamp()
         cache._cache_file = FileOfEachSignature(cache.cache_path, cache._impl.filename_base, source)
-    return compiled
+    found: Callable[..., R] = compiled
+    return found
 
 
 def _lanes(a: Array, b: Array) -> float:
