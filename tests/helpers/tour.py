@@ -37,6 +37,16 @@ def answering(page: Any, site: Site) -> Iterator[str]:
         page.goto(site.url + "/answer/c")
         page.wait_for_selector("#ask:not([hidden])")
         yield f"answer: {name}"
+    campaign.instructions = "# Circles\n\n- *round*\n- ![a circle](round.png)"
+    campaign.practice = [{"question": campaign.question(0, True), "answer": True}]
+    page.goto(site.url + "/answer/c")
+    page.click("#help-close")
+    yield "answer: practice"
+    campaign.instructions, campaign.practice, campaign.make = "", [], lambda n, yes: QUESTIONS["picture"]()
+    page.goto(site.url + "/answer/c")
+    page.click(".closer")
+    yield "answer: zoom"
+    page.keyboard.press("Escape")
     page.keyboard.press("?")
     yield "answer: help"
     page.keyboard.press("Escape")

@@ -29,13 +29,13 @@ import numpy as np
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.campaign.engine.batch import Batch, looked_up
-from askone.campaign.engine.commands import Request, Result, TakeFit
+from askone.campaign.engine.commands import Request, Result, Served, TakeFit
 from askone.campaign.engine.fit_attempts import FitAttempts, attempted
 from askone.campaign.engine.handlers import decide
 from askone.campaign.engine.kept_states import KeptStates, without_collections
 from askone.campaign.engine.packed_model import beginning
 from askone.campaign.engine.planner import Planner
-from askone.campaign.engine.projection import STOPPED, Projection
+from askone.campaign.engine.projection import STOPPED, PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.engine.training_set import DueFit
@@ -88,6 +88,8 @@ class Campaign:
         self.rowless = self.settings.is_rowless(first.event.rows)
         self._row_cache = RowCache(store, name, in_runs=self.settings.ask.order == "file")
         self._spoilt, self._gold = True, list[int]()
+        self.practice_rows: list[int] = []
+        """Rows of the training round: whoever had it knows their answers, so they measure nobody."""
         self._states, self._judged = KeptStates(store, name, self._packed), 0
         self._fits = FitAttempts(name)
         self._kept_at = self._now = 0.0
@@ -186,9 +188,10 @@ class Campaign:
         """Note how many rows there are, and which of them have known labels."""
         self._row_cache.count = projection.rows
         if not self.rowless:
-            self._gold[:] = self.store.gold(self.name)
-            for position in self._gold:
+            known, training = self.store.gold(self.name), self.settings.ask.training
+            for position in known:
                 projection.pool.take(position)
+            self.practice_rows, self._gold[:] = known[:training], known[training:]
 
     # -- serving ----------------------------------------------------------------------------------
 
@@ -260,6 +263,35 @@ class Campaign:
             self.serve([TakeFit(due, made)], now)
         else:
             self.put_off_fit(made)
+
+    # -- before the first question ----------------------------------------------------------------
+
+    def goal(self) -> int | None:
+        """Return how many answers the campaign is after: its budget, or what all its rows take; None: no end."""
+        projection = self.projection
+        if projection.budget is not None or self.rowless:
+            return projection.budget
+        return (projection.rows - len(self._gold) - len(self.practice_rows)) * projection.overlap
+
+    def example(self) -> str | None:
+        """Return a question as it would be asked now, or as one was; asking for it changes nothing."""
+        with self._lock:
+            projection = self.projection
+            plan = self._planner.plan("", projection.numbers)
+            if plan is not None:
+                return str(self._planner.draft(plan, projection.state).question)
+            return next((str(asking.question) for asking in projection.asked.values()), None)
+
+    def practice(self) -> list[tuple[Served, bool]]:
+        """Return the training round: questions about rows whose label is known, each with its answer."""
+        with self._lock:
+            plans = [PlannedQuestion(n, position, "gold") for n, position in enumerate(self.practice_rows)]
+            drafts = [self._planner.draft(plan, self.projection.state) for plan in plans]
+            rows = [self._row_cache.row(plan.position) for plan in plans]
+        return [
+            (Served("", draft.plan.number, draft.question, row, 0.0), draft.aside["truth"])
+            for draft, row in zip(drafts, rows, strict=True)
+        ]
 
     # -- looking ----------------------------------------------------------------------------------
 

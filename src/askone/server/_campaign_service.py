@@ -9,8 +9,10 @@ from typing import Any, final
 from askone.campaign.engine.commands import Done, Request, Serving
 from askone.campaign.lazy import campaign as campaigns
 from askone.campaign.lazy import label_studio
+from askone.campaign.output.views import has_picture
 from askone.errors import AskoneError
-from askone.server._responses import BriefResponse, ServingResponse
+from askone.server import guidelines
+from askone.server._responses import BriefResponse, InvitedResponse, PracticeResponse, ServingResponse
 from askone.server.serializers import QuestionSerializer
 
 COUNTS = ("status", "finished", "answers", "rows", "budget")
@@ -48,15 +50,59 @@ class CampaignService:
     def brief(self, person: str) -> BriefResponse:
         """Return what a person should know before the first question."""
         campaign = self._refreshed()
-        settings, known = campaign.settings, campaign.projection.people.get(person)
+        settings, mine = campaign.settings, campaign.projection.person(person).answers
+        pictures = {key: self._example(position) for key, position in self._shown_rows().items()}
         return BriefResponse(
             name=campaign.name,
             title=campaign.title,
             instructions=settings.question.instructions,
+            guidelines=guidelines.parts(settings.question.instructions, pictures),
             kind=settings.labels.kind,
             answers=list(settings.question.answers),
-            mine=0 if known is None else known.answers,
+            mine=mine,
+            goal=settings.ask.per_person,
+            total=campaign.goal(),
+            given=campaign.projection.answers,
+            practice=[] if mine else self._practice(),
         )
+
+    def _practice(self) -> list[PracticeResponse]:
+        """Return the training round."""
+        found = []
+        for served, answer in self._campaign.practice():
+            asked = self._serializer.question(served, 0.0)
+            image = None if asked.row.image is None else self._example(served.row.position)
+            row = asked.row.model_copy(update={"image": image})
+            found.append(PracticeResponse(question=asked.model_copy(update={"row": row}), answer=answer))
+        return found
+
+    def invitation(self, hosts: Sequence[str]) -> InvitedResponse:
+        """Return what somebody who is invited by these people should know."""
+        campaign = self._refreshed()
+        ask, question = campaign.settings.ask, campaign.settings.question
+        return InvitedResponse(
+            title=campaign.title,
+            hosts=list(hosts),
+            example=campaign.example(),
+            answers=list(question.answers),
+            goal=ask.per_person,
+            seconds=ask.seconds,
+        )
+
+    @property
+    def example_positions(self) -> set[int]:
+        """The rows whose pictures everybody may see who answers: of the guidelines and of the training round."""
+        return {*self._shown_rows().values(), *self._campaign.practice_rows}
+
+    def _shown_rows(self) -> dict[str, int]:
+        """Return the rows whose pictures the guidelines show."""
+        campaign = self._campaign
+        names = guidelines.picture_names(campaign.settings.question.instructions)
+        rows = [campaign.store.row_by_key(campaign.name, name) for name in names]
+        return {row.key: row.position for row in rows if row is not None and has_picture(row)}
+
+    def _example(self, position: int) -> str:
+        return f"/api/v1/campaigns/{self._campaign.name}/examples/{position}/image"
 
     def counts(self) -> dict[str, Any]:
         """Return how far the campaign is, in a few numbers."""

@@ -61,6 +61,13 @@ class Join(Body):
 
 
 @final
+class Invited(Body):
+    """An invitation that is looked at."""
+
+    invitation: Secret
+
+
+@final
 class NewPassword(Body):
     """The old password and the new one."""
 

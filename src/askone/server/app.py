@@ -60,12 +60,14 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/leases/release", access.ANNOTATE, annotators.release, limit="answers"),
     Route("GET", f"{_C}/brief", access.ANNOTATE, annotators.brief),
     Route("GET", f"{_C}/leases/{{lease}}/image", access.ANNOTATE, annotators.image, limit="answers"),
+    Route("GET", f"{_C}/examples/{{position}}/image", access.ANNOTATE, annotators.example_image, limit="answers"),
 
     # signing in and out
     Route("GET", f"{_API}/me", access.PUBLIC, accounts.me, optional=True),
     Route("POST", f"{_API}/setup", access.PUBLIC, accounts.set_up, limit="sign_ins"),
     Route("POST", f"{_API}/login", access.PUBLIC, accounts.log_in, limit="sign_ins"),
     Route("POST", f"{_API}/join", access.PUBLIC, accounts.join, limit="sign_ins", optional=True),
+    Route("POST", f"{_API}/invited", access.PUBLIC, accounts.invited, optional=True),
     Route("POST", f"{_API}/logout", access.SESSION_ONLY, accounts.log_out),
     Route("POST", f"{_API}/me/password", access.SESSION_ONLY, accounts.change_password),
     Route("DELETE", f"{_API}/me", access.SESSION_ONLY, accounts.forget_me),

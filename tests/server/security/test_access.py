@@ -18,7 +18,7 @@ from PIL import Image
 
 from askone.campaign.create import create_campaign
 from askone.campaign.output.backup import backup_chunks
-from askone.campaign.settings.settings import ClassNames, Settings
+from askone.campaign.settings.settings import ClassNames, QuestionSettings, Settings
 from askone.campaign.tables.open import open_table
 from askone.server.app import ROUTES
 from askone.server.security import tokens
@@ -47,11 +47,13 @@ MATRIX = {
     f"POST {C}/leases/release": ANSWERING,
     f"GET {C}/brief": ANSWERING,
     f"GET {C}/leases/{{lease}}/image": ANSWERING,
+    f"GET {C}/examples/{{position}}/image": ANSWERING,
     f"GET {C}/rows/{{position}}/image": MANAGING,
     f"GET {API}/me": ANYBODY,
     f"POST {API}/setup": SET_UP_ALREADY,
     f"POST {API}/login": ANYBODY,
     f"POST {API}/join": ANYBODY,
+    f"POST {API}/invited": ANYBODY,
     f"POST {API}/logout": SIGNED_IN,
     f"POST {API}/me/password": SIGNED_IN,
     f"DELETE {API}/me": SIGNED_IN,
@@ -124,7 +126,9 @@ class World:
         pictures.mkdir()
         for n in range(24):
             Image.new("L", (8, 8), 10 * n).save(pictures / f"p{n}.png")
-        create_campaign(site.store, "digits", Settings("D", ClassNames(("1", "2"))), open_table(pictures), "other", 0.0)
+        shown = QuestionSettings(instructions="![](p0.png) ![](p1.png)")
+        digits = Settings("D", ClassNames(("1", "2")), question=shown)
+        create_campaign(site.store, "digits", digits, open_table(pictures), "other", 0.0)
         create_campaign(site.store, "door", DRINKS, None, "other", 0.0)
         self.own("digits")
         site.accounts.add_user("worker", "worker", "annotator", None)
@@ -202,6 +206,10 @@ class World:
         self.site.accounts.add_invitation(f"d{number}", digest(secret), "door", time.time() + 9999, 1, "")
         asked.options = {"json": {"invitation": secret, "name": f"guest {number}"}}
 
+    def invited(self, asked, person, number):
+        self.take_up(asked, person, number)
+        del asked.options["json"]["name"]
+
     def token(self, asked, person, number):
         self.site.accounts.add_token(f"t{number}", f"hash {number}", "ask1_", person, ("read",), time.time() + 9999, "")
         asked.parts = {"id": f"t{number}"}
@@ -258,10 +266,12 @@ FILLS = {
     f"POST {C}/leases/renew": World.leases,
     f"POST {C}/leases/release": World.leases,
     f"GET {C}/leases/{{lease}}/image": World.held_picture,
+    f"GET {C}/examples/{{position}}/image": World.picture,
     f"GET {C}/rows/{{position}}/image": World.picture,
     f"GET {C}/estimate": World.mean,
     f"POST {API}/login": World.sign_in,
     f"POST {API}/join": World.take_up,
+    f"POST {API}/invited": World.invited,
     f"POST {API}/logout": World.in_person,
     f"POST {API}/me/password": World.in_person,
     f"DELETE {API}/me": World.in_person,

@@ -118,6 +118,9 @@ class AskSettings:
             "share of questions about rows whose label is known, to measure people: 0.05 with rows.gold", ge=0, le=0.9
         ),
     ] = 0.0
+    training: Annotated[
+        int, about("questions with known answers (rows.gold) to practise on before the first real one", ge=0, le=20)
+    ] = 0
     exam_share: Annotated[float, about("share of questions that measure the model", ge=0, le=0.9)] = 0.15
     exams: Annotated[
         Literal["error", "mean", "both"],
@@ -176,6 +179,8 @@ class Settings:
         self.space()  # checks names and wording
         if self.ask.gold_share and self.rows.gold is None:
             raise InvalidArgument("ask.gold_share", "0 without rows.gold", self.ask.gold_share)
+        if self.ask.training and self.rows.gold is None:
+            raise InvalidArgument("ask.training", "0 without rows.gold", self.ask.training)
         as_choice(self.learner.learner, "learner.learner", (*self.labels.learners, *registry.names()))
         self.labels.check(self.learner)
 
