@@ -90,6 +90,11 @@ class Campaign:
             lambda call: Reply(200, self.picture(int(call.match[1])), {"Content-Type": "image/png"}),
         )
         site.person["campaigns"] = [{"name": "c", "title": self.title, "role": "annotator"}]
+        state = {"created": 0.0, "status": "running", "finished": None, "mine": 2, "goal": None, "answerable": True}
+        numbers = {"answers": 20, "total": 40, "rows": 30}
+        site.on("GET", "/api/v1/campaigns", lambda call: [
+            {**one, **state, **(numbers if one["role"] == "manager" else {})}
+            for one in site.person["campaigns"]])  # fmt: skip
 
     def picture(self, position: int) -> bytes:
         return png(8, 8, lambda x, y: 255 if (x + y * position) % 3 else 0)

@@ -273,6 +273,13 @@ class Campaign:
             return projection.budget
         return (projection.rows - len(self._gold) - len(self.practice_rows)) * projection.overlap
 
+    def may_ask(self, person: str) -> bool:
+        """Return whether there may be a question for somebody."""
+        projection, most = self.projection, self.settings.ask.per_person
+        if projection.status != "running" or person in projection.excluded or dashboard.finished(projection):
+            return False
+        return most is None or projection.person(person).answers < most
+
     def example(self) -> str | None:
         """Return a question as it would be asked now, or as one was; asking for it changes nothing."""
         with self._lock:

@@ -16,6 +16,7 @@ from askone.server._responses import BriefResponse, InvitedResponse, PracticeRes
 from askone.server.serializers import QuestionSerializer
 
 COUNTS = ("status", "finished", "answers", "rows", "budget")
+_SPARKS = 40  # points of a curve in the list
 
 PATIENCE = 0.25
 """Seconds that somebody who looks lets others wait, where very much is to be learnt anew; the next look goes on."""
@@ -104,10 +105,23 @@ class CampaignService:
     def _example(self, position: int) -> str:
         return f"/api/v1/campaigns/{self._campaign.name}/examples/{position}/image"
 
-    def counts(self) -> dict[str, Any]:
-        """Return how far the campaign is, in a few numbers."""
-        status = self._refreshed().status(time.time())
-        return {name: status.get(name) for name in COUNTS}
+    def listed(self, person: str) -> dict[str, Any]:
+        """Return what a list of campaigns says to somebody who answers: the state, and whether there is a question."""
+        campaign = self._refreshed()
+        status = campaign.status(time.time())
+        state = {name: status[name] for name in ("status", "finished")}
+        mine = campaign.projection.person(person).answers
+        return {**state, "mine": mine, "goal": campaign.settings.ask.per_person, "answerable": campaign.may_ask(person)}
+
+    def counts(self, person: str) -> dict[str, Any]:
+        """Return the same for a manager: with how far the campaign is, and its curve in a few numbers."""
+        line, campaign = self.listed(person), self._campaign
+        status, curve = campaign.status(time.time()), campaign.measured()["curve"]
+        values = [point["value"] for point in curve["points"]]
+        step = max(1, -(-len(values) // _SPARKS))
+        sparks = values[::-1][::step][::-1]  # the last one is always among them
+        curve = {"measure": curve["measure"], "unit": curve["unit"], "latest": curve["latest"], "values": sparks}
+        return {**line, **{name: status.get(name) for name in COUNTS}, "total": campaign.goal(), "curve": curve}
 
     def describe(self) -> dict[str, Any]:
         """Return how far the campaign is, and its settings."""

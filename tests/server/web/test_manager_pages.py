@@ -92,7 +92,10 @@ def test_list_shows_campaigns_by_status_and_restores_a_backup(page: Any, site: S
     cards = page.locator(".campaign-card")
     cards.first.wait_for()
     assert [card.locator(".badge").inner_text() for card in cards.all()] == ["Running", "Running", "Paused", "Closed"]
-    assert cards.first.get_attribute("href") == "/manage/rents"
+    assert cards.first.get_by_role("link", name="What is a fair rent?").first.get_attribute("href") == "/manage/rents"
+    assert [card.get_by_role("link", name="Answer").count() for card in cards.all()] == [1, 1, 0, 0]
+    assert "20.1 EUR" in cards.first.locator(".measured").inner_text()
+    assert cards.first.locator(".sparkline path").count() == 1
     assert "1,480 of 3,000 answers" in cards.first.inner_text()
     assert cards.first.locator(".fill").evaluate("node => node.style.width").startswith("49.3")
     page.get_by_role("button", name="Restore a backup").click()
@@ -469,7 +472,7 @@ def test_a_finished_campaign_says_so(page: Any, site: Site, finished: str, badge
     page.wait_for_selector(".campaign-card")
     cards = page.locator(".campaign-card")
     assert cards.nth(2).locator(".badge").inner_text() == badge  # after those that go on, before those closed
-    cards.nth(2).click()
+    cards.nth(2).get_by_role("link", name="What is a fair rent?").first.click()
     page.locator("h1 + span .badge", has_text=badge).wait_for()
     page.locator(".notice", has_text="to go on").get_by_role("link", name="Export").wait_for()
     assert page.get_by_role("button", name="Resume").count() == (finished == "target")

@@ -33,22 +33,22 @@ log = logging.getLogger("askone.server")
 
 
 async def list_campaigns(ctx: RequestContext) -> list[dict[str, Any]]:
-    """Return the campaigns of whoever asks; an annotator's without numbers."""
+    """Return the campaigns of whoever asks; an annotator's with no other numbers than their own."""
     records = {record.name: record for record in await to_thread(ctx.store.campaigns)}
     roles = await to_thread(memberships, ctx.accounts, ctx.user.id, ctx.user.role, records)
     listed = []
     for name, role in roles.items():
         record = records[name]
         line = {"name": name, "title": record.title, "created": record.created, "role": role}
-        if role == "manager":
-            line |= {**await _counts(ctx, name), "rows": record.rows}
-        listed.append(line)
+        line |= await _counts(ctx, name, role)
+        listed.append({**line, "rows": record.rows} if role == "manager" else line)
     return listed
 
 
-async def _counts(ctx: RequestContext, name: str) -> dict[str, Any]:
+async def _counts(ctx: RequestContext, name: str, role: str) -> dict[str, Any]:
     """Return a campaign's numbers; of one that cannot be opened, that it is broken: it does not hide the others."""
-    counting = ctx.services.workers[name].run(CampaignService.counts)
+    person, count = ctx.user.id, CampaignService.counts if role == "manager" else CampaignService.listed
+    counting = ctx.services.workers[name].run(lambda service: count(service, person))
     found: dict[str, Any] | BaseException = (await gather(counting, return_exceptions=True))[0]
     if isinstance(found, StoreUnavailable):
         raise found

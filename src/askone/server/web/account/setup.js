@@ -32,5 +32,5 @@ const person = await me().catch(() => null);
 if (person && !person.needs_setup) {
   narrow(el("div", { class: "card stack" },
     el("h1", {}, "This server is set up"), el("p", { class: "muted" }, "It has an administrator already."),
-    el("a", { class: "button primary", href: person.user ? "/" : "/login" }, person.user ? "My campaigns" : "Sign in")));
+    el("a", { class: "button primary", href: person.user ? "/" : "/login" }, person.user ? "All campaigns" : "Sign in")));
 }
