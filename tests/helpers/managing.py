@@ -344,6 +344,7 @@ class Managed:
         site.on("DELETE", c, lambda call: Reply(204))
         site.on("GET", f"{c}/dashboard", self.dashboard)
         site.on("GET", f"{c}/predictions", self.predictions)
+        site.on("GET", f"{c}/rows", self.browse)
         site.on("GET", f"{c}/estimate", self.estimate)
         site.on("GET", f"{c}/people", lambda call: self.people)
         site.on("POST", f"{c}/people/([^/]+)/(exclude|include)", self.exclude)
@@ -397,6 +398,10 @@ class Managed:
 
     def predictions(self, call: Call) -> Any:
         return predictions(self.kind, [key for one in call.query.get("keys", []) for key in one.split(",")], self.t)
+
+    def browse(self, call: Call) -> Any:
+        rows = predictions(self.kind, [call.query["search"][0]] if "search" in call.query else [], self.t)
+        return {"total": 40 * len(rows) if len(rows) > 1 else 1, "weighed": 40 * len(rows), "rows": rows}
 
     def estimate(self, call: Call) -> Any:
         what, by = call.query["what"][0], call.query.get("by", [None])[0]

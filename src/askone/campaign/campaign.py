@@ -348,6 +348,11 @@ class Campaign:
             for row, record in zip(rows, records, strict=True)
         ]
 
+    def doubts(self, positions: Sequence[int]) -> list[float]:
+        """Return how unsure the model is of each of these rows."""
+        with self._lock:
+            return self.settings.labels.doubts(self._predicted(self._row_cache.features(list(positions))))
+
     def predict(self, X: Array) -> list[Any]:
         """Return what the model predicts of rows as it sees them."""
         with self._lock:
@@ -396,7 +401,9 @@ class Campaign:
                 projection, labels, lambda places: self.store.rows(self.name, list(places)), column
             )
             points["prediction"] = self._line(points)
-            return {**found, "cloud": points}
+            if self.rowless:  # a chart of pairs has the items in the order that is predicted
+                points["order"] = self._predicted(self._row_cache.features([0]))["prediction"][0]
+            return {**found, "cloud": points, "models": dashboard.models(projection)}
 
     def _line(self, points: dict[str, Any]) -> list[list[float]] | None:
         """Return the predictions at the rows of the cloud, by their x."""

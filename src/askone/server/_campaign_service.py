@@ -146,6 +146,14 @@ class CampaignService:
         rows = campaign.store.campaign(campaign.name).rows
         return campaign.predictions(range(start, min(rows, start + count)))
 
+    def predict_at(self, positions: Sequence[int]) -> list[dict[str, Any]]:
+        """Return what the model says of the rows at these places."""
+        return self._refreshed().predictions(positions)
+
+    def doubts(self, positions: Sequence[int]) -> list[float]:
+        """Return how unsure the model is of each of these rows."""
+        return self._campaign.doubts(positions)
+
     def people(self) -> list[dict[str, Any]]:
         """Return everybody who answered."""
         return self._refreshed().people()

@@ -226,6 +226,16 @@ class PredictionsQuery(Parameters):
 
 
 @final
+class RowsQuery(Parameters):
+    """Rows that have a text in them, in the table's order or the least sure first, and which of them."""
+
+    search: Annotated[str, Field(max_length=200)] = ""
+    order: Literal["file", "unsure"] = "file"
+    first: Annotated[int, Field(ge=1, le=200)] = 10
+    skip: Annotated[int, Field(ge=0, le=10**9)] = 0
+
+
+@final
 class AnswersFormat(Parameters):
     """The format of exported answers."""
 

@@ -332,6 +332,15 @@ class EstimatesResponse(ResponseModel):
 
 
 @final
+class RowsResponse(ResponseModel):
+    """A page of rows with their predictions, of ``total`` that there are; of these ``weighed`` were put in order."""
+
+    total: int
+    weighed: int
+    rows: list[dict[str, Any]]
+
+
+@final
 class ExclusionResponse(ResponseModel):
     """Whether a person is excluded, and how many answers that concerns."""
 

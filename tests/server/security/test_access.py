@@ -72,6 +72,7 @@ MATRIX = {
     f"POST {API}/restore": MAKING,
     f"GET {API}/campaigns": SIGNED_IN,
     **{f"{method} {C}": MANAGING for method in ("GET", "PATCH", "DELETE")},
+    f"GET {C}/rows": MANAGING,
     f"POST {C}/rows": MANAGING,
     **{f"GET {C}/{what}": MANAGING for what in ("dashboard", "predictions", "estimate", "people", "flags")},
     f"POST {C}/people/{{id}}/exclude": MANAGING,

@@ -552,7 +552,7 @@ def test_rows_with_pictures_show_them(page: Any, site: Site) -> None:
         {**one, "key": "b.png", "image": "https://127.0.0.1:9/elsewhere.png"},
         {**one, "key": "c.png", "image": None},
     ]
-    site.on("GET", ".*/predictions", lambda call: rows)
+    site.on("GET", ".*/rows", lambda call: {"total": 3, "weighed": 3, "rows": rows})
     site.on(
         "GET", f"{root}/0/image", lambda call: Reply(200, png(8, 8, lambda x, y: 9 * x), {"Content-Type": "image/png"})
     )
@@ -568,11 +568,35 @@ def test_rows_with_pictures_show_them(page: Any, site: Site) -> None:
 def test_predictions_of_chosen_rows(page: Any, site: Site) -> None:
     Managed(site)
     page.goto(f"{site.url}/manage/rents")
-    page.get_by_label("Rows, by name").fill("flat-7, a b")
-    page.get_by_role("button", name="Show", exact=True).click()
-    until(page, "document.querySelectorAll('.predictions tbody tr').length === 2")
-    assert site.asked("/predictions", "GET")[-1].query == {"keys": ["flat-7,a b"]}
+    page.get_by_text("Rows 1 to 8 of 320").wait_for()
+    page.get_by_role("button", name="More").click()
+    page.get_by_text("Rows 11 to 18 of 320").wait_for()
+    page.get_by_label("Order").select_option("unsure")
+    page.get_by_label("Search rows").fill("flat-7")
+    until(page, "document.querySelectorAll('.predictions tbody tr').length === 1")
+    query = {"search": ["flat-7"], "order": ["unsure"], "first": ["10"], "skip": ["0"]}
+    assert site.asked("/rows", "GET")[-1].query == query
     assert "EUR" in page.locator(".predictions tbody").inner_text()
+
+
+def test_the_models_of_a_mixture_are_compared(page: Any, site: Site) -> None:
+    managed = Managed(site)
+    models = [{"name": "boosted trees", "share": 0.7}, {"name": "learnt with every answer", "share": 0.3}]
+    site.on("GET", ".*/dashboard", lambda call: {**managed.dashboard(call), "models": models})
+    page.goto(f"{site.url}/manage/rents")
+    card = page.locator(".models")
+    card.locator("tbody tr").first.wait_for()
+    assert "the one of boosted trees leads" in card.inner_text()
+    assert "70 %" in card.locator("tbody tr").first.inner_text()
+
+
+def test_items_of_a_chart_stand_as_they_are_predicted(page: Any, site: Site) -> None:
+    Managed(site, "order")
+    page.goto(f"{site.url}/manage/rents")
+    points = [{"first": "tea", "second": "milk", "answer": True}]
+    wins = "async ([p, i, o]) => (await import('/static/charts/question-cloud.js')).wins(p, i, o).names"
+    assert page.evaluate(wins, [points, ["tea", "milk", "ale"], ["milk", "ale", "tea"]]) == ["milk", "ale", "tea"]
+    assert page.evaluate(wins, [points, ["milk", "tea"], None]) == ["tea", "milk"]
 
 
 def test_estimates_of_the_whole_table(page: Any, site: Site) -> None:

@@ -259,6 +259,10 @@ class Kind(ABC):
     def predicted(self, estimator: Any, X: Array, rowless: bool = False, stretch: float = 1.0) -> dict[str, list[Any]]:
         """Return predictions for rows, or for everybody: a list for each column; intervals are stretched by so much."""
 
+    def doubts(self, predicted: Mapping[str, Sequence[Any]]) -> list[float]:
+        """Return how unsure each of these predictions is, in any unit."""
+        return [0.0] * len(predicted["prediction"])
+
     def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
         """Return what exams and predictions say of rows: here the share of the latest half of exams that was right."""
         if what not in self.estimable:

@@ -260,6 +260,10 @@ class Numbers(Kind):
         told = {name: [None] * len(X) if one is None else one[:, 0].tolist() for name, one in columns.items()}
         return {"prediction": self._within(values).tolist(), **told}
 
+    def doubts(self, predicted: Mapping[str, Sequence[Any]]) -> list[float]:
+        """Return the deviations."""
+        return [spread or 0.0 for spread in predicted["std"]]
+
     def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
         """Return the mean, the median or the share above a threshold (see ``kinds.estimates``)."""
         return estimates.estimate_number(what, predicted, exams, self.low, self.high)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from askone._common.lazy_import import lazy_import
 from askone.campaign.engine.drift import drift
 from askone.campaign.engine.measurement import FIRST, Measured, Scored, continued, curve, reached
 from askone.campaign.engine.projection import Projection
@@ -14,7 +15,13 @@ from askone.campaign.kinds.base import Kind
 from askone.campaign.settings.settings import Settings
 from askone.store.entries import Row
 
+if TYPE_CHECKING:
+    from askone.learners.mixture import base as mixture
+else:
+    mixture = lazy_import("askone.learners.mixture.base")
+
 _MOST_POINTS = 400  # of the cloud
+_TITLES = {"TreeMember": "boosted trees", "LinearMember": "a line"}
 _MINUTES = 60  # of activity
 Rows = Callable[[Sequence[int]], list[Row]]
 
@@ -133,6 +140,23 @@ def spent(projection: Projection, settings: Settings) -> dict[str, Any]:
         "currency": settings.ask.currency,
         "hours": seconds / 3600,
     }
+
+
+def models(projection: Projection) -> list[dict[str, Any]] | None:
+    """Return the models of a mixture, the leader first, each with its share of what is predicted; None: one learns.
+
+    The shares are earned by what each foretold of answers before it was told them.
+    """
+    learner, state = projection.learner, projection.state
+    if not isinstance(learner, mixture.Mixture):
+        return None
+    there, shares = learner.shares(state)
+    names = [
+        "learnt with every answer",
+        *(_TITLES.get(type(learner.members[i]).__name__, "another model") for i in there),
+    ]
+    found = [{"name": name, "share": share} for name, share in zip(names, shares, strict=True)]
+    return sorted(found, key=lambda one: -one["share"]) if there else None
 
 
 def cloud(projection: Projection, labels: Kind, rows: Rows, column: str | None) -> dict[str, Any]:

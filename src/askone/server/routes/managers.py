@@ -5,22 +5,33 @@ from __future__ import annotations
 import io
 import logging
 from asyncio import gather, to_thread
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import segno
 
 from askone.campaign.engine.commands import Exclude, Include, SetBudget, SetStatus
+from askone.campaign.output.browsing import found_rows, thinned
 from askone.errors import InvalidArgument, StoreUnavailable
 from askone.server._campaign_service import COUNTS, CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict, forbidden, not_found
-from askone.server._requests import CampaignChange, DashboardQuery, NewInvitation, NewWebhook, PredictionsQuery
+from askone.server._requests import (
+    CampaignChange,
+    DashboardQuery,
+    NewInvitation,
+    NewWebhook,
+    PredictionsQuery,
+    RowsQuery,
+)
 from askone.server._responses import (
     ExclusionResponse,
     InvitationResponse,
     NewInvitationResponse,
     NewWebhookResponse,
     OkResponse,
+    RowsResponse,
     UserSummary,
     WebhookResponse,
 )
@@ -29,6 +40,7 @@ from askone.server.routes.accounts import memberships
 from askone.server.security.tokens import digest, new_id, new_secret
 
 MOST_KEYS = 100
+_AT_ONCE = 500  # rows whose doubts are reckoned without letting anybody in
 log = logging.getLogger("askone.server")
 
 
@@ -96,6 +108,24 @@ async def predictions(ctx: RequestContext, query: PredictionsQuery) -> list[dict
     if keys is not None:
         return await ctx.worker.run(lambda service: service.predict(keys))
     return await ctx.worker.run(lambda service: service.predict_from(query.after + 1, query.first))
+
+
+async def browse(ctx: RequestContext, query: RowsQuery) -> RowsResponse:
+    """Return a page of rows with their predictions, searched and sorted."""
+    places: Sequence[int] = range((await to_thread(ctx.store.campaign, ctx.campaign_name)).rows)
+    if query.search.strip():
+        places = await to_thread(found_rows, ctx.store, ctx.campaign_name, query.search.strip())
+    total, weighed = len(places), thinned(places) if query.order == "unsure" else places
+    if query.order == "unsure":
+        doubts: list[float] = []
+        for start in range(0, len(weighed), _AT_ONCE):  # people who answer come in between
+            part = weighed[start : start + _AT_ONCE]
+            doubts += await ctx.worker.run(partial(CampaignService.doubts, positions=part))
+        by_doubt = sorted(zip(doubts, weighed, strict=True), key=lambda one: -one[0])
+        weighed = [place for _, place in by_doubt]
+    page = list(weighed[query.skip : query.skip + query.first])
+    rows = await ctx.worker.run(lambda service: service.predict_at(page))
+    return RowsResponse(total=total, weighed=len(weighed), rows=rows)
 
 
 def _keys(text: str | None) -> list[str] | None:

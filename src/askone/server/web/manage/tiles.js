@@ -77,6 +77,6 @@ export function drawTiles(place, data) {
 
 /** With several people at work every question is some answers old when it is answered: that is how it should be. */
 function waiting(answers, stale) {
-  if (!stale?.count || !answers) return "";
-  return `${number((stale.count * stale.mean) / answers, 2)} answers come while a question waits`;
+  const others = stale?.count && answers ? Math.round((stale.count * stale.mean) / answers) : 0;
+  return others ? `while one thinks, others give ${plural(others, "answer")}` : "";
 }
