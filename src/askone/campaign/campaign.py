@@ -47,7 +47,7 @@ from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
 from askone.session.checkpoints import Fit
 from askone.store.entries import Entry
-from askone.store.notices import Began, StatusChanged
+from askone.store.notices import Began, Changed, StatusChanged
 from askone.store.store import Store
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Campaign:
         first = next(store.entries(name, limit=1), None)
         if first is None or not isinstance(first.event, Began):
             raise InvalidFile(f"the log of campaign {name!r} does not begin with its settings")
-        self.settings = Settings.from_json(first.event.settings)
+        self.settings = self._first_settings = Settings.from_json(first.event.settings)
         self.title = store.campaign(name).title
         """What it is called here: a restored copy has another title than its log."""
         self.rowless = self.settings.is_rowless(first.event.rows)
@@ -115,11 +115,23 @@ class Campaign:
             projection.trainer.settle()
         self.projection, self._spoilt = projection, False
         self._judged = 0  # what was seen in a transaction that failed is to be seen again
-        self._planner = Planner(projection, self._row_cache, self.settings, self._begun.seed, self._gold)
+        self._planner = Planner(projection, self._row_cache, self._first_settings, self._begun.seed, self._gold)
+        self._followed: dict[str, Any] | None = None
+        self._follow(projection)
+
+    def _follow(self, projection: Projection) -> None:
+        """Go by the settings as they are by now."""
+        changes = projection.changes
+        if changes is not self._followed:
+            if self._followed is not None and changes.get("title") != self._followed.get("title"):
+                self.title = changes["title"]
+            self._followed, self.settings = changes, self._first_settings.changed(changes)
+            self._planner.use(self.settings, "wording" in changes.get("question", {}))
 
     def _empty(self) -> Projection:
         """Return a projection that has noted nothing."""
-        ask, pool = self.settings.ask, RowPool(self._begun.seed, self.settings.ask.exam_share)
+        ask = self._first_settings.ask
+        pool = RowPool(self._begun.seed, ask.exam_share, ask.per_row)
         fits = partial(self.store.fit, self.name)
         return Projection(self._begun.learner, self._row_cache.features, ask.overlap, self.rowless, pool, fits)
 
@@ -157,6 +169,7 @@ class Campaign:
             self._spoilt = True  # until it has caught up with the rows, too
             if entries:
                 self._note(self.projection, entries[1:])
+                self._follow(self.projection)
             else:  # the store was put back to an earlier time
                 self._reload()
             self._spoilt = False
@@ -190,7 +203,7 @@ class Campaign:
         if not self.rowless:
             known, training = self.store.gold(self.name), self.settings.ask.training
             for position in known:
-                projection.pool.take(position)
+                projection.pool.withhold(position)
             self.practice_rows, self._gold[:] = known[:training], known[training:]
 
     # -- serving ----------------------------------------------------------------------------------
@@ -215,6 +228,8 @@ class Campaign:
                 self._spoilt = True  # until it is written the projection may be ahead of the log
                 looked = looked_up(transaction, self.projection.seq, requests, now)
                 self._note(self.projection, looked.tail)
+                if looked.tail:
+                    self._follow(self.projection)
                 batch = Batch(self._planner, transaction, looked, requests, now)
                 results = [decide(batch, request) for request in requests]
                 self._stop_at_target(batch, now)
@@ -224,6 +239,10 @@ class Campaign:
                 for fit in batch.fits:
                     transaction.keep_fit(fit.hash, fit.packed)
             self._spoilt, self._now = False, now
+            self._follow(self.projection)
+            for entry in batch.entries:
+                if isinstance(entry.event, Changed) and "title" in entry.event.settings:
+                    self.store.retitle(self.name, self.settings.title)
             if learn:
                 self.learn()
                 self._fit(now)
@@ -271,7 +290,8 @@ class Campaign:
         projection = self.projection
         if projection.budget is not None or self.rowless:
             return projection.budget
-        return (projection.rows - len(self._gold) - len(self.practice_rows)) * projection.overlap
+        rows = projection.rows - len(self._gold) - len(self.practice_rows)
+        return rows * projection.overlap * projection.pool.per_row
 
     def may_ask(self, person: str) -> bool:
         """Return whether there may be a question for somebody."""

@@ -196,6 +196,7 @@ class CampaignChange(Body):
 
     status: Literal["running", "paused", "closed"] | None = None
     budget: Annotated[int, Field(ge=0, le=10**9)] | None = None
+    settings: dict[str, Any] | None = None
 
 
 @final

@@ -16,7 +16,7 @@ from askone.campaign.engine.projection import FIT, STOPPED
 from askone.errors import AskoneError, CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownQuestion
 from askone.session.log import Answered, Fitted, Retracted, Skipped
 from askone.store.entries import Entry, Seat
-from askone.store.notices import STATUSES, Excluded, Flagged, Included, Limited, Reopened, StatusChanged
+from askone.store.notices import STATUSES, Changed, Excluded, Flagged, Included, Limited, Reopened, StatusChanged
 
 _LONGEST = 2000
 MOST_FLAGS = 5
@@ -131,6 +131,16 @@ def set_budget(batch: Batch, request: commands.SetBudget) -> Done:
     return Done(1)
 
 
+def change_settings(batch: Batch, request: commands.ChangeSettings) -> Done:
+    """See ``ChangeSettings``."""
+    if not request.settings:
+        raise InvalidArgument("settings", "at least one to change", "none")
+    batch.planner.whole.changed(request.settings)
+    if not _repeated(batch, request.id, request.who, Changed):
+        batch.note(Entry(Changed(request.id, request.settings), request.who, batch.now))
+    return Done(1)
+
+
 def judge(batch: Batch, request: commands.Exclude | commands.Include) -> Done:
     """See ``Exclude`` and ``Include``: each answer or skip that does not count leaves a seat for somebody else."""
     projection, kind = batch.projection, Excluded if isinstance(request, commands.Exclude) else Included
@@ -203,6 +213,7 @@ _HANDLERS: dict[type, Callable[[Batch, Any], Result]] = {
     commands.Release: hold,
     commands.SetStatus: set_status,
     commands.SetBudget: set_budget,
+    commands.ChangeSettings: change_settings,
     commands.Exclude: judge,
     commands.Include: judge,
     commands.TakeFit: take_fit,

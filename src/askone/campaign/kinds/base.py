@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, final
 
 import numpy as np
@@ -222,6 +223,12 @@ class Kind(ABC):
     def view(self, question: Question) -> View:
         """Return the parts of a question."""
         return View(question.kind)
+
+    def reworded(self, question: Question, wording: Any) -> Question:
+        """Return a question in other words."""
+        told: Any = question  # questions are dataclasses
+        reworded: Question = replace(told, wording=wording)
+        return reworded
 
     def plausible(self, question: Question, learner: Learner[Any], state: Any) -> Question:
         """Return the question, or one like it that a person does not wonder about."""

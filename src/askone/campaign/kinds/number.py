@@ -169,6 +169,10 @@ class Numbers(Kind):
             density=question.density,
         )
 
+    def reworded(self, question: Question, wording: str) -> Question:
+        told: Any = question
+        return super().reworded(question, replace(told.wording, template=wording))
+
     def plausible(self, question: Question, learner: Learner[Any], state: Any) -> Question:
         """Return a threshold within the range: a person who is asked about another loses trust."""
         space = _known_range(learner, state)

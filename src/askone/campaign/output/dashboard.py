@@ -31,6 +31,7 @@ def counts(projection: Projection, now: float) -> dict[str, Any]:
     minute = int(now // 60)
     lately = sum(projection.per_minute.get(minute - back, 0) for back in range(1, 6))
     rows = 0 if projection.rowless else projection.rows
+    wanted = rows * projection.pool.per_row
     return {
         "status": projection.status,
         "finished": finished(projection),
@@ -52,7 +53,11 @@ def counts(projection: Projection, now: float) -> dict[str, Any]:
         },
         "rate_per_minute": max(lately / 5, float(projection.per_minute.get(minute, 0))),
         "people_active": projection.active(now),
-        "progress_rows": {"asked": min(len(projection.asked), rows) if rows else len(projection.asked), "rows": rows},
+        "per_row": projection.pool.per_row,
+        "progress_rows": {
+            "asked": min(len(projection.asked), wanted) if rows else len(projection.asked),
+            "rows": wanted,
+        },
         "activity": [[60 * m, projection.per_minute.get(m, 0)] for m in range(minute - _MINUTES + 1, minute + 1)],
     }
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import segno
 
-from askone.campaign.engine.commands import Exclude, Include, SetBudget, SetStatus
+from askone.campaign.engine.commands import ChangeSettings, Exclude, Include, SetBudget, SetStatus
 from askone.campaign.output.browsing import found_rows, thinned
 from askone.errors import InvalidArgument, StoreUnavailable
 from askone.server._campaign_service import COUNTS, CampaignService
@@ -76,10 +76,12 @@ async def show(ctx: RequestContext) -> dict[str, Any]:
 
 
 async def change(ctx: RequestContext, body: CampaignChange) -> dict[str, Any]:
-    """Run, pause or close a campaign; set its budget (null: no limit)."""
+    """Run, pause or close a campaign; set its budget (null: no limit); change settings (see ``Settings.changed``)."""
     if not body.model_fields_set or ("status" in body.model_fields_set and body.status is None):
-        raise InvalidArgument("status", "running, paused or closed, or left out for a budget", None)
+        raise InvalidArgument("status", "running, paused or closed, or left out for a budget or settings", None)
     who = ctx.user.id
+    if body.settings is not None:
+        await ctx.worker.put(ChangeSettings(who, new_id("m"), body.settings))
     if "budget" in body.model_fields_set:
         await ctx.worker.put(SetBudget(who, new_id("m"), body.budget))
     if body.status is not None:
