@@ -10,7 +10,7 @@ from managing import Managed
 from pages import Site, refused
 
 TABS = ["overview", "people", "invitations", "flags", "export", "settings"]
-STEPS = ["Columns", "What is asked", "Wording", "Asking", "Forecast", "Create"]
+STEPS = ["Columns", "Question", "Asking", "Create"]
 CSV = {"name": "flats.csv", "mimeType": "text/csv", "buffer": b"flat,size\nflat-1,31\n"}
 CELLS = [("size", "74", "number"), ("town", "Nantes", "category"), ("page", "https://example.org", "url")]
 LONG = "A bright flat on the second floor with a quiet yard, close to the park. " * 60
@@ -139,11 +139,12 @@ def setting_up(page: Any, site: Site) -> Iterator[str]:
     steps = page.get_by_role("list", name="Steps")
     for name in STEPS:
         steps.get_by_role("button", name=name).click()
-        if name == "Forecast":
+        if name == "Asking":
+            page.locator(".forecast > summary").click()
             page.get_by_role("button", name="Simulate").click()
             page.wait_for_selector(".chart")
         yield f"set-up: {name}"
-    steps.get_by_role("button", name="What is asked").click()
+    steps.get_by_role("button", name="Question").click()
     for kind in ("A class", "An order", "A number"):
         page.get_by_label(kind).check()
         yield f"set-up: {kind}"

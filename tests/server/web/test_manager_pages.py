@@ -134,17 +134,18 @@ def test_set_up_from_a_csv_to_a_running_campaign(page: Any, site: Site) -> None:
     assert upload.headers["X-CSRF-Token"] == "token-1"
     page.get_by_label("Learn from text").uncheck()
     page.get_by_label("Known answers").select_option("rent")
-    page.get_by_role("button", name="Next: what is asked").click()
+    page.get_by_role("button", name="Next: question").click()
     page.get_by_label("Highest").fill("3000")
-    page.get_by_role("button", name="Next: wording").click()
     page.get_by_label("Title of the campaign").fill("Rents")
     page.get_by_label("The question", exact=True).fill("Is it ")
     page.get_by_role("button", name="{amount}").click()
     page.get_by_role("button", name="Next: asking").click()
     page.get_by_label("Budget in answers").fill("500")
     page.get_by_label("Gold questions (%)").fill("5")
-    page.get_by_role("button", name="Next: forecast").click()
     page.get_by_role("button", name="Next: create").click()
+    told = page.locator("dl.facts").inner_text()
+    for words in ("500 answers", "named by flat", "size, district", "5 % measure people", "from 200 to 3,000 EUR"):
+        assert words in told
     page.locator("summary").click()
     assert "[labels]" in page.locator("pre").inner_text()
     with page.expect_download() as file:
@@ -186,7 +187,7 @@ def test_what_is_guessed_or_doubted_is_undone_by_one_click(page: Any, site: Site
     for label in ("Show rent", "Learn from rent"):
         _checked(page, label).wait_for()
     page.get_by_label("Row names").select_option("")
-    page.get_by_role("button", name="Next: what is asked").click()
+    page.get_by_role("button", name="Next: question").click()
     page.get_by_role("heading", level=1, name="What is asked?").wait_for()
 
 
@@ -209,23 +210,22 @@ def test_a_table_that_is_refused_says_why(page: Any, site: Site) -> None:
 def test_errors_stand_at_their_field(page: Any, site: Site) -> None:
     Managed(site)
     uploaded(page, site)
-    step(page, "What is asked")
+    step(page, "Question")
     low = page.get_by_label("Lowest")
     low.fill("9000")
     page.locator("[data-path='labels.low'] .error", has_text="“Lowest” must be below “Highest”").wait_for()
     assert low.get_attribute("aria-invalid") == "true"
-    page.get_by_role("button", name="Next: wording").click()
+    page.get_by_role("button", name="Next: asking").click()
     page.wait_for_timeout(200)
     assert page.get_by_role("heading", level=1).inner_text() == "What is asked?"
     low.fill("100")
     until(page, "!document.querySelector('[aria-invalid]')")
-    page.get_by_role("button", name="Next: wording").click()
     page.get_by_label("The question", exact=True).fill("{x}?")
     page.locator("[data-path='question.wording'] .error", has_text="got {x}").wait_for()
     # From a later step, the message leads back to the field.
     step(page, "Asking")
     page.get_by_label("Budget in answers").fill("70")
-    page.get_by_role("button", name="Go to “Wording”").click()
+    page.get_by_role("button", name="Go to “Question”").click()
     assert page.get_by_label("The question", exact=True).get_attribute("aria-invalid") == "true"
 
 
@@ -269,7 +269,7 @@ def test_the_preview_has_its_answers_where_the_answer_page_has_them(page: Any, s
     Managed(site)
     uploaded(page, site)
     assert page.locator(".preview-answer").all_inner_texts() == ["No", "Yes"]
-    step(page, "What is asked")
+    step(page, "Question")
     page.get_by_label("An order of items").check()
     page.locator(".preview-answer.item").first.wait_for()
     assert page.locator(".preview-answer").all_inner_texts() == ["tea", "coffee"]
@@ -299,7 +299,8 @@ def test_creation_refused_at_the_name(page: Any, site: Site) -> None:
 def test_forecast_is_drawn_with_its_cost(page: Any, site: Site) -> None:
     Managed(site)
     uploaded(page, site)
-    step(page, "Forecast")
+    step(page, "Asking")
+    page.locator(".forecast > summary").click()
     page.get_by_label("Answers", exact=True).fill("2000")
     page.get_by_label("Wrong answers (%)").fill("10")
     page.get_by_role("button", name="Simulate").click()
@@ -336,15 +337,15 @@ def test_a_ranking_needs_no_table(page: Any, site: Site) -> None:
 def test_classes_and_attributes_are_written_as_lines(page: Any, site: Site) -> None:
     Managed(site)
     uploaded(page, site)
-    step(page, "What is asked")
+    step(page, "Question")
     page.get_by_label("A class").check()
     page.get_by_label("Class names, one per line").fill("cat\ndog\nbird")
     page.get_by_label("Attributes (optional)").fill("four legs: cat, dog\nwings: bird")
     page.get_by_label("A number").check()
     assert page.get_by_label("Lowest").input_value() == "200"  # what was written before the change of kind
     page.get_by_label("A class").check()
-    page.get_by_role("button", name="Next: wording").click()
     page.wait_for_selector("text=Instructions")
+    page.get_by_role("button", name="Next: asking").click()
     assert site.asked("/preview")[-1].json["settings"]["labels"] == {
         "kind": "class",
         "classes": ["cat", "dog", "bird"],
@@ -356,15 +357,15 @@ def test_classes_and_attributes_are_written_as_lines(page: Any, site: Site) -> N
 def test_a_reload_keeps_the_draft_and_a_copy_starts_from_a_campaign(page: Any, site: Site) -> None:
     Managed(site)
     uploaded(page, site)
-    step(page, "Wording")
+    step(page, "Question")
     page.get_by_label("Title of the campaign").fill("Half done")
     page.reload()
-    step(page, "Wording")
+    step(page, "Question")
     assert page.get_by_label("Title of the campaign").input_value() == "Half done"
     page.goto(f"{site.url}/manage/new?like=rents")
     page.set_input_files("#table-file", CSV)
     page.wait_for_selector(".preview-sentence")
-    step(page, "Wording")
+    step(page, "Question")
     assert page.get_by_label("Title of the campaign").input_value() == "What is a fair rent?"
 
 
@@ -716,8 +717,10 @@ def test_settings_of_a_running_campaign(page: Any, site: Site) -> None:
     panel.get_by_role("button", name="Resume").wait_for()
     page.get_by_text("Paused", exact=True).wait_for()
     panel.get_by_label("Answers in all").fill("4000")
+    panel.get_by_label("Title").fill("Rents of 2026")
+    panel.get_by_label("Questions per row").fill("3")
     panel.get_by_role("button", name="Save").click()
-    page.get_by_text("Budget saved").wait_for()
+    page.get_by_text("Saved; it holds from the next question on.").wait_for()
     panel.locator("#rows-file").set_input_files(CSV)
     page.get_by_text("250 rows added").wait_for()
     assert site.asked("/rows")[0].json == {"upload": "u-1"}
@@ -728,7 +731,8 @@ def test_settings_of_a_running_campaign(page: Any, site: Site) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Close it").click()
     page.get_by_text("Closed", exact=True).first.wait_for()
     bodies = [call.json for call in site.calls if call.method == "PATCH"]
-    assert bodies == [{"status": "paused"}, {"budget": 4000}, {"status": "closed"}]
+    change = {"budget": 4000, "settings": {"title": "Rents of 2026", "ask": {"per_row": 3}}}
+    assert bodies == [{"status": "paused"}, change, {"status": "closed"}]
     page.get_by_role("button", name="Delete campaign").click()
     confirm = page.get_by_role("button", name="Delete for ever")
     assert confirm.is_disabled()
@@ -763,7 +767,7 @@ def test_account_tokens_password_and_users(page: Any, site: Site) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     until(page, "!document.querySelector('dialog')")
     assert site.asked("/tokens/t1", "DELETE")
-    page.get_by_label("Present password").fill("old one")
+    page.get_by_label("Current password").fill("old one")
     page.get_by_label("New password", exact=True).fill("a longer sentence")
     page.get_by_label("New password again").fill("another")
     page.get_by_role("button", name="Change password").click()
@@ -839,9 +843,10 @@ def visit(page: Any, site: Site) -> Iterator[str]:
     page.wait_for_selector(".users table")
     yield "account"
     uploaded(page, site)
-    for name in ("Columns", "What is asked", "Wording", "Asking", "Forecast", "Create"):
+    for name in ("Columns", "Question", "Asking", "Create"):
         step(page, name)
-        if name == "Forecast":
+        if name == "Asking":
+            page.locator(".forecast > summary").click()
             page.get_by_role("button", name="Simulate").click()
             page.wait_for_selector(".chart")
         yield name
@@ -882,7 +887,7 @@ def test_hostile_names_of_classes_and_items(page: Any, site: Site, kind: str) ->
     check(page, kind)
     if kind == "class":
         uploaded(page, site)
-        step(page, "What is asked")
+        step(page, "Question")
         page.get_by_label("A class").check()
         page.locator(".preview .chip").first.wait_for()
         check(page, "preview")

@@ -22,6 +22,7 @@ class Shared {
     this.root = `/campaigns/${encodeURIComponent(record.name)}`;
     this.status = record.status;
     this.finished = record.finished ?? null;
+    this.heading = el("h1", {}, record.title || record.name);
     this.badge = el("span", { "aria-live": "polite" });
     this.buttons = el("div", { class: "line" });
     this.poll = null;
@@ -35,6 +36,12 @@ class Shared {
     this.finished = finished;
     this.#drawHead();
     for (const listener of this.listeners) listener();
+  }
+
+  /** The title was changed. */
+  renamed(title) {
+    this.heading.textContent = title || this.name;
+    document.title = `${title || this.name} · askone`;
   }
 
   async turn(status) {
@@ -133,7 +140,7 @@ start(async (person, place) => {
   show(place,
     el("div", { class: "campaign-head" },
       el("div", { class: "line between small" }, el("a", { href: "/manage" }, "All campaigns"), el("a", { href: `/manage/new?like=${encodeURIComponent(record.name)}` }, "New campaign like this")),
-      el("div", { class: "line between" }, el("div", { class: "line" }, el("h1", {}, record.title || record.name), shared.badge), shared.buttons)),
+      el("div", { class: "line between" }, el("div", { class: "line" }, shared.heading, shared.badge), shared.buttons)),
     first, board.bar, board.panel, note);
   board.open();
   const latest = remembered();

@@ -21,7 +21,7 @@ export function questionCard(question) {
 /** The row's picture; words where the picture cannot be had before there is a campaign. */
 function picture(row) {
   const image = el("img", { src: row.image, alt: "The picture that is asked about" });
-  image.addEventListener("error", () => image.replaceWith(el("p", { class: "preview-picture muted" }, "A picture")));
+  image.addEventListener("error", () => image.replaceWith(el("p", { class: "preview-picture muted" }, "The picture stands here, once the campaign is made.")));
   return image;
 }
 
@@ -60,7 +60,7 @@ export class Preview {
     } catch (error) {
       if (turn !== this.turn) return false;
       this.report(error);
-      if (!this.questions.length) show(this.card, el("p", { class: "muted" }, error.argument ? "The question appears here once the marked field is filled in." : words(error)));
+      if (!this.questions.length) show(this.card, el("p", { class: "muted" }, `There is no question to show yet: ${words(error)}`));
       this.element.classList.add("stale");
       return false;
     } finally {
