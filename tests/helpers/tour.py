@@ -9,7 +9,7 @@ from answering import API, Campaign, members, number, pair, row
 from managing import Managed
 from pages import Site, refused
 
-TABS = ["overview", "people", "invitations", "flags", "export", "settings"]
+TABS = ["overview", "answers", "people", "invitations", "flags", "export", "settings"]
 STEPS = ["Columns", "Question", "Asking", "Create"]
 CSV = {"name": "flats.csv", "mimeType": "text/csv", "buffer": b"flat,size\nflat-1,31\n"}
 CELLS = [("size", "74", "number"), ("town", "Nantes", "category"), ("page", "https://example.org", "url")]
@@ -108,6 +108,11 @@ def managing(page: Any, site: Site) -> Iterator[str]:
         page.get_by_role("tab", name=tab).click()
         page.locator(".tab-panel").locator(".table-scroll tbody tr, .exports, pre").first.wait_for()
         yield f"campaign: {tab}"
+    page.get_by_role("tab", name="answers").click()
+    page.locator(".answers-table button").first.click()
+    page.get_by_role("button", name="no", exact=True).wait_for()
+    yield "campaign: a row"
+    page.keyboard.press("Escape")
     page.get_by_role("tab", name="people").click()
     page.locator(".people button").first.click()
     yield "campaign: exclude"

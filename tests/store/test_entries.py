@@ -18,6 +18,8 @@ from askone.store.notices import (
     Included,
     Limited,
     Reopened,
+    Resolved,
+    Ruled,
     StatusChanged,
     logged_from_json,
 )
@@ -56,6 +58,8 @@ TEXTS = [
     (Reopened("o", "skip-2"), '"reopened","id":"o","skipped":"skip-2"'),
     (Excluded("x", "bob"), '"excluded","id":"x","person":"bob"'),
     (Included("i", "bob"), '"included","id":"i","person":"bob"'),
+    (Ruled("r", "ask-2", None), '"ruled","id":"r","asked":"ask-2","answer":null'),
+    (Resolved("s", "f"), '"resolved","id":"s","flagged":"f"'),
 ]
 
 

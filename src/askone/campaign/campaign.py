@@ -40,7 +40,8 @@ from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.engine.training_set import DueFit
 from askone.campaign.kinds.estimates import Estimate
-from askone.campaign.output import dashboard
+from askone.campaign.output import answer_list, dashboard
+from askone.campaign.output.answer_list import Which
 from askone.campaign.output.estimation import estimated, estimated_by
 from askone.campaign.output.views import has_picture, shown_fields
 from askone.campaign.settings.settings import Settings
@@ -448,6 +449,16 @@ class Campaign:
                 for who, person in self.projection.people.items()
             ]
 
+    def answers(self, which: Which, person: str | None, first: int, skip: int) -> dict[str, Any]:
+        """Return a page of answered questions (see ``answer_list``)."""
+        with self._lock:
+            return answer_list.answer_page(self, which, person, first, skip)
+
+    def history(self, position: int) -> dict[str, Any]:
+        """Return a row with all that was asked about it."""
+        with self._lock:
+            return answer_list.row_history(self, position)
+
     def flags(self) -> list[dict[str, Any]]:
         """Return what people found wrong."""
         with self._lock:
@@ -459,7 +470,10 @@ class Campaign:
         keys = {row.position: row.key for row in self.store.rows(self.name, [a.position for _, a in found])}
         return [
             {
+                "id": entry.id,
+                "resolved": entry.id in self.projection.resolved,
                 "number": asking.number,
+                "position": asking.position,
                 "key": keys.get(asking.position, ""),
                 "sentence": str(asking.question),
                 "reason": entry.event.reason,  # type: ignore[union-attr]  # flags alone are kept there

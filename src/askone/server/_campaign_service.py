@@ -9,6 +9,7 @@ from typing import Any, final
 from askone.campaign.engine.commands import Done, Request, Serving
 from askone.campaign.lazy import campaign as campaigns
 from askone.campaign.lazy import label_studio
+from askone.campaign.output.answer_list import Which
 from askone.campaign.output.views import has_picture
 from askone.errors import AskoneError
 from askone.server import guidelines
@@ -157,6 +158,19 @@ class CampaignService:
     def people(self) -> list[dict[str, Any]]:
         """Return everybody who answered."""
         return self._refreshed().people()
+
+    def answers(self, which: Which, person: str | None, first: int, skip: int) -> dict[str, Any]:
+        """Return a page of answered questions."""
+        return self._refreshed().answers(which, person, first, skip)
+
+    def can_rule(self, number: int) -> bool:
+        """Return whether a manager may decide this question: it was asked, and its answer is not known anyway."""
+        asking = self._refreshed().projection.asked.get(number)
+        return asking is not None and asking.role != "gold"
+
+    def history(self, position: int) -> dict[str, Any]:
+        """Return a row with all that was asked about it."""
+        return self._refreshed().history(position)
 
     def flags(self) -> list[dict[str, Any]]:
         """Return what people found wrong."""

@@ -200,6 +200,13 @@ class CampaignChange(Body):
 
 
 @final
+class Ruling(Body):
+    """How a question is decided; null: as people said."""
+
+    answer: bool | None
+
+
+@final
 class MoreRows(Body):
     """An upload whose rows are to be added."""
 
@@ -233,6 +240,16 @@ class RowsQuery(Parameters):
     search: Annotated[str, Field(max_length=200)] = ""
     order: Literal["file", "unsure"] = "file"
     first: Annotated[int, Field(ge=1, le=200)] = 10
+    skip: Annotated[int, Field(ge=0, le=10**9)] = 0
+
+
+@final
+class AnswersQuery(Parameters):
+    """Which answers: everybody's or a person's, of which sort, and which of these."""
+
+    which: Literal["all", "disagreement", "flagged", "wrong", "slow", "surprising"] = "all"
+    person: Annotated[str, Field(max_length=100)] | None = None
+    first: Annotated[int, Field(ge=1, le=200)] = 20
     skip: Annotated[int, Field(ge=0, le=10**9)] = 0
 
 

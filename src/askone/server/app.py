@@ -35,7 +35,7 @@ from askone.server.ops.threads import make_room_for_look_ups
 from askone.server.ops.warm_up import limit_blas_threads, warm_up
 from askone.server.ops.webhooks import Webhooks
 from askone.server.ops.write_probe import WriteProbe
-from askone.server.routes import accounts, annotators, exports, health, managers, pages, uploads
+from askone.server.routes import accounts, annotators, exports, health, managers, pages, reviews, uploads
 from askone.server.routes.pages import error_page
 from askone.server.security import access
 from askone.server.security.authentication import Auth
@@ -105,7 +105,11 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/people/{{id}}/include", access.MANAGE, managers.include),
     Route("GET", f"{_C}/members", access.READ, managers.list_members),
     Route("DELETE", f"{_C}/members/{{id}}", access.MANAGE, managers.remove_member),
-    Route("GET", f"{_C}/flags", access.READ, managers.flags),
+    Route("GET", f"{_C}/answers", access.READ, reviews.answers),
+    Route("GET", f"{_C}/rows/{{position}}/history", access.READ, reviews.history),
+    Route("POST", f"{_C}/questions/{{number}}/ruling", access.MANAGE, reviews.rule),
+    Route("GET", f"{_C}/flags", access.READ, reviews.flags),
+    Route("POST", f"{_C}/flags/{{id}}/resolve", access.MANAGE, reviews.resolve),
     Route("GET", f"{_C}/invitations", access.READ, managers.list_invitations),
     Route("POST", f"{_C}/invitations", access.MANAGE, managers.invite, status=201),
     Route("DELETE", f"{_C}/invitations/{{id}}", access.MANAGE, managers.uninvite),

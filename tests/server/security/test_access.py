@@ -26,7 +26,7 @@ from askone.server.security.passwords import Passwords
 from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store._database import Session
 from calling import API, assert_error, body_of, dump, path_of
-from sites import DRINKS, PASSWORD, QUICK, Site
+from sites import DRINKS, PASSWORD, QUICK, Site, ok
 
 PEOPLE = ("nobody", "annotator", "manager", "stranger", "other", "admin")
 """Nobody in particular; two of the campaign drinks; two of prices, whose things are asked for; the administrator."""
@@ -75,6 +75,10 @@ MATRIX = {
     f"GET {C}/rows": MANAGING,
     f"POST {C}/rows": MANAGING,
     **{f"GET {C}/{what}": MANAGING for what in ("dashboard", "predictions", "estimate", "people", "flags")},
+    f"GET {C}/answers": MANAGING,
+    f"GET {C}/rows/{{position}}/history": MANAGING,
+    f"POST {C}/questions/{{number}}/ruling": MANAGING,
+    f"POST {C}/flags/{{id}}/resolve": MANAGING,
     f"POST {C}/people/{{id}}/exclude": MANAGING,
     f"POST {C}/people/{{id}}/include": MANAGING,
     f"GET {C}/members": MANAGING,
@@ -246,6 +250,26 @@ class World:
     def budget(self, asked, person, number):
         asked.options = {"json": {"budget": 1000 + number}}
 
+    def place(self, asked, person, number):
+        asked.parts = {"position": "5"}
+
+    def decidable(self, asked, person, number):
+        entries = [entry for entry in self.site.store.entries("prices") if entry.event.kind == "asked"]
+        teaching = next(entry for entry in entries if entry.aside.get("role") != "gold")
+        asked.parts = {"number": teaching.event.id.removeprefix("ask-")}
+        asked.options = {"json": {"answer": True}}
+
+    def flagged(self, asked, person, number):
+        client = self.site.session("worker")
+        lease = self.site.question(client, "prices")["lease"]
+        body = {"lease": lease, "id": f"f{number}", "reason": "odd"}
+        answer = client.post(f"{API}/campaigns/prices/flags", json=body)
+        if answer.status_code != 200:  # five flags of one question are enough
+            ok(client.post(f"{API}/campaigns/prices/skips", json={"lease": lease, "id": f"s{number}"}))
+            body["lease"] = self.site.question(client, "prices")["lease"]
+            ok(client.post(f"{API}/campaigns/prices/flags", json=body))
+        asked.parts = {"id": f"f{number}"}
+
     def answerer(self, asked, person, number):
         asked.parts = {"id": "worker"}
 
@@ -289,6 +313,9 @@ FILLS = {
     f"PATCH {C}": World.budget,
     f"DELETE {C}": World.doomed,
     f"POST {C}/rows": World.more_rows,
+    f"GET {C}/rows/{{position}}/history": World.place,
+    f"POST {C}/questions/{{number}}/ruling": World.decidable,
+    f"POST {C}/flags/{{id}}/resolve": World.flagged,
     f"POST {C}/people/{{id}}/exclude": World.answerer,
     f"POST {C}/people/{{id}}/include": World.answerer,
     f"DELETE {C}/members/{{id}}": World.member,

@@ -13,7 +13,7 @@ from managing import Managed
 from pages import CORPUS, Reply, Site, faults, opened, refused
 
 CSV = {"name": "flats März.csv", "mimeType": "text/csv", "buffer": b"flat,size\nflat-1,31\n"}
-TABS = ["overview", "people", "invitations", "flags", "export", "settings"]
+TABS = ["overview", "answers", "people", "invitations", "flags", "export", "settings"]
 # Controls that a screen reader could not name, and ids that stand twice.
 NAMELESS = """() => {
   const name = (node) => (node.getAttribute("aria-label") || node.textContent || "").trim() || node.labels?.length
@@ -651,6 +651,34 @@ def test_exclude_asks_first_and_says_that_the_model_is_replayed(page: Any, site:
     dialog.get_by_text("The store is away.").wait_for()
 
 
+def test_answers_are_looked_through_and_decided(page: Any, site: Site) -> None:
+    managed = Managed(site)
+    page.goto(f"{site.url}/manage/rents#people")
+    page.locator(".people a.person").first.click()
+    page.wait_for_url("**#answers?person=p0")
+    table = page.locator(".answers-table")
+    table.locator("tbody tr").wait_for()
+    assert "Known answers met" in page.inner_text(".tiles")
+    page.get_by_label("Which answers").select_option("disagreement")
+    page.get_by_text("1 to 1 of 41").wait_for()
+    until(page, "true")
+    assert site.asked("/answers", "GET")[-1].query["which"] == ["disagreement"]
+    assert site.asked("/answers", "GET")[-1].query["person"] == ["p0"]
+    table.get_by_role("button", name="Open row flat-7, question 3").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="no", exact=True).click()
+    dialog.get_by_text("decided by a manager").wait_for()
+    assert managed.ruling is False
+    dialog.get_by_role("button", name="As people said").click()
+    dialog.get_by_text("decided by a manager").wait_for(state="detached")
+    assert [call.json for call in site.asked("/ruling")] == [{"answer": False}, {"answer": None}]
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="Flags").click()
+    page.get_by_role("button", name="Seen to: The picture does not load.").click()
+    page.get_by_text("seen to", exact=True).wait_for()
+    assert managed.resolved == {"f0"}
+
+
 def test_an_invitation_is_shown_once_and_revoked(page: Any, site: Site) -> None:
     Managed(site)
     page.goto(f"{site.url}/manage/rents#invitations")
@@ -746,8 +774,8 @@ def test_tabs_by_keys_and_in_the_address(page: Any, site: Site) -> None:
     page.goto(f"{site.url}/manage/rents")
     page.get_by_role("tab", name="Overview").focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_url("**#people")
-    page.get_by_role("tab", name="People", selected=True).wait_for()
+    page.wait_for_url("**#answers")
+    page.get_by_role("tab", name="Answers", selected=True).wait_for()
     page.go_back()
     page.wait_for_selector(".chart")
 

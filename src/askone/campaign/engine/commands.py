@@ -139,6 +139,27 @@ class Include:
 
 
 @final
+@dataclass(frozen=True)
+class Rule:
+    """Decide a question, whatever people said; with None as the answer, what they said counts again."""
+
+    who: str
+    id: str
+    number: int
+    answer: bool | None
+
+
+@final
+@dataclass(frozen=True)
+class Resolve:
+    """A flag was seen to."""
+
+    who: str
+    id: str
+    flag: str
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class TakeFit:
     """Let a fit take effect from here on; not if its lessons changed meanwhile, or another process was first."""
@@ -149,7 +170,7 @@ class TakeFit:
 
 Said = Next | Answer | Skip | Flag | Undo | Renew | Release
 """What people who answer say."""
-Request = Said | SetStatus | SetBudget | ChangeSettings | Exclude | Include | TakeFit
+Request = Said | SetStatus | SetBudget | ChangeSettings | Exclude | Include | Rule | Resolve | TakeFit
 State = Literal["question", "waiting", "paused", "closed", "spent", "done"]
 """Waiting for questions that others hold; spent is the budget; done: there is no more for this person."""
 

@@ -33,6 +33,8 @@ from askone.store.notices import (
     Included,
     Limited,
     Reopened,
+    Resolved,
+    Ruled,
     Status,
     StatusChanged,
 )
@@ -113,6 +115,10 @@ class Projection:
         """Questions with more than one answer."""
         self.skipped_by: dict[int, dict[str, tuple[str, str]]] = {}
         """Question: its skips, with who and why."""
+        self.rulings: dict[int, tuple[int, bool]] = {}
+        """Question that a manager decided: by which entry, and how."""
+        self.resolved: set[str] = set()
+        """Flags that were seen to."""
         self.lost: dict[int, int] = {}
         """Question that nobody else is asked: the answers that it lacks."""
 
@@ -256,7 +262,7 @@ class Projection:
         """Whether a question is still open, and for whom it is not."""
         standing, skips = self._standing(number), self.skipped_by.get(number, {})
         counted = [reason for who, reason in skips.values() if who not in self.excluded]
-        tired = len(counted) >= TIRED or any(reason != "skip" for reason in counted)
+        tired = len(counted) >= TIRED or any(reason != "skip" for reason in counted) or number in self.rulings
         lost = max(0, self.seats(number) - len(standing)) if tired else 0
         self.seats_asked += self.lost.pop(number, 0) - lost
         if lost:
@@ -270,8 +276,12 @@ class Projection:
 
     def _decide(self, number: int) -> None:
         asking = self.asked[number]
-        if asking.role != "gold":
-            self.lessons.set(number, decided(asking.given, self.overlap_of(number), self.excluded))
+        if asking.role == "gold":
+            return
+        decision, ruling = decided(asking.given, self.overlap_of(number), self.excluded), self.rulings.get(number)
+        if ruling is not None:  # in the place of what people said, if they did
+            decision = (decision or ruling)[0], ruling[1]
+        self.lessons.set(number, decision)
 
     def _retracted(self, entry: Entry, event: Retracted) -> None:
         number = self._undone(entry, event.answered)
@@ -313,6 +323,18 @@ class Projection:
     def _flagged(self, entry: Entry, event: Flagged) -> None:
         self.flags.append(entry)
         self._counted(entry.who).flags += 1
+
+    def _ruled(self, entry: Entry, event: Ruled) -> None:
+        number = int(event.asked.removeprefix("ask-"))
+        if event.answer is None:
+            self.rulings.pop(number, None)
+        else:
+            self.rulings[number] = entry.seq, bool(event.answer)
+        self._refresh(number)
+        self._decide(number)
+
+    def _resolved(self, entry: Entry, event: Resolved) -> None:
+        self.resolved.add(event.flagged)
 
     def _judged(self, entry: Entry, event: Excluded | Included) -> None:
         (self.excluded.add if isinstance(event, Excluded) else self.excluded.discard)(event.person)
@@ -409,6 +431,8 @@ _NOTES: dict[type, _Note] = {
     Flagged: Projection._flagged,
     Excluded: Projection._judged,
     Included: Projection._judged,
+    Ruled: Projection._ruled,
+    Resolved: Projection._resolved,
     Fitted: Projection._fitted,
 }
 """What each kind of entry does; ``Revisited`` belongs to learners that campaigns do not use."""

@@ -71,6 +71,8 @@ def _rest(projection: Projection) -> dict[str, Any]:
         "lost": list(projection.lost.items()),
         "fits": projection.lessons.fits,
         "overlaps": projection.overlaps,
+        "rulings": list(projection.rulings.items()),
+        "resolved": sorted(projection.resolved),
         "changes": projection.changes,
     }
 
@@ -99,6 +101,8 @@ def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionRead
     projection.touched.update((number, set(who)) for number, who in rest["touched"])
     projection.closed.update(projection.asked.keys() - projection.touched.keys())
     projection.excluded.update(rest["excluded"])
+    projection.rulings.update((number, (seq, answer)) for number, (seq, answer) in rest["rulings"])
+    projection.resolved.update(rest["resolved"])
     projection.flags.extend(map(entry_from_json, rest["flags"]))
     projection.per_minute.update(dict(rest["per_minute"]))
     projection.lately.extend(Sat(question_from_json(one), *more) for one, *more in rest["lately"])

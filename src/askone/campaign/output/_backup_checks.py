@@ -20,7 +20,18 @@ from askone.campaign.tables.base import LIMITS
 from askone.errors import InvalidArgument
 from askone.session.log import Answered, Asked, Choice, Fitted
 from askone.store.entries import Entry, Row, as_json
-from askone.store.notices import STATUSES, Began, Changed, Excluded, Flagged, Grown, Included, Limited, StatusChanged
+from askone.store.notices import (
+    STATUSES,
+    Began,
+    Changed,
+    Excluded,
+    Flagged,
+    Grown,
+    Included,
+    Limited,
+    Ruled,
+    StatusChanged,
+)
 
 WRONG = (KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError, RecursionError)
 """What values of a wrong type or shape raise."""
@@ -82,6 +93,9 @@ class EntryChecks:
                 as_count(event.budget, "budget", 0, _MOST)
         elif isinstance(event, Changed):
             self._settings = self._settings.changed(event.settings)
+        elif isinstance(event, Ruled):
+            if event.answer is not None:
+                as_flag(event.answer, "answer")
         elif isinstance(event, StatusChanged):
             as_choice(event.status, "status", STATUSES)
         elif isinstance(event, Excluded | Included):

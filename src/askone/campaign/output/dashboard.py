@@ -42,7 +42,7 @@ def counts(projection: Projection, now: float) -> dict[str, Any]:
         "open": len(projection.touched),
         "skipped": projection.skips,
         "retracted": projection.retractions,
-        "flags": len(projection.flags),
+        "flags": len(projection.flags) - len(projection.resolved),
         "rows": rows,
         "budget": projection.budget,
         "left": None if projection.budget is None else max(0, projection.budget - projection.answers),

@@ -141,11 +141,12 @@ def _keys(text: str | None) -> list[str] | None:
 
 async def people(ctx: RequestContext) -> list[dict[str, Any]]:
     """Return everybody who answered, with what their answers say of them."""
-    found, names = await ctx.worker.run(CampaignService.people), await _user_names(ctx)
+    found, names = await ctx.worker.run(CampaignService.people), await user_names(ctx)
     return [{**person, "name": names.get(person["id"], "")} for person in found]
 
 
-async def _user_names(ctx: RequestContext) -> dict[str, str]:
+async def user_names(ctx: RequestContext) -> dict[str, str]:
+    """Return what people are called, by their ids."""
     return {user.id: user.name for user in await to_thread(ctx.accounts.users)}
 
 
@@ -171,7 +172,7 @@ async def _set_excluded(ctx: RequestContext, excluded: bool) -> ExclusionRespons
 
 async def list_members(ctx: RequestContext) -> list[UserSummary]:
     """Return who has been let into a campaign, and as what; administrators need not be."""
-    found, names = await to_thread(ctx.accounts.members, ctx.campaign_name), await _user_names(ctx)
+    found, names = await to_thread(ctx.accounts.members, ctx.campaign_name), await user_names(ctx)
     return [UserSummary(id=one.user, name=names.get(one.user, ""), role=one.role) for one in found]
 
 
@@ -184,12 +185,6 @@ async def remove_member(ctx: RequestContext) -> OkResponse:
     if not await to_thread(ctx.accounts.remove_member, ctx.campaign_name, person):
         raise not_found("member")
     return OkResponse()
-
-
-async def flags(ctx: RequestContext) -> list[dict[str, Any]]:
-    """Return what people found wrong."""
-    found, names = await ctx.worker.run(CampaignService.flags), await _user_names(ctx)
-    return [{**flag, "who": names.get(flag["who"], flag["who"])} for flag in found]
 
 
 async def list_invitations(ctx: RequestContext) -> list[InvitationResponse]:

@@ -3,6 +3,7 @@
 import { get, patch, remembered } from "../shared/api.js";
 import { el, show, toast } from "../shared/dom.js";
 import { confirm } from "../shared/dialogs.js";
+import { answersTab } from "./answers.js";
 import { exportsTab } from "./exports.js";
 import { flagsTab } from "./flags.js";
 import { words } from "../shared/fields.js";
@@ -101,11 +102,12 @@ function tabs(list, label) {
   });
 
   function open() {
+    // What stands behind a question mark is for the tab: #answers?person=p1
     const wanted = location.hash.slice(1);
-    const at = Math.max(0, list.findIndex(([id]) => id === wanted));
+    const at = Math.max(0, list.findIndex(([id]) => id === wanted.split("?")[0]));
     const [id, , fill] = list[at];
-    if (id === now) return;
-    now = id;
+    if (now === (wanted || id)) return;
+    now = wanted || id;
     if (leave) leave();
     buttons.forEach((button, i) => {
       button.setAttribute("aria-selected", String(i === at));
@@ -130,6 +132,7 @@ start(async (person, place) => {
   const note = el("p", { class: "reconnecting", role: "status", hidden: true });
   const board = tabs([
     ["overview", "Overview", (panel) => overview.open(panel)],
+    ["answers", "Answers", (panel) => answersTab(panel, shared)],
     ["people", "People", (panel) => peopleTab(panel, shared)],
     ["invitations", "Invitations", (panel) => invitationsTab(panel, shared)],
     ["flags", "Flags", (panel) => flagsTab(panel, shared)],
