@@ -1,13 +1,12 @@
 // A question and its row as elements. Everything that comes from outside goes in as text.
 
-import { el, icon } from "../shared/dom.js";
+import { el, icon, sharp } from "../shared/dom.js";
 import { local } from "../shared/format.js";
 import { lookCloser } from "./zoom.js";
 
 const LONG = 90; // characters: more are a text to read, not a value
 const CLIPPED = 4_000;
 const FEW = 3; // names of a set that stand in the line of the sentence
-const TINY = 128; // pixels
 const MANY = 6; // names that are written smaller
 
 // ---- the sentence ----
@@ -157,10 +156,8 @@ function load(address) {
   const picture = new Image();
   picture.decoding = "async";
   picture.draggable = false;
-  // The pixels of small pictures stay sharp when they are enlarged.
-  picture.addEventListener("load", () => picture.classList.toggle("tiny", Math.max(picture.naturalWidth, picture.naturalHeight) <= TINY));
   picture.src = address;
-  return picture;
+  return sharp(picture);
 }
 
 /** Addresses come from the server's JSON: only this site's own paths are fetched. */

@@ -1,10 +1,11 @@
 // Answers to look through: by person, by what is odd about them, row by row; and questions that a manager decides.
 
 import { get, post } from "../shared/api.js";
-import { dataTable, el, show, toast } from "../shared/dom.js";
+import { dataTable, el, sharp, show, toast } from "../shared/dom.js";
 import { opened } from "../shared/dialogs.js";
 import { action, bad, choice, field, words } from "../shared/fields.js";
 import { count, moment, number, percent } from "../shared/format.js";
+import { thumbnail } from "./predictions.js";
 
 const PAGE = 20;
 const SORTS = [["all", "All, the latest first"], ["disagreement", "People disagree"], ["flagged", "Reported"], ["wrong", "Known answers missed"], ["slow", "Slowest first"], ["surprising", "Surprising to the model"]];
@@ -70,7 +71,7 @@ export function answersTab(panel, shared) {
   }
 
   const table = (answers) => dataTable("Answers", ["Row", "Question", "Said", "Counts as", ["", {}, "Open"]], answers.map((one) => el("tr", {},
-    el("th", { scope: "row" }, one.key),
+    el("th", { scope: "row" }, el("span", { class: "row-name" }, thumbnail(one), el("span", {}, one.key))),
     el("td", { class: "prose" }, one.sentence, one.flags ? el("span", { class: "badge warn" }, "reported") : null),
     el("td", {}, said(one)), el("td", {}, verdict(one), one.chance < 0.5 ? el("p", { class: "muted small" }, `the model gave it ${percent(one.chance)}`) : null),
     el("td", {}, el("button", { type: "button", class: "button small", "aria-label": `Open row ${one.key}, question ${one.number}`, onclick: () => open(one.position) }, "Open")))), { class: "answers-table" });
@@ -109,7 +110,7 @@ export function answersTab(panel, shared) {
       one.ruling === null ? null : action("As people said", rule(one, null), { class: "button small quiet" })));
     return [
       el("p", { class: "strong" }, row.key),
-      typeof row.image === "string" && /^\/(?!\/)/.test(row.image) ? el("img", { class: "story-picture", src: row.image, alt: `Picture of ${row.key}` }) : null,
+      typeof row.image === "string" && /^\/(?!\/)/.test(row.image) ? sharp(el("img", { class: "story-picture", src: row.image, alt: `Picture of ${row.key}` })) : null,
       el("dl", { class: "story-fields" }, row.row.flatMap((one) => [el("dt", { class: "muted small", dir: "auto" }, one.name), el("dd", { dir: "auto" }, String(one.value))])),
       el("p", {}, "Predicted: ", el("strong", {}, Array.isArray(row.prediction) ? row.prediction.join(" › ") : typeof row.prediction === "number" ? number(row.prediction, 4) : String(row.prediction))),
       ...row.asked.map((one) => el("section", { class: "card flat stack" },

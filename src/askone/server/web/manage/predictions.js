@@ -1,7 +1,7 @@
 // What the model says now about chosen rows, and how sure it is.
 
 import { get } from "../shared/api.js";
-import { dataTable, debounced, el, show } from "../shared/dom.js";
+import { dataTable, debounced, el, sharp, show } from "../shared/dom.js";
 import { bad, choice, field, text, words } from "../shared/fields.js";
 import { count, percent, rounded, withUnit } from "../shared/format.js";
 
@@ -80,11 +80,11 @@ export class Predictions {
 }
 
 /** The row's picture, small. Only this site's own addresses are fetched. */
-function thumbnail({ image, key }) {
+export function thumbnail({ image, key }) {
   if (typeof image !== "string" || !/^\/(?!\/)/.test(image)) return null;
   const picture = el("img", { class: "thumbnail", src: image, alt: `Picture of ${key}`, loading: "lazy", width: "48", height: "48" });
   picture.addEventListener("error", () => picture.remove());
-  return picture;
+  return sharp(picture);
 }
 
 /** What people see of a row: all its columns; a long text is folded, and opens whole. */

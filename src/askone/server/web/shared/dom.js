@@ -70,6 +70,14 @@ export function toast(text, seconds = 5) {
   setTimeout(() => message.remove(), seconds * 1000);
 }
 
+const TINY = 128; // pixels
+
+/** Keeps the pixels of a small picture sharp where it is enlarged. */
+export function sharp(picture) {
+  picture.addEventListener("load", () => picture.classList.toggle("tiny", Math.max(picture.naturalWidth, picture.naturalHeight) <= TINY));
+  return picture;
+}
+
 /** Calls f once, `wait` milliseconds after the last call. */
 export function debounced(f, wait) {
   let timer = 0;
