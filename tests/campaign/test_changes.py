@@ -11,15 +11,8 @@ from askone.campaign.engine.projection_arrays import to_arrays
 from askone.campaign.settings.settings import AskSettings, Numbers, RowSettings, Settings
 from askone.campaign.tables.open import open_table
 from askone.errors import InvalidArgument
-from askone.store.open import open_store
 
 ROWS = 12
-
-
-@pytest.fixture
-def store():
-    with open_store("memory:") as store:
-        yield store
 
 
 def make(store, tmp_path, **ask):
@@ -106,7 +99,8 @@ def test_more_people_per_question_from_here_on(store, tmp_path):
     same_however_it_is_read(store, campaign)
 
 
-def test_words_title_and_target_are_changed_and_logged(store, tmp_path):
+def test_words_title_and_target_are_changed_and_logged(any_store, tmp_path):
+    store = any_store
     campaign = make(store, tmp_path)
     answer_all(campaign, most=2)
     other = Campaign.open(store, "c")  # as in another process
