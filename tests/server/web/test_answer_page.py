@@ -292,11 +292,16 @@ def test_small_pictures_fill_the_room_and_are_looked_at_closely(page: Any, site:
 
 
 def test_words_of_the_question_are_marked_and_articles_are_kept(page: Any, site: Site, campaign: Campaign) -> None:
-    of = row(("text", "An oval, not a circles or CIRCLE.", "text"))
+    of = row(("text", 'An oval, not a circles or CIRCLE, "C++"/<x>.', "text"))
     sentence = "Is it a circle or an oval?"
     campaign.make = lambda n, yes: {**members(["circle", "oval"], of), "sentence": sentence}
     start(page, site)
     assert page.locator("mark").all_inner_texts() == ["oval", "CIRCLE"]
+    campaign.make = lambda n, yes: members(['"C++"/<x>', "$(^)[-]"], of)  # no letters that a pattern knows
+    start(page, site)
+    assert page.locator("mark").all_inner_texts() == ['"C++"/<x>']
+    campaign.make = lambda n, yes: {**members(["circle", "oval"], of), "sentence": sentence}
+    start(page, site)
     assert page.inner_text("#question") == sentence
     assert page.locator("#question .chip").all_inner_texts() == ["circle", "oval"]
 

@@ -36,7 +36,7 @@ function between(sentence, names) {
 }
 
 /** A pattern for a text that is no part of a longer word. */
-const whole = (text) => `(?<![\\p{L}\\p{N}])${text.replace(/[^\p{L}\p{N}\s]/gu, "\\$&")}(?![\\p{L}\\p{N}])`;
+const whole = (text) => `(?<![\\p{L}\\p{N}])${text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}(?![\\p{L}\\p{N}])`;
 
 function amount(shown, unit) {
   return el("strong", { class: "amount" }, shown + (unit ? ` ${unit}` : ""));
