@@ -16,7 +16,7 @@ CORETYPE ?= Prescott
 .PHONY: run test test-numeric check lint bench bench-paper bench-untuned bench-data bench-efficiency bench-server bench-crashes bench-drill soak bench-trust strategies paper browser clean
 
 run: $(VENV)/.installed
-	$(BIN)/askone demo
+	$(BIN)/askone demo $(addprefix --port ,$(PORT))
 
 test: $(VENV)/.tested check
 	$(BIN)/python -m pytest -n 2 --dist loadfile

@@ -3,6 +3,7 @@
 import ast
 import io
 import re
+import tomllib
 import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -80,3 +81,26 @@ def test_every_room_is_in_the_architecture():
     for path in (ROOT / "src" / "askone").iterdir():
         if path.name[:2] != "__" and path.name not in ("py.typed", "version.py"):
             assert f"`{path.name}{'/' if path.is_dir() else ''}" in text, path.name
+
+
+def test_what_is_to_be_installed_is_there():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    for path in [*DOCUMENTS, ROOT / "CONTRIBUTING.md", ROOT / "Dockerfile", ROOT / "Makefile"]:
+        for wanted in re.findall(r"pip install ([^\n`#]*)", path.read_text(encoding="utf-8")):
+            # In a clone: by its name it would be looked for where it is not.
+            assert "askone" not in re.sub(r"/\S*", "", wanted), f"{path.name}: pip install {wanted}"
+    sources = [*DOCUMENTS, ROOT / "CHANGELOG.md", *(ROOT / "src").rglob("*.py"), ROOT / "Dockerfile", ROOT / "Makefile"]
+    for path in sources:
+        text = path.read_text(encoding="utf-8")
+        named = re.findall(r"(?:pip install \S*?['\"]?(?:\.|askone)|askone)\[([a-z,]+)\]", text)
+        named += re.findall(r"\(extras? ((?:`[a-z]+`(?:, )?)+)", text)
+        for name in re.findall("[a-z]+", " ".join(named)):
+            assert name in extras, f"{path.name} names the extra {name}"
+
+
+def test_every_extra_is_among_the_dependencies():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    for extra in set(project["optional-dependencies"]) - {"dev"}:
+        assert f"`{extra}`" in text or f"| {extra} (extra)" in text, extra

@@ -19,6 +19,7 @@ from .estimators.learner_choices.gradients import RecursiveLeastSquares as Recur
 from .estimators.learner_choices.repeated import Bisection as Bisection
 from .estimators.learner_choices.repeated import Remembering as Remembering
 from .estimators.loading import load as load
+from .estimators.notebook.widget import label as label
 from .estimators.ranker import OneBitRanker as OneBitRanker
 from .estimators.regressor import OneBitRegressor as OneBitRegressor
 from .estimators.row_order import LabelRangeWarning as LabelRangeWarning

@@ -8,6 +8,7 @@
     │   ├── InvalidAnswer                      an answer that is not the kind its question takes
     │   └── IncompatibleParts                  two parts that cannot work together, and what would fit
     ├── UnknownQuestion (also a LookupError)   told a question that was never asked here
+    │   └── NotYet (also an AttributeError)    a model has nothing of the kind, or not yet: see its message
     ├── AlreadyAsked                           this row had its one question
     ├── AlreadyAnswered                        this question had its answer
     ├── AlreadyStarted                         this model has answers that starting would forget
@@ -79,6 +80,10 @@ class UnknownQuestion(AskoneError, LookupError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class NotYet(UnknownQuestion, AttributeError):
+    """A model has no such thing yet; an ``AttributeError`` for whoever looks through its attributes."""
 
 
 class AlreadyAsked(AskoneError):

@@ -15,8 +15,8 @@ from askone.errors import InvalidArgument
 def table(tmp_path_factory):
     random = np.random.default_rng(0)
     path = tmp_path_factory.mktemp("forecast") / "t.csv"
-    lines = [f"{random.normal():.3f},{'abc'[random.integers(3)]},word{random.integers(5)}" for _ in range(300)]
-    path.write_text("x,c,t\n" + "\n".join(lines))
+    lines = [f"{random.normal():.3f},{'abc'[random.integers(3)]},word{random.integers(5)}," for _ in range(300)]
+    path.write_text("x,c,t,known\n" + "\n".join(lines))
     return open_table(path)
 
 
@@ -59,7 +59,7 @@ def test_all_columns_and_one_order_without_rows(table):
 
 def test_costs(table):
     ask = AskSettings(price=0.05, currency="EUR", seconds=3.6, overlap=15, gold_share=0.1)
-    settings = Settings("A", Numbers(0, 1), RowSettings(learn=("x",), gold="c"), ask=ask)
+    settings = Settings("A", Numbers(0, 1), RowSettings(learn=("x",), gold="known"), ask=ask)
     found = forecast(settings, table, 2 * Numbers.rehearsed)
     assert found.cost.price == pytest.approx(0.05 * 2 * Numbers.rehearsed)
     assert found.cost.hours == pytest.approx(2 * Numbers.rehearsed / 1000)
@@ -101,3 +101,11 @@ def test_there_are_no_more_answers_than_rows(tmp_path):
     found = forecast(settings, open_table(str(path)), 1000)
     assert found.points[-1][0] <= found.answers == 120
     assert found.cost.hours == pytest.approx(1.0)
+
+
+def test_rows_whose_labels_are_known_give_fewer(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(f"{i},{i if i % 4 == 0 else ''}\n" for i in range(60)))
+    ask = AskSettings(overlap=2, gold_share=0.1)
+    settings = Settings("Few", Numbers(0, 60), RowSettings(learn=("a",), gold="b"), ask=ask)
+    assert forecast(settings, open_table(str(path)), 1000).answers == 100  # 45 rows, twice, and a tenth of gold

@@ -338,6 +338,8 @@ def test_a_stop_is_clean(command, capsys, monkeypatch):
         "backup": ["c"],
         "restore": ["f"],
         "users": ["list"],
+        "answer": ["c", "--with", "m:f"],
+        **{name: ["c"] for name in ("delete", "invite", "label", "pause", "people", "resume")},
     }
     assert main([command, *needed.get(command, [])]) == 130
     assert capsys.readouterr().err == "askone: stopped\n"

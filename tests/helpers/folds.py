@@ -133,7 +133,7 @@ def given_fit(learner, told):
     }  # fmt: skip
     line = {"W": np.arange(3 * m).reshape(3, m) / 7 - 0.4}
     parts = [marked(f"{i}-", {**one, "scale": np.array(1.0)}) for i, one in enumerate((trees, line))]
-    return {"told": np.array(told), **parts[0], **parts[1]}
+    return {"told": np.array(told), "since": np.array(0), **parts[0], **parts[1]}
 
 
 def labels(learner, n):

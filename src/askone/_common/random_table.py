@@ -71,6 +71,16 @@ def by_content(rows: Array, width: int, seed: int = 0) -> Array:
     return np.array([_table(seed, number, 1, width, TIES)[0] for number in numbers]).reshape(len(rows), width)
 
 
+def by_name(name: str, width: int, seed: int = 0) -> list[float]:
+    """Return uniforms that depend on a name alone: for what happens to somebody, whatever happens to others meanwhile.
+
+    >>> by_name("ann 7", 2) == by_name("ann 7", 2) != by_name("ann 8", 2)
+    True
+    """
+    key = hashlib.blake2b(f"{seed} {name}".encode("utf-8", "surrogatepass"), digest_size=7 * width).digest()
+    return [(int.from_bytes(key[7 * k : 7 * k + 7], "little") + 0.5) / 2.0**56 for k in range(width)]
+
+
 def sphere(uniform: Array) -> Array:
     """Return rows of uniforms turned into directions uniform on the sphere (normals, normalised).
 

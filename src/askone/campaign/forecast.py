@@ -84,7 +84,7 @@ def forecast(
     rows = None
     if table is not None:
         if not settings.is_rowless(table.rows):
-            answers = min(answers, table.rows * settings.ask.overlap)  # a row is asked once, by so many
+            answers = min(answers, _most_answers(settings, table))
         sample, encoder = encoded_sample(with_columns(settings, table), table, whole=False)
         rows = _main_directions(_in_numbers(sample.astype(np.float64)[:_MOST_ROWS], encoder.layout))
     ask = settings.ask
@@ -102,6 +102,14 @@ def forecast(
     price = None if ask.price is None else ask.price * answers
     cost = Cost(price, ask.currency, ask.seconds * answers / 3600)
     return Forecast(tuple(points), settings.labels.forecast_measure, cost, answers)
+
+
+def _most_answers(settings: Settings, table: Table) -> int:
+    """Return how many answers the rows give: one is asked once, of so many, and not if its label is known."""
+    ask, gold = settings.ask, settings.rows.gold
+    cells = [] if gold is None else [row.get(gold) for row in table.sample]
+    known = sum(cell is not None and bool(str(cell).strip()) for cell in cells) / max(len(cells), 1)
+    return max(1, int(round(table.rows * (1 - known)) * ask.overlap / (1 - ask.gold_share)))
 
 
 def _in_numbers(rows: Array, layout: RowLayout) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -49,4 +50,20 @@ def counted(number: int, one: str, several: str | None = None) -> str:
     >>> counted(1, "row"), counted(2, "row"), counted(2, "entry", "entries")
     ('1 row', '2 rows', '2 entries')
     """
-    return f"{number} {one if number == 1 else several or one + 's'}"
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+def number(value: float, share: bool = False) -> str:
+    """Return a number as people write it, with three digits that count; a share in percent.
+
+    >>> number(155_812.0), number(37.0), number(-0.012345), number(0.0), number(0.8349, share=True)
+    ('156,000', '37', '-0.0123', '0', '83.5 %')
+    """
+    if share:
+        return f"{number(100 * value)} %"
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
+    rounded = round(value, 2 - math.floor(math.log10(abs(value))))
+    text = f"{rounded:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -28,6 +28,8 @@ else:
 CAMPAIGNS = {
     **{name: name for name in ("new", "simulate", "serve", "status", "estimate", "export", "predict", "users")},
     "demo": "demo.run",
+    **dict.fromkeys(("delete", "pause", "resume", "invite", "people"), "manage"),
+    **dict.fromkeys(("label", "answer"), "answering"),
     "replay": "verify",
     "verify": "verify",
     "backup": "export",

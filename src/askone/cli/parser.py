@@ -14,7 +14,7 @@ def add_commands(commands: _Parsers) -> None:
     """Add the parsers of all commands about campaigns."""
     demo = commands.add_parser("demo", help="a server with three campaigns and simulated people who answer")
     demo.add_argument("--host", default="127.0.0.1", help="address to listen at (default: 127.0.0.1, this machine)")
-    demo.add_argument("--port", type=int, default=8000, help="port to listen at; 0: any free one (default: 8000)")
+    demo.add_argument("--port", type=int, help="port to listen at; 0: any free one (default: 8000 if it is free)")
     demo.add_argument("--store", metavar="URL", help="where to keep it (default: a temporary file)")
     demo.add_argument("--headless", action="store_true", help="no server: a simulated campaign in this terminal")
     demo.add_argument("--answers", type=int, help="of each simulated person at most; headless: in all")
@@ -27,6 +27,7 @@ def add_commands(commands: _Parsers) -> None:
     simulate.add_argument("--flip", type=float, default=0.05, help="share of answers that are wrong (default: 0.05)")
     status = _with_store(commands, "status", "say how far campaigns are")
     status.add_argument("name", nargs="?", help="one campaign (default: all)")
+    _add_managing(commands)
     estimate = _with_store(commands, "estimate", "estimate a mean, a median, a share or an accuracy of the whole table")
     estimate.add_argument("name", help="the campaign")
     estimate.add_argument("what", help="mean, median, 'share above 30'; for classes and orders: accuracy")
@@ -49,7 +50,7 @@ def add_commands(commands: _Parsers) -> None:
     predict.add_argument("--dask", metavar="ADDRESS", help="predict on the Dask scheduler at this address")
     replay = _with_store(commands, "replay", "learn from the log anew and compare")
     replay.add_argument("name", help="the campaign")
-    replay.add_argument("--without", action="append", default=[], metavar="PERSON", help="leave out their answers")
+    replay.add_argument("--without", action="append", default=[], metavar="NAME", help="leave out a person's answers")
     replay.add_argument("--refit", action="store_true", help="make each fit anew and say how far off the kept one is")
     replay.add_argument("--out", help="save the model here")
     verify = _with_store(commands, "verify", "check that logs and rows are as they were written")
@@ -120,6 +121,32 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
+
+
+def _add_managing(commands: _Parsers) -> None:
+    """Add what a manager does."""
+    for name, about in {
+        "pause": "ask nobody in a campaign until it is resumed",
+        "resume": "go on asking in a campaign",
+        "people": "show who answered in a campaign, and how",
+        "delete": "delete a campaign with its rows and its log",
+        "invite": "make a link by which people join a campaign",
+    }.items():
+        _with_store(commands, name, about).add_argument("name", help="the campaign")
+    label = _with_store(commands, "label", "answer a campaign's questions in this terminal")
+    answer = _with_store(commands, "answer", "let a program answer a campaign's questions, as a person")
+    for one, who in ((label, "your login"), (answer, "the program's")):
+        one.add_argument("name", help="the campaign")
+        one.add_argument("--as", dest="person", metavar="PERSON", help=f"the name of who answers (default: {who})")
+    program = "a function of a question (askone.client.question.Posed) that returns True, False or None to skip"
+    answer.add_argument("--with", dest="program", metavar="MODULE:FUNCTION", required=True, help=program)
+    answer.add_argument("--most", type=int, help="answers to give at most (default: all there are)")
+    commands.choices["delete"].add_argument("--yes", action="store_true", help="without asking")
+    invite = commands.choices["invite"]
+    invite.add_argument("--url", default="http://127.0.0.1:8000", help="where it is served (default: %(default)s)")
+    invite.add_argument("--hours", type=float, default=168.0, help="how long it is valid (default: 168, a week)")
+    invite.add_argument("--uses", type=int, default=100, help="how many people may join by it (default: 100)")
+    invite.add_argument("--title", default="command line", help="what it is for")
 
 
 def _add_serve(serve: argparse.ArgumentParser) -> None:

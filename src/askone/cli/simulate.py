@@ -12,7 +12,7 @@ from rich.text import Text
 
 from askone._common.validate import as_count, as_number
 from askone.campaign.forecast import TRUTHS, Forecast, forecast
-from askone.cli.console import say
+from askone.cli.console import number, say
 from askone.cli.new import toml_settings
 from askone.cli.settings_file import table_of
 
@@ -30,27 +30,27 @@ def run_simulate(chosen: argparse.Namespace, console: Console) -> int:
         bar = progress.add_task("rehearsing", total=None)
         found = forecast(settings, table, answers, chosen.flip)
         progress.update(bar, total=1, completed=1)
-    console.print(forecast_table(settings.title, found))
+    console.print(forecast_table(settings.title, found, settings.labels.is_share))
     say(console, _cost(answers, chosen.flip, found))
     return 0
 
 
-def forecast_table(title: str, found: Forecast) -> ShownTable:
-    """Return the forecast's points."""
+def forecast_table(title: str, found: Forecast, share: bool) -> ShownTable:
+    """Return the forecast's points; those that are a ``share`` in percent."""
     shown = ShownTable(title=Text(f"{title}: {found.measure}"))
     for column in ("answers", "expected", "lowest – highest"):
         shown.add_column(column, justify="right")
     for count, low, middle, high in found.points:
-        shown.add_row(str(count), f"{middle:.3g}", f"{low:.3g} – {high:.3g}")
+        shown.add_row(f"{count:,}", number(middle, share), f"{number(low, share)} – {number(high, share)}")
     return shown
 
 
 def _cost(answers: int, flip: float, found: Forecast) -> str:
-    money = "" if found.cost.price is None else f", {found.cost.price:.2f} {found.cost.currency}".rstrip()
+    money = "" if found.cost.price is None else f", {found.cost.price:,.2f} {found.cost.currency}".rstrip()
     minutes = 60 * found.cost.hours
     time_taken = f"{found.cost.hours:.1f} hours" if minutes >= 90 else f"{max(1, round(minutes))} minutes"
     all_there_are = "" if found.answers == answers else ", which is all that the rows give"
-    said = f"{found.answers} answers{all_there_are}: {time_taken} of people's time{money}."
+    said = f"{found.answers:,} answers{all_there_are}: {time_taken} of people's time{money}."
     return (
         f"{said}\nA rehearsal: {TRUTHS} made-up truths over your rows, which depend on the columns smoothly, and "
         f"{flip:.0%} of answers wrong.  If your columns say less about the labels, the campaign does worse."

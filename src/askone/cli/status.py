@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from askone.campaign.lazy import campaign as campaigns
-from askone.cli.console import say, show
+from askone.cli.console import counted, number, say, show
 from askone.cli.files import known_store
 from askone.errors import AskoneError, StoreUnavailable
 
-ENDS = {"target": "target reached", "budget": "budget spent", "rows": "all rows asked"}
+_ENDS = {"target": "target reached", "budget": "budget spent", "rows": "all rows asked"}
 """Why nobody is asked any more, in words."""
+_AFTER = {
+    "target": "the error is where you wanted it: askone export {name} --what model; askone resume {name} goes on",
+    "budget": "the budget is spent: askone export {name}, or raise the budget in the browser",
+    "rows": "every row was asked about: askone export {name}, or add rows in the browser",
+}
 
 
 def run_status(chosen: argparse.Namespace, console: Console) -> int:
-    """Show all campaigns in a table, or one with its numbers; 1 if one of them cannot be read."""
+    """Show all campaigns in a table, or say of one how far it is; 1 if one of them cannot be read."""
     with known_store(chosen.store) as store:
         if chosen.name is not None:
-            show(console, _one(campaigns.Campaign.open(store, chosen.name)))
+            for line in _words(campaigns.Campaign.open(store, chosen.name)):
+                say(console, line)
             return 0
         names = [record.name for record in store.campaigns()]
         if not names:
             say(console, "No campaigns yet: askone new rows.csv")
             return 0
         shown = Table("campaign", "title", "status")
-        for column in ("answers", "budget", "rows", "people"):
+        for column in ("answers", "budget", "rows", "people", "error"):
             shown.add_column(column, justify="right")
+        shown.add_column("next")
         broken = False
         for name in names:
             try:
@@ -40,43 +49,79 @@ def run_status(chosen: argparse.Namespace, console: Console) -> int:
                 raise
             except AskoneError as error:  # one that is broken does not hide the others
                 broken = True
-                shown.add_row(Text(name), Text(str(error)), "broken", *"––––")
+                shown.add_row(Text(name), Text(str(error)), "broken", *"–––––", f"askone verify {name}")
                 continue
-            told = campaign.status(time.time())
-            numbers = (
-                told["answers"],
-                told["budget"] or "–",
-                campaign.projection.rows,
-                len(campaign.projection.people),
-            )
-            status = told["status"] if told["finished"] is None else f"finished ({ENDS[told['finished']]})"
-            shown.add_row(Text(name), Text(campaign.title), status, *map(str, numbers))
+            shown.add_row(*map(Text, _line(campaign)))
         show(console, shown)
     return int(broken)
 
 
-def _one(campaign: campaigns.Campaign) -> Table:
-    shown = Table(title=Text(campaign.title), show_header=False)
-    for name, value in campaign.status(time.time()).items():
-        for label, number in value.items() if isinstance(value, dict) else (("", value),):
-            if isinstance(number, str | int | float) or number is None:
-                text = "–" if number is None else f"{number:.4g}" if isinstance(number, float) else str(number)
-                shown.add_row(f"{name} {label}".replace("_", " ").strip(), Text(text))
-    for name, text in _measured(campaign):
-        shown.add_row(name, Text(text))
-    return shown
+def _line(campaign: campaigns.Campaign) -> tuple[str, ...]:
+    told, curve = campaign.status(time.time()), campaign.measured()["curve"]
+    status = told["status"] if told["finished"] is None else f"finished ({_ENDS[told['finished']]})"
+    counts = (told["answers"], told["budget"], told["rows"] or None, len(campaign.projection.people))
+    numbers = ("–" if one is None else f"{one:,}" for one in counts)
+    error = "not yet" if curve["latest"] is None else _error(campaign, curve["latest"]["value"])
+    return (campaign.name, campaign.title, status, *numbers, error, _next(campaign, told, curve))
 
 
-def _measured(campaign: campaigns.Campaign) -> Iterator[tuple[str, str]]:
-    """Yield what exams say: the error, of which rows, and whether later rows are predicted worse."""
-    found = campaign.measured()
-    curve, drift, in_order = found["curve"], found["drift"], campaign.settings.ask.order == "file"
-    if curve["latest"] is not None:
-        value, low, high = (f"{curve['latest'][name]:.4g}" for name in ("value", "low", "high"))
-        yield curve["measure"], f"{value} {curve['unit']}".rstrip() + f" ({low} to {high})"
-        yield "measured on", "rows drawn from all so far; rows still to come may differ" if in_order else "all rows"
-    if drift is not None:
-        yield (
-            "drift",
-            f"later rows are predicted worse: error {drift['earlier']:.4g} at first, {drift['later']:.4g} then",
+def _error(campaign: campaigns.Campaign, value: float) -> str:
+    """Return an error with its unit, a share as what is wrong of it."""
+    labels = campaign.settings.labels
+    return number(1 - value, share=True) if labels.is_share else f"{number(value)} {labels.error_unit}".rstrip()
+
+
+def _next(campaign: campaigns.Campaign, told: dict[str, Any], curve: dict[str, Any]) -> str:
+    """Return what comes next, in words."""
+    name = campaign.name
+    if told["finished"] is not None:
+        return _AFTER[told["finished"]].format(name=name)
+    if told["status"] == "paused":
+        return f"askone resume {name}"
+    if told["status"] == "closed":
+        return f"askone export {name} --what model"
+    if not told["answers"]:
+        return f"askone invite {name}, or askone label {name} to answer here"
+    if curve["waiting"] is not None and campaign.settings.ask.exam_share:
+        more = max(
+            1, math.ceil((curve["waiting"]["need"] - curve["waiting"]["have"]) / campaign.settings.ask.exam_share)
         )
+        return f"some {counted(more, 'answer')} until the error is known"
+    return "more answers"
+
+
+def _words(campaign: campaigns.Campaign) -> Iterator[str]:
+    """Yield how far a campaign is, sentence by sentence."""
+    told, found = campaign.status(time.time()), campaign.measured()
+    curve = found["curve"]
+    status = told["status"] if told["finished"] is None else f"finished, {_ENDS[told['finished']]}"
+    budget = f" of {told['budget']:,}" if told["budget"] is not None else ""
+    people = counted(len(campaign.projection.people), "person", "people")
+    yield f"{campaign.title} ({campaign.name}) is {status}."
+    rows = told["rows"]
+    asked = f" {told['progress_rows']['asked']:,} of {counted(rows, 'row')} asked about." if rows else ""
+    yield f"{told['answers']:,}{budget} answers of {people}.{asked}"
+    apart = (("skipped", "skipped"), ("retracted", "taken back"), ("flags", "reported as wrong"), ("open", "open now"))
+    noted = [f"{told[key]:,} {word}" for key, word in apart if told[key]]
+    if noted:
+        yield f"Questions: {', '.join(noted)}."
+    if curve["latest"] is not None:
+        value, *ends = (_error(campaign, curve["latest"][key]) for key in ("value", "low", "high"))
+        low, high = reversed(ends) if campaign.settings.labels.is_share else ends
+        target = "" if curve["target"] is None else f"; the target is {_target(campaign, curve['target'])}"
+        in_order = campaign.settings.ask.order == "file"
+        where = "rows drawn from all so far; rows still to come may differ" if in_order else "all rows"
+        yield f"Error: {value} ({low} to {high} in 95 of 100 cases), measured on {where}{target}."
+    most = min(told["budget"] or math.inf, rows * campaign.settings.ask.overlap or math.inf)
+    ahead = [] if found["forecast"] is None else [point for point in found["forecast"]["points"] if point[0] <= most]
+    if ahead:
+        count, _, value, _ = ahead[-1]
+        yield f"If it goes on like this: {_error(campaign, value)} after {count:,} answers."
+    if found["drift"] is not None:
+        earlier, later = (number(found["drift"][key]) for key in ("earlier", "later"))
+        yield f"Later rows are predicted worse: error {earlier} at first, {later} then."
+    yield f"Next: {_next(campaign, told, curve)}."
+
+
+def _target(campaign: campaigns.Campaign, target: float) -> str:
+    return _error(campaign, 1 - target if campaign.settings.labels.is_share else target)

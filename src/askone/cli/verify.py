@@ -13,7 +13,7 @@ from askone.campaign.lazy import campaign as campaigns
 from askone.campaign.lazy import model_file
 from askone.cli.console import counted, say
 from askone.cli.files import known_store, whole_file
-from askone.errors import InvalidArgument
+from askone.cli.manage import person_of
 from askone.session.checkpoints import Fit, fit_of, learnt
 from askone.session.log import Fitted
 from askone.store.entries import Entry
@@ -51,8 +51,8 @@ def run_replay(chosen: argparse.Namespace, console: Console) -> int:
         fresh = campaigns.Campaign.open(store, chosen.name, fresh=True)
         lost = _refit(store, fresh, console) if chosen.refit else 0
         status = max(lost, _compare(store, fresh, console))
-        for person in chosen.without:
-            _leave_out(fresh, person, console)
+        for given in chosen.without:
+            _leave_out(fresh, person_of(store, given, fresh.projection.people), given, console)
         if chosen.out is not None:
             with whole_file(Path(chosen.out)) as out:
                 model_file.write_model(fresh, out)
@@ -95,11 +95,9 @@ def state_bytes(campaign: campaigns.Campaign) -> dict[str, tuple[str, tuple[int,
     return {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}
 
 
-def _leave_out(campaign: campaigns.Campaign, person: str, console: Console) -> None:
+def _leave_out(campaign: campaigns.Campaign, person: str, name: str, console: Console) -> None:
     """Nobody's log is changed: the exclusion is folded here alone."""
     projection = campaign.projection
-    if person not in projection.people:
-        raise InvalidArgument("--without", "somebody who answered in this campaign", person)
     before = len(projection.lessons.all)
     projection.apply([Entry(Excluded(f"replay-without-{person}", person), seq=projection.seq + 1)])
     due = projection.trainer.due()
@@ -108,4 +106,4 @@ def _leave_out(campaign: campaigns.Campaign, person: str, console: Console) -> N
         projection.trainer.made[fit.hash] = fit.packed
         projection.apply([Entry(Fitted(f"{FIT}without-{person}", due.learnt, fit.hash), seq=projection.seq + 1)])
     told = f"{projection.people[person].answers} answers; {before} lessons become {len(projection.lessons.all)}"
-    say(console, f"Without {person}: {told}.")
+    say(console, f"Without {name}: {told}.")

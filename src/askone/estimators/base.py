@@ -18,10 +18,12 @@ from sklearn.utils.validation import validate_data
 from askone._common.types import Array, Key
 from askone._common.validate import as_choice, as_flag, as_rows, dimensions
 from askone.encoding.encoder import Encoder
-from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, UnknownQuestion, WrongType, incompatible
+from askone.errors import AlreadyStarted, BudgetSpent, InvalidArgument, NotYet, WrongType, incompatible
 from askone.estimators import inputs, model_file
 from askone.estimators.inputs import FrameInputs, Inputs, SparseInputs
 from askone.estimators.learner_choices.base import LearnerChoice, OwnLearner, Setup
+from askone.estimators.notebook.curve import FitWatch, bar, judge_of
+from askone.estimators.notebook.views import NotebookViews
 from askone.estimators.row_order import warn_of_sorted
 from askone.features.layout import RowLayout
 from askone.labels.base import Space
@@ -44,11 +46,10 @@ class InputScaleWarning(UserWarning):
     """A model was built without having seen any unlabelled rows."""
 
 
-class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """A learner with memory and scikit-learn's manners; subclasses say what labels are."""
 
     learner: str | LearnerChoice = "auto"
-    _memory: Kept | None
     _inputs: Inputs | None = None
     layout_: RowLayout | None
     _learners: ClassVar[dict[str, type[LearnerChoice]]] = {}  # by name; none: it makes its one learner itself
@@ -219,26 +220,26 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def _kept(self) -> Kept:
         self._started()
         if self._memory is None:
-            raise UnknownQuestion("this model kept no log: keep_log=True keeps it (None: of ask and tell, not of fit)")
+            raise NotYet("this model kept no log: keep_log=True keeps it (None: of ask and tell, not of fit)")
         return self._memory
 
     # -- simulation -------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: Any, *, progress: bool = False) -> Self:
         """Simulate: y is hidden behind an oracle, which answers one question per row, in order.
 
-        y may be an ``Oracle`` itself: one that flips, or skips, or has counted before.
+        y may be an ``Oracle`` itself: one that flips, or skips, or has counted before.  ``progress`` shows a bar.
         """
         if y is None:
             raise InvalidArgument("y", "labels or an Oracle (requires y to be passed, but the target y is None)", y)
         with self._all_or_nothing():
-            self._simulate(X, y)
+            self._simulate(X, y, as_flag(progress, "progress"))
         return self
 
     def _look_at(self, y: Any, space: Space) -> None:
         """Warn of labels that cannot be learnt."""
 
-    def _simulate(self, X: ArrayLike, y: Any) -> None:
+    def _simulate(self, X: ArrayLike, y: Any, shown: bool) -> None:
         rows, oracle, space = self._hidden(X, y)
         stream = self._begin(rows, space, len(rows), keep=self.keep_log is True)
         left = None if stream.budget is None else stream.budget.left
@@ -247,10 +248,17 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         self._look_at(y, space)
         # A learner that is patient stays with a row until it is known, at no matter how many questions.
         most = left if is_patient(stream.learner) else left or len(rows)
+        judge = None if isinstance(y, Oracle) else judge_of(space, self._declared(), rows, y)
+        with bar(shown, most) as advance:
+            watch = FitWatch(judge, most or len(rows), advance)
+            self._ask_all(stream, rows, oracle, most, watch)
+        self._curve = watch.curve()
+
+    def _ask_all(self, stream: Stream, rows: Array, oracle: Oracle, most: int | None, watch: FitWatch) -> None:
         rule = row_selection.as_rule(self.select)
         if rule is not None:
             row_selection.as_forecasting(stream.learner)
-            from_pool(stream, rows, oracle, rule, most or len(rows))
+            from_pool(stream, rows, oracle, rule, most or len(rows), watch.look)
             return
         again = self.resample or self._revisits()
         # Rows that are known already are passed over: draw more of them than there are questions.
@@ -259,10 +267,12 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
         if order is None:
             warn_of_sorted(rows)
         if self.keep_log:  # question by question: compiled blocks keep less of a question than a log must
-            in_order(stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most)
+            in_order(stream, rows, oracle, range(len(rows)) if order is None else order.tolist(), most, watch.look)
             return
-        simulation = simulate(stream.learner, rows, oracle, seed=stream.seed, at=[], order=order, questions=most)
-        stream.state, stream.asked = simulation.state, simulation.asked
+        simulation = simulate(
+            stream.learner, rows, oracle, seed=stream.seed, order=order, questions=most, **watch.judging
+        )
+        stream.state, stream.asked, watch.points = simulation.state, simulation.asked, simulation.curve
         if stream.budget is not None:
             stream.budget.spend(stream.asked)
 
@@ -379,7 +389,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
     def _started(self) -> Stream:
         stream = self._stream()
         if stream is None:
-            raise UnknownQuestion("no question was asked yet: call start, ask or fit first")
+            raise NotYet("no question was asked yet: call start, ask or fit first")
         return stream
 
     def _row(self, x: Any) -> Any:
@@ -413,6 +423,7 @@ class OneBitEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn
             allowed = "None, a whole number or a RandomState"
             raise InvalidArgument("random_state", allowed, repr(self.random_state)) from error
         learner = self._learner(rows, space, horizon, seed)
+        self._curve = None
         again = isinstance(learner, AsksAgain) or as_flag(self.resample, "resample")
         if self.keep_log is not None:
             as_flag(self.keep_log, "keep_log")

@@ -124,7 +124,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         """
         before = self._stream() is None
         predictions = np.tile(self._space().center, (len(self._unseen(X)), 1)) if before else self._scores(X)
-        if self._ranged():
+        if self._declared():
             predictions = self._space_of(predictions.shape[1]).clipped(predictions)
         if not as_flag(return_std, "return_std"):
             return self._flat(predictions)
@@ -169,20 +169,20 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         """Return the labels; without a declared range [-1, 1] stands for it."""
         if (self.low is None) != (self.high is None):
             raise InvalidArgument("low" if self.low is None else "high", "given, as the other end is", None)
-        if self._bundles() and not self._ranged():
+        if self._bundles() and not self._declared():
             raise InvalidArgument("low", "given: a range cannot be sought through bundles", None)
-        low, high = (self.low, self.high) if self._ranged() else (-1.0, 1.0)
+        low, high = (self.low, self.high) if self._declared() else (-1.0, 1.0)
         ends, words = (_per_output(low, "low", outputs), _per_output(high, "high", outputs)), self._words()
         sentence: dict[str, Any] = {"wording": words.template, "answers": words.answers, "bundles": self._bundles()}
         space = Real(*ends, words.names, words.unit, **sentence)
-        if not self._ranged() or self.decimals is None:
+        if not self._declared() or self.decimals is None:
             return space
         if isinstance(self.decimals, str):
             as_choice(self.decimals, "decimals", ("auto",))
             return dataclasses.replace(space, decimals=sensible_decimals(space.lows, space.highs))
         return dataclasses.replace(space, decimals=self.decimals)
 
-    def _ranged(self) -> bool:
+    def _declared(self) -> bool:
         return self.low is not None
 
     def _words(self) -> Wording:
@@ -200,7 +200,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
     def _learner(self, rows: Array | None, space: Space, horizon: int | None, seed: int) -> Learner[Any]:
         together = bool(self._bundles()) and not tell_apart(cast(Real, space))
         choice = SGD() if together and self.learner == "auto" else self._choice()
-        numbers: dict[str, Any] = {"interval": self.interval, "ranged": self._ranged(), "decimals": self.decimals}
+        numbers: dict[str, Any] = {"interval": self.interval, "ranged": self._declared(), "decimals": self.decimals}
         return choice.make(dataclasses.replace(self._setup(rows, space, horizon, seed), **numbers))
 
     def _hidden(self, X: ArrayLike, y: Any) -> tuple[Array, Oracle, Space]:
@@ -213,7 +213,7 @@ class OneBitRegressor(RegressorMixin, OneBitEstimator):  # type: ignore[misc]  #
         return rows, oracle, self._space_of(oracle.outputs)
 
     def _look_at(self, y: Any, space: Space) -> None:
-        if self._ranged() and not isinstance(y, Oracle):
+        if self._declared() and not isinstance(y, Oracle):
             labels = np.asarray(y, dtype=np.float64)
             warn_of_labels(labels.reshape(len(labels), -1), cast(Real, space))
 

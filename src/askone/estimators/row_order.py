@@ -67,7 +67,7 @@ def warn_of_sorted(rows: Array) -> None:
             f"rows seem to be sorted or grouped by column {column}, and are asked about in this order: "
             "shuffle them first (sklearn.utils.shuffle(X, y)), unless they are a stream that comes like this",
             SortedRowsWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -119,6 +119,14 @@ class Refits(Learner[S]):
         """Return the state with a fit, which may have been made some answers ago; it is due no more."""
 
 
+class Forgets(Learner[S]):
+    """May begin anew when the concept changes."""
+
+    @abstractmethod
+    def known(self, state: S) -> int:
+        """Return answers that predictions rest on, the last ones: those since the last change that was found."""
+
+
 # -- how it asks --------------------------------------------------------------------------------------
 
 
@@ -266,6 +274,11 @@ def predict_within(learner: Learner[Any], state: Any, X: ArrayLike, level: float
 def probabilities(learner: Learner[Any], state: Any, X: ArrayLike) -> Array | None:
     """Return p(y|x), where there is such a thing (see ``HasProbabilities``)."""
     return learner.probabilities(state, X) if able(learner, HasProbabilities) else None
+
+
+def known(learner: Learner[Any], state: Any) -> int:
+    """Return how many answers, the last ones, predictions rest on (see ``Forgets``)."""
+    return learner.known(state) if isinstance(learner, Forgets) else learner.count(state)
 
 
 def space_at(learner: Learner[Any], state: Any) -> Space | None:

@@ -37,6 +37,7 @@ from askone.learners.abilities import (
     AsksAt,
     AsksMany,
     Forecasts,
+    Forgets,
     HasDeviation,
     HasProbabilities,
     Streams,
@@ -82,6 +83,7 @@ class Forgetting(
     HasProbabilities[ForgettingState],
     AsksAt[ForgettingState],
     AsksMany[ForgettingState],
+    Forgets[ForgettingState],
     Streams[ForgettingState],
     Wraps[ForgettingState],
 ):
@@ -166,7 +168,6 @@ class Forgetting(
         return state.told
 
     def known(self, state: ForgettingState) -> int:
-        """Return answers that predictions rest on: those since the last change that was found."""
         return self.learner.count(state.old)
 
     # -- answers ----------------------------------------------------------------------------------

@@ -127,6 +127,10 @@ class Fold:
             kept = sorted(filter(self._is_kept, self._states), key=lambda one: (one > 0, -(one & -one)))
             self._states = {count: self._states[count] for count in kept[: self._most]}
 
+    def past(self) -> list[Any]:
+        """Return the states that are still there, the oldest first, and the present one."""
+        return [self._states[count] for count in sorted(self._states) if count < self.count] + [self.state]
+
     def _is_kept(self, count: int) -> bool:
         """Return whether the state after so many lessons stays: the further back, the fewer, by powers of two.
 

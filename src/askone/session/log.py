@@ -180,12 +180,18 @@ def event_from_json(record: Record) -> Event:
 
 Fits = Mapping[str, bytes]
 """Fits of a log, packed, by their hashes."""
-_FIT = "fit"  # a line that is no event: a fit itself
+_FIT, _ROWS = "fit", "rows"  # lines that are no events: a fit itself, and the hash of the rows that were asked about
 
 
-def write_log(path: str | os.PathLike[str], events: Iterable[Event], fits: Fits | None = None) -> None:
-    """Write a log as JSON lines, one event in each, then its fits; ``read_log`` and ``read_fits`` read them back."""
+def write_log(
+    path: str | os.PathLike[str], events: Iterable[Event], fits: Fits | None = None, rows: str | None = None
+) -> None:
+    """Write a log as JSON lines, one event in each, then its fits; ``read_log`` and ``read_fits`` read them back.
+
+    ``rows`` is a hash of the rows that it is about, which ``read_rows_hash`` reads.
+    """
     records = [event.to_json() for event in events]
+    records += [] if rows is None else [{"format": FORMAT, "kind": _ROWS, "hash": rows}]
     records += [
         {"format": FORMAT, "kind": _FIT, "hash": name, "data": base64.b64encode(packed).decode()}
         for name, packed in (fits or {}).items()
@@ -195,7 +201,12 @@ def write_log(path: str | os.PathLike[str], events: Iterable[Event], fits: Fits 
 
 def read_log(path: str | os.PathLike[str]) -> list[Event]:
     """Return the events of a file of JSON lines; empty lines are passed over."""
-    return [event_from_json(record) for record in _records(path) if record.get("kind") != _FIT]
+    return [event_from_json(record) for record in _records(path) if record.get("kind") not in (_FIT, _ROWS)]
+
+
+def read_rows_hash(path: str | os.PathLike[str]) -> str | None:
+    """Return the hash of the rows that a log is about, where it has one."""
+    return next((str(record.get("hash")) for record in _records(path) if record.get("kind") == _ROWS), None)
 
 
 def read_fits(path: str | os.PathLike[str]) -> dict[str, bytes]:

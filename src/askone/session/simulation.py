@@ -26,6 +26,8 @@ from askone.session.oracle import Oracle
 from askone.session.row_selection import chosen
 from askone.session.stream import Stream
 
+Look = Callable[[Stream, int], None]
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -154,8 +156,13 @@ def _several(learner: AsksAgain[Any], rows: Array, oracle: Oracle, state: Any, r
     return Simulation(now, curve, kept, asked)
 
 
-def in_order(live: Stream, rows: Array, oracle: Respondent, order: Iterable[int], most: int | None) -> None:
-    """Ask about rows as they come, at most so many questions; a row's key is its number."""
+def in_order(
+    live: Stream, rows: Array, oracle: Respondent, order: Iterable[int], most: int | None, look: Look = lambda *_: None
+) -> None:
+    """Ask about rows as they come, at most so many questions; a row's key is its number.
+
+    ``look`` is called after each with the stream and the number of questions.
+    """
     learner, left, numbers = live.learner, math.inf if most is None else most, list(order)
     unknown = set(numbers)
     for number in numbers:
@@ -166,17 +173,21 @@ def in_order(live: Stream, rows: Array, oracle: Respondent, order: Iterable[int]
         while again and left > 0 and wants(learner, live.state, x, number):
             again = _exchange(live, oracle, x, number) and is_patient(learner)
             left -= 1
+            look(live, live.asked)
         if left <= 0 or not unknown:
             break
 
 
-def from_pool(live: Stream, rows: Array, oracle: Respondent, rule: str, most: int) -> None:
-    """Ask about the row of greatest worth, each at most once unless the stream allows more."""
+def from_pool(
+    live: Stream, rows: Array, oracle: Respondent, rule: str, most: int, look: Look = lambda *_: None
+) -> None:
+    """Ask about the row of greatest worth, each at most once unless the stream allows more; ``look`` as above."""
     free = np.ones(len(rows), dtype=np.bool_)
     for _ in range(most if live.resample else min(most, len(rows))):
         place, choice = chosen(live, rows, np.flatnonzero(free), rule)
         _exchange(live, oracle, rows[place], place, choice)
         free[place] = live.resample
+        look(live, live.asked)
 
 
 def _exchange(live: Stream, oracle: Respondent, x: Array, number: int, choice: Any = None) -> bool:

@@ -163,6 +163,10 @@ class Stream:
         self._fold = Fold(self.learner, state, self._history is not None)
         self._history = None if self._history is None else []
 
+    def past(self) -> list[Any]:
+        """Return some states on the way to the present one, and that: the further back, the fewer."""
+        return self._fold.past()
+
     @property
     def open(self) -> list[int]:
         """Numbers of the questions without an answer."""

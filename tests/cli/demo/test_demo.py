@@ -5,6 +5,7 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -20,10 +21,11 @@ from rich.console import Console
 from askone.cli.demo import run
 from askone.cli.demo.annotators import make, play
 from askone.cli.demo.headless import headless
-from askone.cli.demo.run import Demo
+from askone.cli.demo.run import Demo, _listening
 from askone.cli.demo.tasks import HIGH, LIKED, LOW, digits, drinks, flats, flats_and_prices
 from askone.cli.main import main
 from askone.client.question import Posed
+from askone.errors import InvalidArgument
 from askone.store.open import open_store
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -165,3 +167,15 @@ def test_it_goes_on_in_a_store_that_is_kept(tmp_path):
     assert [record.name for record in store.campaigns()] == ["drinks", "flats"]
     assert [user.role for user in store.accounts.users()] == ["annotator", "annotator"]
     store.close()
+
+
+def test_a_port_that_is_taken_is_passed_over_unless_it_was_chosen(monkeypatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        monkeypatch.setattr("askone.cli.demo.run._PORT", port)
+        assert _listening(Demo()).port == 0
+        with pytest.raises(InvalidArgument, match="port must be one that can be listened at"):
+            _listening(Demo(port=port))
+    assert _listening(Demo()).port == port

@@ -652,15 +652,15 @@ def kind(**options):
 
 def test_who_learns():
     for options in (
-        {}, {"learner": "filters"}, {"learner": Filters(quantile=0.9)}, {"learner": Filters(model="linear")},
+        {"learner": Filters(fitted=False)}, {"learner": Filters(quantile=0.9)}, {"learner": Filters(model="linear")},
         {"learner": Filters(model="fourier")}, {"learner": Filters(model=models()["nystroem"])},
-        {"learner": Filters(bandwidth=2.0)}, {"flip": 0.1}, {"resample": True}, {"select": "uncertain"},
+        {"learner": Filters(bandwidth=2.0)}, {"learner": Filters(kernel="linear")},
     ):  # fmt: skip
         assert kind(**options) is FilterLearner
     assert kind(interval=0.9) is Intervals
-    assert type(askone.OneBitRegressor().start(small_rows()).stream_.learner.template) is FilterLearner
-    for options in ({}, {"flip": 0.1}, {"resample": True}, {"select": "uncertain"}):
-        assert kind(learner=Filters(fitted=True), **options) is NumberMixture
+    assert type(askone.OneBitRegressor().start(small_rows()).stream_.learner.template) is NumberMixture
+    for options in ({}, {"learner": "filters"}, {"flip": 0.1}, {"resample": True}, {"select": "uncertain"}):
+        assert kind(**options) is NumberMixture
     assert type(askone.OneBitRegressor(0, 1).start(small_rows()[:, :1]).stream_.learner) is FilterLearner
     with pytest.raises(askone.AskoneError, match="fitted"):
         kind(learner=Filters(fitted="always"))

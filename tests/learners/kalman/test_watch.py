@@ -104,7 +104,7 @@ def test_what_changes_for_a_while_is_no_new_concept():
 
 def test_few_rows_are_kept_of_wide_tables():
     X = np.random.default_rng(0).normal(size=(300, 3000))
-    model = OneBitRegressor(-9, 9, learner=Filters(forgets=True), random_state=0).start(X[:50])
+    model = OneBitRegressor(-9, 9, learner=Filters(fitted=False), random_state=0).start(X[:50])
     for x in X:
         model.tell(model.ask(x), bool(x[0] > 0))
     (watch,) = model.stream_.state.watches

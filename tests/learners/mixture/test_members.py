@@ -37,8 +37,8 @@ def about(X, noise=0.1):
 
 def test_trees_as_arrays_say_what_lightgbm_says(monkeypatch):
     fitted = []
-    train = lightgbm.train
-    monkeypatch.setattr(lightgbm, "train", lambda *given, **more: fitted.append(train(*given, **more)) or fitted[-1])
+    kind = lightgbm.Booster
+    monkeypatch.setattr(lightgbm, "Booster", lambda *given: fitted.append(kind(*given)) or fitted[-1])
     X, trees = table(), TreeMember(LAYOUT)
     truth, bits = about(X)
     fit = trees.fit(NUMBERS, X, bits, 0.0, None)
@@ -53,6 +53,23 @@ def test_trees_as_arrays_say_what_lightgbm_says(monkeypatch):
     expected = fitted[-1].predict(seen, raw_score=True) + fit["middle"]
     assert trees.scores(fit, X) == pytest.approx(expected, abs=1e-9)
     assert (trees.scores(fit, X).argmax(axis=1) == cells.argmax(axis=1)).mean() > 0.95
+
+
+@pytest.mark.parametrize("rounds", [0, 7])
+def test_trees_so_far_are_the_model_where_lightgbm_gives_up(monkeypatch, rounds):
+    update, done = lightgbm.Booster.update, []
+
+    def fail(booster, **more):
+        if len(done) == rounds:
+            raise lightgbm.basic.LightGBMError("Check failed: (best_split_info.right_count) > (0)")
+        done.append(update(booster, **more))
+
+    monkeypatch.setattr(lightgbm.Booster, "update", fail)
+    X, trees = table(), TreeMember(LAYOUT)
+    fit = trees.fit(CLASSES, X, np.eye(3)[(X[:, 5] % 3).astype(int)], 0.0, None)
+    assert len(fit["roots"]) == 3 * rounds
+    trees.check(fit, 3)
+    assert trees.scores(fit, X).shape == (len(X), 3)
 
 
 def test_a_fit_of_trees_is_the_same_twice():

@@ -260,11 +260,10 @@ def test_the_right_argument_is_named(options, argument):
 
 def test_it_is_the_default():
     X, _ = five(30)
-    members = OneBitClassifier(NAMES).start(X).stream_.learner.learner.members
-    assert all(isinstance(member, SetLikelihoodLearner) for member in members)
-    assert isinstance(
-        OneBitClassifier(NAMES, learner=SetLikelihood(fitted=True)).start(X).stream_.learner, ClassMixture
-    )
+    learner = OneBitClassifier(NAMES).start(X).stream_.learner
+    assert isinstance(learner, ClassMixture)
+    assert all(isinstance(member, SetLikelihoodLearner) for member in learner.base.learner.members)
+    assert isinstance(OneBitClassifier(NAMES, learner=SetLikelihood(fitted=False)).start(X).stream_.learner, Forgetting)
     for learner in ("sgd", "rls", "game", "bisection", "memory"):
         model = OneBitClassifier(NAMES, learner=learner).start(X)
         assert not isinstance(model.stream_.learner, Forgetting)

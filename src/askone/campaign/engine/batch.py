@@ -71,7 +71,8 @@ class Batch:
             state: State = "done" if self.projection.status == "running" else self.projection.status
             return self._without(person, state, duplicate)
         seats = self.seats
-        seat = seats.held(person) or self._given(seats.left_over(person), person) or self._fresh(person, ahead)
+        seat = seats.held(person) or self._gold(person, ahead)
+        seat = seat or self._given(seats.left_over(person), person) or self._fresh(person, ahead)
         seat = seat or self._given(seats.last(person), person)
         if seat is None:
             return self._without(person, self._why(person), duplicate)
@@ -146,6 +147,13 @@ class Batch:
             plan = self._orphan(person, projection.reserved.keys() - held)
         return None if plan is None else self._ask(self.planner.draft(plan, projection.state), person, ahead)
 
+    def _gold(self, person: str, ahead: bool) -> Seat | None:
+        """Return a question with a known answer, where it is this person's turn: also before what others left over."""
+        if self.projection.overlap == 1 or not self.affordable():
+            return None
+        plan = self.planner.gold_for(person, self.projection.numbers)
+        return None if plan is None else self._ask(self.planner.draft(plan, self.projection.state), person, ahead)
+
     def _orphan(self, person: str, before: Collection[int]) -> PlannedQuestion | None:
         """Return what was set aside to come after one of these questions, and will not come by itself."""
         plans = (self._following(person, number) for number in self.projection.reserved if number in before)
@@ -162,7 +170,7 @@ class Batch:
         needed, following = 2 if plan.number >= projection.numbers else 1, None
         # Questions that nobody holds come first: then nothing is set aside, and they are found next time.
         if ahead and self.affordable(needed) and self.seats.left_over(person) is None:
-            following = self.planner.plan(person, max(projection.numbers, plan.number + 1), plan.position)
+            following = self.planner.plan(person, max(projection.numbers, plan.number + 1), plan.position, ahead=1)
         self.note(draft.entry(self.planner.row_cache.row(plan.position).key, person, self.now, following))
         for extra in range(1, projection.seats(plan.number)):
             self.seats.put(Seat(plan.number, extra, plan.position))

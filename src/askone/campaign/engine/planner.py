@@ -95,13 +95,15 @@ class Planner:
             self.made.clear()
         self.made[lease] = (no, yes)
 
-    def plan(self, person: str, number: int, besides: int | None = None) -> PlannedQuestion | None:
-        """Return which row this question is to be about, other than the row ``besides``; None: there is none left."""
+    def plan(self, person: str, number: int, besides: int | None = None, ahead: int = 0) -> PlannedQuestion | None:
+        """Return which row this question is to be about, other than the row ``besides``; None: there is none left.
+
+        It is the person's next one, or one that comes so many after it (``ahead``).
+        """
+        gold = self.gold_for(person, number, besides, ahead)
+        if gold is not None:
+            return gold
         u = random_table.uniforms(self.seed, number, 1, 3, random_table.ROLE)[0]
-        seen = self.projection.person(person).gold_seen
-        unseen = [p for p in self.gold if p not in seen and p != besides] if u[0] < self.settings.gold_share else []
-        if unseen:
-            return PlannedQuestion(number, unseen[int(u[2] * len(unseen))], "gold")
         exam = bool(u[1] < self.settings.exam_share)
         if self.projection.rowless:
             return PlannedQuestion(number, 0, "exam" if exam else "")
@@ -110,6 +112,23 @@ class Planner:
             if position is not None:
                 return PlannedQuestion(number, position, "exam" if is_exam else "", choice)
         return None
+
+    def gold_for(self, person: str, number: int, besides: int | None = None, ahead: int = 0) -> PlannedQuestion | None:
+        """Return a row whose label is known, if this person's next question is to be about one.
+
+        By lot for each question of each person, so that it is a share of what everybody is asked: of the questions
+        that are made, most go to others as well where they overlap, and whoever comes late makes none.
+        """
+        if not self.gold or not self.settings.gold_share:
+            return None
+        known = self.projection.person(person)
+        lot, place = random_table.by_name(f"gold {person} {known.answers + known.skips + ahead}", 2, self.seed)
+        if lot >= self.settings.gold_share:
+            return None
+        unseen = [p for p in self.gold if p not in known.gold_seen and p != besides]
+        if not unseen:
+            return None
+        return PlannedQuestion(number, unseen[int(place * len(unseen))], "gold")
 
     def _row(self, number: int, is_exam: bool, besides: int | None) -> tuple[int | None, Choice | None]:
         """Return a row for an exam, drawn from those kept for them, or one to learn from, as ``ask.order`` says.

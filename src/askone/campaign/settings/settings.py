@@ -116,7 +116,9 @@ class AskSettings:
     gold_share: Annotated[
         float,
         about(
-            "share of questions about rows whose label is known, to measure people: 0.05 with rows.gold", ge=0, le=0.9
+            "share of each person's questions about rows whose label is known, to measure them: 0.05 with rows.gold",
+            ge=0,
+            le=0.9,
         ),
     ] = 0.0
     training: Annotated[

@@ -12,11 +12,10 @@ from typing import Any, final
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import Answer, Next, Served
-from askone.campaign.output.views import shown_fields
 from askone.campaign.tables.open import open_table
+from askone.cli.answering import posed
 from askone.cli.demo.tasks import DemoTask, Knowledge
 from askone.client.client import Client
-from askone.client.question import Posed
 from askone.errors import AskoneError, RequestRefused, ServerUnavailable
 from askone.session.log import Asked
 from askone.store.store import Store
@@ -122,11 +121,7 @@ def play(campaign: Campaign, knowledge: Knowledge, people: Sequence[str], answer
 
 
 def _answer(campaign: Campaign, person: str, served: Served, knowledge: Knowledge, chance: random.Random) -> Answer:
-    view = campaign.settings.labels.view(served.question)
-    told = {"kind": view.kind, "sentence": str(served.question), "answers": view.answers or ("Yes", "No"), **view.parts}
-    row = {"fields": shown_fields(served.row, None), "image": None}
-    posed = Posed.from_json({"lease": served.lease, "number": served.number, "row": row, **told})
-    answer = knowledge.answer(posed, served.row.key, chance)
+    answer = knowledge.answer(posed(campaign, served), served.row.key, chance)
     return Answer(person, served.lease, answer, f"told-{served.lease}", _SECONDS)
 
 

@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, final
@@ -20,12 +20,14 @@ from askone.cli import console as printing
 from askone.cli.demo.annotators import Crowd, SimulatedPerson, make, play
 from askone.cli.demo.headless import headless
 from askone.cli.demo.tasks import FLIP, DemoTask, Flipping, digits, drinks, flats
+from askone.errors import InvalidArgument
 from askone.server.config import ServerConfig
 from askone.server.runner import require_free, serve
 from askone.server.security.tokens import digest, issue_token, new_id, new_secret
 from askone.store.open import open_store
 from askone.store.store import Store
 
+_PORT = 8000
 _HOURS = 24.0  # that tokens and the invitation last
 _NAMES = ("Ada", "Emil", "Ida", "Juri", "Lea", "Max", "Nora", "Otto", "Rosa")
 
@@ -33,13 +35,14 @@ _NAMES = ("Ada", "Emil", "Ida", "Juri", "Lea", "Max", "Nora", "Otto", "Rosa")
 @final
 @dataclass(frozen=True)
 class Demo:
-    """Options of the demonstration: where to listen, where to keep it (None: nowhere), how busy people are.
+    """Options of the demonstration: where to listen (no port: 8000 if it is free, else any that is), where to keep it
+    (None: nowhere), how busy people are.
 
     Each of ``people`` simulated people in each campaign gives at most ``answers`` answers, one in ``seconds``.
     """
 
     host: str = "127.0.0.1"
-    port: int = 8000
+    port: int | None = None
     store: str | None = None
     people: int = 3
     answers: int = 240
@@ -64,8 +67,7 @@ def run_demo(chosen: argparse.Namespace, console: Console) -> int:
 
 def run(demo: Demo, say: Callable[[str], None] = print) -> int:
     """Serve until it is interrupted."""
-    config = ServerConfig(host=demo.host, port=demo.port, access_log=False)
-    require_free(config)
+    config = _listening(demo)
     with tempfile.TemporaryDirectory(prefix="askone-demo-") as folder, _ended_like_ctrl_c():
         url = demo.store or str(Path(folder) / "askone.db")
         say("Making three campaigns: handwritten digits, prices of flats, favourite drinks …")
@@ -89,6 +91,18 @@ def run(demo: Demo, say: Callable[[str], None] = print) -> int:
                 crowd.stop()
         say("Stopped." if demo.store is None else f"Stopped; {demo.store} keeps what was answered.")
         return 0
+
+
+def _listening(demo: Demo) -> ServerConfig:
+    """Return where to listen; where nobody chose a port, one that is taken is no reason to stop."""
+    usual = ServerConfig(host=demo.host, port=_PORT if demo.port is None else demo.port, access_log=False)
+    try:
+        require_free(usual)
+    except InvalidArgument:
+        if demo.port is not None:
+            raise
+        return replace(usual, port=0)
+    return usual
 
 
 def warm_up() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
 from askone._common.validate import as_choice, as_number
-from askone.errors import incompatible
+from askone.errors import InvalidArgument, incompatible
 from askone.estimators.learner_choices.base import FeatureChoice, Setup, calibrated
 from askone.features.maps import Intercept
 from askone.learners.base import Learner
@@ -30,7 +30,7 @@ _NUMBERS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _CLASSES = (0.4, 0.8, 0.15)
 _ORDERS = (0.35, 0.7, 1.4)
 
-_TABLE = 2  # columns from which on trees are fitted beside
+_TABLE = (2, 128)  # columns of tables beside which trees are fitted: in wider ones they take long, and seldom win
 _WIDE = 33  # columns from which on lines are: a bank has a line of its own
 _LINES = (2.0, 5.0, 12.0)  # prior scales of their weights
 
@@ -55,9 +55,9 @@ class Filters(FeatureChoice):
         better again.
     calibration : int
         Questions per output spent on the range where none is declared.
-    fitted : bool or "auto"
+    fitted : bool
         Whether trees and lines learn beside the bank (see ``NumberMixture``): of one number, its median, where model,
-        kernel and bandwidth are left to it.  "auto": where there are categories or texts.
+        kernel and bandwidth are left to it, and rows have two columns or more.
     model, kernel, bandwidth, n_components
         As for ``SGD``, with fixed features.  "auto" is linear and whitened Nyström features at a quarter, half, once,
         twice and four times the median distance, weighted by the answers.
@@ -68,7 +68,7 @@ class Filters(FeatureChoice):
     wary: float = 0.0
     forgets: bool = True
     calibration: int = 60
-    fitted: bool | str = "auto"
+    fitted: bool = True
     forecasts: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
@@ -100,16 +100,15 @@ class MissingExtraWarning(UserWarning):
 
 
 def members(choice: Filters | SetLikelihood, setup: Setup) -> tuple[FittedMember, ...]:
-    """Return the models that are fitted beside a learner: none where it sees all there is in one column."""
-    if isinstance(choice.fitted, str):
-        as_choice(choice.fitted, "fitted", ("auto",))
+    """Return the models that are fitted beside a learner: none where rows have one column."""
+    if not isinstance(choice.fitted, bool):
+        raise InvalidArgument("fitted", "True or False", repr(choice.fitted))
     layout = setup.row_layout
-    wanted = bool(layout.levels or layout.pairs) if isinstance(choice.fitted, str) else choice.fitted
-    if not wanted or choice.model != "auto" or choice.kernel != "gaussian" or choice.bandwidth is not None:
+    if not choice.fitted or choice.model != "auto" or choice.kernel != "gaussian" or choice.bandwidth is not None:
         return ()
     found: list[FittedMember] = []
     trees = TreeMember(layout, seed=setup.seed)
-    if trees.columns >= _TABLE:
+    if _TABLE[0] <= trees.columns <= _TABLE[1]:
         found.append(trees)
         if not trees.ready:
             warnings.warn(
@@ -134,12 +133,12 @@ class SetLikelihood(FeatureChoice):
         As for ``SGD``, with fixed features.  With neither bandwidth nor model there are several bandwidths and
         linear features, and the answers choose (see ``Contest``); when the concept changes, it begins anew (see
         ``Forgetting``).
-    fitted : bool or "auto"
-        Whether trees and lines learn beside (see ``ClassMixture``), where model, kernel and bandwidth are left to it.
-        "auto": where there are categories or texts.
+    fitted : bool
+        Whether trees and lines learn beside (see ``ClassMixture``), where model, kernel and bandwidth are left to it,
+        and rows have two columns or more.
     """
 
-    fitted: bool | str = "auto"
+    fitted: bool = True
     forecasts: ClassVar[bool] = True
     small_sets: ClassVar[bool] = True
 

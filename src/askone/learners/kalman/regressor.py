@@ -43,6 +43,7 @@ from askone.learners import step_loops
 from askone.learners.abilities import (
     AsksAt,
     AsksMany,
+    Forgets,
     HasDeviation,
     HasInterval,
     HasRange,
@@ -103,6 +104,7 @@ class FilterLearner(
     TakesRanges[BankState],
     AsksAt[BankState],
     AsksMany[BankState],
+    Forgets[BankState],
     TellsMany[BankState],
     Streams[BankState],
     TakesSlopes[BankState],
@@ -357,6 +359,9 @@ class FilterLearner(
 
     def count(self, state: BankState) -> int:
         return state.answers
+
+    def known(self, state: BankState) -> int:
+        return min(bank.count for bank in state.banks)
 
     def chance(self, state: BankState, x: ArrayLike, question: Question) -> float:
         """Return p(yes): the filters' word, by weight."""

@@ -39,6 +39,7 @@ from askone.learners.abilities import (
     Streams,
     TellsMany,
     ask_many,
+    known,
     stream,
     tell_many,
 )
@@ -54,10 +55,17 @@ _GROWTH = 1.2  # of the answers, from fit to fit
 _SELDOM = 3  # times that a model may sleep and be fitted the more seldom, at last when the answers have doubled
 _TRUST = 0.3  # the weight at most of a model that is as good as the learner, whose own is 1
 _TRIED = 100.0  # answers since its first fit by which a model has half of that weight
+_ANEW = 512  # answers after a change of the concept by which models are fitted to those since
 _LOOK = 64  # answers from one look at the shares to the next
 _ASLEEP = 0.03  # the share of all fitted models below which they sleep
+_FAINT = 1e-3  # the share below which a model is not asked what it says
 _ROOM = 4_000_000  # numbers that are kept of answers and their rows
+_BLOCK = 256  # rows of a stream that fitted models score at once
 _DOUBT = 1.0  # nats against twice, or half, the temperature of a fit
+
+
+Scored = dict[int, Array]
+"""The scores of some rows by fitted models, by their places."""
 
 
 @final
@@ -66,8 +74,9 @@ class MixtureState:
     """The learner's state, the fits (None: not yet), and who forecast how well.
 
     ``heat`` has the evidence of each model's temperatures.  ``store`` has rows and bits, ``kept`` of them.  ``turns``
-    are answers at which each model was first fitted, is due, and how often it slept: 3 x members.  ``told``: all
-    answers; ``awake``: since when the fitted models forecast, -1 while they sleep.
+    are answers at which each model was first fitted, is due, how often it slept, and when the concept began that it was
+    fitted to: 4 x members.  ``told``: all answers; ``awake``: since when the fitted models forecast, -1 while they
+    sleep; ``began``: answers before the concept that ``scores`` are about.
     """
 
     base: Any
@@ -79,6 +88,7 @@ class MixtureState:
     kept: int
     told: int
     awake: int
+    began: int
 
 
 class Mixture(
@@ -104,7 +114,7 @@ class Mixture(
         """What answers say of scores."""
 
     @abstractmethod
-    def _blend(self, state: MixtureState, X: Array, said: Array, shares: list[float]) -> Array:
+    def _blend(self, state: MixtureState, said: Array, scores: Scored, shares: list[float]) -> Array:
         """Return what is believed of rows, by weight: predictions in the user's units, or probabilities."""
 
     @abstractmethod
@@ -127,10 +137,11 @@ class Mixture(
 
     def init(self) -> MixtureState:
         K = len(self.members)
-        turns = np.array([[0] * K, [one.first for one in self.members], [0] * K], dtype=np.int64).reshape(3, K)
+        firsts = [one.first for one in self.members]
+        turns = np.array([[0] * K, firsts, [0] * K, [0] * K], dtype=np.int64).reshape(4, K)
         store = Buffer(self.columns + self.likelihood.width)
         scores, heat = Scores.none(K + 1), np.tile(self._cool, (K, 1))
-        return MixtureState(self.base.init(), (None,) * K, scores, heat, turns, store, 0, 0, -1)
+        return MixtureState(self.base.init(), (None,) * K, scores, heat, turns, store, 0, 0, -1, 0)
 
     @cached_property
     def _cool(self) -> Array:
@@ -152,30 +163,35 @@ class Mixture(
             return there, [1.0]
         tried = [state.told - int(state.turns[0, i]) for i in there]
         doubts = [log((n + _TRIED) / (_TRUST * max(n, 1e-3))) for n in tried]
-        return there, state.scores.shares([0, *(1 + i for i in there)], np.array([0.0, *doubts]))
+        shares = self._scores(state).shares([0, *(1 + i for i in there)], np.array([0.0, *doubts]))
+        heard = [share if share > _FAINT else 0.0 for share in shares]
+        return there, [share / sum(heard) for share in heard]
 
     def count(self, state: MixtureState) -> int:
         return self.base.count(state.base)
 
     # -- what is believed -------------------------------------------------------------------------
 
-    def _scored(self, state: MixtureState, i: int, X: Array) -> Array:
-        """Return the scores of a fitted model at rows, in unit labels."""
-        fit = state.fits[i]
-        assert fit is not None
-        return np.asarray(self.members[i].scores(fit, X) * fit["scale"].item())
+    def _scored(self, state: MixtureState, X: Array) -> Scored:
+        """Return the scores of the fitted models that forecast, in unit labels."""
+        fits = [(i, state.fits[i]) for i in self._there(state)]
+        return {i: self.members[i].scores(fit, X) * fit["scale"].item() for i, fit in fits if fit is not None}
 
     def believed(self, state: MixtureState, X: ArrayLike) -> Array:
         """Return predictions in the user's units, or probabilities, by all, weighted."""
         rows = as_rows(X, self.columns)
         said, (there, shares) = self._said(state, rows), self.shares(state)
-        return self._blend(state, rows, said, shares) if there else said
+        return self._blend(state, said, self._scored(state, rows), shares) if there else said
 
     def ask(self, state: MixtureState, x: ArrayLike, uniform: Array) -> Question:
         row = as_row(x, self.columns)
+        return self._asked(state, row, np.asarray(uniform), self._scored(state, row))
+
+    def _asked(self, state: MixtureState, row: Array, uniform: Array, scores: Scored) -> Question:
         if state.awake < 0 or self._own(self.count(state)):
             return self.base.ask(state.base, row[0, : self.base.columns], uniform)
-        return self.base.ask_at(self.believed(state, row), np.asarray(uniform)[None], self.count(state))[0]
+        believed = self._blend(state, self._said(state, row), scores, self.shares(state)[1])
+        return self.base.ask_at(believed, uniform[None], self.count(state))[0]
 
     def ask_many(self, state: MixtureState, X: ArrayLike, uniform: Array) -> list[Question]:
         rows = as_rows(X, self.columns)
@@ -191,11 +207,16 @@ class Mixture(
 
     def tell(self, state: MixtureState, x: ArrayLike, question: Question, answer: Answer) -> MixtureState:
         """Return the state after all that are awake were judged by the answer and the learner has learnt it."""
-        row, bit = as_row(x, self.columns), self.likelihood.bit(question, answer)
-        front = row[0, : self.base.columns]
-        if not self._there(state):
+        row = as_row(x, self.columns)
+        return self._told(state, row, question, answer, self._scored(state, row))
+
+    def _told(
+        self, state: MixtureState, row: Array, question: Question, answer: Answer, scores: Scored
+    ) -> MixtureState:
+        bit, front = self.likelihood.bit(question, answer), row[0, : self.base.columns]
+        if not scores:
             return self._kept(state, self.base.tell(state.base, front, question, answer), row, bit[None])
-        state, base = self._learnt(state, row, question, answer, bit)
+        state, base = self._learnt(state, row, question, answer, bit, scores)
         return self._kept(self._looked(state), base, row, bit[None])
 
     def _own(self, learnt: int | None) -> bool:
@@ -204,7 +225,7 @@ class Mixture(
 
     @abstractmethod
     def _learnt(
-        self, state: MixtureState, row: Array, question: Question, answer: Answer, bit: Array
+        self, state: MixtureState, row: Array, question: Question, answer: Answer, bit: Array, scores: Scored
     ) -> tuple[MixtureState, Any]:
         """Return the scores after an answer that nobody had learnt, in a state, and the learner's state after it."""
 
@@ -231,6 +252,32 @@ class Mixture(
         store = store.extended(kept, np.hstack([rows, bits]))
         return replace(state, base=base, store=store, kept=kept + len(rows), told=state.told + len(rows))
 
+    def _known(self, state: MixtureState) -> int:
+        """Return how many of the last answers are about the concept of now, by the learner."""
+        return known(self.base, state.base)
+
+    def _began(self, state: MixtureState) -> int:
+        """Return the answers before the concept of now began, by the learner."""
+        return state.told - self._known(state)
+
+    def _since(self, state: MixtureState) -> int:
+        """Return the answers before those that models are fitted to.
+
+        The learner may begin anew because others ask where it errs.  While fitted models that know more hold their own
+        against it, nothing has changed for them.
+        """
+        began = self._began(state)
+        return began if state.awake < 0 else min(began, int(state.turns[3].max()))
+
+    def _scores(self, state: MixtureState) -> Scores:
+        """Return who forecast how well since the learner began anew, or came back to what it knew before."""
+        return state.scores if state.began == self._began(state) else Scores.none(len(state.fits) + 1)
+
+    def _judged_by(self, state: MixtureState, losses: Array) -> MixtureState:
+        """Return the scores after one more loss of each."""
+        scores = self._scores(state).after(losses, self._known(state))
+        return replace(state, scores=scores, began=self._began(state))
+
     def _looked(self, state: MixtureState) -> MixtureState:
         """Let the fitted models sleep if their shares have come to nothing."""
         since = state.told + 1 - state.awake
@@ -241,15 +288,21 @@ class Mixture(
     # -- fits -------------------------------------------------------------------------------------
 
     def _wanted(self, state: MixtureState) -> list[int]:
-        return [i for i, one in enumerate(self.members) if state.told >= state.turns[1, i] and one.ready]
+        return [i for i, one in enumerate(self.members) if state.told >= self._due_at(state, i) and one.ready]
+
+    def _due_at(self, state: MixtureState, i: int) -> int:
+        """Return the answers at which a fit is due; after a change not at once: it may have been none."""
+        since = self._since(state)
+        return int(state.turns[1, i]) if state.turns[3, i] == since else since + max(_ANEW, self.members[i].first)
 
     def due(self, state: MixtureState) -> bool:
         return bool(self._wanted(state))
 
     def fit(self, state: MixtureState) -> Fit:
-        """Return the models that are due, fitted to all answers that are kept."""
-        X, bits = np.split(state.store.view(state.kept), [self.columns], axis=1)
-        fits: Fit = {"told": np.array(state.told)}
+        """Return the models that are due, fitted to all answers that are kept since the concept changed."""
+        since = self._since(state)
+        X, bits = np.split(state.store.view(state.kept)[since - state.told :], [self.columns], axis=1)
+        fits: Fit = {"told": np.array(state.told), "since": np.array(since)}
         scale = self._scale(state)
         scaled = self.likelihood.scaled(bits, scale)
         for i in self._wanted(state):
@@ -264,23 +317,26 @@ class Mixture(
 
     def adopt(self, state: MixtureState, fit: Fit) -> MixtureState:
         """Return the state whose new models forecast from now on."""
-        require_array(fit, "told", "i8")
-        fits, turns = list(state.fits), state.turns.copy()
+        for name in ("told", "since"):
+            require_array(fit, name, "i8")
+        fits, turns, heat, scores = list(state.fits), state.turns.copy(), state.heat.copy(), state.scores
         there, shares = self.shares(state)
+        told, since = int(fit["told"].item()), int(fit["since"].item())
         earned = dict(zip(there, shares[1:], strict=True))
         for i in range(len(fits)):
             found = unmarked(f"{i}-", fit)
             if not found:
                 continue
             self._check(i, found)
-            if fits[i] is None:
-                turns[0, i] = state.told
+            if fits[i] is None or turns[3, i] != since:
+                # What a model said of another concept is not held against it.
+                turns[0, i], turns[2, i], heat[i], scores = state.told, 0, self._cool, Scores.none(len(fits) + 1)
             else:
                 turns[2, i] = 0 if earned.get(i, 0.0) >= _ASLEEP else min(turns[2, i] + 1, _SELDOM)
-            fits[i] = found
+            fits[i], turns[3, i] = found, since
             growth = _GROWTH ** (1 + int(turns[2, i]))
-            turns[1, i] = max(int(fit["told"].item() * growth), state.told + 1)
-        return replace(state, fits=tuple(fits), turns=turns, awake=state.told)
+            turns[1, i] = max(told + int((told - since) * (growth - 1.0)), state.told + 1)
+        return replace(state, fits=tuple(fits), turns=turns, heat=heat, scores=scores, awake=state.told)
 
     def _check(self, i: int, fit: Fit) -> None:
         require_array(fit, "scale", "f8")
@@ -293,19 +349,29 @@ class Mixture(
         i = 0
         while i < len(X):
             if self._there(state):
-                question = self.ask(state, X[i], task.draw(task.first + i, 1)[0])
-                answer = task.answer(i, question)
-                if answer is not None:
-                    state = self.tell(state, X[i], question, answer)
-                i += 1
+                end, state = self._together(state, X, task, i)
             else:
-                ready = [int(due) for due, one in zip(state.turns[1], self.members, strict=True) if one.ready]
+                ready = [self._due_at(state, k) for k, one in enumerate(self.members) if one.ready]
                 end = min([len(X), *(i + max(due - state.told, 1) for due in ready)])
                 state = self._alone(state, X[i:end], task.part(i, end))
-                i = end
+            i = end
             if self.due(state):
                 state = self.adopt(state, self.fit(state))
         return state
+
+    def _together(self, state: MixtureState, X: Array, task: StreamTask, first: int) -> tuple[int, MixtureState]:
+        """Return the row after some that all ask about, and the state: until a fit is due, or the models sleep."""
+        block = X[first : first + _BLOCK]
+        scored, uniform = self._scored(state, block), task.draw(task.first + first, len(block))
+        for k in range(len(block)):
+            row, scores = block[k : k + 1], {i: one[k : k + 1] for i, one in scored.items()}
+            question = self._asked(state, row, uniform[k], scores)
+            answer = task.answer(first + k, question)
+            if answer is not None:
+                state = self._told(state, row, question, answer, scores)
+            if state.awake < 0 or self.due(state):
+                return first + k + 1, state
+        return first + len(block), state
 
     def _alone(self, state: MixtureState, X: Array, task: StreamTask) -> MixtureState:
         """Return the state after rows that only the learner asks about; what it hears is kept for the next fit."""
@@ -330,7 +396,7 @@ class Mixture(
         arrays = {
             **state.scores._asdict(), "weights": np.array(state.scores.weights), "heat": state.heat,
             "turns": state.turns, "store": state.store.view(state.kept).copy(),
-            "counts": np.array([state.told, state.awake]),
+            "counts": np.array([state.told, state.awake, state.began]),
         }  # fmt: skip
         for i, fit in enumerate(state.fits):
             arrays |= {} if fit is None else marked(f"fit-{i}-", fit)
@@ -343,8 +409,8 @@ class Mixture(
                 self._check(i, fit)
         total, squared = arrays["weights"].tolist()
         scores = Scores(arrays["losses"], arrays["squares"], (total, squared))
-        told, awake = arrays["counts"].tolist()
+        told, awake, began = arrays["counts"].tolist()
         kept = arrays["store"]
         store = Buffer(kept.shape[1]).extended(0, kept)
         base = self.base.from_arrays(unmarked("base-", arrays))
-        return MixtureState(base, fits, scores, arrays["heat"], arrays["turns"], store, len(kept), told, awake)
+        return MixtureState(base, fits, scores, arrays["heat"], arrays["turns"], store, len(kept), told, awake, began)

@@ -31,6 +31,7 @@ from askone.questions.half_space import HalfSpace, in_unit_labels
 from askone.questions.subset import Subset
 
 _LEAST = 1e-9  # a chance is never quite 0
+_CURVED = 0.02  # information of a bit about a number, at least: far from where was asked steps would have no end
 
 
 @final
@@ -103,7 +104,8 @@ class NumberBits(BitLikelihood):
         said = np.where(sign > 0, inside, expit(bits[:, :1] - F) + under)
         Q = np.maximum(flip + (1 - 2 * flip) * said, _LEAST)
         slope = (1 - 2 * flip) * slope
-        return Slopes(-np.log(Q[:, 0]), -sign * slope / Q, slope * slope / np.maximum(Q * (1 - Q), _LEAST))
+        information = slope * slope / np.maximum(Q * (1 - Q), _LEAST)
+        return Slopes(-np.log(Q[:, 0]), -sign * slope / Q, np.maximum(information, _CURVED))
 
     def chances(self, scores: Array, scale: float, bit: Array) -> Array:
         low, high, told = bit.tolist()

@@ -16,7 +16,7 @@ from askone._common.validate import as_row
 from askone.features.layout import RowLayout
 from askone.labels.classes import FiniteSpace
 from askone.learners.abilities import HasProbabilities, probabilities
-from askone.learners.mixture.base import Mixture, MixtureState
+from askone.learners.mixture.base import Mixture, MixtureState, Scored
 from askone.learners.mixture.bits import ClassBits
 from askone.learners.mixture.members import FittedMember
 from askone.learners.streaming import Exchange, StreamBlock
@@ -45,41 +45,38 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
         assert said is not None
         return said
 
-    def _blend(self, state: MixtureState, X: Array, said: Array, shares: list[float]) -> Array:
+    def _blend(self, state: MixtureState, said: Array, scores: Scored, shares: list[float]) -> Array:
         blended = shares[0] * said
-        for i, share in zip(self._there(state), shares[1:], strict=True):
-            p = self.likelihood.probabilities(self._scored(state, i, X), softmax(state.heat[i]))
-            blended = blended + share * p
+        for share, (i, F) in zip(shares[1:], scores.items(), strict=True):
+            if share:
+                blended = blended + share * self.likelihood.probabilities(F, softmax(state.heat[i]))
         return blended
 
     def chance(self, state: MixtureState, x: ArrayLike, question: Question) -> float:
         """Return p(yes), by weight."""
         row, bit = as_row(x, self.columns), self.likelihood.bit(question, True)
         said = [self.base.chance(state.base, row[0, : self.base.columns], question)]
-        said += [one for one, _ in self._foretold(state, row, bit)]
+        said += [one for one, _ in self._foretold(state, bit, self._scored(state, row)).values()]
         return float(sum(share * one for share, one in zip(self.shares(state)[1], said, strict=True)))
 
-    def _foretold(self, state: MixtureState, row: Array, bit: Array) -> list[tuple[float, Array]]:
+    def _foretold(self, state: MixtureState, bit: Array, scores: Scored) -> dict[int, tuple[float, Array]]:
         """Return the chance of a bit by each fitted model, and by each of its temperatures."""
-        said = []
-        for i in self._there(state):
-            chances = self.likelihood.chances(self._scored(state, i, row)[0], 1.0, bit)
-            chances = self.flip + (1.0 - 2.0 * self.flip) * chances
-            said.append((float((softmax(state.heat[i]) * chances).sum()), chances))
+        said = {}
+        for i, F in scores.items():
+            chances = self.flip + (1.0 - 2.0 * self.flip) * self.likelihood.chances(F[0], 1.0, bit)
+            said[i] = (float((softmax(state.heat[i]) * chances).sum()), chances)
         return said
 
     def _learnt(
-        self, state: MixtureState, row: Array, question: Question, answer: Answer, bit: Array
+        self, state: MixtureState, row: Array, question: Question, answer: Answer, bit: Array, scores: Scored
     ) -> tuple[MixtureState, Any]:
         own, base = self.base.learnt_and_said(state.base, row[0, : self.base.columns], question, answer)
-        said, heat, there = self._foretold(state, row, bit), state.heat.copy(), self._there(state)
-        loss = [-log((1.0 - _LAPSE) * one + 0.5 * _LAPSE) for one in (own, *(one for one, _ in said))]
-        losses = np.full(len(state.fits) + 1, loss[0])
-        losses[[1 + i for i in there]] = loss[1:]
-        keep = 1.0 - 1.0 / max(0.5 * state.told, 50.0)
-        for i, (_, chances) in zip(there, said, strict=True):
+        heat, keep = state.heat.copy(), 1.0 - 1.0 / max(0.5 * self._known(state), 50.0)
+        losses = np.full(len(state.fits) + 1, -log(_slipped(own)))
+        for i, (said, chances) in self._foretold(state, bit, scores).items():
+            losses[1 + i] = -log(_slipped(said))
             heat[i] = keep * heat[i] + logs((1.0 - _LAPSE) * chances + 0.5 * _LAPSE)
-        return replace(state, scores=state.scores.after(losses, state.told), heat=heat), base
+        return replace(self._judged_by(state, losses), heat=heat), base
 
     def _scale(self, state: MixtureState) -> float:
         return 1.0
@@ -96,3 +93,7 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
         told = [(k, one) for k, one in enumerate(heard) if isinstance(one, Exchange) and one.answer is not None]
         bits = [self.likelihood.bit(one.question, one.answer) for _, one in told if one.answer is not None]
         return np.array([k for k, _ in told], dtype=np.int64), np.array(bits).reshape(len(bits), self.likelihood.width)
+
+
+def _slipped(chance: float) -> float:
+    return (1.0 - _LAPSE) * chance + 0.5 * _LAPSE

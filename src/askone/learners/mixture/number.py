@@ -26,7 +26,7 @@ from askone.learners.abilities import (
     interval,
 )
 from askone.learners.base import of_family
-from askone.learners.mixture.base import Mixture, MixtureState
+from askone.learners.mixture.base import Mixture, MixtureState, Scored
 from askone.learners.mixture.bits import NumberBits
 from askone.learners.mixture.members import FittedMember
 from askone.learners.streaming import Exchange, StreamBlock
@@ -65,10 +65,11 @@ class NumberMixture(
     def _said(self, state: MixtureState, X: Array) -> Array:
         return np.asarray(self.base.predict(state.base, self._front(X)))
 
-    def _blend(self, state: MixtureState, X: Array, said: Array, shares: list[float]) -> Array:
+    def _blend(self, state: MixtureState, said: Array, scores: Scored, shares: list[float]) -> Array:
         blended = shares[0] * said
-        for i, share in zip(self._there(state), shares[1:], strict=True):
-            blended = blended + share * self._clipped(self._scored(state, i, X))
+        for share, F in zip(shares[1:], scores.values(), strict=True):
+            if share:
+                blended = blended + share * self._clipped(F)
         return blended
 
     def _clipped(self, F: Array) -> Array:
@@ -84,7 +85,7 @@ class NumberMixture(
         there, shares = self.shares(state)
         if own is None or not there:
             return own
-        said = [self._said(state, rows), *(self._clipped(self._scored(state, i, rows)) for i in there)]
+        said = [self._said(state, rows), *map(self._clipped, self._scored(state, rows).values())]
         middle = sum(share * one for share, one in zip(shares, said, strict=True))
         return np.sqrt(own**2 + sum(share * (one - middle) ** 2 for share, one in zip(shares, said, strict=True)))
 
@@ -98,7 +99,7 @@ class NumberMixture(
         own = interval(self.base, state.base, self._front(rows), level)
         if not there:
             return said, own
-        believed = self._blend(state, rows, said, shares)
+        believed = self._blend(state, said, self._scored(state, rows), shares)
         if own is None:
             return believed, None
         low, high = (self.base.space.clipped(end + believed - said) for end in own)
@@ -112,27 +113,23 @@ class NumberMixture(
         return float(self.base.chance(state.base, row[0, : self.base.columns], near))
 
     def _learnt(
-        self, state: MixtureState, row: Array, question: Question, answer: Answer, bit: Array
+        self, state: MixtureState, row: Array, question: Question, answer: Answer, bit: Array, scores: Scored
     ) -> tuple[MixtureState, Any]:
         front = row[0, : self.base.columns]
         if self._own(question.learnt):
             return state, self.base.tell(state.base, front, question, answer)
-        return self._judged(state, row, question, bit), self.base.tell_asked(state.base, front, question, answer)
+        base = self.base.tell_asked(state.base, front, question, answer)
+        return self._judged(state, row, question, bit, scores), base
 
-    def _judged(self, state: MixtureState, row: Array, question: Question, bit: Array) -> MixtureState:
+    def _judged(self, state: MixtureState, row: Array, question: Question, bit: Array, scores: Scored) -> MixtureState:
         if not isinstance(question, HalfSpace):
             return state
-        (c, _, above), there = bit.tolist(), self._there(state)
-        space = self.base.space
-        unit = [space.to_unit(self._said(state, row)).item(), *(self._unit(state, i, row) for i in there)]
-        losses = np.full(len(state.fits) + 1, unit[0])
-        losses[[1 + i for i in there]] = unit[1:]
-        losses = (c - losses) if above else (losses - c)
-        return replace(state, scores=state.scores.after(losses, state.told))
-
-    def _unit(self, state: MixtureState, i: int, row: Array) -> float:
-        """Return a model's prediction within the range, in unit labels."""
-        return float(self.base.space.to_unit(self._clipped(self._scored(state, i, row))).item())
+        (c, _, above), unit = bit.tolist(), self.base.space.to_unit
+        own = unit(self._said(state, row)).item()
+        losses = np.full(len(state.fits) + 1, own)
+        for i, F in scores.items():
+            losses[1 + i] = unit(self._clipped(F)).item()
+        return self._judged_by(state, (c - losses) if above else (losses - c))
 
     def _scale(self, state: MixtureState) -> float:
         """Return twice the logistic scale whose quartiles are those of labels by the learner."""

@@ -6,6 +6,7 @@ Whoever only forecasts with trees that were fitted, as a replay does, needs no L
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     import lightgbm
 else:
     lightgbm = lazy_import("lightgbm")
+
+Slopes = Callable[[Array, Any], tuple[Array, Array]]
 
 _TREES = 1000  # in all classes together
 
@@ -65,10 +68,10 @@ class TreeMember(FittedMember):
             return found.gradient if m > 1 else found.gradient[:, 0], found.hessian if m > 1 else found.hessian[:, 0]
 
         params = {
-            "objective": slopes, "learning_rate": min(0.3, self.rate * self.rounds / rounds), "max_depth": self.depth,
+            "objective": "none", "learning_rate": min(0.3, self.rate * self.rounds / rounds), "max_depth": self.depth,
             "num_leaves": 2**self.depth - 1, "lambda_l2": self.penalty, "min_data_in_leaf": self.least,
             "min_sum_hessian_in_leaf": 1e-3, "bagging_fraction": self.part, "bagging_freq": 1,
-            "feature_fraction": self.part, "max_bin": 127, "min_data_per_group": 10, "cat_smooth": 5.0,
+            "feature_fraction": self.part, "max_bin": 63, "min_data_per_group": 10, "cat_smooth": 5.0,
             "deterministic": True, "force_row_wise": True, "num_threads": 1, "seed": self.seed, "verbosity": -1,
         }  # fmt: skip
         if m > 1:
@@ -77,10 +80,9 @@ class TreeMember(FittedMember):
         numeric = view.shape[1] - len(self.layout.levels)
         data = lightgbm.Dataset(
             view, init_score=np.tile(middle, (len(X), 1)).ravel(order="F"), free_raw_data=True,
-            categorical_feature=list(range(numeric, view.shape[1])), params={"verbosity": -1},
+            categorical_feature=list(range(numeric, view.shape[1])), params=params,
         )  # fmt: skip
-        booster = lightgbm.train(params, data, num_boost_round=rounds)
-        return {"middle": middle, **as_arrays(booster.model_to_string())}
+        return {"middle": middle, **as_arrays(_grown(lightgbm.Booster(params, data), slopes, rounds))}
 
     def _view(self, X: Array) -> Array:
         """Return what trees see of rows: a category by its place, not level by level."""
@@ -127,50 +129,68 @@ def _constant(likelihood: BitLikelihood, bits: Array, flip: float) -> Array:
     return np.asarray(F[0])
 
 
+def _grown(booster: lightgbm.Booster, slopes: Slopes, rounds: int) -> str:
+    """Return a model after so many rounds, or fewer, as text.
+
+    LightGBM counts rows by their curvature, and where that is next to nothing it may find a leaf without any and raise:
+    the trees so far are the model then.
+    """
+    done = 0
+    try:
+        while done < rounds and not booster.update(fobj=slopes):
+            done += 1
+    except lightgbm.basic.LightGBMError:
+        pass
+    return booster.model_to_string(num_iteration=done) if done else ""
+
+
 def as_arrays(model: str) -> Fit:
     """Return the trees of LightGBM's text as arrays: node i splits column ``feature[i]``; child -k is leaf k - 1.
 
     A split of categories (its threshold is NaN) goes left for the levels whose bits are set in ``words``.
     """
-    parts: dict[str, list[Array]] = {name: [] for name in ("roots", "feature", "threshold", "left", "right", "value")}
-    masks: list[Array] = []
-    nodes = leaves = 0
-    for text in model.split("\nTree=")[1:]:
-        tree = dict(line.split("=", 1) for line in text.split("\n\n")[0].splitlines() if "=" in line)
-        value = _numbers(tree["leaf_value"], np.float64)
-        count = len(value) - 1
-        parts["roots"].append(np.array([nodes if count else -1 - leaves]))
-        parts["value"].append(value)
-        if count:
-            threshold, kinds = _numbers(tree["threshold"], np.float64), _numbers(tree["decision_type"], np.int64)
-            categorical = (kinds & 1) > 0
-            masks += _masks(tree, threshold, categorical)
-            parts["feature"].append(_numbers(tree["split_feature"], np.int64))
-            parts["threshold"].append(np.where(categorical, np.nan, threshold))
-            for side in ("left", "right"):
-                child = _numbers(tree[f"{side}_child"], np.int64)
-                parts[side].append(np.where(child < 0, child - leaves, child + nodes))
-        nodes, leaves = nodes + count, leaves + len(value)
-    arrays = {name: np.concatenate(some) if some else np.empty(0) for name, some in parts.items()}
-    for name in ("roots", "feature", "left", "right"):
-        arrays[name] = arrays[name].astype(np.int32)
-    words = np.zeros((nodes, max((len(one) for one in masks), default=0)), dtype=np.uint32)
-    for place, mask in enumerate(masks):
+    trees = [
+        dict(line.split("=", 1) for line in text.split("\n\n")[0].splitlines() if "=" in line)
+        for text in model.split("\nTree=")[1:]
+    ]
+    split = [tree for tree in trees if int(tree["num_leaves"]) > 1]
+    leaves = np.array([int(tree["num_leaves"]) for tree in trees], dtype=np.int64)
+    # Places in a tree become places among all: those of leaves are negative.
+    first_leaf, first_node = np.cumsum(leaves) - leaves, np.cumsum(leaves - 1) - (leaves - 1)
+    leaf, node = (np.repeat(first, leaves - 1) for first in (first_leaf, first_node))
+    places = {"roots": np.where(leaves > 1, first_node, -1 - first_leaf), "feature": _joined(split, "split_feature")}
+    for side in ("left", "right"):
+        child = _joined(split, f"{side}_child")
+        places[side] = np.where(child < 0, child - leaf, child + node)
+    masks = {
+        start + k: mask
+        for tree, start in zip(split, first_node[leaves > 1].tolist(), strict=True)
+        for k, mask in _masks(tree).items()
+    }
+    threshold = _joined(split, "threshold")
+    threshold[list(masks)] = np.nan
+    words = np.zeros((len(threshold), max((len(one) for one in masks.values()), default=0)), dtype=np.uint32)
+    for place, mask in masks.items():
         words[place, : len(mask)] = mask
-    return {**arrays, "words": words}
+    found = {name: one.astype(np.int32) for name, one in places.items()}
+    return {**found, "threshold": threshold, "value": _joined(trees, "leaf_value"), "words": words}
 
 
-def _masks(tree: dict[str, str], threshold: Array, categorical: Array) -> list[Array]:
-    """Return the levels that go left at each node of a tree, as bits; none where it splits a number."""
-    if not categorical.any():
-        return [np.empty(0, dtype=np.uint32)] * len(threshold)
-    ends, words = _numbers(tree["cat_boundaries"], np.int64), _numbers(tree["cat_threshold"], np.uint32)
-    places = np.where(categorical, threshold, 0).astype(np.int64)
-    return [words[ends[k] : ends[k + 1]] if one else words[:0] for k, one in zip(places, categorical, strict=True)]
+def _joined(trees: list[dict[str, str]], name: str) -> Array:
+    """Return the numbers of all trees in one array: many small ones take longer to read."""
+    return np.fromstring(" ".join(tree[name] for tree in trees), sep=" ")
 
 
-def _numbers(text: str, kind: type[Any]) -> Array:
-    return np.array(text.split(), dtype=kind)
+def _masks(tree: dict[str, str]) -> dict[int, Array]:
+    """Return the levels that go left, as bits, at each node of a tree that splits categories."""
+    if not int(tree["num_cat"]):
+        return {}
+    kinds, which, ends, words = (
+        np.array(tree[name].split(), dtype=np.float64).astype(np.int64)
+        for name in ("decision_type", "threshold", "cat_boundaries", "cat_threshold")
+    )
+    nodes = np.flatnonzero(kinds & 1).tolist()
+    return {k: words[ends[which[k]] : ends[which[k] + 1]] for k in nodes}
 
 
 @jit

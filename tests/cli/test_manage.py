@@ -1,0 +1,219 @@
+"""What managers and people do without a server: pause, invite, people, delete, answer; and programs as people."""
+
+import json
+import re
+import shutil
+import sys
+import threading
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from askone.cli.main import main
+from askone.store.open import open_store
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ROWS = "id,size,price\n" + "".join(f"r{i},{i / 10},{100 + 10 * i if i % 4 == 0 else ''}\n" for i in range(24))
+ROBOT = """
+def answer(question):
+    return {"answer": question.holds(100 + 100 * float(question.row["size"])), "tokens": 50, "cost": 0.002}
+def skips(question):
+    return None
+def words(question):
+    return question.answers[1]
+def raves(question):
+    return "perhaps"
+nothing = 3
+"""
+
+
+def ask(*arguments, status=0):
+    assert main([str(argument) for argument in arguments]) == status
+
+
+@pytest.fixture(autouse=True)
+def campaign(here):
+    """Bikes, of which every fourth has a known price."""
+    (here / "bikes.csv").write_text(ROWS)
+    (here / "robot_person.py").write_text(ROBOT)
+    kind = ("--kind", "number", "--low", 0, "--high", 1000, "--unit", "EUR", "--gold", "price")
+    ask("new", "bikes.csv", *kind, "--name", "bikes", "--title", "Used bikes", "--set", "ask.gold_share=0.3")
+    yield
+    sys.modules.pop("robot_person", None)
+    sys.modules.pop("language_model", None)
+
+
+@pytest.fixture
+def typing(monkeypatch):
+    def types(*lines, terminal=True):
+        left = list(lines)
+        monkeypatch.setattr("builtins.input", lambda _="": left.pop(0) if left else (_ for _ in ()).throw(EOFError))
+        monkeypatch.setattr("sys.stdin.isatty", lambda: terminal, raising=False)
+
+    return types
+
+
+def test_pause_and_resume(capsys):
+    ask("pause", "bikes")
+    ask("pause", "bikes")
+    ask("status")
+    ask("label", "bikes", "--as", "Ann")
+    ask("resume", "bikes")
+    out = capsys.readouterr().out
+    assert "bikes is paused; go on with: askone resume bikes" in out
+    assert "bikes was paused already." in out
+    assert re.search(r"bikes.*paused.*not yet.*askone resume bikes", out)
+    assert "The campaign is paused: askone resume bikes." in out
+    assert "bikes is running." in out
+    ask("pause", "cars", status=2)
+    assert "there is no campaign 'cars'; there are: bikes" in capsys.readouterr().err
+
+
+def test_an_invitation_is_one_that_the_server_takes(capsys):
+    capsys.readouterr()
+    ask("invite", "bikes", "--url", "https://ask.example.org/", "--uses", 2)
+    link = capsys.readouterr().out.strip()
+    assert link.startswith("https://ask.example.org/join#")
+    with closing(open_store("askone.db")) as store:
+        [kept] = store.accounts.invitations("bikes")
+    assert kept.most_uses == 2
+    assert link.rpartition("#")[2] not in repr(kept)
+    for wrong, message in (
+        (("bikes", "--hours", 0), "--hours must be"),
+        (("bikes", "--uses", 0), "--uses must be"),
+        (("bikes", "--url", "here"), "--url must be an address"),
+        (("cars",), "no campaign 'cars'"),
+    ):
+        ask("invite", *wrong, status=2)
+        assert message in capsys.readouterr().err
+
+
+def test_deleting_is_said_twice(capsys, typing):
+    typing(terminal=False)
+    ask("delete", "bikes", status=2)
+    assert "--yes must be given where nobody can be asked" in capsys.readouterr().err
+    typing("bike")
+    ask("delete", "bikes", status=2)
+    assert "nothing was deleted; got bike" in capsys.readouterr().err
+    typing("bikes")
+    ask("delete", "bikes")
+    assert "bikes is deleted: 24 rows and 0 answers." in capsys.readouterr().out
+    ask("delete", "bikes", "--yes", status=2)
+
+
+def test_answering_in_the_terminal(capsys, typing):
+    typing("u", "y", "what?", "n", "u", "2", "s", "Yes", "q")
+    ask("label", "bikes", "--as", "Ann")
+    out = capsys.readouterr().out
+    assert "There is nothing to take back." in out.replace("there is", "There is")
+    assert "Please type y, n, s, u or q." in out
+    assert "3 answers of yours in Used bikes." in out
+    ask("people", "bikes")
+    assert re.search(r"Ann .* 3 .* 1 ", capsys.readouterr().out)
+    typing()  # the end of a pipe
+    ask("label", "bikes", "--as", "ann")  # the same person
+    assert "3 answers of yours" in capsys.readouterr().out
+    with closing(open_store("askone.db")) as store:
+        assert [user.name for user in store.accounts.users()] == ["Ann"]
+        store.accounts.disable_user(store.accounts.users()[0].id)
+    ask("label", "bikes", "--as", "Ann", status=2)
+    assert "--as must be somebody who is not disabled" in capsys.readouterr().err
+
+
+def test_people_before_there_are_any(capsys):
+    ask("people", "bikes")
+    assert "Nobody has answered yet: askone invite bikes makes a link." in capsys.readouterr().out
+
+
+def test_a_program_is_a_person(capsys):
+    ask("answer", "bikes", "--with", "robot_person:answer", "--most", 5)
+    out = capsys.readouterr().out
+    assert "5 answers, 0 skips. As many as it was to give." in out
+    ask("answer", "bikes", "--with", "robot_person:answer")
+    out = capsys.readouterr().out
+    assert "There is nothing left to ask you." in out
+    right, asked = map(int, re.search(r"Right in (\d+) of (\d+) questions whose answer is known", out).groups())
+    assert right == asked > 1
+    assert re.search(r"An answer costs 50 tokens and 0.002, and tells some 0\.\d+ bits: [\d,]+ tokens and", out)
+    ask("answer", "bikes", "--with", "robot_person:skips", "--as", "Skipper")
+    assert "0 answers" in capsys.readouterr().out
+    ask("status", "bikes")
+    out = capsys.readouterr().out
+    assert "Used bikes (bikes) is finished, all rows asked." in out
+    assert "Next: every row was asked about: askone export bikes, or add rows in the browser." in out
+    ask("replay", "bikes", "--without", "ROBOT_person:answer")
+    assert "Without ROBOT_person:answer: " in capsys.readouterr().out
+    ask("replay", "bikes", "--without", "Eve", status=2)
+    assert "somebody who answered in this campaign: robot_person:answer; got Eve" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("robot_person", "--with must be module:function"),
+        ("robot_person:", "--with must be module:function"),
+        ("robot_person:nothing", "--with must be a function of the module robot_person; got nothing"),
+        ("robot_person:none", "--with must be a function of the module robot_person; got none"),
+        ("no_such_robot:answer", "--with must be a module that can be imported, or lies here; got no_such_robot"),
+        ("robot_person:raves", "answer must be True or False; got 'perhaps'"),
+    ],
+)
+def test_programs_that_are_none(program, message, capsys):
+    ask("answer", "bikes", "--with", program, status=2)
+    assert message in capsys.readouterr().err
+
+
+def test_words_are_answers_too(capsys):
+    ask("answer", "bikes", "--with", "robot_person:words", "--most", 2)
+    ask("people", "bikes")
+    assert re.search(r"robot_person:words .* 2 .* 0% ", capsys.readouterr().out)
+
+
+@pytest.fixture
+def chat():
+    """A server of chat completions on loopback, which reads a bike's size and knows its price; its requests."""
+    heard = []
+
+    class Chat(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            heard.append((self.path, self.headers.get("Authorization"), body))
+            text = body["messages"][0]["content"]
+            price = 100 + 100 * float(re.search(r"size: ([\d.]+)", text)[1])
+            asked = re.search(r"above ([\d.]+)", text)
+            said = "I cannot tell." if asked is None else "Yes." if price > float(asked[1]) else "no"
+            reply = {"choices": [{"message": {"content": said}}], "usage": {"total_tokens": 90}}
+            content = json.dumps(reply).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Chat) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/v1", heard
+        server.shutdown()
+        thread.join()
+
+
+def test_a_language_model_is_a_person(here, capsys, chat, monkeypatch):
+    url, heard = chat
+    shutil.copy(EXAMPLES / "language_model.py", here)
+    monkeypatch.setenv("ASKONE_CHAT_URL", url)
+    monkeypatch.setenv("ASKONE_CHAT_MODEL", "small")
+    monkeypatch.setenv("ASKONE_CHAT_KEY", "secret")
+    ask("answer", "bikes", "--with", "language_model:answer", "--as", "small model", "--most", 8)
+    path, key, body = heard[0]
+    assert (path, key, body["model"]) == ("/v1/chat/completions", "Bearer secret", "small")
+    assert "Answer with one of these and nothing else: Yes / No / cannot tell" in body["messages"][0]["content"]
+    out = capsys.readouterr().out
+    assert "8 answers, " in out
+    assert re.search(r"An answer costs [\d.]+ tokens", out)
+    ask("people", "bikes")
+    assert re.search(r"small model .* 8 ", capsys.readouterr().out)
