@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+from askone.server.guidelines import parts
 from pages import Call, Reply, Site, refused
 
 API = "/api/v1/campaigns/c"
@@ -71,6 +72,8 @@ class Campaign:
         self.replaced: dict[str, Any] | None = None  # what comes instead of the question ahead, once
         self.instructions = ""
         self.title = "Prices of flats"
+        self.goal: int | None = None
+        self.practice: list[dict[str, Any]] = []  # questions with their answers
         self.lock = threading.Lock()
         for path in ("next", "answers", "skips", "flags", "undo"):
             site.on("POST", f"{API}/{path}", self._serve)
@@ -78,13 +81,20 @@ class Campaign:
         site.on("POST", f"{API}/leases/release", lambda call: {"released": len(call.json["leases"])})
         site.on("GET", f"{API}/brief", lambda call: {
             "name": "c", "title": self.title, "instructions": self.instructions, "kind": "number",
-            "answers": ["yes", "no"], "mine": len(self.answers)})  # fmt: skip
+            "guidelines": parts(self.instructions, {"round.png": f"{API}/rows/3/image"}),
+            "answers": ["yes", "no"], "mine": len(self.answers), "goal": self.goal, "total": None, "given": 0,
+            "practice": self.practice})  # fmt: skip
         site.on(
             "GET",
             f"{API}/rows/(\\d+)/image",
             lambda call: Reply(200, self.picture(int(call.match[1])), {"Content-Type": "image/png"}),
         )
         site.person["campaigns"] = [{"name": "c", "title": self.title, "role": "annotator"}]
+        state = {"created": 0.0, "status": "running", "finished": None, "mine": 2, "goal": None, "answerable": True}
+        numbers = {"answers": 20, "total": 40, "rows": 30}
+        site.on("GET", "/api/v1/campaigns", lambda call: [
+            {**one, **state, **(numbers if one["role"] == "manager" else {})}
+            for one in site.person["campaigns"]])  # fmt: skip
 
     def picture(self, position: int) -> bytes:
         return png(8, 8, lambda x, y: 255 if (x + y * position) % 3 else 0)

@@ -278,6 +278,8 @@ class Managed:
         self.status = "running"
         self.finished: str | None = None
         self.said: dict[str, int] | None = None
+        self.ruling: bool | None = None
+        self.resolved: set[str] = set()
         self.people = people(t) if answers else []
         self.invitations: list[dict[str, Any]] = []
         self.tokens = [
@@ -324,10 +326,13 @@ class Managed:
         ]
         names = ("name", "title", "status", "answers", "rows", "budget")
         found: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
-        return [
-            {**one, "title": self.t(one["title"]), "created": NOW - 1e5 * i, "role": "manager"}
-            for i, one in enumerate(found)
-        ]
+        values = [41.0, 30.0, 22.5, 20.1]
+        curve = {"measure": "mean error", "unit": "EUR", "latest": {"value": 20.1}, "values": values}
+        more = {"mine": 3, "goal": None, "role": "manager", "curve": curve}
+        for place, one in enumerate(found):
+            one |= {**more, "title": self.t(one["title"]), "created": NOW - 1e5 * place, "total": one["budget"]}
+            one["answerable"] = one["status"] == "running"
+        return found
 
     def _serve(self) -> None:
         site, c = self.site, "/api/v1/campaigns/[^/]+"
@@ -341,6 +346,11 @@ class Managed:
         site.on("DELETE", c, lambda call: Reply(204))
         site.on("GET", f"{c}/dashboard", self.dashboard)
         site.on("GET", f"{c}/predictions", self.predictions)
+        site.on("GET", f"{c}/rows", self.browse)
+        site.on("GET", f"{c}/answers", self.answered)
+        site.on("GET", f"{c}/rows/7/history", lambda call: {**self.row(), "asked": [self.question()]})
+        site.on("POST", f"{c}/questions/3/ruling", self.rule)
+        site.on("POST", f"{c}/flags/([^/]+)/resolve", self.resolve)
         site.on("GET", f"{c}/estimate", self.estimate)
         site.on("GET", f"{c}/people", lambda call: self.people)
         site.on("POST", f"{c}/people/([^/]+)/(exclude|include)", self.exclude)
@@ -395,6 +405,34 @@ class Managed:
     def predictions(self, call: Call) -> Any:
         return predictions(self.kind, [key for one in call.query.get("keys", []) for key in one.split(",")], self.t)
 
+    def question(self) -> dict[str, Any]:
+        people = [("Ada", True), ("Guest 7", False)] if self.answers else []
+        given = [{"who": name, "name": self.t(name), "answer": said, "at": NOW, "took": 3.2, "excluded": not said}
+                 for name, said in people]  # fmt: skip
+        where = {"key": self.t("flat-7"), "position": 7, "row": [], "image": None}
+        state = {"gold": None, "decided": self.ruling is not False, "ruling": self.ruling, "flags": 1, "chance": 0.2}
+        words = [self.t("yes"), self.t("no")]
+        return {"number": 3, "sentence": self.t("Is it above 5?"), "words": words, "given": given, **where, **state}
+
+    def row(self) -> dict[str, Any]:
+        cells = [{"name": self.t("size"), "value": self.t("31"), "kind": "text"}]
+        return {"key": self.t("flat-7"), "position": 7, "row": cells, "image": None, "prediction": 480.0}
+
+    def answered(self, call: Call) -> Any:
+        return {"total": 41, "answers": [self.question()] if self.answers else []}
+
+    def rule(self, call: Call) -> Any:
+        self.ruling = call.json["answer"]
+        return {"ok": True}
+
+    def resolve(self, call: Call) -> Any:
+        self.resolved.add(call.match[1])
+        return {"ok": True}
+
+    def browse(self, call: Call) -> Any:
+        rows = predictions(self.kind, [call.query["search"][0]] if "search" in call.query else [], self.t)
+        return {"total": 40 * len(rows) if len(rows) > 1 else 1, "weighed": 40 * len(rows), "rows": rows}
+
     def estimate(self, call: Call) -> Any:
         what, by = call.query["what"][0], call.query.get("by", [None])[0]
         if by not in (None, "district"):
@@ -448,6 +486,9 @@ class Managed:
         reasons = ["The picture does not load.", "This is a garage, not a flat.", "Two flats in one row?"]
         return [
             {
+                "id": f"f{i}",
+                "resolved": f"f{i}" in self.resolved,
+                "position": 7 + i,
                 "number": 212 + 90 * i,
                 "key": self.t(f"flat-{7 + i}"),
                 "sentence": self.t("Is the rent above 900 EUR?"),

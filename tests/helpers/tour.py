@@ -9,8 +9,8 @@ from answering import API, Campaign, members, number, pair, row
 from managing import Managed
 from pages import Site, refused
 
-TABS = ["overview", "people", "invitations", "flags", "export", "settings"]
-STEPS = ["Columns", "What is asked", "Wording", "Asking", "Forecast", "Create"]
+TABS = ["overview", "answers", "people", "invitations", "flags", "export", "settings"]
+STEPS = ["Columns", "Question", "Asking", "Create"]
 CSV = {"name": "flats.csv", "mimeType": "text/csv", "buffer": b"flat,size\nflat-1,31\n"}
 CELLS = [("size", "74", "number"), ("town", "Nantes", "category"), ("page", "https://example.org", "url")]
 LONG = "A bright flat on the second floor with a quiet yard, close to the park. " * 60
@@ -37,6 +37,16 @@ def answering(page: Any, site: Site) -> Iterator[str]:
         page.goto(site.url + "/answer/c")
         page.wait_for_selector("#ask:not([hidden])")
         yield f"answer: {name}"
+    campaign.instructions = "# Circles\n\n- *round*\n- ![a circle](round.png)"
+    campaign.practice = [{"question": campaign.question(0, True), "answer": True}]
+    page.goto(site.url + "/answer/c")
+    page.click("#help-close")
+    yield "answer: practice"
+    campaign.instructions, campaign.practice, campaign.make = "", [], lambda n, yes: QUESTIONS["picture"]()
+    page.goto(site.url + "/answer/c")
+    page.click(".closer")
+    yield "answer: zoom"
+    page.keyboard.press("Escape")
     page.keyboard.press("?")
     yield "answer: help"
     page.keyboard.press("Escape")
@@ -98,6 +108,11 @@ def managing(page: Any, site: Site) -> Iterator[str]:
         page.get_by_role("tab", name=tab).click()
         page.locator(".tab-panel").locator(".table-scroll tbody tr, .exports, pre").first.wait_for()
         yield f"campaign: {tab}"
+    page.get_by_role("tab", name="answers").click()
+    page.locator(".answers-table button").first.click()
+    page.get_by_role("button", name="no", exact=True).wait_for()
+    yield "campaign: a row"
+    page.keyboard.press("Escape")
     page.get_by_role("tab", name="people").click()
     page.locator(".people button").first.click()
     yield "campaign: exclude"
@@ -129,11 +144,12 @@ def setting_up(page: Any, site: Site) -> Iterator[str]:
     steps = page.get_by_role("list", name="Steps")
     for name in STEPS:
         steps.get_by_role("button", name=name).click()
-        if name == "Forecast":
+        if name == "Asking":
+            page.locator(".forecast > summary").click()
             page.get_by_role("button", name="Simulate").click()
             page.wait_for_selector(".chart")
         yield f"set-up: {name}"
-    steps.get_by_role("button", name="What is asked").click()
+    steps.get_by_role("button", name="Question").click()
     for kind in ("A class", "An order", "A number"):
         page.get_by_label(kind).check()
         yield f"set-up: {kind}"

@@ -11,12 +11,15 @@ from askone.store.entries import Entry, body, chain, entry_from_json
 from askone.store.notices import (
     KINDS,
     Began,
+    Changed,
     Excluded,
     Flagged,
     Grown,
     Included,
     Limited,
     Reopened,
+    Resolved,
+    Ruled,
     StatusChanged,
     logged_from_json,
 )
@@ -50,10 +53,13 @@ TEXTS = [
     (StatusChanged("t", "paused"), '"turned","id":"t","status":"paused"'),
     (Limited("l", None), '"limited","id":"l","budget":null'),
     (Limited("m", 30), '"limited","id":"m","budget":30'),
+    (Changed("c", {"ask": {"target": 0.1}}), '"changed","id":"c","settings":{"ask":{"target":0.1}}'),
     (Flagged("f", "ask-2", "blurred"), '"flagged","id":"f","asked":"ask-2","reason":"blurred"'),
     (Reopened("o", "skip-2"), '"reopened","id":"o","skipped":"skip-2"'),
     (Excluded("x", "bob"), '"excluded","id":"x","person":"bob"'),
     (Included("i", "bob"), '"included","id":"i","person":"bob"'),
+    (Ruled("r", "ask-2", None), '"ruled","id":"r","asked":"ask-2","answer":null'),
+    (Resolved("s", "f"), '"resolved","id":"s","flagged":"f"'),
 ]
 
 

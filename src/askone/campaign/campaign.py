@@ -29,25 +29,26 @@ import numpy as np
 from askone._common.lazy_import import lazy_import
 from askone._common.types import Array
 from askone.campaign.engine.batch import Batch, looked_up
-from askone.campaign.engine.commands import Request, Result, TakeFit
+from askone.campaign.engine.commands import Request, Result, Served, TakeFit
 from askone.campaign.engine.fit_attempts import FitAttempts, attempted
 from askone.campaign.engine.handlers import decide
 from askone.campaign.engine.kept_states import KeptStates, without_collections
 from askone.campaign.engine.packed_model import beginning
 from askone.campaign.engine.planner import Planner
-from askone.campaign.engine.projection import STOPPED, Projection
+from askone.campaign.engine.projection import STOPPED, PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.engine.training_set import DueFit
 from askone.campaign.kinds.estimates import Estimate
-from askone.campaign.output import dashboard
+from askone.campaign.output import answer_list, dashboard
+from askone.campaign.output.answer_list import Which
 from askone.campaign.output.estimation import estimated, estimated_by
 from askone.campaign.output.views import has_picture, shown_fields
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
 from askone.session.checkpoints import Fit
 from askone.store.entries import Entry
-from askone.store.notices import Began, StatusChanged
+from askone.store.notices import Began, Changed, StatusChanged
 from askone.store.store import Store
 
 if TYPE_CHECKING:
@@ -82,12 +83,14 @@ class Campaign:
         first = next(store.entries(name, limit=1), None)
         if first is None or not isinstance(first.event, Began):
             raise InvalidFile(f"the log of campaign {name!r} does not begin with its settings")
-        self.settings = Settings.from_json(first.event.settings)
+        self.settings = self._first_settings = Settings.from_json(first.event.settings)
         self.title = store.campaign(name).title
         """What it is called here: a restored copy has another title than its log."""
         self.rowless = self.settings.is_rowless(first.event.rows)
         self._row_cache = RowCache(store, name, in_runs=self.settings.ask.order == "file")
         self._spoilt, self._gold = True, list[int]()
+        self.practice_rows: list[int] = []
+        """Rows of the training round: whoever had it knows their answers, so they measure nobody."""
         self._states, self._judged = KeptStates(store, name, self._packed), 0
         self._fits = FitAttempts(name)
         self._kept_at = self._now = 0.0
@@ -113,11 +116,23 @@ class Campaign:
             projection.trainer.settle()
         self.projection, self._spoilt = projection, False
         self._judged = 0  # what was seen in a transaction that failed is to be seen again
-        self._planner = Planner(projection, self._row_cache, self.settings, self._begun.seed, self._gold)
+        self._planner = Planner(projection, self._row_cache, self._first_settings, self._begun.seed, self._gold)
+        self._followed: dict[str, Any] | None = None
+        self._follow(projection)
+
+    def _follow(self, projection: Projection) -> None:
+        """Go by the settings as they are by now."""
+        changes = projection.changes
+        if changes is not self._followed:
+            if self._followed is not None and changes.get("title") != self._followed.get("title"):
+                self.title = changes["title"]
+            self._followed, self.settings = changes, self._first_settings.changed(changes)
+            self._planner.use(self.settings, "wording" in changes.get("question", {}))
 
     def _empty(self) -> Projection:
         """Return a projection that has noted nothing."""
-        ask, pool = self.settings.ask, RowPool(self._begun.seed, self.settings.ask.exam_share)
+        ask = self._first_settings.ask
+        pool = RowPool(self._begun.seed, ask.exam_share, ask.per_row)
         fits = partial(self.store.fit, self.name)
         return Projection(self._begun.learner, self._row_cache.features, ask.overlap, self.rowless, pool, fits)
 
@@ -155,6 +170,7 @@ class Campaign:
             self._spoilt = True  # until it has caught up with the rows, too
             if entries:
                 self._note(self.projection, entries[1:])
+                self._follow(self.projection)
             else:  # the store was put back to an earlier time
                 self._reload()
             self._spoilt = False
@@ -186,9 +202,10 @@ class Campaign:
         """Note how many rows there are, and which of them have known labels."""
         self._row_cache.count = projection.rows
         if not self.rowless:
-            self._gold[:] = self.store.gold(self.name)
-            for position in self._gold:
-                projection.pool.take(position)
+            known, training = self.store.gold(self.name), self.settings.ask.training
+            for position in known:
+                projection.pool.withhold(position)
+            self.practice_rows, self._gold[:] = known[:training], known[training:]
 
     # -- serving ----------------------------------------------------------------------------------
 
@@ -212,6 +229,8 @@ class Campaign:
                 self._spoilt = True  # until it is written the projection may be ahead of the log
                 looked = looked_up(transaction, self.projection.seq, requests, now)
                 self._note(self.projection, looked.tail)
+                if looked.tail:
+                    self._follow(self.projection)
                 batch = Batch(self._planner, transaction, looked, requests, now)
                 results = [decide(batch, request) for request in requests]
                 self._stop_at_target(batch, now)
@@ -221,6 +240,10 @@ class Campaign:
                 for fit in batch.fits:
                     transaction.keep_fit(fit.hash, fit.packed)
             self._spoilt, self._now = False, now
+            self._follow(self.projection)
+            for entry in batch.entries:
+                if isinstance(entry.event, Changed) and "title" in entry.event.settings:
+                    self.store.retitle(self.name, self.settings.title)
             if learn:
                 self.learn()
                 self._fit(now)
@@ -260,6 +283,43 @@ class Campaign:
             self.serve([TakeFit(due, made)], now)
         else:
             self.put_off_fit(made)
+
+    # -- before the first question ----------------------------------------------------------------
+
+    def goal(self) -> int | None:
+        """Return how many answers the campaign is after: its budget, or what all its rows take; None: no end."""
+        projection = self.projection
+        if projection.budget is not None or self.rowless:
+            return projection.budget
+        rows = projection.rows - len(self._gold) - len(self.practice_rows)
+        return rows * projection.overlap * projection.pool.per_row
+
+    def may_ask(self, person: str) -> bool:
+        """Return whether there may be a question for somebody."""
+        projection, most = self.projection, self.settings.ask.per_person
+        if projection.status != "running" or person in projection.excluded or dashboard.finished(projection):
+            return False
+        return most is None or projection.person(person).answers < most
+
+    def example(self) -> str | None:
+        """Return a question as it would be asked now, or as one was; asking for it changes nothing."""
+        with self._lock:
+            projection = self.projection
+            plan = self._planner.plan("", projection.numbers)
+            if plan is not None:
+                return str(self._planner.draft(plan, projection.state).question)
+            return next((str(asking.question) for asking in projection.asked.values()), None)
+
+    def practice(self) -> list[tuple[Served, bool]]:
+        """Return the training round: questions about rows whose label is known, each with its answer."""
+        with self._lock:
+            plans = [PlannedQuestion(n, position, "gold") for n, position in enumerate(self.practice_rows)]
+            drafts = [self._planner.draft(plan, self.projection.state) for plan in plans]
+            rows = [self._row_cache.row(plan.position) for plan in plans]
+        return [
+            (Served("", draft.plan.number, draft.question, row, 0.0), draft.aside["truth"])
+            for draft, row in zip(drafts, rows, strict=True)
+        ]
 
     # -- looking ----------------------------------------------------------------------------------
 
@@ -309,6 +369,11 @@ class Campaign:
             for row, record in zip(rows, records, strict=True)
         ]
 
+    def doubts(self, positions: Sequence[int]) -> list[float]:
+        """Return how unsure the model is of each of these rows."""
+        with self._lock:
+            return self.settings.labels.doubts(self._predicted(self._row_cache.features(list(positions))))
+
     def predict(self, X: Array) -> list[Any]:
         """Return what the model predicts of rows as it sees them."""
         with self._lock:
@@ -357,7 +422,9 @@ class Campaign:
                 projection, labels, lambda places: self.store.rows(self.name, list(places)), column
             )
             points["prediction"] = self._line(points)
-            return {**found, "cloud": points}
+            if self.rowless:  # a chart of pairs has the items in the order that is predicted
+                points["order"] = self._predicted(self._row_cache.features([0]))["prediction"][0]
+            return {**found, "cloud": points, "models": dashboard.models(projection)}
 
     def _line(self, points: dict[str, Any]) -> list[list[float]] | None:
         """Return the predictions at the rows of the cloud, by their x."""
@@ -382,6 +449,16 @@ class Campaign:
                 for who, person in self.projection.people.items()
             ]
 
+    def answers(self, which: Which, person: str | None, first: int, skip: int) -> dict[str, Any]:
+        """Return a page of answered questions (see ``answer_list``)."""
+        with self._lock:
+            return answer_list.answer_page(self, which, person, first, skip)
+
+    def history(self, position: int) -> dict[str, Any]:
+        """Return a row with all that was asked about it."""
+        with self._lock:
+            return answer_list.row_history(self, position)
+
     def flags(self) -> list[dict[str, Any]]:
         """Return what people found wrong."""
         with self._lock:
@@ -393,7 +470,10 @@ class Campaign:
         keys = {row.position: row.key for row in self.store.rows(self.name, [a.position for _, a in found])}
         return [
             {
+                "id": entry.id,
+                "resolved": entry.id in self.projection.resolved,
                 "number": asking.number,
+                "position": asking.position,
                 "key": keys.get(asking.position, ""),
                 "sentence": str(asking.question),
                 "reason": entry.event.reason,  # type: ignore[union-attr]  # flags alone are kept there

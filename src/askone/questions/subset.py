@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import ClassVar, final
 
@@ -20,6 +21,8 @@ from askone.questions.base import FORMAT, YesNo, listed
 
 LONGEST = 12  # more names than these are not read in a sentence
 _SHOWN = 6
+_ARTICLE = re.compile(r"\ban? \{set\}")
+_SPOKEN = re.compile(r"(?!uni|eu|use|one\b|once)[aeiou]|hour|heir|hono|honest", re.IGNORECASE)  # begins like a vowel
 
 
 @final
@@ -36,6 +39,11 @@ class Subset(YesNo):
     ('Is it one of: cat, lion, caracal?', False)
     >>> str(Subset(("caracal", "owl"), title="tufted ears")), str(Subset(("cat", "lion"), title="feline"))
     ('Does it have tufted ears?', 'Is it feline?')
+
+    A wording with an article has one before each name:
+
+    >>> str(Subset(("circle", "oval"), wording="Is it a {set}?")), str(Subset(("oval",), wording="Is it a {set}?"))
+    ('Is it a circle or an oval?', 'Is it an oval?')
     """
 
     members: tuple[Name, ...]
@@ -67,8 +75,15 @@ class Subset(YesNo):
         if self.title:
             return attribute_sentence(self.title)
         if self.wording:
-            return self.wording.format(set=self._set())
+            with_articles = _ARTICLE.search(self.wording) and len(self.members) <= LONGEST
+            return self._with_articles() if with_articles else self.wording.format(set=self._set())
         return f"Is it {self._set()}?" if len(self.members) == 1 else f"Is it one of: {self._set()}?"
+
+    def _with_articles(self) -> str:
+        """Return the wording with "a" or "an" before each member."""
+        *first, last = [f"{'an' if _SPOKEN.match(str(name)) else 'a'} {name}" for name in self.members]
+        named = f"{', '.join(first)} or {last}" if first else last
+        return _ARTICLE.sub("{set}", self.wording).format(set=named)
 
     def _set(self) -> str:
         """Return the members; beyond a dozen the first of them, how many more, and the list's own mark."""

@@ -9,11 +9,15 @@ from typing import Any, final
 from askone.campaign.engine.commands import Done, Request, Serving
 from askone.campaign.lazy import campaign as campaigns
 from askone.campaign.lazy import label_studio
+from askone.campaign.output.answer_list import Which
+from askone.campaign.output.views import has_picture
 from askone.errors import AskoneError
-from askone.server._responses import BriefResponse, ServingResponse
+from askone.server import guidelines
+from askone.server._responses import BriefResponse, InvitedResponse, PracticeResponse, ServingResponse
 from askone.server.serializers import QuestionSerializer
 
 COUNTS = ("status", "finished", "answers", "rows", "budget")
+_SPARKS = 40  # points of a curve in the list
 
 PATIENCE = 0.25
 """Seconds that somebody who looks lets others wait, where very much is to be learnt anew; the next look goes on."""
@@ -48,20 +52,77 @@ class CampaignService:
     def brief(self, person: str) -> BriefResponse:
         """Return what a person should know before the first question."""
         campaign = self._refreshed()
-        settings, known = campaign.settings, campaign.projection.people.get(person)
+        settings, mine = campaign.settings, campaign.projection.person(person).answers
+        pictures = {key: self._example(position) for key, position in self._shown_rows().items()}
         return BriefResponse(
             name=campaign.name,
             title=campaign.title,
             instructions=settings.question.instructions,
+            guidelines=guidelines.parts(settings.question.instructions, pictures),
             kind=settings.labels.kind,
             answers=list(settings.question.answers),
-            mine=0 if known is None else known.answers,
+            mine=mine,
+            goal=settings.ask.per_person,
+            total=campaign.goal(),
+            given=campaign.projection.answers,
+            practice=[] if mine else self._practice(),
         )
 
-    def counts(self) -> dict[str, Any]:
-        """Return how far the campaign is, in a few numbers."""
-        status = self._refreshed().status(time.time())
-        return {name: status.get(name) for name in COUNTS}
+    def _practice(self) -> list[PracticeResponse]:
+        """Return the training round."""
+        found = []
+        for served, answer in self._campaign.practice():
+            asked = self._serializer.question(served, 0.0)
+            image = None if asked.row.image is None else self._example(served.row.position)
+            row = asked.row.model_copy(update={"image": image})
+            found.append(PracticeResponse(question=asked.model_copy(update={"row": row}), answer=answer))
+        return found
+
+    def invitation(self, hosts: Sequence[str]) -> InvitedResponse:
+        """Return what somebody who is invited by these people should know."""
+        campaign = self._refreshed()
+        ask, question = campaign.settings.ask, campaign.settings.question
+        return InvitedResponse(
+            title=campaign.title,
+            hosts=list(hosts),
+            example=campaign.example(),
+            answers=list(question.answers),
+            goal=ask.per_person,
+            seconds=ask.seconds,
+        )
+
+    @property
+    def example_positions(self) -> set[int]:
+        """The rows whose pictures everybody may see who answers: of the guidelines and of the training round."""
+        return {*self._shown_rows().values(), *self._campaign.practice_rows}
+
+    def _shown_rows(self) -> dict[str, int]:
+        """Return the rows whose pictures the guidelines show."""
+        campaign = self._campaign
+        names = guidelines.picture_names(campaign.settings.question.instructions)
+        rows = [campaign.store.row_by_key(campaign.name, name) for name in names]
+        return {row.key: row.position for row in rows if row is not None and has_picture(row)}
+
+    def _example(self, position: int) -> str:
+        return f"/api/v1/campaigns/{self._campaign.name}/examples/{position}/image"
+
+    def listed(self, person: str) -> dict[str, Any]:
+        """Return what a list of campaigns says to somebody who answers: the state, and whether there is a question."""
+        campaign = self._refreshed()
+        status = campaign.status(time.time())
+        state = {name: status[name] for name in ("status", "finished")}
+        mine = campaign.projection.person(person).answers
+        return {**state, "mine": mine, "goal": campaign.settings.ask.per_person, "answerable": campaign.may_ask(person)}
+
+    def counts(self, person: str) -> dict[str, Any]:
+        """Return the same for a manager: with how far the campaign is, and its curve in a few numbers."""
+        line, campaign = self.listed(person), self._campaign
+        status, curve = campaign.status(time.time()), campaign.measured()["curve"]
+        values = [point["value"] for point in curve["points"]]
+        step = max(1, -(-len(values) // _SPARKS))
+        sparks = values[::-1][::step][::-1]  # the last one is always among them
+        curve = {"measure": curve["measure"], "unit": curve["unit"], "latest": curve["latest"], "values": sparks}
+        return {**line, **{name: status.get(name) for name in COUNTS}, "total": campaign.goal(), "curve": curve}
 
     def describe(self) -> dict[str, Any]:
         """Return how far the campaign is, and its settings."""
@@ -86,9 +147,30 @@ class CampaignService:
         rows = campaign.store.campaign(campaign.name).rows
         return campaign.predictions(range(start, min(rows, start + count)))
 
+    def predict_at(self, positions: Sequence[int]) -> list[dict[str, Any]]:
+        """Return what the model says of the rows at these places."""
+        return self._refreshed().predictions(positions)
+
+    def doubts(self, positions: Sequence[int]) -> list[float]:
+        """Return how unsure the model is of each of these rows."""
+        return self._campaign.doubts(positions)
+
     def people(self) -> list[dict[str, Any]]:
         """Return everybody who answered."""
         return self._refreshed().people()
+
+    def answers(self, which: Which, person: str | None, first: int, skip: int) -> dict[str, Any]:
+        """Return a page of answered questions."""
+        return self._refreshed().answers(which, person, first, skip)
+
+    def can_rule(self, number: int) -> bool:
+        """Return whether a manager may decide this question: it was asked, and its answer is not known anyway."""
+        asking = self._refreshed().projection.asked.get(number)
+        return asking is not None and asking.role != "gold"
+
+    def history(self, position: int) -> dict[str, Any]:
+        """Return a row with all that was asked about it."""
+        return self._refreshed().history(position)
 
     def flags(self) -> list[dict[str, Any]]:
         """Return what people found wrong."""

@@ -61,6 +61,13 @@ class Join(Body):
 
 
 @final
+class Invited(Body):
+    """An invitation that is looked at."""
+
+    invitation: Secret
+
+
+@final
 class NewPassword(Body):
     """The old password and the new one."""
 
@@ -189,6 +196,14 @@ class CampaignChange(Body):
 
     status: Literal["running", "paused", "closed"] | None = None
     budget: Annotated[int, Field(ge=0, le=10**9)] | None = None
+    settings: dict[str, Any] | None = None
+
+
+@final
+class Ruling(Body):
+    """How a question is decided; null: as people said."""
+
+    answer: bool | None
 
 
 @final
@@ -216,6 +231,26 @@ class PredictionsQuery(Parameters):
     keys: Annotated[str, Field(max_length=8000)] | None = None
     first: Annotated[int, Field(ge=1, le=1000)] = 20
     after: Annotated[int, Field(ge=-1, le=10**9)] = -1
+
+
+@final
+class RowsQuery(Parameters):
+    """Rows that have a text in them, in the table's order or the least sure first, and which of them."""
+
+    search: Annotated[str, Field(max_length=200)] = ""
+    order: Literal["file", "unsure"] = "file"
+    first: Annotated[int, Field(ge=1, le=200)] = 10
+    skip: Annotated[int, Field(ge=0, le=10**9)] = 0
+
+
+@final
+class AnswersQuery(Parameters):
+    """Which answers: everybody's or a person's, of which sort, and which of these."""
+
+    which: Literal["all", "disagreement", "flagged", "wrong", "slow", "surprising"] = "all"
+    person: Annotated[str, Field(max_length=100)] | None = None
+    first: Annotated[int, Field(ge=1, le=200)] = 20
+    skip: Annotated[int, Field(ge=0, le=10**9)] = 0
 
 
 @final

@@ -202,15 +202,44 @@ class ServingResponse(ResponseModel):
 
 
 @final
+class PracticeResponse(ResponseModel):
+    """A question of the training round, and its right answer."""
+
+    question: QuestionResponse
+    answer: bool
+
+
+@final
 class BriefResponse(ResponseModel):
-    """What one should know before the first question."""
+    """What one should know before the first question.
+
+    ``guidelines`` are the instructions as a tree of parts (see ``askone.server.guidelines``).  The goal of a person is
+    so many answers (None: as many as they like), the campaign's is ``total``, of which ``given`` are there.
+    """
 
     name: str
     title: str
     instructions: str
+    guidelines: list[Any]
     kind: str
     answers: list[str]
     mine: int
+    goal: int | None
+    total: int | None
+    given: int
+    practice: list[PracticeResponse]
+
+
+@final
+class InvitedResponse(ResponseModel):
+    """What an invitation leads to: the campaign, who runs it, a question as it may be asked, how long one takes."""
+
+    title: str
+    hosts: list[str]
+    example: str | None
+    answers: list[str]
+    goal: int | None
+    seconds: float
 
 
 @final
@@ -300,6 +329,15 @@ class EstimatesResponse(ResponseModel):
     what: str
     by: str | None
     estimates: list[EstimateResponse]
+
+
+@final
+class RowsResponse(ResponseModel):
+    """A page of rows with their predictions, of ``total`` that there are; of these ``weighed`` were put in order."""
+
+    total: int
+    weighed: int
+    rows: list[dict[str, Any]]
 
 
 @final

@@ -36,6 +36,7 @@ PARTS = {
     "u": r"[A-Za-z0-9_-]{1,64}",
     "id": r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,99}",
     "position": r"[0-9]{1,9}",
+    "number": r"[0-9]{1,9}",
     "lease": r"[A-Za-z0-9_-]{1,64}",
 }
 """What parts of a path may look like."""

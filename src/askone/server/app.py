@@ -35,7 +35,7 @@ from askone.server.ops.threads import make_room_for_look_ups
 from askone.server.ops.warm_up import limit_blas_threads, warm_up
 from askone.server.ops.webhooks import Webhooks
 from askone.server.ops.write_probe import WriteProbe
-from askone.server.routes import accounts, annotators, exports, health, managers, pages, uploads
+from askone.server.routes import accounts, annotators, exports, health, managers, pages, reviews, uploads
 from askone.server.routes.pages import error_page
 from askone.server.security import access
 from askone.server.security.authentication import Auth
@@ -60,12 +60,14 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/leases/release", access.ANNOTATE, annotators.release, limit="answers"),
     Route("GET", f"{_C}/brief", access.ANNOTATE, annotators.brief),
     Route("GET", f"{_C}/leases/{{lease}}/image", access.ANNOTATE, annotators.image, limit="answers"),
+    Route("GET", f"{_C}/examples/{{position}}/image", access.ANNOTATE, annotators.example_image, limit="answers"),
 
     # signing in and out
     Route("GET", f"{_API}/me", access.PUBLIC, accounts.me, optional=True),
     Route("POST", f"{_API}/setup", access.PUBLIC, accounts.set_up, limit="sign_ins"),
     Route("POST", f"{_API}/login", access.PUBLIC, accounts.log_in, limit="sign_ins"),
     Route("POST", f"{_API}/join", access.PUBLIC, accounts.join, limit="sign_ins", optional=True),
+    Route("POST", f"{_API}/invited", access.PUBLIC, accounts.invited, optional=True),
     Route("POST", f"{_API}/logout", access.SESSION_ONLY, accounts.log_out),
     Route("POST", f"{_API}/me/password", access.SESSION_ONLY, accounts.change_password),
     Route("DELETE", f"{_API}/me", access.SESSION_ONLY, accounts.forget_me),
@@ -95,6 +97,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/rows", access.MANAGE, uploads.add_rows, limit="heavy"),
     Route("GET", f"{_C}/dashboard", access.READ, managers.dashboard),
     Route("GET", f"{_C}/predictions", access.READ, managers.predictions),
+    Route("GET", f"{_C}/rows", access.READ, managers.browse),
     Route("GET", f"{_C}/rows/{{position}}/image", access.READ, annotators.row_image, limit="answers"),
     Route("GET", f"{_C}/estimate", access.READ, exports.estimate, limit="heavy"),
     Route("GET", f"{_C}/people", access.READ, managers.people),
@@ -102,7 +105,11 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/people/{{id}}/include", access.MANAGE, managers.include),
     Route("GET", f"{_C}/members", access.READ, managers.list_members),
     Route("DELETE", f"{_C}/members/{{id}}", access.MANAGE, managers.remove_member),
-    Route("GET", f"{_C}/flags", access.READ, managers.flags),
+    Route("GET", f"{_C}/answers", access.READ, reviews.answers),
+    Route("GET", f"{_C}/rows/{{position}}/history", access.READ, reviews.history),
+    Route("POST", f"{_C}/questions/{{number}}/ruling", access.MANAGE, reviews.rule),
+    Route("GET", f"{_C}/flags", access.READ, reviews.flags),
+    Route("POST", f"{_C}/flags/{{id}}/resolve", access.MANAGE, reviews.resolve),
     Route("GET", f"{_C}/invitations", access.READ, managers.list_invitations),
     Route("POST", f"{_C}/invitations", access.MANAGE, managers.invite, status=201),
     Route("DELETE", f"{_C}/invitations/{{id}}", access.MANAGE, managers.uninvite),

@@ -54,6 +54,14 @@ class Limited(LogRecord, kind="limited"):
 
 @final
 @dataclass(frozen=True)
+class Changed(LogRecord, kind="changed"):
+    """These settings are so from here on, as in the settings' JSON; what is not named stays."""
+
+    settings: Record
+
+
+@final
+@dataclass(frozen=True)
 class Flagged(LogRecord, kind="flagged"):
     """A person says that something is wrong with the question of event ``asked``, or with its row."""
 
@@ -85,7 +93,24 @@ class Included(LogRecord, kind="included"):
     person: str
 
 
-Notice = Began | Grown | StatusChanged | Limited | Flagged | Reopened | Excluded | Included
+@final
+@dataclass(frozen=True)
+class Ruled(LogRecord, kind="ruled"):
+    """A manager decides the question of event ``asked``, whatever people said (None: what people said counts again)."""
+
+    asked: str
+    answer: bool | None
+
+
+@final
+@dataclass(frozen=True)
+class Resolved(LogRecord, kind="resolved"):
+    """What the event ``flagged`` says was seen to."""
+
+    flagged: str
+
+
+Notice = Began | Grown | StatusChanged | Limited | Changed | Flagged | Reopened | Excluded | Included | Ruled | Resolved
 Logged = Event | Notice
 KINDS: dict[str, type[Logged]] = {cls.kind: cls for cls in get_args(Logged)}
 

@@ -8,7 +8,7 @@ from PIL import Image
 from answered import answer, make
 from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
-from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, RowSettings, Settings
+from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, QuestionSettings, RowSettings, Settings
 from askone.campaign.tables.open import open_table
 from askone.server._campaign_service import CampaignService
 from askone.store.open import open_store
@@ -93,3 +93,56 @@ def test_a_picture_is_for_whoever_holds_its_question(site, tmp_path):
     assert code(one.get(now), 404) == "not_found"
     again = ok(one.post(f"{API}/digits/undo", json={"id": "p2"}))["question"]
     assert one.get(again["row"]["image"]).content == pictures[0].content
+
+
+def test_guidelines_show_pictures_of_rows_to_whoever_answers(site, tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for n in range(4):
+        Image.new("L", (8, 8), 30 * n).save(folder / f"picture-{n}.png")
+    question = QuestionSettings(instructions="*Dark* ones: ![dark](picture-2.png), ![gone](no.png)")
+    settings = Settings("Digits", ClassNames(("1", "2")), question=question)
+    create_campaign(site.store, "digits", settings, open_table(folder), "manager", 0.0)
+    site.accounts.add_member("digits", "annotator", "annotator")
+    one = site.session("annotator")
+    told = ok(one.get(f"{API}/digits/brief"))
+    (paragraph,) = told["guidelines"]
+    picture = f"{API}/digits/examples/2/image"
+    assert {"tag": "img", "src": picture, "alt": "dark"} in paragraph["children"]
+    assert one.get(picture).status_code == 200
+    assert code(one.get(f"{API}/digits/examples/1/image"), 404) == "not_found"
+    assert (told["goal"], told["total"], told["given"], told["practice"]) == (None, 4, 0, [])
+
+
+def test_a_training_round_has_rows_that_measure_nobody(site, tmp_path):
+    lines = [f"n{n:03},{n},{n if n < 6 else ''}" for n in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,size,known", *lines]) + "\n")
+    ask = AskSettings(gold_share=0.5, training=3)
+    settings = Settings("Sizes", Numbers(0, 100), rows=RowSettings(key="id", gold="known"), ask=ask)
+    create_campaign(site.store, "sizes", settings, open_table(tmp_path / "t.csv"), "manager", 0.0)
+    site.accounts.add_member("sizes", "annotator", "annotator")
+    one = site.session("annotator")
+    practice = ok(one.get(f"{API}/sizes/brief"))["practice"]
+    shown = [(float(task["question"]["row"]["fields"][0]["value"]), task) for task in practice]
+    assert [size for size, _ in shown] == [0.0, 1.0, 2.0]
+    for size, task in shown:
+        threshold = task["question"]["threshold"]
+        above = size > float(threshold["shown"])
+        assert task["answer"] == (above == (threshold["side"] == "above"))
+    asked(site, one, "sizes", 30)
+    log = [entry for entry in site.store.entries("sizes") if entry.event.kind == "asked"]
+    assert {entry.aside["position"] for entry in log if entry.aside.get("role") == "gold"} == {3, 4, 5}
+    assert not {0, 1, 2} & {entry.aside["position"] for entry in log}
+    assert ok(one.get(f"{API}/sizes/brief"))["practice"] == []
+
+
+def test_an_invitation_says_what_it_leads_to(site):
+    invitation = ok(site.session("other").post(f"{API}/prices/invitations", json={}), 201)
+    guest, secret = site.client(), invitation["link"].partition("#")[2]
+    told = ok(guest.post("/api/v1/invited", json={"invitation": secret}))
+    assert told["title"] == site.store.campaign("prices").title
+    assert told["hosts"] == ["other"]
+    assert told["example"].endswith("?")
+    assert code(guest.post("/api/v1/invited", json={"invitation": "wrong"}), 401) == "wrong_invitation"
+    uses = [one["uses"] for one in ok(site.session("other").get(f"{API}/prices/invitations"))]
+    assert uses == [0]

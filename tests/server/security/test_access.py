@@ -18,7 +18,7 @@ from PIL import Image
 
 from askone.campaign.create import create_campaign
 from askone.campaign.output.backup import backup_chunks
-from askone.campaign.settings.settings import ClassNames, Settings
+from askone.campaign.settings.settings import ClassNames, QuestionSettings, Settings
 from askone.campaign.tables.open import open_table
 from askone.server.app import ROUTES
 from askone.server.security import tokens
@@ -26,7 +26,7 @@ from askone.server.security.passwords import Passwords
 from askone.server.security.tokens import TOKEN, digest, new_secret
 from askone.store._database import Session
 from calling import API, assert_error, body_of, dump, path_of
-from sites import DRINKS, PASSWORD, QUICK, Site
+from sites import DRINKS, PASSWORD, QUICK, Site, ok
 
 PEOPLE = ("nobody", "annotator", "manager", "stranger", "other", "admin")
 """Nobody in particular; two of the campaign drinks; two of prices, whose things are asked for; the administrator."""
@@ -47,11 +47,13 @@ MATRIX = {
     f"POST {C}/leases/release": ANSWERING,
     f"GET {C}/brief": ANSWERING,
     f"GET {C}/leases/{{lease}}/image": ANSWERING,
+    f"GET {C}/examples/{{position}}/image": ANSWERING,
     f"GET {C}/rows/{{position}}/image": MANAGING,
     f"GET {API}/me": ANYBODY,
     f"POST {API}/setup": SET_UP_ALREADY,
     f"POST {API}/login": ANYBODY,
     f"POST {API}/join": ANYBODY,
+    f"POST {API}/invited": ANYBODY,
     f"POST {API}/logout": SIGNED_IN,
     f"POST {API}/me/password": SIGNED_IN,
     f"DELETE {API}/me": SIGNED_IN,
@@ -70,8 +72,13 @@ MATRIX = {
     f"POST {API}/restore": MAKING,
     f"GET {API}/campaigns": SIGNED_IN,
     **{f"{method} {C}": MANAGING for method in ("GET", "PATCH", "DELETE")},
+    f"GET {C}/rows": MANAGING,
     f"POST {C}/rows": MANAGING,
     **{f"GET {C}/{what}": MANAGING for what in ("dashboard", "predictions", "estimate", "people", "flags")},
+    f"GET {C}/answers": MANAGING,
+    f"GET {C}/rows/{{position}}/history": MANAGING,
+    f"POST {C}/questions/{{number}}/ruling": MANAGING,
+    f"POST {C}/flags/{{id}}/resolve": MANAGING,
     f"POST {C}/people/{{id}}/exclude": MANAGING,
     f"POST {C}/people/{{id}}/include": MANAGING,
     f"GET {C}/members": MANAGING,
@@ -124,7 +131,9 @@ class World:
         pictures.mkdir()
         for n in range(24):
             Image.new("L", (8, 8), 10 * n).save(pictures / f"p{n}.png")
-        create_campaign(site.store, "digits", Settings("D", ClassNames(("1", "2"))), open_table(pictures), "other", 0.0)
+        shown = QuestionSettings(instructions="![](p0.png) ![](p1.png)")
+        digits = Settings("D", ClassNames(("1", "2")), question=shown)
+        create_campaign(site.store, "digits", digits, open_table(pictures), "other", 0.0)
         create_campaign(site.store, "door", DRINKS, None, "other", 0.0)
         self.own("digits")
         site.accounts.add_user("worker", "worker", "annotator", None)
@@ -202,6 +211,10 @@ class World:
         self.site.accounts.add_invitation(f"d{number}", digest(secret), "door", time.time() + 9999, 1, "")
         asked.options = {"json": {"invitation": secret, "name": f"guest {number}"}}
 
+    def invited(self, asked, person, number):
+        self.take_up(asked, person, number)
+        del asked.options["json"]["name"]
+
     def token(self, asked, person, number):
         self.site.accounts.add_token(f"t{number}", f"hash {number}", "ask1_", person, ("read",), time.time() + 9999, "")
         asked.parts = {"id": f"t{number}"}
@@ -237,6 +250,26 @@ class World:
     def budget(self, asked, person, number):
         asked.options = {"json": {"budget": 1000 + number}}
 
+    def place(self, asked, person, number):
+        asked.parts = {"position": "5"}
+
+    def decidable(self, asked, person, number):
+        entries = [entry for entry in self.site.store.entries("prices") if entry.event.kind == "asked"]
+        teaching = next(entry for entry in entries if entry.aside.get("role") != "gold")
+        asked.parts = {"number": teaching.event.id.removeprefix("ask-")}
+        asked.options = {"json": {"answer": True}}
+
+    def flagged(self, asked, person, number):
+        client = self.site.session("worker")
+        lease = self.site.question(client, "prices")["lease"]
+        body = {"lease": lease, "id": f"f{number}", "reason": "odd"}
+        answer = client.post(f"{API}/campaigns/prices/flags", json=body)
+        if answer.status_code != 200:  # five flags of one question are enough
+            ok(client.post(f"{API}/campaigns/prices/skips", json={"lease": lease, "id": f"s{number}"}))
+            body["lease"] = self.site.question(client, "prices")["lease"]
+            ok(client.post(f"{API}/campaigns/prices/flags", json=body))
+        asked.parts = {"id": f"f{number}"}
+
     def answerer(self, asked, person, number):
         asked.parts = {"id": "worker"}
 
@@ -258,10 +291,12 @@ FILLS = {
     f"POST {C}/leases/renew": World.leases,
     f"POST {C}/leases/release": World.leases,
     f"GET {C}/leases/{{lease}}/image": World.held_picture,
+    f"GET {C}/examples/{{position}}/image": World.picture,
     f"GET {C}/rows/{{position}}/image": World.picture,
     f"GET {C}/estimate": World.mean,
     f"POST {API}/login": World.sign_in,
     f"POST {API}/join": World.take_up,
+    f"POST {API}/invited": World.invited,
     f"POST {API}/logout": World.in_person,
     f"POST {API}/me/password": World.in_person,
     f"DELETE {API}/me": World.in_person,
@@ -278,6 +313,9 @@ FILLS = {
     f"PATCH {C}": World.budget,
     f"DELETE {C}": World.doomed,
     f"POST {C}/rows": World.more_rows,
+    f"GET {C}/rows/{{position}}/history": World.place,
+    f"POST {C}/questions/{{number}}/ruling": World.decidable,
+    f"POST {C}/flags/{{id}}/resolve": World.flagged,
     f"POST {C}/people/{{id}}/exclude": World.answerer,
     f"POST {C}/people/{{id}}/include": World.answerer,
     f"DELETE {C}/members/{{id}}": World.member,

@@ -32,6 +32,7 @@ from sites import CANARY, LOOSE, PASSWORD, QUICK, Site, ok
 
 OPEN = {
     ("GET", f"{API}/me"), ("POST", f"{API}/setup"), ("POST", f"{API}/login"), ("POST", f"{API}/join"),
+    ("POST", f"{API}/invited"),
     ("GET", "/health/live"), ("GET", "/health/ready"), ("GET", "/static/{path:path}"),
     *(("GET", path) for path in ("/", "/setup", "/login", "/join", "/account", "/manage", "/manage/new")),
     ("GET", "/manage/{c}"), ("GET", "/answer/{c}"),

@@ -227,10 +227,13 @@ def test_a_flag_takes_a_reason_and_keeps_the_question(page: Any, site: Site, cam
 
 
 def test_help_has_the_instructions_and_switches_single_keys_off(page: Any, site: Site, campaign: Campaign) -> None:
-    campaign.instructions = "Think of the price you would pay.\n\nWithout furniture."
+    campaign.instructions = "Think of the price you would **pay**.\n\n![A round one](round.png) without furniture."
     page.goto(site.url + "/answer/c")
     page.wait_for_selector("#help[open]")  # by itself before the first answer
-    assert page.locator("#instructions p").all_inner_texts() == campaign.instructions.split("\n\n")
+    said = ["Think of the price you would pay.", " without furniture."]
+    assert [text.strip() for text in page.locator("#instructions p").all_inner_texts()] == [one.strip() for one in said]
+    assert page.get_attribute("#instructions img", "alt") == "A round one"
+    assert page.locator("#guide strong").inner_text() == "pay"  # beside the question as well
     page.keyboard.press("Enter")
     page.wait_for_selector(SHOWN)
     page.keyboard.press("?")
@@ -242,6 +245,65 @@ def test_help_has_the_instructions_and_switches_single_keys_off(page: Any, site:
     assert campaign.answers == []
     page.click("#answer-right")
     asks(page, "Is the price above 2 EUR?")
+
+
+def test_a_goal_of_ones_own_is_counted_towards(page: Any, site: Site, campaign: Campaign) -> None:
+    campaign.goal = 4
+    start(page, site)
+    page.keyboard.press("y")
+    saved(page)
+    assert page.inner_text("#progress") == "1 answered · 3 to your goal of 4"
+    assert page.get_attribute("#bar", "aria-valuenow") == "25"
+
+
+def test_a_training_round_tells_what_is_right_and_sends_nothing(page: Any, site: Site, campaign: Campaign) -> None:
+    asked = [{"lease": "", "number": n, "expires_in": 0.0, **number(str(70 + n))} for n in range(2)]
+    campaign.practice = [{"question": question, "answer": True} for question in asked]
+    page.goto(site.url + "/answer/c")
+    asks(page, "Is the price above 70 EUR?")
+    page.keyboard.press("n")
+    assert "Not quite: the answer is “Yes”" in page.inner_text("#practice")
+    page.keyboard.press("Enter")
+    asks(page, "Is the price above 71 EUR?")
+    page.keyboard.press("y")
+    assert "1 of 2 answers right" in page.inner_text("#practice")
+    page.get_by_role("button", name="Begin").click()
+    asks(page, "Is the price above 1 EUR?")
+    assert campaign.answers == []
+    assert page.locator("#practice").is_hidden()
+
+
+def test_small_pictures_fill_the_room_and_are_looked_at_closely(page: Any, site: Site, campaign: Campaign) -> None:
+    campaign.make = lambda n, yes: members(["cat"], row(image=f"{API}/rows/7/image"))
+    for size in ({"width": 1280, "height": 800}, {"width": 844, "height": 390}):
+        page.set_viewport_size(size)
+        start(page, site)
+        page.wait_for_selector(".picture img.tiny")
+        box, main = page.locator(".picture img").bounding_box(), page.locator("#main").bounding_box()
+        assert box["height"] > size["height"] / 3
+        assert box["y"] + box["height"] <= main["y"] + main["height"]
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.click(".closer")
+    page.keyboard.press("+")
+    assert "scale(1.5)" in page.get_attribute(".zoom img", "style")
+    page.keyboard.press("y")  # meant for the picture, not for the question
+    page.keyboard.press("Escape")
+    assert campaign.answers == []
+
+
+def test_words_of_the_question_are_marked_and_articles_are_kept(page: Any, site: Site, campaign: Campaign) -> None:
+    of = row(("text", 'An oval, not a circles or CIRCLE, "C++"/<x>.', "text"))
+    sentence = "Is it a circle or an oval?"
+    campaign.make = lambda n, yes: {**members(["circle", "oval"], of), "sentence": sentence}
+    start(page, site)
+    assert page.locator("mark").all_inner_texts() == ["oval", "CIRCLE"]
+    campaign.make = lambda n, yes: members(['"C++"/<x>', "$(^)[-]"], of)  # no letters that a pattern knows
+    start(page, site)
+    assert page.locator("mark").all_inner_texts() == ['"C++"/<x>']
+    campaign.make = lambda n, yes: {**members(["circle", "oval"], of), "sentence": sentence}
+    start(page, site)
+    assert page.inner_text("#question") == sentence
+    assert page.locator("#question .chip").all_inner_texts() == ["circle", "oval"]
 
 
 # ---- no waiting ----
@@ -590,7 +652,19 @@ def test_joining_by_link(page: Any, site: Site, campaign: Campaign) -> None:
         site.person.update(known)
         return {**known, "campaign": "c"}
 
+    def invited(call: Any) -> Any:
+        if call.json["invitation"] != "s3cret":
+            return refused(401, "wrong_invitation", "No.")
+        parts = {"answers": ["yes", "no"], "goal": 30, "seconds": 4.0}
+        return {"title": "Fair rents", "hosts": ["Ida", "Bo"], "example": "Is the rent above 7 EUR?", **parts}
+
     site.on("POST", "/api/v1/join", join)
+    site.on("POST", "/api/v1/invited", invited)
+    page.goto(site.url + "/join#s3cret")
+    page.get_by_text("Fair rents").wait_for()
+    told = page.inner_text("form")
+    for words in ("Ida and Bo invite you", "Is the rent above 7 EUR?", "Up to 30 questions, about 2 minutes"):
+        assert words in told
     page.goto(site.url + "/join#wrong")
     page.fill("#name", "Grace")
     page.click("#submit")
@@ -656,11 +730,9 @@ def test_my_campaigns(page: Any, site: Site, campaign: Campaign) -> None:
     ]
     page.goto(site.url + "/")
     page.wait_for_selector("#campaigns a")
-    assert [link.get_attribute("href") for link in page.locator("#campaigns a").all()] == [
-        "/answer/c",
-        "/answer/d",
-        "/manage/d",
-    ]
+    addresses = [link.get_attribute("href") for link in page.locator("#campaigns a").all()]
+    assert addresses == ["/answer/c", "/manage/d", "/answer/d"]
+    assert "2 answers from you" in page.inner_text("#campaigns li:first-child")
     site.person["campaigns"] = []
     page.reload()
     page.wait_for_selector("#none:not([hidden])")
@@ -693,6 +765,8 @@ def poisoned(site: Site, campaign: Campaign) -> None:
         return kinds[n % 3]
 
     campaign.make, campaign.title, campaign.instructions = make, bad, bad
+    told = {"title": bad, "hosts": list(CORPUS), "example": bad, "answers": list(CORPUS), "goal": None, "seconds": 1.0}
+    site.on("POST", "/api/v1/invited", lambda call: told)
     site.person["user"]["name"] = bad
     site.person["campaigns"] = [
         {"name": "c", "title": bad, "role": "manager"},

@@ -13,7 +13,7 @@ from managing import Managed
 from pages import CORPUS, Reply, Site, faults, opened, refused
 
 CSV = {"name": "flats März.csv", "mimeType": "text/csv", "buffer": b"flat,size\nflat-1,31\n"}
-TABS = ["overview", "people", "invitations", "flags", "export", "settings"]
+TABS = ["overview", "answers", "people", "invitations", "flags", "export", "settings"]
 # Controls that a screen reader could not name, and ids that stand twice.
 NAMELESS = """() => {
   const name = (node) => (node.getAttribute("aria-label") || node.textContent || "").trim() || node.labels?.length
@@ -92,7 +92,10 @@ def test_list_shows_campaigns_by_status_and_restores_a_backup(page: Any, site: S
     cards = page.locator(".campaign-card")
     cards.first.wait_for()
     assert [card.locator(".badge").inner_text() for card in cards.all()] == ["Running", "Running", "Paused", "Closed"]
-    assert cards.first.get_attribute("href") == "/manage/rents"
+    assert cards.first.get_by_role("link", name="What is a fair rent?").first.get_attribute("href") == "/manage/rents"
+    assert [card.get_by_role("link", name="Answer").count() for card in cards.all()] == [1, 1, 0, 0]
+    assert "20.1 EUR" in cards.first.locator(".measured").inner_text()
+    assert cards.first.locator(".sparkline path").count() == 1
     assert "1,480 of 3,000 answers" in cards.first.inner_text()
     assert cards.first.locator(".fill").evaluate("node => node.style.width").startswith("49.3")
     page.get_by_role("button", name="Restore a backup").click()
@@ -131,17 +134,18 @@ def test_set_up_from_a_csv_to_a_running_campaign(page: Any, site: Site) -> None:
     assert upload.headers["X-CSRF-Token"] == "token-1"
     page.get_by_label("Learn from text").uncheck()
     page.get_by_label("Known answers").select_option("rent")
-    page.get_by_role("button", name="Next: what is asked").click()
+    page.get_by_role("button", name="Next: question").click()
     page.get_by_label("Highest").fill("3000")
-    page.get_by_role("button", name="Next: wording").click()
     page.get_by_label("Title of the campaign").fill("Rents")
     page.get_by_label("The question", exact=True).fill("Is it ")
     page.get_by_role("button", name="{amount}").click()
     page.get_by_role("button", name="Next: asking").click()
     page.get_by_label("Budget in answers").fill("500")
     page.get_by_label("Gold questions (%)").fill("5")
-    page.get_by_role("button", name="Next: forecast").click()
     page.get_by_role("button", name="Next: create").click()
+    told = page.locator("dl.facts").inner_text()
+    for words in ("500 answers", "named by flat", "size, district", "5 % measure people", "from 200 to 3,000 EUR"):
+        assert words in told
     page.locator("summary").click()
     assert "[labels]" in page.locator("pre").inner_text()
     with page.expect_download() as file:
@@ -183,7 +187,7 @@ def test_what_is_guessed_or_doubted_is_undone_by_one_click(page: Any, site: Site
     for label in ("Show rent", "Learn from rent"):
         _checked(page, label).wait_for()
     page.get_by_label("Row names").select_option("")
-    page.get_by_role("button", name="Next: what is asked").click()
+    page.get_by_role("button", name="Next: question").click()
     page.get_by_role("heading", level=1, name="What is asked?").wait_for()
 
 
@@ -206,23 +210,22 @@ def test_a_table_that_is_refused_says_why(page: Any, site: Site) -> None:
 def test_errors_stand_at_their_field(page: Any, site: Site) -> None:
     Managed(site)
     uploaded(page, site)
-    step(page, "What is asked")
+    step(page, "Question")
     low = page.get_by_label("Lowest")
     low.fill("9000")
     page.locator("[data-path='labels.low'] .error", has_text="“Lowest” must be below “Highest”").wait_for()
     assert low.get_attribute("aria-invalid") == "true"
-    page.get_by_role("button", name="Next: wording").click()
+    page.get_by_role("button", name="Next: asking").click()
     page.wait_for_timeout(200)
     assert page.get_by_role("heading", level=1).inner_text() == "What is asked?"
     low.fill("100")
     until(page, "!document.querySelector('[aria-invalid]')")
-    page.get_by_role("button", name="Next: wording").click()
     page.get_by_label("The question", exact=True).fill("{x}?")
     page.locator("[data-path='question.wording'] .error", has_text="got {x}").wait_for()
     # From a later step, the message leads back to the field.
     step(page, "Asking")
     page.get_by_label("Budget in answers").fill("70")
-    page.get_by_role("button", name="Go to “Wording”").click()
+    page.get_by_role("button", name="Go to “Question”").click()
     assert page.get_by_label("The question", exact=True).get_attribute("aria-invalid") == "true"
 
 
@@ -266,7 +269,7 @@ def test_the_preview_has_its_answers_where_the_answer_page_has_them(page: Any, s
     Managed(site)
     uploaded(page, site)
     assert page.locator(".preview-answer").all_inner_texts() == ["No", "Yes"]
-    step(page, "What is asked")
+    step(page, "Question")
     page.get_by_label("An order of items").check()
     page.locator(".preview-answer.item").first.wait_for()
     assert page.locator(".preview-answer").all_inner_texts() == ["tea", "coffee"]
@@ -296,7 +299,8 @@ def test_creation_refused_at_the_name(page: Any, site: Site) -> None:
 def test_forecast_is_drawn_with_its_cost(page: Any, site: Site) -> None:
     Managed(site)
     uploaded(page, site)
-    step(page, "Forecast")
+    step(page, "Asking")
+    page.locator(".forecast > summary").click()
     page.get_by_label("Answers", exact=True).fill("2000")
     page.get_by_label("Wrong answers (%)").fill("10")
     page.get_by_role("button", name="Simulate").click()
@@ -333,15 +337,15 @@ def test_a_ranking_needs_no_table(page: Any, site: Site) -> None:
 def test_classes_and_attributes_are_written_as_lines(page: Any, site: Site) -> None:
     Managed(site)
     uploaded(page, site)
-    step(page, "What is asked")
+    step(page, "Question")
     page.get_by_label("A class").check()
     page.get_by_label("Class names, one per line").fill("cat\ndog\nbird")
     page.get_by_label("Attributes (optional)").fill("four legs: cat, dog\nwings: bird")
     page.get_by_label("A number").check()
     assert page.get_by_label("Lowest").input_value() == "200"  # what was written before the change of kind
     page.get_by_label("A class").check()
-    page.get_by_role("button", name="Next: wording").click()
     page.wait_for_selector("text=Instructions")
+    page.get_by_role("button", name="Next: asking").click()
     assert site.asked("/preview")[-1].json["settings"]["labels"] == {
         "kind": "class",
         "classes": ["cat", "dog", "bird"],
@@ -353,15 +357,15 @@ def test_classes_and_attributes_are_written_as_lines(page: Any, site: Site) -> N
 def test_a_reload_keeps_the_draft_and_a_copy_starts_from_a_campaign(page: Any, site: Site) -> None:
     Managed(site)
     uploaded(page, site)
-    step(page, "Wording")
+    step(page, "Question")
     page.get_by_label("Title of the campaign").fill("Half done")
     page.reload()
-    step(page, "Wording")
+    step(page, "Question")
     assert page.get_by_label("Title of the campaign").input_value() == "Half done"
     page.goto(f"{site.url}/manage/new?like=rents")
     page.set_input_files("#table-file", CSV)
     page.wait_for_selector(".preview-sentence")
-    step(page, "Wording")
+    step(page, "Question")
     assert page.get_by_label("Title of the campaign").input_value() == "What is a fair rent?"
 
 
@@ -469,7 +473,7 @@ def test_a_finished_campaign_says_so(page: Any, site: Site, finished: str, badge
     page.wait_for_selector(".campaign-card")
     cards = page.locator(".campaign-card")
     assert cards.nth(2).locator(".badge").inner_text() == badge  # after those that go on, before those closed
-    cards.nth(2).click()
+    cards.nth(2).get_by_role("link", name="What is a fair rent?").first.click()
     page.locator("h1 + span .badge", has_text=badge).wait_for()
     page.locator(".notice", has_text="to go on").get_by_role("link", name="Export").wait_for()
     assert page.get_by_role("button", name="Resume").count() == (finished == "target")
@@ -549,7 +553,7 @@ def test_rows_with_pictures_show_them(page: Any, site: Site) -> None:
         {**one, "key": "b.png", "image": "https://127.0.0.1:9/elsewhere.png"},
         {**one, "key": "c.png", "image": None},
     ]
-    site.on("GET", ".*/predictions", lambda call: rows)
+    site.on("GET", ".*/rows", lambda call: {"total": 3, "weighed": 3, "rows": rows})
     site.on(
         "GET", f"{root}/0/image", lambda call: Reply(200, png(8, 8, lambda x, y: 9 * x), {"Content-Type": "image/png"})
     )
@@ -565,11 +569,35 @@ def test_rows_with_pictures_show_them(page: Any, site: Site) -> None:
 def test_predictions_of_chosen_rows(page: Any, site: Site) -> None:
     Managed(site)
     page.goto(f"{site.url}/manage/rents")
-    page.get_by_label("Rows, by name").fill("flat-7, a b")
-    page.get_by_role("button", name="Show", exact=True).click()
-    until(page, "document.querySelectorAll('.predictions tbody tr').length === 2")
-    assert site.asked("/predictions", "GET")[-1].query == {"keys": ["flat-7,a b"]}
+    page.get_by_text("Rows 1 to 8 of 320").wait_for()
+    page.get_by_role("button", name="More").click()
+    page.get_by_text("Rows 11 to 18 of 320").wait_for()
+    page.get_by_label("Order").select_option("unsure")
+    page.get_by_label("Search rows").fill("flat-7")
+    until(page, "document.querySelectorAll('.predictions tbody tr').length === 1")
+    query = {"search": ["flat-7"], "order": ["unsure"], "first": ["10"], "skip": ["0"]}
+    assert site.asked("/rows", "GET")[-1].query == query
     assert "EUR" in page.locator(".predictions tbody").inner_text()
+
+
+def test_the_models_of_a_mixture_are_compared(page: Any, site: Site) -> None:
+    managed = Managed(site)
+    models = [{"name": "boosted trees", "share": 0.7}, {"name": "learnt with every answer", "share": 0.3}]
+    site.on("GET", ".*/dashboard", lambda call: {**managed.dashboard(call), "models": models})
+    page.goto(f"{site.url}/manage/rents")
+    card = page.locator(".models")
+    card.locator("tbody tr").first.wait_for()
+    assert "the one of boosted trees leads" in card.inner_text()
+    assert "70 %" in card.locator("tbody tr").first.inner_text()
+
+
+def test_items_of_a_chart_stand_as_they_are_predicted(page: Any, site: Site) -> None:
+    Managed(site, "order")
+    page.goto(f"{site.url}/manage/rents")
+    points = [{"first": "tea", "second": "milk", "answer": True}]
+    wins = "async ([p, i, o]) => (await import('/static/charts/question-cloud.js')).wins(p, i, o).names"
+    assert page.evaluate(wins, [points, ["tea", "milk", "ale"], ["milk", "ale", "tea"]]) == ["milk", "ale", "tea"]
+    assert page.evaluate(wins, [points, ["milk", "tea"], None]) == ["tea", "milk"]
 
 
 def test_estimates_of_the_whole_table(page: Any, site: Site) -> None:
@@ -621,6 +649,34 @@ def test_exclude_asks_first_and_says_that_the_model_is_replayed(page: Any, site:
     page.get_by_role("button", name="Include Guest 12").click()
     dialog.get_by_role("button", name="Include and replay").click()
     dialog.get_by_text("The store is away.").wait_for()
+
+
+def test_answers_are_looked_through_and_decided(page: Any, site: Site) -> None:
+    managed = Managed(site)
+    page.goto(f"{site.url}/manage/rents#people")
+    page.locator(".people a.person").first.click()
+    page.wait_for_url("**#answers?person=p0")
+    table = page.locator(".answers-table")
+    table.locator("tbody tr").wait_for()
+    assert "Known answers met" in page.inner_text(".tiles")
+    page.get_by_label("Which answers").select_option("disagreement")
+    page.get_by_text("1 to 1 of 41").wait_for()
+    until(page, "true")
+    assert site.asked("/answers", "GET")[-1].query["which"] == ["disagreement"]
+    assert site.asked("/answers", "GET")[-1].query["person"] == ["p0"]
+    table.get_by_role("button", name="Open row flat-7, question 3").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="no", exact=True).click()
+    dialog.get_by_text("decided by a manager").wait_for()
+    assert managed.ruling is False
+    dialog.get_by_role("button", name="As people said").click()
+    dialog.get_by_text("decided by a manager").wait_for(state="detached")
+    assert [call.json for call in site.asked("/ruling")] == [{"answer": False}, {"answer": None}]
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="Flags").click()
+    page.get_by_role("button", name="Seen to: The picture does not load.").click()
+    page.get_by_text("seen to", exact=True).wait_for()
+    assert managed.resolved == {"f0"}
 
 
 def test_an_invitation_is_shown_once_and_revoked(page: Any, site: Site) -> None:
@@ -689,8 +745,10 @@ def test_settings_of_a_running_campaign(page: Any, site: Site) -> None:
     panel.get_by_role("button", name="Resume").wait_for()
     page.get_by_text("Paused", exact=True).wait_for()
     panel.get_by_label("Answers in all").fill("4000")
+    panel.get_by_label("Title").fill("Rents of 2026")
+    panel.get_by_label("Questions per row").fill("3")
     panel.get_by_role("button", name="Save").click()
-    page.get_by_text("Budget saved").wait_for()
+    page.get_by_text("Saved; it holds from the next question on.").wait_for()
     panel.locator("#rows-file").set_input_files(CSV)
     page.get_by_text("250 rows added").wait_for()
     assert site.asked("/rows")[0].json == {"upload": "u-1"}
@@ -701,7 +759,8 @@ def test_settings_of_a_running_campaign(page: Any, site: Site) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Close it").click()
     page.get_by_text("Closed", exact=True).first.wait_for()
     bodies = [call.json for call in site.calls if call.method == "PATCH"]
-    assert bodies == [{"status": "paused"}, {"budget": 4000}, {"status": "closed"}]
+    change = {"budget": 4000, "settings": {"title": "Rents of 2026", "ask": {"per_row": 3}}}
+    assert bodies == [{"status": "paused"}, change, {"status": "closed"}]
     page.get_by_role("button", name="Delete campaign").click()
     confirm = page.get_by_role("button", name="Delete for ever")
     assert confirm.is_disabled()
@@ -715,8 +774,8 @@ def test_tabs_by_keys_and_in_the_address(page: Any, site: Site) -> None:
     page.goto(f"{site.url}/manage/rents")
     page.get_by_role("tab", name="Overview").focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_url("**#people")
-    page.get_by_role("tab", name="People", selected=True).wait_for()
+    page.wait_for_url("**#answers")
+    page.get_by_role("tab", name="Answers", selected=True).wait_for()
     page.go_back()
     page.wait_for_selector(".chart")
 
@@ -736,7 +795,7 @@ def test_account_tokens_password_and_users(page: Any, site: Site) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     until(page, "!document.querySelector('dialog')")
     assert site.asked("/tokens/t1", "DELETE")
-    page.get_by_label("Present password").fill("old one")
+    page.get_by_label("Current password").fill("old one")
     page.get_by_label("New password", exact=True).fill("a longer sentence")
     page.get_by_label("New password again").fill("another")
     page.get_by_role("button", name="Change password").click()
@@ -812,9 +871,10 @@ def visit(page: Any, site: Site) -> Iterator[str]:
     page.wait_for_selector(".users table")
     yield "account"
     uploaded(page, site)
-    for name in ("Columns", "What is asked", "Wording", "Asking", "Forecast", "Create"):
+    for name in ("Columns", "Question", "Asking", "Create"):
         step(page, name)
-        if name == "Forecast":
+        if name == "Asking":
+            page.locator(".forecast > summary").click()
             page.get_by_role("button", name="Simulate").click()
             page.wait_for_selector(".chart")
         yield name
@@ -855,7 +915,7 @@ def test_hostile_names_of_classes_and_items(page: Any, site: Site, kind: str) ->
     check(page, kind)
     if kind == "class":
         uploaded(page, site)
-        step(page, "What is asked")
+        step(page, "Question")
         page.get_by_label("A class").check()
         page.locator(".preview .chip").first.wait_for()
         check(page, "preview")

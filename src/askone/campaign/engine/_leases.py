@@ -90,7 +90,7 @@ class Leases:
                 self.leave(seat)
             for extra in range(lacking - len(seats)):
                 # The place of the entry makes a number that no other seat of this question has.
-                self.put(Seat(number, self._projection.overlap * (1 + seq) + extra, position))
+                self.put(Seat(number, self._projection.seats(number) * (1 + seq) + extra, position))
 
     # -- looking ----------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, final
 
+from askone._common.types import Record
 from askone.campaign.engine.training_set import DueFit
 from askone.questions.base import Question
 from askone.session.checkpoints import Fit
@@ -109,6 +110,16 @@ class SetBudget:
 
 @final
 @dataclass(frozen=True)
+class ChangeSettings:
+    """Have other settings from here on: those named, as in the settings' JSON (see ``Settings.changed``)."""
+
+    who: str
+    id: str
+    settings: Record
+
+
+@final
+@dataclass(frozen=True)
 class Exclude:
     """Nothing that this person said counts; others are asked instead."""
 
@@ -128,6 +139,27 @@ class Include:
 
 
 @final
+@dataclass(frozen=True)
+class Rule:
+    """Decide a question, whatever people said; with None as the answer, what they said counts again."""
+
+    who: str
+    id: str
+    number: int
+    answer: bool | None
+
+
+@final
+@dataclass(frozen=True)
+class Resolve:
+    """A flag was seen to."""
+
+    who: str
+    id: str
+    flag: str
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class TakeFit:
     """Let a fit take effect from here on; not if its lessons changed meanwhile, or another process was first."""
@@ -136,7 +168,9 @@ class TakeFit:
     fit: Fit
 
 
-Request = Next | Answer | Skip | Flag | Undo | Renew | Release | SetStatus | SetBudget | Exclude | Include | TakeFit
+Said = Next | Answer | Skip | Flag | Undo | Renew | Release
+"""What people who answer say."""
+Request = Said | SetStatus | SetBudget | ChangeSettings | Exclude | Include | Rule | Resolve | TakeFit
 State = Literal["question", "waiting", "paused", "closed", "spent", "done"]
 """Waiting for questions that others hold; spent is the budget; done: there is no more for this person."""
 

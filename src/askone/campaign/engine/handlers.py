@@ -16,7 +16,18 @@ from askone.campaign.engine.projection import FIT, STOPPED
 from askone.errors import AskoneError, CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownQuestion
 from askone.session.log import Answered, Fitted, Retracted, Skipped
 from askone.store.entries import Entry, Seat
-from askone.store.notices import STATUSES, Excluded, Flagged, Included, Limited, Reopened, StatusChanged
+from askone.store.notices import (
+    STATUSES,
+    Changed,
+    Excluded,
+    Flagged,
+    Included,
+    Limited,
+    Reopened,
+    Resolved,
+    Ruled,
+    StatusChanged,
+)
 
 _LONGEST = 2000
 MOST_FLAGS = 5
@@ -131,6 +142,16 @@ def set_budget(batch: Batch, request: commands.SetBudget) -> Done:
     return Done(1)
 
 
+def change_settings(batch: Batch, request: commands.ChangeSettings) -> Done:
+    """See ``ChangeSettings``."""
+    if not request.settings:
+        raise InvalidArgument("settings", "at least one to change", "none")
+    batch.planner.whole.changed(request.settings)
+    if not _repeated(batch, request.id, request.who, Changed):
+        batch.note(Entry(Changed(request.id, request.settings), request.who, batch.now))
+    return Done(1)
+
+
 def judge(batch: Batch, request: commands.Exclude | commands.Include) -> Done:
     """See ``Exclude`` and ``Include``: each answer or skip that does not count leaves a seat for somebody else."""
     projection, kind = batch.projection, Excluded if isinstance(request, commands.Exclude) else Included
@@ -141,6 +162,27 @@ def judge(batch: Batch, request: commands.Exclude | commands.Include) -> Done:
         placed = batch.note(Entry(kind(request.id, request.person), request.who, batch.now))
         batch.seats.reseat(sorted({one.number for one in person.done}), placed.seq)
     return Done(person.answers)
+
+
+def rule(batch: Batch, request: commands.Rule) -> Done:
+    """See ``Rule``."""
+    asking = batch.projection.asked.get(request.number)
+    if asking is None or asking.role == "gold":
+        raise UnknownQuestion(f"there is no question {request.number} to be decided")
+    if not _repeated(batch, request.id, request.who, Ruled):
+        placed = batch.note(Entry(Ruled(request.id, f"ask-{request.number}", request.answer), request.who, batch.now))
+        batch.seats.reseat([request.number], placed.seq)
+        batch.measured = batch.measured or asking.role == "exam"
+    return Done(1)
+
+
+def resolve(batch: Batch, request: commands.Resolve) -> Done:
+    """See ``Resolve``."""
+    if not any(flag.id == request.flag for flag in batch.projection.flags):
+        raise UnknownQuestion(f"there is no flag {request.flag!r}")
+    if not _repeated(batch, request.id, request.who, Resolved) and request.flag not in batch.projection.resolved:
+        batch.note(Entry(Resolved(request.id, request.flag), request.who, batch.now))
+    return Done(1)
 
 
 # -- what the model says ----------------------------------------------------------------------
@@ -203,8 +245,11 @@ _HANDLERS: dict[type, Callable[[Batch, Any], Result]] = {
     commands.Release: hold,
     commands.SetStatus: set_status,
     commands.SetBudget: set_budget,
+    commands.ChangeSettings: change_settings,
     commands.Exclude: judge,
     commands.Include: judge,
+    commands.Rule: rule,
+    commands.Resolve: resolve,
     commands.TakeFit: take_fit,
 }
 

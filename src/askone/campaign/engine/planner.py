@@ -70,11 +70,17 @@ class Planner:
             gold,
             projection.learner,
         )
-        self.settings, self.labels, self.level = settings.ask, settings.labels, settings.level
+        self.labels = settings.labels
+        self.use(settings)
         self.made: dict[str, tuple[DraftQuestion, DraftQuestion]] = {}
         """Drafts by the lease of whoever will have them; the seat has them, too: for others and after a restart."""
         self._seen: dict[str, float] = {}
         self._slip = -1, 0.0  # after so many answers, how often they are wrong
+
+    def use(self, settings: Settings, reworded: bool = False) -> None:
+        """Ask by these settings from here on; ``reworded``: in other words than the learner knows."""
+        self.whole, self.settings, self.level = settings, settings.ask, settings.level
+        self._wording = settings.question.wording if reworded else None
 
     def present(self, people: Iterable[str], now: float) -> int:
         """Return how many are at work, with these: whoever asked here or answered anywhere within a minute."""
@@ -158,6 +164,8 @@ class Planner:
             question = self.labels.plausible(self.learner.ask(state, x, uniform), self.learner, state)
         if plan.role == "gold":
             aside = {**aside, "role": "gold", "truth": bool(question.answer(row.gold))}
+        if self._wording is not None:
+            question = self.labels.reworded(question, self._wording)
         return DraftQuestion(plan, question.numbered(plan.number), self.learner.count(state), aside)
 
     def _about_interval(

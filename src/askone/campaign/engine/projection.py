@@ -24,7 +24,20 @@ from askone.errors import InvalidFile
 from askone.learners.base import Learner
 from askone.session.log import Answered, Asked, Choice, Fitted, Retracted, Skipped
 from askone.store.entries import Entry
-from askone.store.notices import Began, Excluded, Flagged, Grown, Included, Limited, Reopened, Status, StatusChanged
+from askone.store.notices import (
+    Began,
+    Changed,
+    Excluded,
+    Flagged,
+    Grown,
+    Included,
+    Limited,
+    Reopened,
+    Resolved,
+    Ruled,
+    Status,
+    StatusChanged,
+)
 
 STOPPED, FIT = "target-", "fit-"
 """How the event begins that stops a campaign because its target is reached, and that of a fit."""
@@ -66,6 +79,10 @@ class Projection:
         fits: FitReader | None = None,
     ) -> None:
         self.overlap, self.rowless, self.pool = overlap, rowless, pool or RowPool()
+        self.overlaps = [(0, overlap)]
+        """From which question on how many people answer each."""
+        self.changes: dict[str, Any] = {}
+        """Settings that are no longer as at the beginning, as in their JSON."""
         self.seq = 0
         self.status: Status = "running"
         self.stopped = False
@@ -98,6 +115,10 @@ class Projection:
         """Questions with more than one answer."""
         self.skipped_by: dict[int, dict[str, tuple[str, str]]] = {}
         """Question: its skips, with who and why."""
+        self.rulings: dict[int, tuple[int, bool]] = {}
+        """Question that a manager decided: by which entry, and how."""
+        self.resolved: set[str] = set()
+        """Flags that were seen to."""
         self.lost: dict[int, int] = {}
         """Question that nobody else is asked: the answers that it lacks."""
 
@@ -142,6 +163,16 @@ class Projection:
     def _limited(self, entry: Entry, event: Limited) -> None:
         self.budget = event.budget
 
+    def _changed(self, entry: Entry, event: Changed) -> None:
+        news = event.settings
+        self.changes = {name: _merged(self.changes.get(name), news.get(name)) for name in {**self.changes, **news}}
+        ask = news.get("ask", {})
+        if "overlap" in ask:
+            self.overlap = int(ask["overlap"])
+            self.overlaps.append((self.numbers, self.overlap))
+        if "per_row" in ask:
+            self.pool.allow(int(ask["per_row"]))
+
     def _asked(self, entry: Entry, event: Asked) -> None:
         number, position, aside = cast(int, event.question.number), int(entry.aside["position"]), entry.aside
         # Logs of older versions lack the last numbers: the bound then was that of the weight as well.
@@ -162,15 +193,16 @@ class Projection:
         )
         if aside.get("chance") is not None:
             self.checks.append(number)
-        self.seats_asked += 1 if aside.get("role") == "gold" else self.overlap
+        self.seats_asked += self.seats(number)
         self.numbers = max(self.numbers, number + 1)
         self.touched[number] = set()
         if "outside" in aside:
             self.outside[number] = bool(aside["outside"])
-        if not self.rowless:
+        before = [before for before, following in self.reserved.items() if following.number == number]
+        for one in before:
+            del self.reserved[one]
+        if not self.rowless and not before:  # its row was taken when it was set aside
             self.pool.take(position)
-        for before in [before for before, following in self.reserved.items() if following.number == number]:
-            del self.reserved[before]
         if aside.get("ahead") is not None:
             plan = self.reserved[number] = PlannedQuestion.from_json(aside["ahead"])
             self.numbers = max(self.numbers, plan.number + 1)
@@ -179,7 +211,13 @@ class Projection:
 
     def seats(self, number: int) -> int:
         """Return how many people are to answer a question."""
-        return 1 if self.asked[number].role == "gold" else self.overlap
+        return 1 if self.asked[number].role == "gold" else self.overlap_of(number)
+
+    def overlap_of(self, number: int) -> int:
+        """Return how many people answer a question that is no gold: as many as when it got its number."""
+        if len(self.overlaps) == 1:
+            return self.overlap
+        return next(overlap for first, overlap in reversed(self.overlaps) if first <= number)
 
     def open_to(self, person: str, number: int) -> bool:
         """Return whether a question may go to somebody: it is open and new to them, and so is a row of gold."""
@@ -224,7 +262,7 @@ class Projection:
         """Whether a question is still open, and for whom it is not."""
         standing, skips = self._standing(number), self.skipped_by.get(number, {})
         counted = [reason for who, reason in skips.values() if who not in self.excluded]
-        tired = len(counted) >= TIRED or any(reason != "skip" for reason in counted)
+        tired = len(counted) >= TIRED or any(reason != "skip" for reason in counted) or number in self.rulings
         lost = max(0, self.seats(number) - len(standing)) if tired else 0
         self.seats_asked += self.lost.pop(number, 0) - lost
         if lost:
@@ -238,8 +276,12 @@ class Projection:
 
     def _decide(self, number: int) -> None:
         asking = self.asked[number]
-        if asking.role != "gold":
-            self.lessons.set(number, decided(asking.given, self.overlap, self.excluded))
+        if asking.role == "gold":
+            return
+        decision, ruling = decided(asking.given, self.overlap_of(number), self.excluded), self.rulings.get(number)
+        if ruling is not None:  # in the place of what people said, if they did
+            decision = (decision or ruling)[0], ruling[1]
+        self.lessons.set(number, decision)
 
     def _retracted(self, entry: Entry, event: Retracted) -> None:
         number = self._undone(entry, event.answered)
@@ -281,6 +323,18 @@ class Projection:
     def _flagged(self, entry: Entry, event: Flagged) -> None:
         self.flags.append(entry)
         self._counted(entry.who).flags += 1
+
+    def _ruled(self, entry: Entry, event: Ruled) -> None:
+        number = int(event.asked.removeprefix("ask-"))
+        if event.answer is None:
+            self.rulings.pop(number, None)
+        else:
+            self.rulings[number] = entry.seq, bool(event.answer)
+        self._refresh(number)
+        self._decide(number)
+
+    def _resolved(self, entry: Entry, event: Resolved) -> None:
+        self.resolved.add(event.flagged)
 
     def _judged(self, entry: Entry, event: Excluded | Included) -> None:
         (self.excluded.add if isinstance(event, Excluded) else self.excluded.discard)(event.person)
@@ -355,12 +409,20 @@ def _pair(score: Sequence[float] | None) -> tuple[Any, ...]:
     return (None,) if score is None else ((float(score[0]), float(score[1])), *map(float, score[2:]))
 
 
+def _merged(old: Any, new: Any) -> Any:
+    """Return a setting, or a table of them, after a change."""
+    if new is None:
+        return old
+    return {**(old or {}), **new} if isinstance(new, dict) else new
+
+
 _Note = Callable[[Projection, Entry, Any], None]
 _NOTES: dict[type, _Note] = {
     Began: Projection._began,
     Grown: Projection._grown,
     StatusChanged: Projection._status_changed,
     Limited: Projection._limited,
+    Changed: Projection._changed,
     Asked: Projection._asked,
     Answered: Projection._answered,
     Retracted: Projection._retracted,
@@ -369,6 +431,8 @@ _NOTES: dict[type, _Note] = {
     Flagged: Projection._flagged,
     Excluded: Projection._judged,
     Included: Projection._judged,
+    Ruled: Projection._ruled,
+    Resolved: Projection._resolved,
     Fitted: Projection._fitted,
 }
 """What each kind of entry does; ``Revisited`` belongs to learners that campaigns do not use."""

@@ -22,7 +22,7 @@ from askone.campaign.kinds.base import Sat
 from askone.questions.registry import question_from_json
 from askone.store.entries import entry_from_json
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 _NUMBERS = (
     *("seq", "status", "stopped", "budget", "numbers", "seats_asked", "answers", "skips", "retractions"),
     *("stale_count", "stale_sum", "stale_most"),
@@ -70,6 +70,10 @@ def _rest(projection: Projection) -> dict[str, Any]:
         "skipped": [[number, list(skips.items())] for number, skips in projection.skipped_by.items()],
         "lost": list(projection.lost.items()),
         "fits": projection.lessons.fits,
+        "overlaps": projection.overlaps,
+        "rulings": list(projection.rulings.items()),
+        "resolved": sorted(projection.resolved),
+        "changes": projection.changes,
     }
 
 
@@ -85,6 +89,8 @@ def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionRead
     for name, value in zip(_NUMBERS, rest["numbers"], strict=True):
         setattr(projection, name, value)
     projection.pool.adopt(arrays)
+    projection.overlaps[:] = [(first, overlap) for first, overlap in rest["overlaps"]]
+    projection.overlap, projection.changes = projection.overlaps[-1][1], rest["changes"]
     names = [who for who, _, _ in rest["people"]]
     done = _done(arrays)
     _adopt_people(projection, arrays, rest["people"], done)
@@ -95,6 +101,8 @@ def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionRead
     projection.touched.update((number, set(who)) for number, who in rest["touched"])
     projection.closed.update(projection.asked.keys() - projection.touched.keys())
     projection.excluded.update(rest["excluded"])
+    projection.rulings.update((number, (seq, answer)) for number, (seq, answer) in rest["rulings"])
+    projection.resolved.update(rest["resolved"])
     projection.flags.extend(map(entry_from_json, rest["flags"]))
     projection.per_minute.update(dict(rest["per_minute"]))
     projection.lately.extend(Sat(question_from_json(one), *more) for one, *more in rest["lately"])

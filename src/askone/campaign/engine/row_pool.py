@@ -1,9 +1,10 @@
-"""The rows of a campaign: which had their question, and which are kept for exams.
+"""The rows of a campaign: which had their questions, and which are kept for exams.
 
-A row has one question, ever, so an exam cannot be about a row that was asked before; and the rows that are left are
-not like all rows unless the order is random.  So each row is kept for exams with the probability ``exam_share``, by a
-random number of its own (seed, row): whatever the order of the others, exams are about rows drawn at random from all
-that there are, and rows that are added later join in the same share.
+A row has ``per_row`` questions, in rounds: none has its second before all have had their first.  An exam cannot be
+about a row that was asked before, and the rows that are left are not like all rows unless the order is random.  So each
+row is kept for exams with the probability ``exam_share``, by a random number of its own (seed, row): whatever the order
+of the others, exams are about rows drawn at random from all that there are, and rows that are added later join in the
+same share.  Once it was asked, a row is there to learn from, in later rounds.
 
 >>> pool = RowPool(seed=0, exam_share=0.15)
 >>> pool.grow(1000)
@@ -22,68 +23,111 @@ from askone._common.types import Array
 
 DRAWS = 64
 """Rows that are looked at for one that is free, before all of them are: with one in ten free that is once in 800."""
+_NEVER = 255  # questions about a row that is not to have any
 
 
 @final
 class RowPool:
     """See the module."""
 
-    def __init__(self, seed: int = 0, exam_share: float = 0.0) -> None:
+    def __init__(self, seed: int = 0, exam_share: float = 0.0, per_row: int = 1) -> None:
         self.rows = 0
-        self._seed, self._share, self._cursor = seed, exam_share, 0
-        self._taken = self._kept = np.zeros(0, dtype=np.bool_)  # as long as needed, or longer
+        self.per_row = per_row
+        self._seed, self._share, self._cursor, self._round = seed, exam_share, 0, 1
+        self._asked = np.zeros(0, dtype=np.uint8)  # questions about each row; as long as needed, or longer
+        self._kept = np.zeros(0, dtype=np.bool_)
         self._left = {False: 0, True: 0}
 
     def grow(self, rows: int) -> None:
         """So many rows are added at the end."""
         first, self.rows = self.rows, self.rows + rows
         self._make_room(self.rows)
-        new = slice(first, self.rows)
-        for exams in (False, True):
-            self._left[exams] += int(np.count_nonzero(~self._taken[new] & (self._kept[new] == exams)))
+        self._count(slice(first, self.rows))
 
     def _make_room(self, rows: int) -> None:
-        have = len(self._taken)
+        have = len(self._asked)
         if rows > have:
             more = max(rows, 2 * have) - have
             uniform = random_table.uniforms(self._seed, have, more, 1, random_table.KEEP)[:, 0]
-            self._taken = np.concatenate([self._taken, np.zeros(more, dtype=np.bool_)])
+            self._asked = np.concatenate([self._asked, np.zeros(more, dtype=np.uint8)])
             self._kept = np.concatenate([self._kept, uniform < self._share])
 
+    def _count(self, rows: slice) -> None:
+        """Add those of these rows that are free to what is left."""
+        free, exams = self._free(rows), self._exams(rows)
+        for kind in (False, True):
+            self._left[kind] += int(np.count_nonzero(free & (exams == kind)))
+
+    def _free(self, rows: slice | Array) -> Array:
+        """Return which of these rows are to have a question in this round."""
+        return np.asarray(self._asked[rows] < self._round)
+
+    def _exams(self, rows: slice | Array) -> Array:
+        """Return which of these rows are kept for exams."""
+        return np.asarray(self._kept[rows] & (self._asked[rows] == 0))
+
     def take(self, position: int) -> None:
-        """This row has its question, or is not to have one; it may be there before ``grow`` says so."""
+        """This row has a question more; it may be there before ``grow`` says so."""
         self._make_room(position + 1)
-        if not self._taken[position] and position < self.rows:
-            self._left[bool(self._kept[position])] -= 1
-        self._taken[position] = True
+        asked = int(self._asked[position])
+        if asked < _NEVER - 1:
+            self._set(position, asked + 1)
+
+    def withhold(self, position: int) -> None:
+        """This row is not to have any question."""
+        self._make_room(position + 1)
+        self._set(position, _NEVER)
+
+    def _set(self, position: int, asked: int) -> None:
+        for step, count in ((-1, int(self._asked[position])), (1, asked)):
+            if position < self.rows and count < self._round:
+                self._left[bool(self._kept[position]) and count == 0] += step
+        self._asked[position] = asked
+        self._next_round()
+
+    def allow(self, per_row: int) -> None:
+        """Each row may have so many questions from here on."""
+        self.per_row = per_row
+        self._next_round()
+
+    def _next_round(self) -> None:
+        """Begin a round where one is over and another is to come."""
+        while self._round < self.per_row and not any(self._left.values()) and self.rows:
+            if not (self._asked[: self.rows] < self.per_row).any():
+                return
+            self._round, self._cursor = self._round + 1, 0
+            self._count(slice(0, self.rows))
 
     def to_arrays(self) -> dict[str, Array]:
         """Return what happened to the rows: equal for equal logs."""
-        taken = np.flatnonzero(self._taken)
-        room = max(self.rows, int(taken[-1]) + 1 if len(taken) else 0)
-        return {"pool": np.array([self.rows, room]), "taken": np.packbits(self._taken[:room])}
+        touched = np.flatnonzero(self._asked)
+        room = max(self.rows, int(touched[-1]) + 1 if len(touched) else 0)
+        return {"pool": np.array([self.rows, self.per_row, self._round]), "asked_rows": self._asked[:room]}
 
     def adopt(self, arrays: dict[str, Array]) -> None:
         """Bring a pool without rows to where ``to_arrays`` was called."""
-        self.rows, room = arrays["pool"].tolist()
-        self._make_room(room)
-        self._taken[:room] = np.unpackbits(arrays["taken"], count=room).astype(np.bool_)
-        free = ~self._taken[: self.rows]
-        for exams in (False, True):
-            self._left[exams] = int(np.count_nonzero(free & (self._kept[: self.rows] == exams)))
+        self.rows, self.per_row, self._round = arrays["pool"].tolist()
+        asked = arrays["asked_rows"].astype(np.uint8)
+        self._make_room(len(asked))
+        self._asked[: len(asked)] = asked
+        self._count(slice(0, self.rows))
 
     def any_left(self, exams: bool | None = None) -> bool:
-        """Return whether there are rows without a question: for exams, for learning, or any (None)."""
+        """Return whether there are rows that lack a question: for exams, for learning, or any (None)."""
         return any(self._left.values()) if exams is None else self._left[exams] > 0
 
     def next_in_file(self, besides: int | None = None) -> int | None:
         """Return the first row for learning that is free, other than ``besides``."""
         place = self._cursor
-        while place < self.rows and (self._taken[place] or self._kept[place] or place == besides):
+        while place < self.rows and (not self._learns(place) or place == besides):
             if place == self._cursor and place != besides:
                 self._cursor += 1
             place += 1
         return place if place < self.rows else None
+
+    def _learns(self, place: int) -> bool:
+        """Return whether a row is free for learning."""
+        return bool(self._asked[place] < self._round) and not (self._kept[place] and self._asked[place] == 0)
 
     def drawn(self, number: int, exams: bool, besides: int | None = None) -> int | None:
         """Return a free row for question ``number``, each as likely as any other; None: there is none."""
@@ -91,13 +135,14 @@ class RowPool:
             return None
         uniform = random_table.uniforms(self._seed, number, 1, DRAWS + 1, random_table.DRAW)[0]
         places = (uniform[:DRAWS] * self.rows).astype(np.int64)
-        fit = ~self._taken[places] & (self._kept[places] == exams) & (places != (-1 if besides is None else besides))
+        fit = self._free(places) & (self._exams(places) == exams) & (places != (-1 if besides is None else besides))
         if fit.any():
             return int(places[int(np.argmax(fit))])
         free = self.free(exams, besides)
         return int(free[int(uniform[DRAWS] * len(free))]) if len(free) else None
 
     def free(self, exams: bool = False, besides: int | None = None) -> Array:
-        """Return all rows without a question that are for exams, or for learning, other than ``besides``."""
-        free = np.flatnonzero(~self._taken[: self.rows] & (self._kept[: self.rows] == exams))
+        """Return all rows that lack a question and are for exams, or for learning, other than ``besides``."""
+        every = slice(0, self.rows)
+        free = np.flatnonzero(self._free(every) & (self._exams(every) == exams))
         return free if besides is None else free[free != besides]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, final
 
 import numpy as np
@@ -223,6 +224,12 @@ class Kind(ABC):
         """Return the parts of a question."""
         return View(question.kind)
 
+    def reworded(self, question: Question, wording: Any) -> Question:
+        """Return a question in other words."""
+        told: Any = question  # questions are dataclasses
+        reworded: Question = replace(told, wording=wording)
+        return reworded
+
     def plausible(self, question: Question, learner: Learner[Any], state: Any) -> Question:
         """Return the question, or one like it that a person does not wonder about."""
         return question
@@ -258,6 +265,10 @@ class Kind(ABC):
     @abstractmethod
     def predicted(self, estimator: Any, X: Array, rowless: bool = False, stretch: float = 1.0) -> dict[str, list[Any]]:
         """Return predictions for rows, or for everybody: a list for each column; intervals are stretched by so much."""
+
+    def doubts(self, predicted: Mapping[str, Sequence[Any]]) -> list[float]:
+        """Return how unsure each of these predictions is, in any unit."""
+        return [0.0] * len(predicted["prediction"])
 
     def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
         """Return what exams and predictions say of rows: here the share of the latest half of exams that was right."""

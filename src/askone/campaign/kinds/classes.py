@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, final
 
 import numpy as np
@@ -161,6 +161,10 @@ class ClassNames(Kind):
         names, rows = [str(name) for name in self.classes], found.tolist()
         chances = [dict(zip(names, row, strict=True)) for row in rows]
         return {"prediction": best, "probability": list(map(max, rows)), "probabilities": chances}
+
+    def doubts(self, predicted: Mapping[str, Sequence[Any]]) -> list[float]:
+        """Return the probability that each is wrong."""
+        return [1.0 - (chance or 0.0) for chance in predicted["probability"]]
 
     def truth(self, smooth: Smooth, X: Array, order: Array, test: Array, random: np.random.Generator) -> Truth:
         """Make up classes; how good predictions are is the share that is right."""

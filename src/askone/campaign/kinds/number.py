@@ -169,6 +169,10 @@ class Numbers(Kind):
             density=question.density,
         )
 
+    def reworded(self, question: Question, wording: str) -> Question:
+        told: Any = question
+        return super().reworded(question, replace(told.wording, template=wording))
+
     def plausible(self, question: Question, learner: Learner[Any], state: Any) -> Question:
         """Return a threshold within the range: a person who is asked about another loses trust."""
         space = _known_range(learner, state)
@@ -259,6 +263,10 @@ class Numbers(Kind):
             columns[name] = None if spread is None else self._within(middle + side * spread)
         told = {name: [None] * len(X) if one is None else one[:, 0].tolist() for name, one in columns.items()}
         return {"prediction": self._within(values).tolist(), **told}
+
+    def doubts(self, predicted: Mapping[str, Sequence[Any]]) -> list[float]:
+        """Return the deviations."""
+        return [spread or 0.0 for spread in predicted["std"]]
 
     def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
         """Return the mean, the median or the share above a threshold (see ``kinds.estimates``)."""

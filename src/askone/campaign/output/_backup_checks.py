@@ -15,11 +15,23 @@ from typing import Any, Final, final
 
 from askone._common.validate import as_choice, as_count, as_flag, as_number
 from askone.campaign.kinds.base import Kind
+from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.base import LIMITS
 from askone.errors import InvalidArgument
 from askone.session.log import Answered, Asked, Choice, Fitted
 from askone.store.entries import Entry, Row, as_json
-from askone.store.notices import STATUSES, Began, Excluded, Flagged, Grown, Included, Limited, StatusChanged
+from askone.store.notices import (
+    STATUSES,
+    Began,
+    Changed,
+    Excluded,
+    Flagged,
+    Grown,
+    Included,
+    Limited,
+    Ruled,
+    StatusChanged,
+)
 
 WRONG = (KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError, RecursionError)
 """What values of a wrong type or shape raise."""
@@ -51,8 +63,8 @@ def check_manifest(manifest: Mapping[str, Any], rows_bytes: int) -> None:
 class EntryChecks:
     """Checks the entries of a log, one after the other; ``rows`` is how many there are in the end."""
 
-    def __init__(self, labels: Kind, rows: int) -> None:
-        self._labels, self._rows, self._left = labels, rows, rows
+    def __init__(self, settings: Settings, rows: int) -> None:
+        self._settings, self._labels, self._rows, self._left = settings, settings.labels, rows, rows
         self._ids: set[str] = set()
 
     def __call__(self, entry: Entry) -> None:
@@ -79,6 +91,11 @@ class EntryChecks:
         elif isinstance(event, Limited):
             if event.budget is not None:
                 as_count(event.budget, "budget", 0, _MOST)
+        elif isinstance(event, Changed):
+            self._settings = self._settings.changed(event.settings)
+        elif isinstance(event, Ruled):
+            if event.answer is not None:
+                as_flag(event.answer, "answer")
         elif isinstance(event, StatusChanged):
             as_choice(event.status, "status", STATUSES)
         elif isinstance(event, Excluded | Included):

@@ -287,7 +287,7 @@ def _surveyed(archive: Archive, manifest: Record, learner: bytes) -> tuple[Entry
                 begun = model_builder.unpack(learner).estimator.stream_.learner
                 rowless = settings.is_rowless(as_count(event.rows, "rows"))
             projection, first = Projection(begun, _none, settings.ask.overlap, rowless), entry
-            check = EntryChecks(settings.labels, manifest["rows"])
+            check = EntryChecks(settings, manifest["rows"])
         elif isinstance(event, Grown):
             parts.append(count)
         with _refusing(f"entry {entry.seq} of its log"):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from askone._common.lazy_import import lazy_import
 from askone.campaign.engine.drift import drift
 from askone.campaign.engine.measurement import FIRST, Measured, Scored, continued, curve, reached
 from askone.campaign.engine.projection import Projection
@@ -14,7 +15,13 @@ from askone.campaign.kinds.base import Kind
 from askone.campaign.settings.settings import Settings
 from askone.store.entries import Row
 
+if TYPE_CHECKING:
+    from askone.learners.mixture import base as mixture
+else:
+    mixture = lazy_import("askone.learners.mixture.base")
+
 _MOST_POINTS = 400  # of the cloud
+_TITLES = {"TreeMember": "boosted trees", "LinearMember": "a line"}
 _MINUTES = 60  # of activity
 Rows = Callable[[Sequence[int]], list[Row]]
 
@@ -24,6 +31,7 @@ def counts(projection: Projection, now: float) -> dict[str, Any]:
     minute = int(now // 60)
     lately = sum(projection.per_minute.get(minute - back, 0) for back in range(1, 6))
     rows = 0 if projection.rowless else projection.rows
+    wanted = rows * projection.pool.per_row
     return {
         "status": projection.status,
         "finished": finished(projection),
@@ -34,7 +42,7 @@ def counts(projection: Projection, now: float) -> dict[str, Any]:
         "open": len(projection.touched),
         "skipped": projection.skips,
         "retracted": projection.retractions,
-        "flags": len(projection.flags),
+        "flags": len(projection.flags) - len(projection.resolved),
         "rows": rows,
         "budget": projection.budget,
         "left": None if projection.budget is None else max(0, projection.budget - projection.answers),
@@ -45,7 +53,11 @@ def counts(projection: Projection, now: float) -> dict[str, Any]:
         },
         "rate_per_minute": max(lately / 5, float(projection.per_minute.get(minute, 0))),
         "people_active": projection.active(now),
-        "progress_rows": {"asked": min(len(projection.asked), rows) if rows else len(projection.asked), "rows": rows},
+        "per_row": projection.pool.per_row,
+        "progress_rows": {
+            "asked": min(len(projection.asked), wanted) if rows else len(projection.asked),
+            "rows": wanted,
+        },
         "activity": [[60 * m, projection.per_minute.get(m, 0)] for m in range(minute - _MINUTES + 1, minute + 1)],
     }
 
@@ -133,6 +145,23 @@ def spent(projection: Projection, settings: Settings) -> dict[str, Any]:
         "currency": settings.ask.currency,
         "hours": seconds / 3600,
     }
+
+
+def models(projection: Projection) -> list[dict[str, Any]] | None:
+    """Return the models of a mixture, the leader first, each with its share of what is predicted; None: one learns.
+
+    The shares are earned by what each foretold of answers before it was told them.
+    """
+    learner, state = projection.learner, projection.state
+    if not isinstance(learner, mixture.Mixture):
+        return None
+    there, shares = learner.shares(state)
+    names = [
+        "learnt with every answer",
+        *(_TITLES.get(type(learner.members[i]).__name__, "another model") for i in there),
+    ]
+    found = [{"name": name, "share": share} for name, share in zip(names, shares, strict=True)]
+    return sorted(found, key=lambda one: -one["share"]) if there else None
 
 
 def cloud(projection: Projection, labels: Kind, rows: Rows, column: str | None) -> dict[str, Any]:

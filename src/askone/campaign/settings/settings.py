@@ -111,6 +111,7 @@ class AskSettings:
     """Limits of asking: how many questions, of whom, and when to stop."""
 
     budget: Annotated[int | None, about("answers in all", 2000, ge=1, le=_MOST_ANSWERS)] = None
+    per_row: Annotated[int, about("questions about each row, one after all others had theirs", ge=1, le=50)] = 1
     overlap: Annotated[int, about("how many people answer each question", ge=1, le=100)] = 1
     gold_share: Annotated[
         float,
@@ -120,6 +121,9 @@ class AskSettings:
             le=0.9,
         ),
     ] = 0.0
+    training: Annotated[
+        int, about("questions with known answers (rows.gold) to practise on before the first real one", ge=0, le=20)
+    ] = 0
     exam_share: Annotated[float, about("share of questions that measure the model", ge=0, le=0.9)] = 0.15
     exams: Annotated[
         Literal["error", "mean", "both"],
@@ -178,6 +182,8 @@ class Settings:
         self.space()  # checks names and wording
         if self.ask.gold_share and self.rows.gold is None:
             raise InvalidArgument("ask.gold_share", "0 without rows.gold", self.ask.gold_share)
+        if self.ask.training and self.rows.gold is None:
+            raise InvalidArgument("ask.training", "0 without rows.gold", self.ask.training)
         as_choice(self.learner.learner, "learner.learner", (*self.labels.learners, *registry.names()))
         self.labels.check(self.learner)
 
@@ -201,6 +207,30 @@ class Settings:
             if name in getattr(self, part).__pydantic_fields__:
                 return f"{part}.{name}{bracket}{rest}"
         return argument
+
+    def changed(self, changes: object) -> Self:
+        """Return these settings with others in place of some that may be changed while a campaign runs.
+
+        >>> settings = Settings("Animals", ClassNames(("cat", "owl")))
+        >>> settings.changed({"title": "Beasts", "ask": {"per_row": 3}}).ask.per_row
+        3
+        >>> settings.changed({"question": {"answers": ["ja", "nein"]}})
+        Traceback (most recent call last):
+        askone.errors.InvalidArgument: question.answers must be one to change (instructions, wording); got 'answers'
+        """
+        record = self.to_json()
+        for name, value in _table(changes, "settings").items():
+            if name == "title":
+                record[name] = value
+                continue
+            allowed = CHANGEABLE.get(name, ())
+            for key, one in _table(value, name).items():
+                if key not in allowed:
+                    raise InvalidArgument(
+                        f"{name}.{key}"[:100], f"one to change ({', '.join(sorted(allowed))})", repr(key)
+                    )
+                record[name][key] = one
+        return self.from_json(record)
 
     @property
     def level(self) -> float:
@@ -255,6 +285,12 @@ class Settings:
             raise InvalidArgument("settings", "a TOML file", str(error)) from error
         return cls.from_json(record)
 
+
+CHANGEABLE: Final = {
+    "question": frozenset({"wording", "instructions"}),
+    "ask": frozenset({"target", "overlap", "per_row", "per_person"}),
+}
+"""What may be changed while a campaign runs, beside its title and its budget."""
 
 SECTIONS: dict[str, type[Any] | None] = {
     "rows": RowSettings, "labels": None, "question": QuestionSettings, "ask": AskSettings, "learner": LearnerSettings,

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from askone.errors import AlreadyExists, InvalidArgument
 from askone.server._context import RequestContext
 from askone.server._errors import ApiError, conflict, not_found, unauthorized
-from askone.server._requests import Join, Login, NewPassword, NewToken, NewUser, SetUp, UserChange
+from askone.server._requests import Invited, Join, Login, NewPassword, NewToken, NewUser, SetUp, UserChange
 from askone.server._responses import (
     CampaignMembership,
+    InvitedResponse,
     JoinResponse,
     MeResponse,
     NewTokenResponse,
@@ -94,6 +95,21 @@ async def join(ctx: RequestContext, body: Join) -> JsonResponse[JoinResponse]:
     if session:
         ctx.services.auth.set_cookie(response, session)
     return response
+
+
+async def invited(ctx: RequestContext, body: Invited) -> InvitedResponse:
+    """Return what an invitation leads to, before it is taken up."""
+    campaign = await to_thread(ctx.accounts.invited_to, digest(body.invitation), ctx.now)
+    if campaign is None:
+        raise _failed(ctx, ApiError(401, "wrong_invitation", "This invitation is not valid, or no longer."))
+    hosts = await to_thread(_hosts, ctx.accounts, campaign)
+    return await ctx.services.workers[campaign].run(lambda service: service.invitation(hosts))
+
+
+def _hosts(accounts: Accounts, campaign: str) -> list[str]:
+    """Return the names of those who manage a campaign."""
+    hosts = [accounts.user(one.user) for one in accounts.members(campaign) if one.role == "manager"]
+    return [host.name for host in hosts if host is not None and not host.disabled]
 
 
 def _failed(ctx: RequestContext, error: ApiError) -> ApiError:

@@ -70,6 +70,13 @@ async def image(ctx: RequestContext) -> Response:
     return await _picture(ctx, held_position(seats, ctx.path_param("lease")))
 
 
+async def example_image(ctx: RequestContext) -> Response:
+    """Return the picture of a row that the guidelines or the training round show."""
+    position = int(ctx.path_param("position"))
+    is_shown = await ctx.worker.run(lambda service: position in service.example_positions)
+    return await _picture(ctx, position if is_shown else None)
+
+
 async def row_image(ctx: RequestContext) -> Response:
     """Return the picture of a row, to its manager."""
     return await _picture(ctx, int(ctx.path_param("position")))

@@ -5,22 +5,33 @@ from __future__ import annotations
 import io
 import logging
 from asyncio import gather, to_thread
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import segno
 
-from askone.campaign.engine.commands import Exclude, Include, SetBudget, SetStatus
+from askone.campaign.engine.commands import ChangeSettings, Exclude, Include, SetBudget, SetStatus
+from askone.campaign.output.browsing import found_rows, thinned
 from askone.errors import InvalidArgument, StoreUnavailable
 from askone.server._campaign_service import COUNTS, CampaignService
 from askone.server._context import RequestContext
 from askone.server._errors import conflict, forbidden, not_found
-from askone.server._requests import CampaignChange, DashboardQuery, NewInvitation, NewWebhook, PredictionsQuery
+from askone.server._requests import (
+    CampaignChange,
+    DashboardQuery,
+    NewInvitation,
+    NewWebhook,
+    PredictionsQuery,
+    RowsQuery,
+)
 from askone.server._responses import (
     ExclusionResponse,
     InvitationResponse,
     NewInvitationResponse,
     NewWebhookResponse,
     OkResponse,
+    RowsResponse,
     UserSummary,
     WebhookResponse,
 )
@@ -29,26 +40,27 @@ from askone.server.routes.accounts import memberships
 from askone.server.security.tokens import digest, new_id, new_secret
 
 MOST_KEYS = 100
+_AT_ONCE = 500  # rows whose doubts are reckoned without letting anybody in
 log = logging.getLogger("askone.server")
 
 
 async def list_campaigns(ctx: RequestContext) -> list[dict[str, Any]]:
-    """Return the campaigns of whoever asks; an annotator's without numbers."""
+    """Return the campaigns of whoever asks; an annotator's with no other numbers than their own."""
     records = {record.name: record for record in await to_thread(ctx.store.campaigns)}
     roles = await to_thread(memberships, ctx.accounts, ctx.user.id, ctx.user.role, records)
     listed = []
     for name, role in roles.items():
         record = records[name]
         line = {"name": name, "title": record.title, "created": record.created, "role": role}
-        if role == "manager":
-            line |= {**await _counts(ctx, name), "rows": record.rows}
-        listed.append(line)
+        line |= await _counts(ctx, name, role)
+        listed.append({**line, "rows": record.rows} if role == "manager" else line)
     return listed
 
 
-async def _counts(ctx: RequestContext, name: str) -> dict[str, Any]:
+async def _counts(ctx: RequestContext, name: str, role: str) -> dict[str, Any]:
     """Return a campaign's numbers; of one that cannot be opened, that it is broken: it does not hide the others."""
-    counting = ctx.services.workers[name].run(CampaignService.counts)
+    person, count = ctx.user.id, CampaignService.counts if role == "manager" else CampaignService.listed
+    counting = ctx.services.workers[name].run(lambda service: count(service, person))
     found: dict[str, Any] | BaseException = (await gather(counting, return_exceptions=True))[0]
     if isinstance(found, StoreUnavailable):
         raise found
@@ -64,10 +76,12 @@ async def show(ctx: RequestContext) -> dict[str, Any]:
 
 
 async def change(ctx: RequestContext, body: CampaignChange) -> dict[str, Any]:
-    """Run, pause or close a campaign; set its budget (null: no limit)."""
+    """Run, pause or close a campaign; set its budget (null: no limit); change settings (see ``Settings.changed``)."""
     if not body.model_fields_set or ("status" in body.model_fields_set and body.status is None):
-        raise InvalidArgument("status", "running, paused or closed, or left out for a budget", None)
+        raise InvalidArgument("status", "running, paused or closed, or left out for a budget or settings", None)
     who = ctx.user.id
+    if body.settings is not None:
+        await ctx.worker.put(ChangeSettings(who, new_id("m"), body.settings))
     if "budget" in body.model_fields_set:
         await ctx.worker.put(SetBudget(who, new_id("m"), body.budget))
     if body.status is not None:
@@ -98,6 +112,24 @@ async def predictions(ctx: RequestContext, query: PredictionsQuery) -> list[dict
     return await ctx.worker.run(lambda service: service.predict_from(query.after + 1, query.first))
 
 
+async def browse(ctx: RequestContext, query: RowsQuery) -> RowsResponse:
+    """Return a page of rows with their predictions, searched and sorted."""
+    places: Sequence[int] = range((await to_thread(ctx.store.campaign, ctx.campaign_name)).rows)
+    if query.search.strip():
+        places = await to_thread(found_rows, ctx.store, ctx.campaign_name, query.search.strip())
+    total, weighed = len(places), thinned(places) if query.order == "unsure" else places
+    if query.order == "unsure":
+        doubts: list[float] = []
+        for start in range(0, len(weighed), _AT_ONCE):  # people who answer come in between
+            part = weighed[start : start + _AT_ONCE]
+            doubts += await ctx.worker.run(partial(CampaignService.doubts, positions=part))
+        by_doubt = sorted(zip(doubts, weighed, strict=True), key=lambda one: -one[0])
+        weighed = [place for _, place in by_doubt]
+    page = list(weighed[query.skip : query.skip + query.first])
+    rows = await ctx.worker.run(lambda service: service.predict_at(page))
+    return RowsResponse(total=total, weighed=len(weighed), rows=rows)
+
+
 def _keys(text: str | None) -> list[str] | None:
     if text is None:
         return None
@@ -109,11 +141,12 @@ def _keys(text: str | None) -> list[str] | None:
 
 async def people(ctx: RequestContext) -> list[dict[str, Any]]:
     """Return everybody who answered, with what their answers say of them."""
-    found, names = await ctx.worker.run(CampaignService.people), await _user_names(ctx)
+    found, names = await ctx.worker.run(CampaignService.people), await user_names(ctx)
     return [{**person, "name": names.get(person["id"], "")} for person in found]
 
 
-async def _user_names(ctx: RequestContext) -> dict[str, str]:
+async def user_names(ctx: RequestContext) -> dict[str, str]:
+    """Return what people are called, by their ids."""
     return {user.id: user.name for user in await to_thread(ctx.accounts.users)}
 
 
@@ -139,7 +172,7 @@ async def _set_excluded(ctx: RequestContext, excluded: bool) -> ExclusionRespons
 
 async def list_members(ctx: RequestContext) -> list[UserSummary]:
     """Return who has been let into a campaign, and as what; administrators need not be."""
-    found, names = await to_thread(ctx.accounts.members, ctx.campaign_name), await _user_names(ctx)
+    found, names = await to_thread(ctx.accounts.members, ctx.campaign_name), await user_names(ctx)
     return [UserSummary(id=one.user, name=names.get(one.user, ""), role=one.role) for one in found]
 
 
@@ -152,12 +185,6 @@ async def remove_member(ctx: RequestContext) -> OkResponse:
     if not await to_thread(ctx.accounts.remove_member, ctx.campaign_name, person):
         raise not_found("member")
     return OkResponse()
-
-
-async def flags(ctx: RequestContext) -> list[dict[str, Any]]:
-    """Return what people found wrong."""
-    found, names = await ctx.worker.run(CampaignService.flags), await _user_names(ctx)
-    return [{**flag, "who": names.get(flag["who"], flag["who"])} for flag in found]
 
 
 async def list_invitations(ctx: RequestContext) -> list[InvitationResponse]:

@@ -26,7 +26,7 @@ TYPES = {
 }
 """What may be served, and as what; files of other kinds are not."""
 SCRIPTED = {
-    "/": ("My campaigns", "answer/campaigns.js"),
+    "/": ("Campaigns", "manage/list.js"),
     "/setup": ("First set-up", "account/setup.js"),
     "/login": ("Sign in", "account/login.js"),
     "/join": ("Invitation", "account/join.js"),

@@ -16,7 +16,7 @@ function password(changed) {
   const message = el("div", { "aria-live": "polite" });
   const box = (key, name) => text("", (value) => { if (key === "again") again = value; else wish[key] = value; }, { type: "password", autocomplete: name, required: true });
   const form = el("form", { class: "stack" },
-    field({ label: "Present password", path: "old" }, box("old", "current-password")),
+    field({ label: "Current password", path: "old" }, box("old", "current-password")),
     field({ label: "New password", path: "new", hint: "Ten characters or more; a sentence is easy to keep." }, box("new", "new-password")),
     field({ label: "New password again", path: "again" }, box("again", "new-password")),
     el("div", {}, el("button", { type: "submit", class: "button" }, "Change password")), message);
@@ -74,10 +74,8 @@ function leaving(user) {
     say: ["Your name, password, sessions and tokens are deleted. Your answers stay under a pseudonym that leads to nobody.", "This cannot be undone."],
     run: () => del("/me").then(() => location.assign("/")),
   });
-  return section("Leave", el("p", { class: "muted" }, "Removes everything that says who you are."),
-    el("div", { class: "line" },
-      action("Sign out", () => post("/logout").then(() => location.assign("/"))),
-      el("button", { type: "button", class: "button danger", onclick: go }, "Delete my data")));
+  return section("Delete my data", el("p", { class: "muted" }, "Removes everything that says who you are; your answers stay under a pseudonym. This cannot be undone."),
+    el("div", {}, el("button", { type: "button", class: "button danger", onclick: go }, "Delete my data")));
 }
 
 const ROLES = [["admin", "admin"], ["manager", "manager"], ["annotator", "annotator"]];
@@ -128,8 +126,8 @@ function users(person) {
   const button = (user, name, run, kind = "") =>
     el("button", { type: "button", class: `button small ${kind}`, "aria-label": `${name}: ${user.name}`, onclick: () => run(user) }, name);
   const acts = (user) => el("div", { class: "line acts" },
-    user.disabled ? button(user, "Enable", enable) : button(user, "Disable", disable),
-    button(user, "New password", renew), button(user, "Revoke tokens", revoke), button(user, "Remove", remove, "danger"));
+    button(user, "New password", renew), button(user, "Revoke tokens", revoke),
+    el("span", { class: "apart" }, user.disabled ? button(user, "Enable", enable) : button(user, "Disable", disable, "danger"), button(user, "Remove", remove, "danger")));
 
   const line = (user) => {
     const self = user.id === person.user.id;
@@ -143,9 +141,9 @@ function users(person) {
   const table = (all) => dataTable("Users", ["Name", "Role", ""], all.map(line));
 
   const form = el("form", { class: "fields" },
-    field({ label: "Name", path: "name" }, text("", (value) => { wish.name = value; }, { required: true, maxlength: "100" })),
+    field({ label: "Name", path: "name", hint: "Letters of one alphabet; no other name may look like it." }, text("", (value) => { wish.name = value; }, { required: true, maxlength: "100" })),
     field({ label: "Role", path: "role" }, choice(wish.role, ROLES, (value) => { wish.role = value; })),
-    field({ label: "First password", path: "password", hint: "Tell it to them; they change it." }, text("", (value) => { wish.password = value; }, { type: "password", autocomplete: "new-password" })),
+    field({ label: "First password", path: "password", hint: "Ten characters or more. Tell it to them; they change it." }, text("", (value) => { wish.password = value; }, { type: "password", autocomplete: "new-password" })),
     el("div", { class: "field end" }, action("Add user", () => attempt(form, message, async () => {
       show(message);
       const { password, ...rest } = wish;
@@ -165,6 +163,8 @@ start(async (person, place) => {
   const { user } = person;
   const own = user.role === "annotator" ? null : tokens();
   show(place,
-    el("div", { class: "page-head" }, el("h1", {}, user.name), el("p", { class: "muted" }, `Signed in as ${user.role}.`)),
-    el("div", { class: "stack" }, own?.element ?? null, el("div", { class: "halves" }, password(() => own?.refresh()), leaving(user)), user.role === "admin" ? users(person) : null));
+    el("div", { class: "line between page-head" },
+      el("div", {}, el("h1", {}, user.name), el("p", { class: "muted" }, `Signed in as ${user.role}.`)),
+      action("Sign out", () => post("/logout").then(() => location.assign("/")))),
+    el("div", { class: "stack" }, el("div", { class: "halves" }, password(() => own?.refresh()), own?.element ?? null), user.role === "admin" ? users(person) : null, leaving(user)));
 });

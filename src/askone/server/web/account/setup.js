@@ -9,7 +9,7 @@ top();
 formPage({
   title: "Welcome to askone", submit: "Set up this server",
   lead: el("p", { class: "muted" }, "Nobody administers this server yet. Choose a name and a password: you will be the first."),
-  fields: [token, ...credentials("new-password", "A few unrelated words make a good password.")],
+  fields: [token, ...credentials("new-password", "Ten characters or more, and not your name; a few unrelated words are easy to keep.")],
   send: async () => {
     // The token stands behind the # of the link: browsers never send that part, so no log has it.
     const secret = location.hash.slice(1) || byId("token").value.trim();
@@ -32,5 +32,5 @@ const person = await me().catch(() => null);
 if (person && !person.needs_setup) {
   narrow(el("div", { class: "card stack" },
     el("h1", {}, "This server is set up"), el("p", { class: "muted" }, "It has an administrator already."),
-    el("a", { class: "button primary", href: person.user ? "/" : "/login" }, person.user ? "My campaigns" : "Sign in")));
+    el("a", { class: "button primary", href: person.user ? "/" : "/login" }, person.user ? "All campaigns" : "Sign in")));
 }

@@ -4,8 +4,10 @@ import { get, me, toLogin } from "../shared/api.js";
 import { Shift, Stopwatch } from "./stopwatch.js";
 import { byId, el, icon, toast } from "../shared/dom.js";
 import { count } from "../shared/format.js";
+import { elements } from "./guidelines.js";
 import { keyTable, listen, setSingleKeys, singleKeys } from "./keys.js";
 import { insist } from "../shared/backoff.js";
+import { Practice } from "./practice.js";
 import { Screens } from "./screens.js";
 import { Session } from "./session.js";
 import { picture, sentence, showRow, spoken } from "./question-view.js";
@@ -22,6 +24,8 @@ const watch = new Stopwatch();
 const shift = new Shift(() => { byId("break").hidden = false; });
 const saved = el("p", { class: "saved", id: "saved" });
 let session = null;
+let practice = null;
+let goals = { goal: null, total: null, given: 0, mine: 0 };
 
 // ---- the question on the page ----
 
@@ -50,7 +54,9 @@ function show(q, { switched }) {
   document.body.classList.toggle("pair", isPair(q));
   question.replaceChildren(...sentence(q));
   question.classList.toggle("long", q.sentence.length > 60 || (q.set?.length ?? 0) > 4);
-  row.hidden = !showRow(row, q.row);
+  row.hidden = !showRow(row, q);
+  ask.classList.toggle("pictured", Boolean(q.row.image));
+  ask.classList.toggle("wordy", row.classList.contains("wordy") && !q.row.image);
   document.body.classList.toggle("rowless", row.hidden);
   const words = sides(q);
   label("left", words.left, q);
@@ -109,16 +115,27 @@ function showSaved(state, waiting) {
   if (state !== "saving") told = state;
 }
 
+/** How many answers are still wanted, and what share of all is there: of one's own, or of the campaign's; or nulls. */
+function far(mine) {
+  const { goal, total, given } = goals;
+  if (goal !== null) return { left: Math.max(0, goal - mine), share: mine / goal };
+  const left = session.left ?? (total === null ? null : Math.max(0, total - given - (mine - goals.mine)));
+  if (left === null) return { left, share: null };
+  const all = total ?? mine + left;
+  return { left, share: all > 0 ? (all - left) / all : null };
+}
+
 function progress() {
+  if (practice?.shown) return;
   const { mine, lost } = session;
   // At the end nothing is left to do, even where some questions of the budget found no answer.
-  const left = ["closed", "spent", "done"].includes(screens.name) ? null : session.left;
+  const over = ["closed", "spent", "done"].includes(screens.name);
+  const { left, share } = over ? { left: null, share: null } : far(mine);
   const parts = [`${count(mine)} answered`];
-  if (left !== null) parts.push(`${count(left)} left`);
+  if (left !== null) parts.push(goals.goal === null ? `${count(left)} left` : `${count(left)} to your goal of ${count(goals.goal)}`);
   if (shift.minutes > 0) parts.push(`${count(shift.minutes)} min`);
   if (lost > 0) parts.push(`${count(lost)} not counted`);
   byId("progress").textContent = parts.join(" · ");
-  const share = left === null || mine + left === 0 ? null : mine / (mine + left);
   byId("bar").hidden = share === null;
   byId("bar").setAttribute("aria-valuenow", String(Math.round(100 * (share ?? 0))));
   byId("bar-fill").style.width = `${100 * (share ?? 0)}%`;
@@ -132,6 +149,10 @@ function progress() {
 
 function press(side) {
   const q = session.shown;
+  if (practice?.shown) {
+    practice.answer(side === (isPair(practice.shown) ? "left" : "right"));
+    return;
+  }
   if (q === null || !session.answer(side === (isPair(q) ? "left" : "right"))) return;
   shift.answered();
   buttons[side].classList.add("pressed");
@@ -187,9 +208,9 @@ function wire() {
     tool.addEventListener("click", () => tool.getAttribute("aria-disabled") !== "true" && ACTS[tool.id]());
   }
   for (const side of ["left", "right"]) buttons[side].addEventListener("click", () => press(side));
-  listen((name) => ACTS[name](), () => isPair(session.shown));
+  listen((name) => ACTS[name](), () => isPair(practice?.shown ?? session.shown));
   for (const part of [byId("main"), ask]) reach.observe(part);
-  new Swipe(byId("main"), byId("swipe"), pulls, { ready: () => session.ready, done: press });
+  new Swipe(byId("main"), byId("swipe"), pulls, { ready: () => practice?.shown || session.ready, done: press });
   byId("single-keys").addEventListener("change", (event) => setSingleKeys(event.target.checked));
   byId("break-over").addEventListener("click", () => {
     byId("break").hidden = true;
@@ -199,17 +220,22 @@ function wire() {
 }
 
 function header(brief) {
-  const help = el("button", { class: "button quiet icon", type: "button", "aria-label": "Help and instructions",
-    "aria-keyshortcuts": "? H", onclick: openHelp }, icon("help"));
+  const guided = Boolean(brief?.instructions.trim());
+  const help = el("button", { class: guided ? "button quiet guided" : "button quiet icon", type: "button", "aria-label": guided ? "Guidelines and help" : "Help",
+    "aria-keyshortcuts": "? H", onclick: openHelp }, icon("help"), guided ? el("span", { class: "wide-only" }, "Guidelines") : null);
   top(null, [el("span", { class: "campaign", dir: "auto" }, brief?.title ?? "")], [saved, help]);
 }
 
 function brief(record) {
   document.title = `${record.title} · askone`;
   header(record);
-  const words = record.instructions.trim();
-  byId("instructions").replaceChildren(...words.split(/\n{2,}/).filter(Boolean).map((part) => el("p", { dir: "auto" }, part)));
-  if (words !== "" && record.mine === 0) openHelp();
+  goals = record;
+  const guided = record.guidelines?.length > 0;
+  byId("instructions").replaceChildren(...elements(record.guidelines));
+  byId("guide").replaceChildren(el("h2", {}, "Guidelines"), el("div", { class: "instructions" }, elements(record.guidelines)));
+  byId("guide").hidden = !guided;
+  document.body.classList.toggle("guided", guided);
+  if (guided && record.mine === 0) openHelp();
   else byId("help-close").textContent = "Close";
   byId("help").addEventListener("close", () => { byId("help-close").textContent = "Close"; }, { once: true });
 }
@@ -224,14 +250,29 @@ async function begin() {
     { show, screen, prefetch, progress, saved: showSaved, note: (text) => toast(text, 2 + text.length / 20), took: () => watch.seconds });
   wire();
   showSaved(session.outbox.state, session.outbox.items.length);
-  session.begin();
+  const waiting = session.outbox.items.length > 0;
+  if (waiting) session.begin();
   try {
-    brief(await insist(() => get(`${session.path}/brief`)));
+    const record = await insist(() => get(`${session.path}/brief`), unreachable);
+    brief(record);
+    if (record.practice?.length && !waiting) {
+      practice = new Practice(record.practice, { show }, begun);
+      return undefined;
+    }
   } catch (error) {
     // The session tells why the campaign is closed to this person; its title is not needed for that.
-    if (error.status === 401) toLogin();
+    if (error.status === 401) return toLogin();
   }
+  if (!waiting) session.begin();
+  else progress();
   return undefined;
+}
+
+/** The training round is over. */
+function begun() {
+  practice = null;
+  screen("loading");
+  session.begin();
 }
 
 begin();

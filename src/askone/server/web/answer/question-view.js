@@ -1,7 +1,8 @@
 // A question and its row as elements. Everything that comes from outside goes in as text.
 
-import { el, icon } from "../shared/dom.js";
+import { el, icon, sharp } from "../shared/dom.js";
 import { local } from "../shared/format.js";
+import { lookCloser } from "./zoom.js";
 
 const LONG = 90; // characters: more are a text to read, not a value
 const CLIPPED = 4_000;
@@ -20,6 +21,22 @@ function around(sentence, words) {
   const alone = !/[\w.,-]$/.test(before) && !/^(\w|[.,]\d)/.test(after);
   return alone ? [before, after] : null;
 }
+
+/** Cuts the sentence at each of the names, in their order: what stands before, between and after them; or null. */
+function between(sentence, names) {
+  const parts = [];
+  let rest = sentence;
+  for (const name of names) {
+    const at = [...rest.matchAll(new RegExp(whole(name), "gu"))][0]?.index ?? -1;
+    if (at < 0) return null;
+    parts.push(rest.slice(0, at));
+    rest = rest.slice(at + name.length);
+  }
+  return [...parts, rest];
+}
+
+/** A pattern for a text that is no part of a longer word. */
+const whole = (text) => `(?<![\\p{L}\\p{N}])${text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}(?![\\p{L}\\p{N}])`;
 
 function amount(shown, unit) {
   return el("strong", { class: "amount" }, shown + (unit ? ` ${unit}` : ""));
@@ -48,9 +65,11 @@ export function sentence(question) {
   }
   if (question.set) {
     const cut = around(text, question.set.join(", "));
-    // The sign after the chips looks lost: it is kept for listeners only.
+    const parts = cut ? null : between(text, question.set);
+    // Names with words between them: "Is it a circle or an oval?"
+    if (parts) return [parts[0], ...question.set.flatMap((name, n) => [el("span", { class: "chip", dir: "auto" }, name), parts[n + 1]])];
     const names = question.set.length > FEW ? [el("span", { class: question.set.length > MANY ? "members many" : "members" }, members(question.set))] : members(question.set);
-    if (cut) return [cut[0].trimEnd(), " ", ...names, el("span", { class: "visually-hidden" }, cut[1])];
+    if (cut) return [cut[0].trimEnd(), " ", ...names, cut[1]];
     return [text, el("span", { class: question.set.length > MANY ? "members many" : "members" }, members(question.set))];
   }
   return [text];
@@ -86,33 +105,47 @@ function link(text) {
   return [text, " ", open];
 }
 
+/** The words that a question is about, to be found in texts. */
+function topics(question) {
+  const name = (question.threshold ?? question.range)?.name?.replace(/^the /, "");
+  const words = [...(question.set ?? []), question.pair?.left, question.pair?.right, name];
+  return words.filter((word) => word && String(word).trim().length > 2);
+}
+
+/** A text with these words marked, where it has them. */
+function marked(text, words) {
+  if (!words.length) return [text];
+  // Split by a pattern with one group: every second part is what it found.
+  return text.split(new RegExp(`(${words.map(whole).join("|")})`, "giu")).map((part, n) => (n % 2 ? el("mark", {}, part) : part));
+}
+
 /** A very long text is cut, with a button for the rest. */
-function reading(text) {
-  if (text.length <= CLIPPED) return [text];
-  const shown = document.createTextNode(`${text.slice(0, CLIPPED)}…`);
+function reading(text, words) {
+  if (text.length <= CLIPPED) return marked(text, words);
+  const shown = el("span", {}, ...marked(`${text.slice(0, CLIPPED)}…`, words));
   const more = el("button", { class: "button small more", type: "button" }, "Show all");
   more.addEventListener("click", () => {
-    shown.data = text;
+    shown.replaceChildren(...marked(text, words));
     more.remove();
   });
   return [shown, more];
 }
 
-function value(field) {
+function value(field, words) {
   const text = String(field.value ?? "");
   if (text === "") return [el("span", { class: "muted" }, "–")];
   if (field.kind === "url") return link(text);
   if (field.kind === "number") return [local(text)];
-  return reading(text);
+  return reading(text, isLong(field) || words.alone ? words : []);
 }
 
 const isLong = (field) => field.kind === "url" || (field.kind !== "number" && String(field.value ?? "").length > LONG);
 
-function facts(fields) {
+function facts(fields, words) {
   return el("dl", { class: "facts" }, fields.map((field) =>
     el("div", { class: isLong(field) ? "fact long" : "fact" },
       el("dt", { dir: "auto" }, field.name),
-      el("dd", { dir: "auto", class: field.kind === "number" ? "number" : null }, value(field)))));
+      el("dd", { dir: "auto", class: field.kind === "number" ? "number" : null }, value(field, words)))));
 }
 
 // Pictures of the questions that may come next are fetched ahead and kept as elements: showing one asks nobody.
@@ -123,10 +156,8 @@ function load(address) {
   const picture = new Image();
   picture.decoding = "async";
   picture.draggable = false;
-  // Tiny pictures are enlarged by the style sheet.
-  picture.addEventListener("load", () => picture.classList.toggle("tiny", picture.naturalWidth < 100));
   picture.src = address;
-  return picture;
+  return sharp(picture);
 }
 
 /** Addresses come from the server's JSON: only this site's own paths are fetched. */
@@ -148,7 +179,9 @@ function figure(address) {
   const image = picture(address);
   if (image === null) return null;
   image.alt = "The picture that is asked about";
-  const box = el("figure", { class: image.complete ? "picture" : "picture coming" }, image);
+  const closer = el("button", { class: "button small closer", type: "button", "aria-label": "Look closer at the picture", onclick: () => lookCloser(image) }, icon("closer"));
+  const box = el("figure", { class: image.complete ? "picture" : "picture coming" }, image, closer);
+  image.onclick = () => lookCloser(image);
   image.addEventListener("load", () => box.classList.remove("coming"), { once: true });
   const broken = () => {
     forget(address);
@@ -161,17 +194,20 @@ function figure(address) {
 }
 
 /** Fills the card: a picture large, one text to read, or the fields of a table row. False where there is nothing. */
-export function showRow(card, row) {
+export function showRow(card, question) {
+  const { row } = question;
+  const words = topics(question);
   const fields = row.fields.filter((field) => field.kind !== "image" || !row.image);
   const parts = [];
   if (row.image) parts.push(figure(row.image));
   if (fields.length === 1 && fields[0].kind !== "number" && fields[0].kind !== "url" && !row.image) {
-    parts.push(el("p", { class: "reading", dir: "auto" }, value(fields[0])));
+    parts.push(el("p", { class: "reading", dir: "auto" }, value(fields[0], Object.assign(words, { alone: true }))));
   } else if (fields.length > 0) {
-    parts.push(facts(fields));
+    parts.push(facts(fields, words));
   }
   const content = parts.filter((part) => part !== null);
   card.replaceChildren(...content);
+  card.classList.toggle("wordy", fields.some(isLong));
   card.classList.toggle("beside", Boolean(row.image) && fields.length > 0 && !fields.some(isLong));
   card.scrollTop = 0;
   return content.length > 0;

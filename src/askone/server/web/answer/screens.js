@@ -40,7 +40,7 @@ export class Screens {
     this.icon.replaceChildren(sign === "spinner" ? el("div", { class: "spinner" }) : icon(sign));
     this.title.textContent = title;
     this.text.textContent = words || text;
-    this.actions.replaceChildren(...(CALM.includes(name) ? [el("a", { class: "button", href: "/" }, "My campaigns")] : []));
+    this.actions.replaceChildren(...(CALM.includes(name) ? [el("a", { class: "button", href: "/" }, "All campaigns")] : []));
     this.section.dataset.name = name;
     this.section.hidden = false;
     this.section.classList.toggle("unseen", Boolean(brief));

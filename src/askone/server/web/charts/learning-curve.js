@@ -53,10 +53,12 @@ const targetLine = (y, box, words) => [
 function endMark(last, x, y, box, write) {
   const [px, py] = [x(last.n), y(last.value)];
   const words = write(last.value);
-  const near = px + 12 + 8 * words.length > box.right;
+  const half = 4 + 4.5 * words.length;
+  // Above the point, and below it where there is no room: beside it lies the forecast, which would strike it through.
+  const above = py - 26 > box.top;
   return [
     s("circle", { class: "end", cx: px, cy: py, r: 5 }),
-    s("text", { class: "end-label", x: near ? px - 4 : px + 10, y: near ? py - 14 : py + 4, "text-anchor": near ? "end" : "start" }, words),
+    s("text", { class: "end-label", x: Math.max(box.left + half, Math.min(box.right - half, px)), y: above ? py - 14 : py + 24, "text-anchor": "middle" }, words),
   ];
 }
 

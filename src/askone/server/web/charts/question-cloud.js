@@ -103,7 +103,7 @@ function drawSets({ points, classes, words }, width) {
 }
 
 /** How often each pair was asked and who won: the line's item against the column's. */
-export function wins(points, items) {
+export function wins(points, items, predicted = null) {
   const names = (items?.length ? items : [...new Set(points.flatMap((point) => [point.first, point.second]))]).map(String);
   const index = new Map(names.map((name, i) => [name, i]));
   const table = names.map(() => names.map(() => 0));
@@ -114,12 +114,14 @@ export function wins(points, items) {
     table[winner][loser] += 1;
   }
   const total = (i) => table[i].reduce((sum, won, j) => sum + won - table[j][i], 0);
-  const order = names.map((_, i) => i).sort((a, b) => total(b) - total(a));
+  // In the order that the model predicts, where there is one: the chart and the predictions then say the same.
+  const place = (i) => predicted?.map(String).indexOf(names[i]) ?? 0;
+  const order = names.map((_, i) => i).sort((a, b) => place(a) - place(b) || total(b) - total(a));
   return { names: order.map((i) => names[i]), table: order.map((i) => order.map((j) => table[i][j])) };
 }
 
-function drawPairs({ points, items }, width) {
-  const { names, table } = wins(points, items);
+function drawPairs({ points, items, order }, width) {
+  const { names, table } = wins(points, items, order);
   const labels = names.map((name) => shorten(name, width < 480 ? 11 : 18));
   const left = 14 + 7 * Math.max(...labels.map((label) => label.length));
   const top = 26 + Math.min(110, 5.4 * Math.max(...labels.map((label) => label.length)));
@@ -153,10 +155,10 @@ function drawCell({ won, lost, i, j, cell, left, top }, stops, names) {
 
 const shorten = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
-export function tableOfCloud({ kind, x, points, words, items }) {
+export function tableOfCloud({ kind, x, points, words, items, order }) {
   const answer = (point) => words[point.answer ? 0 : 1];
   if (kind === "set") return { head: ["question", "set", "answer"], rows: points.map((p) => [p.n, p.members.join(", "), answer(p)]) };
   if (kind === "threshold") return { head: ["question", x.name, "threshold", "answer"], rows: points.map((p) => [p.n, p.x, "low" in p ? `${p.low} to ${p.high}` : p.y, answer(p)]) };
-  const { names, table } = wins(points, items);
+  const { names, table } = wins(points, items, order);
   return { head: ["won by \\ lost by", ...names], rows: names.map((name, i) => [name, ...table[i]]) };
 }

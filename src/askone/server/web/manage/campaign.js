@@ -3,6 +3,7 @@
 import { get, patch, remembered } from "../shared/api.js";
 import { el, show, toast } from "../shared/dom.js";
 import { confirm } from "../shared/dialogs.js";
+import { answersTab } from "./answers.js";
 import { exportsTab } from "./exports.js";
 import { flagsTab } from "./flags.js";
 import { words } from "../shared/fields.js";
@@ -22,6 +23,7 @@ class Shared {
     this.root = `/campaigns/${encodeURIComponent(record.name)}`;
     this.status = record.status;
     this.finished = record.finished ?? null;
+    this.heading = el("h1", {}, record.title || record.name);
     this.badge = el("span", { "aria-live": "polite" });
     this.buttons = el("div", { class: "line" });
     this.poll = null;
@@ -35,6 +37,12 @@ class Shared {
     this.finished = finished;
     this.#drawHead();
     for (const listener of this.listeners) listener();
+  }
+
+  /** The title was changed. */
+  renamed(title) {
+    this.heading.textContent = title || this.name;
+    document.title = `${title || this.name} · askone`;
   }
 
   async turn(status) {
@@ -94,11 +102,12 @@ function tabs(list, label) {
   });
 
   function open() {
+    // What stands behind a question mark is for the tab: #answers?person=p1
     const wanted = location.hash.slice(1);
-    const at = Math.max(0, list.findIndex(([id]) => id === wanted));
+    const at = Math.max(0, list.findIndex(([id]) => id === wanted.split("?")[0]));
     const [id, , fill] = list[at];
-    if (id === now) return;
-    now = id;
+    if (now === (wanted || id)) return;
+    now = wanted || id;
     if (leave) leave();
     buttons.forEach((button, i) => {
       button.setAttribute("aria-selected", String(i === at));
@@ -123,6 +132,7 @@ start(async (person, place) => {
   const note = el("p", { class: "reconnecting", role: "status", hidden: true });
   const board = tabs([
     ["overview", "Overview", (panel) => overview.open(panel)],
+    ["answers", "Answers", (panel) => answersTab(panel, shared)],
     ["people", "People", (panel) => peopleTab(panel, shared)],
     ["invitations", "Invitations", (panel) => invitationsTab(panel, shared)],
     ["flags", "Flags", (panel) => flagsTab(panel, shared)],
@@ -133,7 +143,7 @@ start(async (person, place) => {
   show(place,
     el("div", { class: "campaign-head" },
       el("div", { class: "line between small" }, el("a", { href: "/manage" }, "All campaigns"), el("a", { href: `/manage/new?like=${encodeURIComponent(record.name)}` }, "New campaign like this")),
-      el("div", { class: "line between" }, el("div", { class: "line" }, el("h1", {}, record.title || record.name), shared.badge), shared.buttons)),
+      el("div", { class: "line between" }, el("div", { class: "line" }, shared.heading, shared.badge), shared.buttons)),
     first, board.bar, board.panel, note);
   board.open();
   const latest = remembered();

@@ -8,12 +8,15 @@ import { Figure } from "../charts/chart.js";
 import { choice } from "../shared/fields.js";
 import { Estimates } from "./estimates.js";
 import { Predictions } from "./predictions.js";
+import { drawModels } from "./models.js";
 import { drawNotes, drawTiles } from "./tiles.js";
+
+const FEW = 6; // classes
 
 const CLOUD_NOTES = {
   threshold: "Every threshold that was asked, and its answer; fainter marks are older. Line or small dots: what the model predicts now.",
   set: "The latest questions, one column each: the marked classes were in the set.",
-  pair: "Darker squares: a clearer winner. The best item is at the top.",
+  pair: "How often each item was chosen over each other one; darker squares: a clearer winner. Items stand in the order that the model predicts, the best at the top.",
 };
 
 export class Overview {
@@ -33,6 +36,7 @@ export class Overview {
     });
     this.cloud = new Figure({ title: "Cloud of questions", draw: drawCloud, table: tableOfCloud, extra: this.columns, by: "both", empty: "Each question that is answered becomes a mark here." });
     this.activity = new Figure({ title: "Activity", draw: drawBars, table: tableOfBars, empty: "Answers per minute, once people answer." });
+    this.models = el("section", { class: "card stack models", hidden: true });
     this.predictions = new Predictions(shared);
     this.estimates = new Estimates(shared);
   }
@@ -44,9 +48,17 @@ export class Overview {
 
   open(panel) {
     show(panel, el("div", { class: "stack" }, this.notes, this.tiles,
-      el("div", { class: "halves" }, el("div", { class: "stack" }, this.curve.element, this.activity.element), this.cloud.element),
-      this.predictions.element, this.estimates.element));
+      el("div", { class: "halves" }, ...this.#charts()),
+      this.models, this.predictions.element, this.estimates.element));
     this.predictions.refresh();
+  }
+
+  /** Two columns of about one height: a few classes make a low chart, and the activity stands below it. */
+  #charts() {
+    const low = (this.facts.classes?.length ?? 9) <= FEW;
+    return low
+      ? [el("div", { class: "stack" }, this.curve.element), el("div", { class: "stack" }, this.cloud.element, this.activity.element)]
+      : [el("div", { class: "stack" }, this.curve.element, this.activity.element), this.cloud.element];
   }
 
   /** Draws what has changed. */
@@ -61,7 +73,9 @@ export class Overview {
     this.curve.update({ ...curve, unit: curve.unit ?? "", ahead });
     this.#drawColumns(cloud);
     this.cloud.update({ ...this.facts, ...cloud }, CLOUD_NOTES[cloud.kind]);
+    this.activity.element.hidden = !data.activity.some(([, answers]) => answers > 0);
     this.activity.update(data.activity);
+    drawModels(this.models, data.models);
     if (this.tiles.isConnected) this.predictions.learnt(data.answers);
   }
 

@@ -12,7 +12,8 @@ export async function start(begin) {
   try {
     const person = await me();
     if (!person.user) {
-      toLogin();
+      if (person.needs_setup) location.replace("/setup");
+      else toLogin();
       return;
     }
     top(person);

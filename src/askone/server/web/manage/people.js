@@ -44,7 +44,7 @@ export function peopleTab(panel, shared) {
   const line = (person) => {
     const name = person.name || person.id;
     return el("tr", { class: person.excluded ? "excluded" : "" },
-      el("th", { scope: "row" }, el("span", { class: "person" }, name), " ", person.excluded ? el("span", { class: "badge bad" }, "excluded") : null),
+      el("th", { scope: "row" }, el("a", { class: "person", href: `#answers?person=${encodeURIComponent(person.id)}` }, name), " ", person.excluded ? el("span", { class: "badge bad" }, "excluded") : null),
       el("td", { class: "number" }, count(person.answers), person.skips ? el("span", { class: "muted small nowrap" }, ` +${count(person.skips)} skipped`) : null),
       el("td", { class: "number" }, percent(person.yes_rate)),
       el("td", { class: "number" }, person.median_seconds === null ? "–" : el("span", { class: person.hasty ? "badge warn" : null }, `${number(person.median_seconds, 2)} s`)),

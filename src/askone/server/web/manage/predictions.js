@@ -1,48 +1,68 @@
 // What the model says now about chosen rows, and how sure it is.
 
 import { get } from "../shared/api.js";
-import { dataTable, el, show } from "../shared/dom.js";
-import { bad, field, text, words } from "../shared/fields.js";
+import { dataTable, debounced, el, sharp, show } from "../shared/dom.js";
+import { bad, choice, field, text, words } from "../shared/fields.js";
 import { count, percent, rounded, withUnit } from "../shared/format.js";
 
-const FIRST = 6;
+const PAGE = 10;
+const LONG = 120; // characters
 const EVERY = 6000; // milliseconds between two looks while answers come in
+const ORDERS = [["file", "in the table’s order"], ["unsure", "least sure first"]];
 
 export class Predictions {
   constructor(shared) {
     this.shared = shared;
     this.labels = shared.record.settings.labels;
-    this.keys = "";
-    this.at = -1;
-    this.seen = 0;
-    this.place = el("div");
-    const input = text("", (value) => { this.keys = value; }, { placeholder: "12, 40, flat-7" });
-    const form = el("form", { class: "prediction-form" },
-      field({ label: "Rows, by name", hint: `Separated by commas. Empty: the first ${FIRST}.` }, input), el("button", { type: "submit", class: "button" }, "Show"));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
+    Object.assign(this, { search: "", order: "file", skip: 0, at: -1, seen: 0, turn: 0 });
+    this.place = el("div", { "aria-live": "polite" });
+    this.pages = el("div", { class: "line between" });
+    const again = () => {
+      this.skip = 0;
       this.refresh();
-    });
-    this.element = el("section", { class: "card stack predictions" }, el("h2", {}, "Predictions"), this.labels.kind === "order" ? null : form, this.place);
+    };
+    const later = debounced(again, 350);
+    const form = el("form", { class: "prediction-form" },
+      field({ label: "Search rows" }, text("", (value) => { this.search = value; later(); }, { type: "search", placeholder: "a name, or a word in a row" })),
+      field({ label: "Order" }, choice(this.order, ORDERS, (value) => { this.order = value; again(); })));
+    form.addEventListener("submit", (event) => event.preventDefault());
+    const rowless = this.labels.kind === "order" && !(shared.record.rows > 1);
+    this.element = el("section", { class: "card stack predictions" }, el("h2", {}, "Predictions"), rowless ? null : form, this.place, this.pages);
   }
 
-  /** New answers have come: look again, but not all the time. */
+  /** New answers have come: look again, but not all the time, and not while somebody looks through many rows. */
   learnt(answers) {
-    if (answers === this.at || Date.now() - this.seen < EVERY) return;
+    const looking = this.order !== "file" || this.search.trim() !== "" || this.skip > 0;
+    if (looking || answers === this.at || Date.now() - this.seen < EVERY) return;
     this.at = answers;
     this.refresh();
   }
 
   async refresh() {
     this.seen = Date.now();
-    const keys = this.keys.split(",").map((key) => key.trim()).filter(Boolean);
-    const query = keys.length ? `keys=${keys.map(encodeURIComponent).join(",")}` : `first=${FIRST}`;
+    const turn = ++this.turn;
+    const query = new URLSearchParams({ search: this.search.trim(), order: this.order, first: PAGE, skip: this.skip });
     try {
-      const list = await get(`${this.shared.root}/predictions?${query}`);
-      show(this.place, list.length ? this.#draw(list) : el("p", { class: "empty" }, "No row has such a name."));
+      const found = await get(`${this.shared.root}/rows?${query}`);
+      if (turn !== this.turn) return;
+      show(this.place, found.rows.length ? this.#draw(found.rows) : el("p", { class: "empty" }, "No row has this in it."));
+      this.#drawPages(found);
     } catch (error) {
-      if (!error.passing) show(this.place, bad(words(error)));
+      if (!error.passing && turn === this.turn) show(this.place, bad(words(error)));
     }
+  }
+
+  #drawPages({ total, weighed, rows }) {
+    const go = (step) => () => {
+      this.skip = Math.max(0, this.skip + step);
+      this.refresh();
+    };
+    const turn = (name, step, off) => el("button", { type: "button", class: "button small", disabled: off, onclick: go(step) }, name);
+    const some = weighed < total ? `, of ${count(weighed)} drawn from ${count(total)}` : ` of ${count(total)}`;
+    show(this.pages, ...(weighed > PAGE ? [
+      el("span", { class: "muted small number" }, `Rows ${count(this.skip + 1)} to ${count(this.skip + rows.length)}${some}`),
+      el("span", { class: "line" }, turn("Back", -PAGE, this.skip === 0), turn("More", PAGE, this.skip + rows.length >= weighed)),
+    ] : []));
   }
 
   #draw(list) {
@@ -60,17 +80,20 @@ export class Predictions {
 }
 
 /** The row's picture, small. Only this site's own addresses are fetched. */
-function thumbnail({ image, key }) {
+export function thumbnail({ image, key }) {
   if (typeof image !== "string" || !/^\/(?!\/)/.test(image)) return null;
   const picture = el("img", { class: "thumbnail", src: image, alt: `Picture of ${key}`, loading: "lazy", width: "48", height: "48" });
   picture.addEventListener("error", () => picture.remove());
-  return picture;
+  return sharp(picture);
 }
 
+/** What people see of a row: all its columns; a long text is folded, and opens whole. */
 function describe({ key, row: fields }) {
-  return fields.filter((one) => String(one.value) !== key).slice(0, 3).map((one) => `${one.name} ${short(String(one.value))}`).join(" · ");
+  const rest = fields.filter((one) => String(one.value) !== key);
+  const short = rest.filter((one) => String(one.value).length <= LONG).map((one) => `${one.name} ${one.value}`).join(" · ");
+  const long = rest.filter((one) => String(one.value).length > LONG);
+  return [short, ...long.map((one) => el("details", {}, el("summary", { dir: "auto" }, `${String(one.value).slice(0, LONG)}…`), el("p", { class: "whole", dir: "auto" }, String(one.value))))];
 }
-const short = (value) => (value.length > 24 ? `${value.slice(0, 23)}…` : value);
 
 const ends = (one) => [one.low ?? one.prediction_low ?? one.prediction, one.high ?? one.prediction_high ?? one.prediction];
 

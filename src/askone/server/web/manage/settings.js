@@ -1,16 +1,21 @@
-// Changing a campaign that runs: its status, its budget, more rows, who is told, and its end.
+// Changing a campaign that runs: its status, its settings, more rows, who is told, and its end.
 
 import { del, patch, post, upload } from "../shared/api.js";
 import { confirm, copy, copyable } from "../shared/dialogs.js";
 import { el, show, toast } from "../shared/dom.js";
 import { saveAs } from "../shared/download.js";
-import { action, attempt, check, chooser, field, fill, numeral, TABLES, text } from "../shared/fields.js";
+import { action, attempt, check, chooser, field, fill, longText, numeral, TABLES, text } from "../shared/fields.js";
 import { plural } from "../shared/format.js";
 
 const END_WORDS = {
   target: "The target is reached: nobody is asked. Resume to go on all the same.",
   budget: "The budget is spent: nobody is asked. Raise it below to go on.",
-  rows: "Every row has been asked. Add rows below to go on.",
+  rows: "Every row has been asked. Add rows, or raise “Questions per row”, to go on.",
+};
+const PLACES = {
+  number: "{threshold} is the number with its unit, {amount} what is asked for, {side} “above” or “below”.",
+  class: "{set} is the list of names; “a {set}” has the article before each.",
+  order: "{first} and {second} are the two items.",
 };
 const STATE_WORDS = {
   running: "People are being asked.",
@@ -22,7 +27,7 @@ function status(shared) {
   const place = el("div", { class: "stack" });
   const draw = () => show(place,
     el("p", { class: "muted" }, END_WORDS[shared.finished] ?? STATE_WORDS[shared.status] ?? shared.status),
-    el("div", { class: "line" },
+    el("div", { class: "line between" },
       shared.status === "running" ? action("Pause", () => shared.turn("paused")) : action(shared.status === "closed" ? "Open again" : "Resume", () => shared.turn("running"), { class: "button primary" }),
       shared.status === "closed" ? null : el("button", { type: "button", class: "button danger", onclick: () => shared.close() }, "Close")));
   shared.listeners.push(draw);
@@ -30,19 +35,61 @@ function status(shared) {
   return section("Status", place);
 }
 
-function budget(shared) {
-  let wish = shared.record.budget ?? null;
+/** What may be changed while people answer: [path, label, hint, control(value, set)]. */
+function changeable({ labels }) {
+  const whole = (value, set) => numeral(value, set, { min: "1", step: "1" });
+  const line = (value, set) => text(value, set);
+  return [
+    ["title", "Title", "People see it above the questions.", line],
+    ["question.wording", "The question", `${PLACES[labels.kind] ?? ""} Empty: a sentence is made for you.`, line],
+    ["question.instructions", "Guidelines", "Markdown: **bold**, lists, links; ![what it shows](name) for the picture of a row.", (value, set) => longText(value, set, { rows: "6", maxlength: "20000" })],
+    ["budget", "Answers in all", "Empty: no limit.", whole],
+    ["ask.target", "Stop below this error", "Of the measured error. Empty: never.", (value, set) => numeral(value, set, { min: "0" })],
+    ["ask.per_row", "Questions per row", "Each row is asked again when all others were.", whole],
+    ["ask.overlap", "People per question", "Of questions from now on.", whole],
+    ["ask.per_person", "Most per person", "Empty: no limit.", whole],
+  ];
+}
+
+const at = (record, path) => path.split(".").reduce((part, name) => part?.[name] ?? null, record);
+
+/** One form for all of these; what was changed is sent, and every change is noted in the log. */
+function general(shared) {
+  const { record } = shared;
+  const known = { ...record.settings, budget: record.budget ?? null };
+  const wish = {};
   const place = el("div", { "aria-live": "polite" });
-  const form = el("div", { class: "fields" },
-    field({ label: "Answers in all", path: "budget", hint: "Empty: no limit." }, numeral(wish, (value) => { wish = value; }, { min: "1", step: "1" })),
-    el("div", { class: "field end" }, action("Save", () => attempt(form, place, async () => {
+  const fields = changeable(record.settings).map(([path, label, hint, control]) =>
+    field({ label, hint, path, wide: path.includes("question") || path === "title" }, control(at(known, path) ?? (path === "ask.per_row" ? 1 : null), (value) => { wish[path] = value; })));
+  const form = el("div", { class: "stack" }, el("div", { class: "fields" }, fields),
+    el("div", {}, action("Save", () => attempt(form, place, async () => {
       show(place);
-      await patch(shared.root, { budget: wish });
-      shared.record.budget = wish;
-      toast("Budget saved");
+      const body = wanted(wish, known);
+      if (!Object.keys(body).length) return;
+      const made = await patch(shared.root, body);
+      Object.assign(record, { settings: made.settings, toml: made.toml, budget: made.budget ?? null });
+      Object.assign(known, made.settings, { budget: record.budget });
+      toast("Saved; it holds from the next question on.");
+      shared.renamed(made.settings.title);
       shared.poll.now();
-    }))));
-  return section("Budget", form, place);
+    }), { class: "button primary" })), place);
+  return section("Settings", el("p", { class: "muted small" }, "These can be changed while people answer. Each change is noted in the log."), form);
+}
+
+/** The body of a change: only what is other than it was. */
+function wanted(wish, known) {
+  const body = {};
+  for (const [path, value] of Object.entries(wish)) {
+    if (value === at(known, path)) continue;
+    if (path === "budget") body.budget = value;
+    else {
+      body.settings ??= {};
+      const [table, name] = path.split(".");
+      if (name) body.settings[table] = { ...body.settings[table], [name]: value };
+      else body.settings[table] = value;
+    }
+  }
+  return body;
 }
 
 function moreRows(shared) {
@@ -113,6 +160,6 @@ const section = (title, ...content) => el("section", { class: "card stack" }, el
 export function tuningTab(panel, shared) {
   shared.listeners.length = 0;
   show(panel, el("div", { class: "halves" },
-    el("div", { class: "stack" }, status(shared), budget(shared), moreRows(shared), ending(shared)),
-    el("div", { class: "stack" }, settingsFile(shared), webhooks(shared))));
+    el("div", { class: "stack" }, general(shared), moreRows(shared)),
+    el("div", { class: "stack" }, status(shared), settingsFile(shared), webhooks(shared), ending(shared))));
 }

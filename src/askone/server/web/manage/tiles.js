@@ -26,7 +26,7 @@ function doubt(said, { labels }) {
 const ENDS = {
   target: "The measured error is below your target, so nobody is asked any more. Resume to go on.",
   budget: "The budget is spent, so nobody is asked any more. Raise it under Settings to go on.",
-  rows: "Every row has been asked. Add rows under Settings to go on.",
+  rows: "Every row has been asked. Add rows, or raise “Questions per row”, under Settings to go on.",
 };
 
 /** Rows in file order: what is measured, and whether the later rows are predicted worse. */
@@ -71,12 +71,12 @@ export function drawTiles(place, data) {
     budget === null || budget === undefined
       ? tile("Budget left", "no limit", "set one in Settings")
       : tile("Budget left", count(left ?? 0), `of ${count(budget)}`, bar(1 - (left ?? 0) / budget, `${Math.round(100 - (100 * (left ?? 0)) / budget)} % used`)),
-    rows?.rows > 1 ? tile("Rows asked", count(rows.asked), `of ${count(rows.rows)}`, bar(rows.asked / rows.rows, `${Math.round((100 * rows.asked) / rows.rows)} % asked`)) : null,
+    rows?.rows > 1 ? tile(data.per_row > 1 ? "Questions about rows" : "Rows asked", count(rows.asked), `of ${count(rows.rows)}`, bar(rows.asked / rows.rows, `${Math.round((100 * rows.asked) / rows.rows)} % asked`)) : null,
     tile("People active", count(data.people_active), data.people_active ? waiting(answers, stale) : ""));
 }
 
 /** With several people at work every question is some answers old when it is answered: that is how it should be. */
 function waiting(answers, stale) {
-  if (!stale?.count || !answers) return "";
-  return `${number((stale.count * stale.mean) / answers, 2)} answers come while a question waits`;
+  const others = stale?.count && answers ? Math.round((stale.count * stale.mean) / answers) : 0;
+  return others ? `while one thinks, others give ${plural(others, "answer")}` : "";
 }

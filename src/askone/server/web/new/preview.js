@@ -1,7 +1,7 @@
 // The question as people will see it, on real rows, while its settings are written.
 
 import { post } from "../shared/api.js";
-import { el, scrolls, show } from "../shared/dom.js";
+import { el, scrolls, sharp, show } from "../shared/dom.js";
 import { words } from "../shared/fields.js";
 
 /** A question with its row, as it will look; nothing of it can be pressed. */
@@ -20,8 +20,8 @@ export function questionCard(question) {
 
 /** The row's picture; words where the picture cannot be had before there is a campaign. */
 function picture(row) {
-  const image = el("img", { src: row.image, alt: "The picture that is asked about" });
-  image.addEventListener("error", () => image.replaceWith(el("p", { class: "preview-picture muted" }, "A picture")));
+  const image = sharp(el("img", { src: row.image, alt: "The picture that is asked about" }));
+  image.addEventListener("error", () => image.replaceWith(el("p", { class: "preview-picture muted" }, "The picture stands here, once the campaign is made.")));
   return image;
 }
 
@@ -48,6 +48,7 @@ export class Preview {
   async refresh() {
     const turn = ++this.turn;
     this.element.setAttribute("aria-busy", "true");
+    if (!this.questions.length) show(this.card, el("p", { class: "line muted" }, el("span", { class: "spinner" }), "Reading your rows and making the first questions …"));
     try {
       const made = await post(this.draft.path("preview"), { settings: this.draft.settings });
       if (turn !== this.turn) return true;
@@ -60,7 +61,7 @@ export class Preview {
     } catch (error) {
       if (turn !== this.turn) return false;
       this.report(error);
-      if (!this.questions.length) show(this.card, el("p", { class: "muted" }, error.argument ? "The question appears here once the marked field is filled in." : words(error)));
+      if (!this.questions.length) show(this.card, el("p", { class: "muted" }, `There is no question to show yet: ${words(error)}`));
       this.element.classList.add("stale");
       return false;
     } finally {

@@ -1,8 +1,9 @@
-// Step 5: how much is asked, of whom, in which order, and what it costs.
+// Step 4: how much is asked, of whom, in which order, what it costs, and what it should give.
 
 import { el } from "../shared/dom.js";
 import { choice, field, numeral, text } from "../shared/fields.js";
 import { hours, money, plural } from "../shared/format.js";
+import { forecastStep } from "./step-forecast.js";
 
 export function askingStep(draft) {
   const { ask, learner } = draft.settings;
@@ -26,18 +27,21 @@ export function askingStep(draft) {
     group("How much",
       whole("Budget in answers", "Empty: until all rows are asked, or you stop it.", "budget"),
       field({ label: "Stop below this error", path: "ask.target", hint: "Of the measured error. Empty: the budget decides." }, numeral(ask.target, set(ask, "target"), { min: "0" })),
-      whole("Most per person", "Empty: no limit.", "per_person")),
+      whole("Most per person", "Empty: no limit.", "per_person"),
+      whole("Questions per row", "More than one: small tables go on when every row was asked.", "per_row")),
     group("Quality",
       whole("People per question", "More than one measures agreement, at that many times the cost.", "overlap"),
       share("Measuring questions (%)", "Random questions from which the learning curve is drawn. 15 % is a good share.", ask, "exam_share", "ask.exam_share"),
       share("Gold questions (%)", draft.settings.rows.gold ? "Rows with a known answer, to see how people do." : "Needs a column with known answers.", ask, "gold_share", "ask.gold_share"),
+      whole("Practice questions", draft.settings.rows.gold ? "With known answers, before the first real one." : "Needs a column with known answers.", "training", "0"),
       share("Expected slips (%)", "The model allows for this share of slips.", learner, "flip", "learner.flip")),
     group("Order and cost",
       field({ label: "Order of the rows", path: "ask.order", hint: "Uncertain first often needs fewer answers. In file order is for live streams: of a sorted file the first rows alone are learnt." }, choice(ask.order, [["random", "Random"], ["uncertain", "Uncertain first"], ["file", "In file order"]], set(ask, "order"))),
       field({ label: "Seconds per answer", path: "ask.seconds", hint: "For the forecast of hours." }, numeral(ask.seconds, set(ask, "seconds"), { min: "0.1" })),
       field({ label: "Price per answer", path: "ask.price", hint: "Empty: not counted." }, numeral(ask.price, set(ask, "price"), { min: "0" })),
       field({ label: "Currency", path: "ask.currency" }, text(ask.currency, set(ask, "currency"), { placeholder: "EUR", maxlength: "8" }))),
-    sum);
+    sum,
+    el("details", { class: "card flat forecast" }, el("summary", {}, "What will it give? Simulate it."), forecastStep(draft)));
 }
 
 const group = (title, ...fields) => el("fieldset", { class: "stack" }, el("legend", { class: "group-title" }, title), el("div", { class: "fields" }, fields));

@@ -1,25 +1,43 @@
-// Step 7: all on one page, and the settings as a file for the command line.
+// Step 5: all on one page, and the settings as a file for the command line.
 
 import { post } from "../shared/api.js";
 import { copy } from "../shared/dialogs.js";
 import { el, show } from "../shared/dom.js";
 import { saveAs } from "../shared/download.js";
 import { action, bad, clearErrors, field, fieldOf, showError, text, words } from "../shared/fields.js";
-import { plural } from "../shared/format.js";
+import { count, hours, money, number, percent, plural, withUnit } from "../shared/format.js";
 
-const KIND = { number: "a number", class: "a class", order: "an order of items" };
+const list = (names, rest) => (names === null || names === undefined ? rest : names.join(", ") || "nothing");
+
+/** All that will be made, in words. */
+function summary({ settings, file }) {
+  const { labels, question, ask, rows } = settings;
+  const what = {
+    number: () => `${labels.name || "a number"}${labels.low === null || labels.high === null ? "" : ` from ${number(labels.low)} to ${withUnit(number(labels.high), labels.unit)}`}`,
+    class: () => `one of ${plural(labels.classes.length, "class", "classes")}: ${labels.classes.slice(0, 12).join(", ")}${labels.classes.length > 12 ? ", …" : ""}`,
+    order: () => `an order of ${plural(labels.items.length, "item")}`,
+  }[labels.kind]();
+  const much = [ask.budget ? plural(ask.budget, "answer") : "until all rows are asked", ask.per_row > 1 ? `${count(ask.per_row)} questions per row` : null, ask.overlap > 1 ? `${count(ask.overlap)} people per question` : null,
+    ask.per_person ? `at most ${count(ask.per_person)} per person` : null, ask.target ? `stops below an error of ${number(ask.target)}` : null].filter(Boolean);
+  const measured = [`${percent(ask.exam_share)} of questions measure the model`, ask.gold_share ? `${percent(ask.gold_share)} measure people` : null, ask.training ? `${count(ask.training)} to practise on` : null].filter(Boolean);
+  const cost = ask.budget ? [`about ${hours((ask.budget * ask.seconds) / 3600)} of people’s time`, ask.price ? money(ask.budget * ask.price, ask.currency) : null].filter(Boolean) : ["no limit"];
+  return [
+    ["Title", settings.title || "none yet"],
+    ["Rows", file ? `${plural(file.rows, "row")} of ${file.name}, ${rows.key ? `named by ${rows.key}` : "numbered"}` : "none: items are compared"],
+    ["Learns", what],
+    ["Question", question.wording || "a sentence that is made for you (see the preview)"],
+    ...(file ? [["People see", list(rows.show, "all columns but a key")], ["The model sees", list(rows.learn, "all columns but the key")]] : []),
+    ["Asks", much.join(", ")], ["Measures", measured.join(", ")], ["Costs", cost.join(", ")],
+    ["Guidelines", question.instructions.trim() ? `${question.instructions.trim().slice(0, 120)}${question.instructions.trim().length > 120 ? "…" : ""}` : "none"],
+  ];
+}
 
 export function createStep(draft, { goTo }) {
   const { settings, file } = draft;
   const message = el("div");
   const code = el("code", {}, draft.toml || "…");
   draft.ontoml = () => { code.textContent = draft.toml; };
-  const facts = [
-    ["Title", settings.title || "none yet"],
-    ["Rows", file ? `${plural(file.rows, "row")} of ${file.name}` : "none: items are compared"],
-    ["Learns", KIND[settings.labels.kind]],
-    ["Budget", settings.ask.budget ? plural(settings.ask.budget, "answer") : "no limit"],
-  ];
+  const facts = summary(draft);
   const form = el("div", { class: "stack" },
     el("dl", { class: "facts card flat" }, facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
     field({ label: "Name in addresses (optional)", path: "name", hint: "Small letters, digits and hyphens. Made from the title where empty." }, text(draft.name, (value) => { draft.name = value.trim(); draft.keep(); }, { placeholder: "flats", spellcheck: "false", maxlength: "60" })));

@@ -1,4 +1,4 @@
-// Step 6: the campaign played through with made-up answers, before anybody is asked.
+// What a campaign may give: simulated with made-up answers.
 
 import { post } from "../shared/api.js";
 import { drawCurve, tableOfCurve } from "../charts/learning-curve.js";

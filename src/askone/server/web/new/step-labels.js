@@ -1,4 +1,4 @@
-// Step 3: what is asked for: a number, a class or an order.
+// What is asked for: a number, a class or an order.
 
 import { el, show } from "../shared/dom.js";
 import { field, longText, numeral, text } from "../shared/fields.js";
@@ -23,7 +23,8 @@ export function attributesFrom(value) {
 
 const attributesText = (table) => Object.entries(table ?? {}).map(([name, classes]) => `${name}: ${classes.join(", ")}`).join("\n");
 
-export function labelsStep(draft) {
+/** `turned()` is called when another kind was chosen. */
+export function labelsStep(draft, turned) {
   const place = el("div", { class: "fields" });
   const set = (name) => (value) => {
     draft.settings.labels[name] = value;
@@ -50,7 +51,7 @@ export function labelsStep(draft) {
   const kinds = el("fieldset", { class: "field", dataset: { path: "labels.kind" } }, el("legend", {}, "What should the model learn?"),
     el("div", { class: "choices three" }, KINDS.map(([kind, words, example]) =>
       el("label", { class: "check" },
-        el("input", { type: "radio", name: "kind", value: kind, checked: draft.settings.labels.kind === kind, onchange: () => { draft.turn(kind); fill(); } }),
+        el("input", { type: "radio", name: "kind", value: kind, checked: draft.settings.labels.kind === kind, onchange: () => { draft.turn(kind); fill(); turned(); } }),
         el("span", {}, el("span", { class: "strong" }, words), el("br"), el("span", { class: "muted small" }, example))))),
     el("span", { class: "error", role: "alert" }));
   fill();

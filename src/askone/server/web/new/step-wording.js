@@ -1,4 +1,4 @@
-// Step 4: the words that people read.
+// The words that people read.
 
 import { el } from "../shared/dom.js";
 import { field, longText, text } from "../shared/fields.js";
@@ -10,7 +10,7 @@ const PLACES = {
 };
 const HINTS = {
   number: "{amount} is what is asked for (“the price”), {side} “above” or “below”, {threshold} the number with its unit.",
-  class: "{set} is the list of names.",
+  class: "{set} is the list of names; “a {set}” has the article before each.",
   order: "{first} and {second} are the two items.",
 };
 
@@ -39,5 +39,5 @@ export function wordingStep(draft) {
       field({ label: "Word for yes" }, text(question.answers[0], answer(0), { maxlength: "40" })),
       field({ label: "Word for no" }, text(question.answers[1], answer(1), { maxlength: "40" })),
       el("span", { class: "error", role: "alert" })),
-    field({ label: "Instructions", path: "question.instructions", hint: "What decides doubtful cases? Examples help. One key away for everybody who answers." }, longText(question.instructions, (value) => { question.instructions = value; draft.changed(); }, { rows: "5", maxlength: "20000" })));
+    field({ label: "Instructions", path: "question.instructions", hint: "What decides doubtful cases? Examples help. Markdown; ![what it shows](name) for the picture of a row. Always at hand for everybody who answers." }, longText(question.instructions, (value) => { question.instructions = value; draft.changed(); }, { rows: "5", maxlength: "20000" })));
 }

@@ -10,23 +10,18 @@ import { askingStep } from "./step-asking.js";
 import { columnsStep } from "./step-columns.js";
 import { createStep } from "./step-create.js";
 import { dataStep } from "./step-data.js";
-import { forecastStep } from "./step-forecast.js";
-import { labelsStep } from "./step-labels.js";
-import { wordingStep } from "./step-wording.js";
+import { questionStep } from "./step-question.js";
 
 // id, name, module, the settings that are written there, whether the preview stands beside it
 const STEPS = [
   ["data", "Data", dataStep, [], false],
   ["columns", "Columns", columnsStep, ["rows"], true],
-  ["labels", "What is asked", labelsStep, ["labels"], true],
-  ["wording", "Wording", wordingStep, ["question", "title"], true],
+  ["question", "Question", questionStep, ["labels", "question", "title"], true],
   ["asking", "Asking", askingStep, ["ask", "learner"], false],
-  ["forecast", "Forecast", forecastStep, [], false],
   ["create", "Create", createStep, [], false],
 ];
 const TITLES = {
-  data: "What are the rows?", columns: "What is in the columns?", labels: "What is asked?", wording: "How is it asked?",
-  asking: "How much is asked?", forecast: "What will it give?", create: "Ready",
+  data: "What are the rows?", columns: "What is in the columns?", question: "What is asked?", asking: "How much is asked?", create: "Ready",
 };
 const WAIT = 350; // milliseconds after the last key
 

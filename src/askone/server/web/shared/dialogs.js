@@ -31,6 +31,19 @@ export function confirm({ title, say, fields = [], button, danger = false, typed
   dialog.showModal();
 }
 
+/** Something to look at over the page; `closed()` is called when it is closed. */
+export function opened(title, content, closed = () => {}) {
+  const id = freshId("dialog");
+  const dialog = el("dialog", { class: "large", "aria-labelledby": id }, el("div", { class: "stack" },
+    el("div", { class: "line between" }, el("h2", { id }, title), el("button", { type: "button", class: "button small", onclick: () => dialog.close() }, "Close")), content));
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    closed();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
 /** Copies text; where the browser forbids it, the text is selected for copying by hand. */
 export async function copy(value, control) {
   try {

@@ -16,6 +16,7 @@ const ICONS = {
   saved: ["M12 3a9 9 0 110 18 9 9 0 010-18z", "M8.3 12.3l2.6 2.6 4.9-5.3"],
   saving: ["M12 3a9 9 0 110 18 9 9 0 010-18z", "M12 7.5V12l3 2"],
   unsaved: ["M12 4L2.8 19.5h18.4z", "M12 10v4.5", "M12 17v.3"],
+  closer: ["M10.5 4a6.500 6.500 0 110 13 6.500 6.500 0 010-13z", "M15.500 15.500L20 20", "M10.500 8v5M8 10.500h5"],
   open: ["M10 6H6v12h12v-4", "M13.5 5H19v5.5", "M19 5l-8 8"],
   sun: ["M12 8a4 4 0 110 8 4 4 0 010-8z", "M12 2.5v2M12 19.5v2M2.5 12h2M19.5 12h2M5.3 5.3l1.4 1.4M17.3 17.3l1.4 1.4M5.3 18.7l1.4-1.4M17.3 6.7l1.4-1.4"],
   moon: ["M20 14.2A8 8 0 019.8 4a8 8 0 1010.2 10.2z"],
@@ -67,6 +68,14 @@ export function toast(text, seconds = 5) {
   const message = el("div", { class: "toast" }, text);
   region.append(message);
   setTimeout(() => message.remove(), seconds * 1000);
+}
+
+const TINY = 128; // pixels
+
+/** Keeps the pixels of a small picture sharp where it is enlarged. */
+export function sharp(picture) {
+  picture.addEventListener("load", () => picture.classList.toggle("tiny", Math.max(picture.naturalWidth, picture.naturalHeight) <= TINY));
+  return picture;
 }
 
 /** Calls f once, `wait` milliseconds after the last call. */

@@ -37,11 +37,10 @@ export function top(person = null, extra = [], end = []) {
   const user = person?.user ?? null;
   const links = [];
   const link = (path, text) => {
-    const here = location.pathname === path || (path !== "/" && location.pathname.startsWith(`${path}/`));
+    const here = location.pathname === path || (path === "/" && location.pathname.startsWith("/manage"));
     links.push(el("a", { href: path, "aria-current": here ? "page" : null }, text));
   };
-  const manages = user && (user.role !== "annotator" || person.campaigns.some((one) => one.role === "manager"));
-  if (manages) link("/manage", "Manage");
+  if (user) link("/", "Campaigns");
   if (user) link("/account", "Account");
   header.replaceChildren(
     el("a", { class: "brand", href: "/", "aria-label": "askone: start page" }, mark(), el("span", { class: "name" }, "askone")),

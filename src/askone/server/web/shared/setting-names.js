@@ -6,11 +6,11 @@ const NAMES = {
   "labels.kind": "What should the model learn?", "labels.name": "What the number is", "labels.unit": "Unit", "labels.low": "Lowest", "labels.high": "Highest",
   "labels.decimals": "Decimals", "labels.classes": "Class names", "labels.max_set_size": "Largest set asked", "labels.attributes": "Attributes", "labels.items": "Items",
   "question.wording": "The question", "question.answers": "Words for yes and no", "question.instructions": "Instructions",
-  "ask.budget": "Budget in answers", "ask.target": "Stop below this error", "ask.per_person": "Most per person", "ask.overlap": "People per question",
+  "ask.budget": "Budget in answers", "ask.target": "Stop below this error", "ask.per_person": "Most per person", "ask.overlap": "People per question", "ask.per_row": "Questions per row", "ask.training": "Practice questions",
   "ask.exam_share": "Measuring questions", "ask.gold_share": "Gold questions", "ask.order": "Order of the rows", "ask.seconds": "Seconds per answer",
   "ask.price": "Price per answer", "ask.currency": "Currency", "learner.flip": "Expected slips",
   budget: "Answers in all", expires_hours: "Valid for hours", most_uses: "For so many people", expires_days: "Valid for days", scopes: "It may",
-  url: "Address", events: "When", flip: "Wrong answers", answers: "Answers", password: "Password", new: "New password", old: "Present password",
+  url: "Address", events: "When", flip: "Wrong answers", answers: "Answers", password: "Password", new: "New password", old: "Current password",
   name: "Name", role: "Role", keys: "Rows, by name", "X-File-Name": "The file",
 };
 const SHARES = ["ask.exam_share", "ask.gold_share", "learner.flip", "flip"]; // written in per cent on the page

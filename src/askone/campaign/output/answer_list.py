@@ -1,0 +1,115 @@
+"""Answers as a manager looks through them: by person, where people disagree, slow or surprising ones, by row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from askone.campaign.engine.training_set import AskedQuestion, questions_of
+from askone.campaign.output.views import has_picture, shown_fields
+from askone.learners.abilities import Forecasts, able
+from askone.session.log import Answered
+from askone.store.notices import Flagged
+
+if TYPE_CHECKING:
+    from askone.campaign.campaign import Campaign
+
+Which = Literal["all", "disagreement", "flagged", "wrong", "slow", "surprising"]
+MOST_TIMED: Final = 5_000
+"""Answers whose time is looked at, the latest."""
+MOST_FORETOLD: Final = 1_000
+"""Questions whose answers the model is asked about, the latest."""
+
+
+def answer_page(campaign: Campaign, which: Which, person: str | None, first: int, skip: int) -> dict[str, Any]:
+    """Return a page of questions that were answered, the latest first; the slowest or most surprising first."""
+    projection = campaign.projection
+    answered = (one for one in projection.asked.values() if one.given)
+    found = sorted(answered, key=lambda one: -one.given[-1].seq)
+    if person is not None:
+        found = [one for one in found if any(given.who == person for given in one.given)]
+    narrow: dict[str, Callable[[Campaign, list[AskedQuestion]], list[AskedQuestion]]] = {
+        "disagreement": lambda _, many: [one for one in many if len({given.answer for given in one.given}) > 1],
+        "wrong": lambda _, many: [one for one in many if any(given.answer != one.truth for given in one.given)],
+        "flagged": lambda at, many: [one for one in many if one.number in _flagged(at)],
+        "slow": _slowest,
+        "surprising": _surprising,
+    }
+    if which == "wrong":
+        found = [one for one in found if one.truth is not None]
+    found = narrow[which](campaign, found) if which in narrow else found
+    return {"total": len(found), "answers": told(campaign, found[skip : skip + first])}
+
+
+def row_history(campaign: Campaign, position: int) -> dict[str, Any]:
+    """Return a row, what is predicted of it, and all that was asked about it."""
+    asked = [one for one in campaign.projection.asked.values() if one.position == position]
+    return {**campaign.predictions([position])[0], "asked": told(campaign, asked)}
+
+
+def _flagged(campaign: Campaign) -> Counter[int]:
+    """Return how many open flags each question has."""
+    projection = campaign.projection
+    events = [one.event for one in projection.flags if one.id not in projection.resolved]
+    return Counter(int(event.asked.removeprefix("ask-")) for event in events if isinstance(event, Flagged))
+
+
+def _slowest(campaign: Campaign, found: list[AskedQuestion]) -> list[AskedQuestion]:
+    """Return those whose answers took longest."""
+    ids = [given.id for one in found for given in one.given][:MOST_TIMED]
+    took = {event: entry.took for event, entry in campaign.store.known(campaign.name, ids).items()}
+    times = [(max((took.get(given.id) or 0.0 for given in one.given), default=0.0), one) for one in found]
+    timed = [(seconds, one) for seconds, one in times if seconds > 0]
+    return [one for _, one in sorted(timed, key=lambda pair: -pair[0])]
+
+
+def _surprising(campaign: Campaign, found: list[AskedQuestion]) -> list[AskedQuestion]:
+    """Return those to which the model, as it is now, would have expected the other answer."""
+    projection = campaign.projection
+    latest = [one for one in found if projection.lessons.answer_to(one.number) is not None][:MOST_FORETOLD]
+    chances = zip(_chances(campaign, latest), latest, strict=True)
+    return [one for chance, one in sorted(chances, key=lambda pair: pair[0]) if chance < 0.5]
+
+
+def _chances(campaign: Campaign, asked: Sequence[AskedQuestion]) -> list[float]:
+    """Return the probability, by the model as it is now, of what each question teaches (1: none is known)."""
+    projection = campaign.projection
+    learner, state = projection.learner, projection.state
+    if not asked or not able(learner, Forecasts):
+        return [1.0] * len(asked)
+    rows = {row.position: row for row in campaign.store.rows(campaign.name, sorted({one.position for one in asked}))}
+    found = []
+    for one, question in zip(asked, questions_of(asked), strict=True):
+        answer = projection.lessons.answer_to(one.number)
+        x = np.asarray(rows[one.position].features, dtype=np.float64)
+        yes = 1.0 if answer is None else learner.chance(state, x, question)
+        found.append(yes if answer is not False else 1.0 - yes)
+    return found
+
+
+def told(campaign: Campaign, asked: Sequence[AskedQuestion]) -> list[dict[str, Any]]:
+    """Return questions with their answers, in plain JSON values."""
+    projection, labels = campaign.projection, campaign.settings.labels
+    ids = [given.id for one in asked for given in one.given]
+    entries = campaign.store.known(campaign.name, ids)
+    rows = {row.position: row for row in campaign.store.rows(campaign.name, sorted({one.position for one in asked}))}
+    flags, chances, found = _flagged(campaign), _chances(campaign, asked), []
+    for one, question, chance in zip(asked, questions_of(asked), chances, strict=True):
+        row, ruling = rows[one.position], projection.rulings.get(one.number)
+        words = list(labels.view(question).answers or campaign.settings.question.answers)
+        given = [
+            {"who": mine.who, "answer": mine.answer, "at": entry.at, "took": entry.took,
+             "excluded": mine.who in projection.excluded}
+            for mine in one.given if isinstance((entry := entries[mine.id]).event, Answered)
+        ]  # fmt: skip
+        found.append({
+            "number": one.number, "sentence": str(question), "words": words,
+            "key": row.key, "position": row.position, "row": shown_fields(row, campaign.settings.rows.show),
+            "image": f"/api/v1/campaigns/{campaign.name}/rows/{row.position}/image" if has_picture(row) else None,
+            "gold": one.truth, "given": given, "decided": projection.lessons.answer_to(one.number),
+            "ruling": None if ruling is None else ruling[1], "flags": flags[one.number], "chance": chance,
+        })  # fmt: skip
+    return found
