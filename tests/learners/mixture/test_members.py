@@ -1,3 +1,5 @@
+from importlib.machinery import ModuleSpec
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -8,7 +10,7 @@ from askone.labels.classes import Classes
 from askone.labels.number import Real
 from askone.learners.mixture.bits import ClassBits, NumberBits
 from askone.learners.mixture.members import LinearMember
-from askone.learners.mixture.trees import TreeMember, as_arrays
+from askone.learners.mixture.trees import TreeMember, _is_installed, as_arrays
 
 lightgbm = pytest.importorskip("lightgbm")
 NUMBERS, CLASSES = NumberBits(Real(-3, 3)), ClassBits(Classes(("ant", "bee", "cow")))
@@ -104,3 +106,14 @@ def test_lines_are_the_best_there_are(likelihood):
 
     start = np.random.default_rng(3).normal(size=fit["W"].size)
     assert value(fit["W"].ravel()) <= minimize(value, start, method="CG").fun + 0.02
+
+
+def test_a_library_that_does_not_load_is_not_there(monkeypatch, tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "lib_lightgbm.so").write_bytes(b"no library")
+    spec = ModuleSpec("lightgbm", None, is_package=True)
+    spec.submodule_search_locations = [str(tmp_path)]
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: spec)
+    assert not _is_installed.__wrapped__()
+    (tmp_path / "lib" / "lib_lightgbm.so").unlink()
+    assert _is_installed.__wrapped__()

@@ -112,8 +112,8 @@ def members(choice: Filters | SetLikelihood, setup: Setup) -> tuple[FittedMember
         found.append(trees)
         if not trees.ready:
             warnings.warn(
-                "LightGBM is not installed, so no trees are fitted beside the default learner: "
-                "pip install 'askone[trees]' has it",
+                "LightGBM, or libgomp, which it needs, is not installed: no trees are fitted beside the default learner. "
+                "pip install 'askone[trees]' has LightGBM, the system's packages have libgomp",
                 MissingExtraWarning,
                 stacklevel=2,
             )

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
+from ctypes import CDLL
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -117,7 +119,17 @@ class TreeMember(FittedMember):
 
 @cache
 def _is_installed() -> bool:
-    return importlib.util.find_spec("lightgbm") is not None
+    """Return whether LightGBM is there, and what its library needs: small containers have no libgomp."""
+    spec = importlib.util.find_spec("lightgbm")
+    if spec is None:
+        return False
+    try:
+        for place in spec.submodule_search_locations or ():
+            for library in Path(place).glob("lib/*.so"):
+                CDLL(str(library))
+    except OSError:
+        return False
+    return True
 
 
 def _constant(likelihood: BitLikelihood, bits: Array, flip: float) -> Array:
