@@ -112,7 +112,7 @@ def members(choice: Filters | SetLikelihood, setup: Setup) -> tuple[FittedMember
         found.append(trees)
         if not trees.ready:
             warnings.warn(
-                "LightGBM, or libgomp, which it needs, is not installed: no trees are fitted beside the default learner. "
+                "LightGBM, or libgomp, which it needs, is not installed: no trees learn beside the default learner. "
                 "pip install 'askone[trees]' has LightGBM, the system's packages have libgomp",
                 MissingExtraWarning,
                 stacklevel=2,
