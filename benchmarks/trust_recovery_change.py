@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from typing import Any
@@ -15,8 +16,10 @@ from sklearn.datasets import load_digits
 from askone import Classes, Filters, Oracle, Real, SetLikelihood
 from askone._common.types import Array
 from askone.estimators.learner_choices.base import Setup
+from askone.learners.abilities import known
 from askone.learners.base import Learner
 from askone.learners.forgetting import Forgetting
+from askone.learners.mixture.classes import ClassMixture
 from askone.session.simulation import simulate
 
 TESTED = 1000
@@ -91,9 +94,11 @@ def wrong(learner: Learner[Any], state: Any, X: Array, truth: Array) -> float:
     return float(np.mean(said.argmax(axis=1) != truth) if said.shape[1] > 1 else np.abs(said[:, 0] - truth).mean())
 
 
-def kept(learner: Any, state: Any) -> int:
-    """How many answers predictions rest on."""
-    return int(learner.known(state) if isinstance(learner, Forgetting) else state.banks[0].count)
+def steady(learner: Any) -> list[Learner[Any]]:
+    """The learner of classes that never forgets."""
+    if isinstance(learner, ClassMixture):
+        return [replace(learner, base=one) for one in steady(learner.base)]
+    return [learner.learner] if isinstance(learner, Forgetting) else []
 
 
 # -- what is found -------------------------------------------------------------------------------------
@@ -104,7 +109,7 @@ def compared(task: str, noise: float, change: str, before: int, marks: list[int]
     X, truth, labels = learnt(task, noise, change, before, marks[-1], seed)
     learner, n = made(task, X[:-TESTED], seed), len(X) - TESTED
     who = [(learner, 0), (learner, before)]
-    who += [(learner.learner, 0)] if isinstance(learner, Forgetting) else []
+    who += [(one, 0) for one in steady(learner)]
     errors = []
     for one, start in who:
         oracle, state, found, done = Oracle(labels), None, [], start
@@ -153,7 +158,7 @@ def unchanged(task: str, noise: float, answers: int, ordered: bool, seed: int) -
     if ordered:
         order = np.argsort(truth[:n] if task in ("digits", "blobs") else X[:n, 0], kind="stable")
     state = simulate(learner, X[:n], Oracle(labels), order=order, at=[], seed=seed).state
-    return float(kept(learner, state) < n), wrong(learner, state, X[n:], truth[n:])
+    return float(known(learner, state) < n), wrong(learner, state, X[n:], truth[n:])
 
 
 def still(quick: bool) -> str:

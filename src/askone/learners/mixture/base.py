@@ -35,6 +35,7 @@ from askone.learners.abilities import (
     AsksAt,
     AsksMany,
     Forecasts,
+    Forgets,
     Refits,
     Streams,
     TellsMany,
@@ -93,7 +94,7 @@ class MixtureState:
 
 class Mixture(
     AsksMany[MixtureState], TellsMany[MixtureState], Streams[MixtureState], Refits[MixtureState],
-    Forecasts[MixtureState],
+    Forecasts[MixtureState], Forgets[MixtureState],
 ):  # fmt: skip
     """See the module.  ``base`` sees the dense columns of a row, the members all that they know of."""
 
@@ -166,6 +167,9 @@ class Mixture(
         shares = self._scores(state).shares([0, *(1 + i for i in there)], np.array([0.0, *doubts]))
         heard = [share if share > _FAINT else 0.0 for share in shares]
         return there, [share / sum(heard) for share in heard]
+
+    def known(self, state: MixtureState) -> int:
+        return state.told - self._since(state)
 
     def count(self, state: MixtureState) -> int:
         return self.base.count(state.base)
