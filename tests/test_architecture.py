@@ -57,7 +57,7 @@ def test_the_documents_name_files_that_exist():
             rooms = (
                 ROOT,
                 SOURCE,
-                *(SOURCE / room for room in ("campaign", "cli", "learners", "paper", "server", "store")),
+                *(SOURCE / room for room in ("campaign", "cli", "estimators", "learners", "paper", "server", "store")),
             )
             assert any((room / name).exists() for room in rooms), f"{document}: {name}"
 
