@@ -327,7 +327,12 @@ class Managed:
         names = ("name", "title", "status", "answers", "rows", "budget")
         found: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
         values = [41.0, 30.0, 22.5, 20.1]
-        curve = {"measure": "mean error", "unit": "EUR", "latest": {"value": 20.1}, "values": values}
+        curve = {
+            "measure": "mean error",
+            "unit": "EUR",
+            "latest": {"value": 20.1, "low": 15.2, "high": 25.3},
+            "values": values,
+        }
         more = {"mine": 3, "goal": None, "role": "manager", "curve": curve}
         for place, one in enumerate(found):
             one |= {**more, "title": self.t(one["title"]), "created": NOW - 1e5 * place, "total": one["budget"]}

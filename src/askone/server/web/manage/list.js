@@ -1,7 +1,7 @@
 // The list of campaigns, of those who answer and of those who manage; and a campaign brought back from a backup.
 
 import { get, post, upload } from "../shared/api.js";
-import { writer } from "../charts/learning-curve.js";
+import { interval, writer } from "../charts/learning-curve.js";
 import { sparkline } from "../charts/sparkline.js";
 import { el, icon, show } from "../shared/dom.js";
 import { confirm } from "../shared/dialogs.js";
@@ -12,12 +12,12 @@ import { count, day, plural } from "../shared/format.js";
 const ORDER = { running: 0, paused: 1, finished: 2, closed: 3 };
 const rank = ({ status, finished }) => ORDER[finished ? "finished" : status] ?? 4;
 
-/** The error now, and how it came there. */
+/** The error now, with its band (early on the value alone says little), and how it came there. */
 function measured(curve) {
   if (!curve?.latest) return null;
   const { measure, unit, latest, values } = curve;
   return el("div", { class: "line between measured" },
-    el("p", {}, el("span", { class: "strong number" }, writer(measure, unit ?? "")(latest.value)), " ", el("span", { class: "muted small" }, measure)),
+    el("p", {}, el("span", { class: "strong number" }, writer(measure, unit ?? "")(latest.value)), " ", el("span", { class: "muted small" }, `${measure} (${interval(latest.low, latest.high, measure, unit ?? "")})`)),
     sparkline(values));
 }
 
