@@ -39,7 +39,7 @@ def campaign(here):
     (here / "bikes.csv").write_text(ROWS)
     (here / "robot_person.py").write_text(ROBOT)
     kind = ("--kind", "number", "--low", 0, "--high", 1000, "--unit", "EUR", "--gold", "price")
-    ask("new", "bikes.csv", *kind, "--name", "bikes", "--title", "Used bikes", "--set", "ask.gold_share=0.3")
+    ask("new", "bikes.csv", *kind, "--name", "bikes", "--title", "Used bikes", "--set", "ask.gold_share=0.6")
     yield
     sys.modules.pop("robot_person", None)
     sys.modules.pop("language_model", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -125,7 +126,7 @@ def names_of(store: Store) -> dict[str, str]:
     return {user.id: user.name for user in store.accounts.users()}
 
 
-def person_of(store: Store, given: str, answered: dict[str, Any]) -> str:
+def person_of(store: Store, given: str, answered: Collection[str]) -> str:
     """Return the id of somebody who answered in a campaign, given by it or by their name."""
     user = store.accounts.user_by_name(given)
     for candidate in (given, None if user is None else user.id):

@@ -51,8 +51,9 @@ def run_replay(chosen: argparse.Namespace, console: Console) -> int:
         fresh = campaigns.Campaign.open(store, chosen.name, fresh=True)
         lost = _refit(store, fresh, console) if chosen.refit else 0
         status = max(lost, _compare(store, fresh, console))
+        answered = {who for who, person in fresh.projection.people.items() if person.answers}
         for given in chosen.without:
-            _leave_out(fresh, person_of(store, given, fresh.projection.people), given, console)
+            _leave_out(fresh, person_of(store, given, answered), given, console)
         if chosen.out is not None:
             with whole_file(Path(chosen.out)) as out:
                 model_file.write_model(fresh, out)

@@ -152,3 +152,15 @@ def test_gold_is_not_told_by_what_comes_next(store):
     assert campaign.projection.learnt == sum(
         one.role != "gold" and bool(one.given) for one in campaign.projection.asked.values()
     )
+
+
+def test_a_check_that_is_skipped_is_nobody_elses(store):
+    """A question about a known label measures one person: if they skip it, the campaign waits for nobody."""
+    campaign = stage(store, asking(PRICES, gold="price", gold_share=0.9, exam_share=0), gold={3: 75.0})
+    check, turn = one(campaign, Next("ann"), 0.0), 0
+    while check.question.row.position != 3:
+        turn += 1
+        check = one(campaign, Answer("ann", check.question.lease, True, f"a{turn}"), float(turn))
+    one(campaign, Skip("ann", check.question.lease, "s1"), 50.0)
+    assert check.question.number in campaign.projection.closed
+    assert one(campaign, Undo("ann", "u1"), 51.0).question.number == check.question.number

@@ -262,7 +262,8 @@ class Projection:
         """Whether a question is still open, and for whom it is not."""
         standing, skips = self._standing(number), self.skipped_by.get(number, {})
         counted = [reason for who, reason in skips.values() if who not in self.excluded]
-        tired = len(counted) >= TIRED or any(reason != "skip" for reason in counted) or number in self.rulings
+        most = 1 if self.asked[number].role == "gold" else TIRED  # a check is of one person: nobody else has to take it
+        tired = len(counted) >= most or any(reason != "skip" for reason in counted) or number in self.rulings
         lost = max(0, self.seats(number) - len(standing)) if tired else 0
         self.seats_asked += self.lost.pop(number, 0) - lost
         if lost:
