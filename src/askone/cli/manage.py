@@ -129,7 +129,7 @@ def names_of(store: Store) -> dict[str, str]:
 def person_of(store: Store, given: str, answered: Collection[str]) -> str:
     """Return the id of somebody who answered in a campaign, given by it or by their name."""
     user = store.accounts.user_by_name(given)
-    for candidate in (given, None if user is None else user.id):
+    for candidate in (given, given if user is None else user.id):
         if candidate in answered:
             return candidate
     names = names_of(store)
