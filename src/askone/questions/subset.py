@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
@@ -17,7 +17,7 @@ from askone._common.validate import as_number, as_text
 from askone.errors import InvalidArgument
 from askone.labels.base import Name, check_template
 from askone.labels.classes import attribute_sentence
-from askone.questions.base import FORMAT, YesNo, listed
+from askone.questions.base import FORMAT, HONEST, Slips, YesNo, listed
 
 LONGEST = 12  # more names than these are not read in a sentence
 _SHOWN = 6
@@ -54,6 +54,7 @@ class Subset(YesNo):
     number: int | None = None
     learnt: int | None = None
     wording: str = ""
+    slips: Slips = field(default=HONEST, compare=False, repr=False)
     kind: ClassVar[str] = "subset"
 
     def __post_init__(self) -> None:

@@ -47,6 +47,7 @@ from askone.learners.abilities import (
     HasDeviation,
     HasInterval,
     HasRange,
+    Hindsight,
     Streams,
     TakesRanges,
     TakesSlopes,
@@ -54,6 +55,7 @@ from askone.learners.abilities import (
     row_by_row,
 )
 from askone.learners.base import as_uniform, marked, of_family, unmarked
+from askone.learners.cavity import without
 from askone.learners.kalman import _compiled, _watch
 from askone.learners.kalman._bank import MANY, Bank, DiagonalBank, FullBank
 from askone.learners.kalman._watch import SHORT, Trial, Watch
@@ -83,6 +85,7 @@ _WIDER = 1.4  # for the variance that a filter claims of a quantile: chosen by c
 _HALVINGS = 45
 _NEAR = 1e-11  # of a quantile, in unit labels
 _ROOT = math.sqrt(2 * math.pi)
+_HEAVY = 0.05  # of the largest weight: other filters have no say in hindsight
 _FAR = 10.0  # deviations from a filter's mean that no quantile is asked for
 
 
@@ -102,6 +105,7 @@ class FilterLearner(
     HasDeviation[BankState],
     HasInterval[BankState],
     TakesRanges[BankState],
+    Hindsight[BankState],
     AsksAt[BankState],
     AsksMany[BankState],
     Forgets[BankState],
@@ -253,7 +257,8 @@ class FilterLearner(
         else:
             shares, high = self._shares(state, features, *self._told(question)), math.inf
         for j, (side, threshold, extra) in shares.items():
-            told = _Asked.told(np.array([threshold]), np.array([bit == side]))
+            slips = question.slips if side else question.slips[::-1]
+            told = _Asked.told(np.array([threshold]), np.array([bit == side]), np.array([slips]))
             banks[j] = self._advanced(banks[j].opened(1), j, features, told, extra, high, quiet=quiet)
             banks[j], watches[j] = self._watched(banks[j], watches[j], j, row, features, told, extra, high, quiet)
         return BankState(tuple(banks), state.answers + 1, tuple(watches))
@@ -267,18 +272,19 @@ class FilterLearner(
             for x, question, answer in zip(rows, questions, answers, strict=True):
                 state = self.tell(state, x, question, answer)
             return state
-        told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 4)
+        told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 6)
         bank, watch = self._learnt(state.banks[0], state.watches[0], 0, rows, told, watched=True)
         return BankState((bank,), state.answers + len(rows), (watch,))
 
-    def _as_told(self, question: Question, answer: Answer) -> tuple[float, float, float, float]:
+    def _as_told(self, question: Question, answer: Answer) -> tuple[float, ...]:
         """Return an answer about the only output as ``Watch`` keeps it."""
         bit = bool(question.accept(answer))
         if isinstance(question, Between):
             low, high = self._between(question)
-            return low, bit, 0.0, high
+            return low, bit, 0.0, high, *question.slips
         (weight,), c = self._told(question)
-        return c / weight, bit == (weight > 0), 0.0, math.inf
+        slips = question.slips if weight > 0 else question.slips[::-1]
+        return c / weight, bit == (weight > 0), 0.0, math.inf, *slips
 
     def predict(self, state: BankState, X: ArrayLike) -> Array:
         """Return the mean of the filters, in the user's units."""
@@ -368,11 +374,11 @@ class FilterLearner(
         row, (bank, *_) = as_row(x, self.columns), state.banks
         if isinstance(question, Between):
             low, high = self._between(question)
-            return self._said(bank, self._above(bank, row, low) - self._above(bank, row, high))
+            return self._said(bank, self._above(bank, row, low) - self._above(bank, row, high), question)
         features = self._features(row, self._in_use(*state.banks)) if len(state.banks) > 1 else np.empty(0)
         ((j, (side, threshold, extra)), *_) = self._shares(state, features, *self._told(question)).items()
-        above = self._said(state.banks[j], self._above(state.banks[j], row, threshold, extra))
-        return above if side else 1 - above
+        above = self._above(state.banks[j], row, threshold, extra)
+        return self._said(state.banks[j], above if side else 1 - above, question)
 
     def _above(self, bank: Bank, row: Array, c: float, extra: float = 0.0) -> Array:
         """Return P(label > c) of each filter, at one row."""
@@ -381,10 +387,64 @@ class FilterLearner(
         z = (at[:, 0] - self._lean * noise - c) / np.sqrt(spread[:, 0] + noise * noise + extra)
         return np.array([normal_cdf(one) for one in z.tolist()])
 
-    def _said(self, bank: Bank, chances: Array) -> float:
+    def _said(self, bank: Bank, chances: Array, question: Question) -> float:
         """Return how likely "yes" is where it is right with these chances: answers may be flipped."""
         flip = self.grid[bank.alive, 3]
-        return float(dot(bank.weights, flip + (1 - 2 * flip) * chances))
+        return question.slips.heard(True, float(dot(bank.weights, flip + (1 - 2 * flip) * chances)))
+
+    def hindsight(
+        self, state: BankState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Array | None:
+        """See ``Hindsight.hindsight``: by the filters of most weight, each without the answer (see ``without``)."""
+        rows, out = as_rows(X, self.columns), np.full(len(questions), 0.5)
+        sides = [self._side(question) for question in questions]
+        for j, bank in enumerate(state.banks):
+            mine = np.array([i for i, side in enumerate(sides) if side is not None and side[0] == j], dtype=np.int64)
+            heavy = np.flatnonzero(bank.weights > _HEAVY * bank.weights.max())
+            if not len(mine):
+                continue
+            bank = bank.taken(heavy)
+            seen = bank.seen(self._features(rows[mine], self._in_use(bank)), self._places(bank))
+            told = np.array([(*sides[i][1:], answers[i], *questions[i].slips) for i in mine.tolist()])
+            noise, flip = self.grid[bank.alive, 2:].T
+            said = [
+                self._honest(at - self._lean * s, q, s, pi, *told.T)
+                for at, q, s, pi in zip(*seen, noise.tolist(), flip.tolist(), strict=True)
+            ]
+            out[mine] = bank.weights @ np.array(said)
+        return out
+
+    def relearnt(self, state: BankState, X: Array, questions: Sequence[Question], answers: Sequence[bool]) -> BankState:
+        """See ``Hindsight.relearnt``: by all filters, as it may be another one that is right."""
+        if self.space.m > 1:
+            return state
+        told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 6)
+        last = slice(len(X) - state.banks[0].count, None)  # since the concept is what it is
+        bank, _ = self._learnt(self._first(), None, 0, X[last], told[last], watched=False)
+        return replace(state, banks=(bank,))
+
+    def _side(self, question: Question) -> tuple[int, float, float, float] | None:
+        """Return which output a question is about, the sign of "above", and the ends; None: several."""
+        if isinstance(question, Between):
+            return 0, 1.0, *self._between(question)
+        u, c = self._told(question)
+        inside = [j for j, weight in enumerate(u) if weight != 0.0]
+        j = inside[0]
+        return (j, math.copysign(1.0, u[j]), c / u[j], math.inf) if len(inside) == 1 else None
+
+    def _honest(
+        self, m: Array, q: Array, s: float, flip: float, sign: Array, low: Array, high: Array, bit: Array, yes: Array,
+        no: Array,
+    ) -> Array:  # fmt: skip
+        """Return P(yes) by one filter that says N(m, q) of the value at each row, its answer in it."""
+        left = 1.0 - yes - no
+        floor, trust = np.where(bit > 0, yes, no) + left * flip, left * (1.0 - 2.0 * flip)
+        ends = np.isfinite(high)  # of a range its own answer stays in: such questions are few
+        m_c, q_c = without(m, q, s * s, low, np.where(bit > 0, sign, -sign), floor, trust)
+        m_c, q_c = np.where(ends, m, m_c), np.where(ends, q, q_c)
+        root = np.sqrt(q_c + s * s)
+        above = ndtr(sign * (m_c - low) / root)
+        return np.asarray(np.where(ends, above - ndtr((m_c - high) / root), above))
 
     def worth(self, state: BankState, X: ArrayLike) -> Array:
         """Return what the answer about each row tells of the predictions at all these rows, in nats, mean over them.
@@ -482,7 +542,9 @@ class FilterLearner(
             return (bank, watch) if bank.pending else watch.judged(bank)
         if watch is not None:
             young = self._advanced(watch.young.opened(len(X)), j, features, asked, extra, upper, False, quiet)
-            watch = watch.heard(young, X[heard], asked.thresholds[heard], asked.answers[heard], extra, upper)
+            watch = watch.heard(
+                young, X[heard], asked.thresholds[heard], asked.answers[heard], extra, upper, asked.slips[heard]
+            )
         if bank.pending:
             return bank, watch
         most = float(bank.evidence.max())
@@ -505,13 +567,13 @@ class FilterLearner(
         """Return a bank after some answers (told: see ``Watch``), in blocks of those alike, and who watches."""
         bank, done = bank.opened(_compiled.PENDING), 0
         # Where answers of another kind begin: those of a block have one variance and one upper end.
-        others = np.flatnonzero((told[1:, 2:] != told[:-1, 2:]).any(axis=1)) + 1
+        others = np.flatnonzero((told[1:, 2:4] != told[:-1, 2:4]).any(axis=1)) + 1
         while done < len(X):
             ahead = others[np.searchsorted(others, done, side="right") :]
             end = min(int(ahead[0]) if len(ahead) else len(X), done + _compiled.PENDING - bank.pending)
-            rows, (extra, upper) = X[done:end], told[done, 2:].tolist()
+            rows, (extra, upper) = X[done:end], told[done, 2:4].tolist()
             features = self._features(rows, self._in_use(bank, *_beside(watch)))
-            part = _Asked.told(told[done:end, 0], told[done:end, 1])
+            part = _Asked.told(told[done:end, 0], told[done:end, 1], told[done:end, 4:])
             bank = self._advanced(bank, j, features, part, extra, upper)
             if watched:
                 bank, watch = self._watched(bank, watch, j, rows, features, part, extra, upper)
@@ -691,27 +753,30 @@ class _Asked:
     flips: Array
     thresholds: Array
     answers: Array
+    slips: Array
 
     @classmethod
     def of(cls, n: int, task: StreamTask, directions: Array) -> _Asked:
         sealed = task.respondent.seal(task.rows, directions)
         answers = np.where(sealed.skipped, step_loops.SKIPPED, step_loops.UNKNOWN).astype(np.int8)
-        return cls(np.ascontiguousarray(sealed.projections), sealed.flips, np.zeros(n), answers)
+        return cls(np.ascontiguousarray(sealed.projections), sealed.flips, np.zeros(n), answers, np.zeros((n, 2)))
 
     @classmethod
-    def told(cls, thresholds: Array, above: Array) -> _Asked:
+    def told(cls, thresholds: Array, above: Array, slips: Array) -> _Asked:
         """Return those that have been answered."""
         n = len(above)
-        return cls(np.zeros(n), np.zeros(n, np.bool_), np.ascontiguousarray(thresholds), above.astype(np.int8))
+        return cls(np.zeros(n), np.zeros(n, np.bool_), np.ascontiguousarray(thresholds), above.astype(np.int8), slips)
 
     def part(self, rows: Array) -> _Asked:
         """Those about some rows: copies."""
-        return _Asked(*[array[rows] for array in self.arrays])
+        each = self.hidden, self.flips, self.thresholds, self.answers, self.slips
+        return _Asked(*[array[rows] for array in each])
 
     @property
-    def arrays(self) -> tuple[Array, Array, Array, Array]:
+    def arrays(self) -> tuple[Array, ...]:
         """In the order of the compiled loop."""
-        return self.hidden, self.flips, self.thresholds, self.answers
+        yes, no = np.ascontiguousarray(self.slips.T)
+        return self.hidden, self.flips, self.thresholds, self.answers, yes, no
 
 
 @final
