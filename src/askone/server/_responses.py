@@ -174,11 +174,11 @@ class AskedResponse(ResponseModel):
     sentence: str
     template: str
     answers: list[str]
-    threshold: ThresholdResponse | None = None
-    range: RangeResponse | None = None
-    set: list[str] | None = None
-    title: str | None = None
-    pair: PairResponse | None = None
+    threshold: ThresholdResponse | None
+    range: RangeResponse | None
+    set: list[str] | None
+    title: str | None
+    pair: PairResponse | None
 
 
 @final

@@ -22,6 +22,7 @@ from askone.server._responses import (
 )
 from askone.store.entries import Row
 
+_NO_PARTS: Final = dict.fromkeys(("threshold", "range", "set", "title", "pair"))
 MAX_ROWS: Final = 1024
 """Rows that are kept as they are shown."""
 
@@ -80,7 +81,7 @@ class QuestionSerializer:
     def _asked(self, question: Question) -> dict[str, Any]:
         view = self._labels.view(question)
         words = {"kind": view.kind, "sentence": str(question), "template": view.template}
-        return {**words, "answers": list(view.answers or ("Yes", "No")), **view.parts}
+        return {**words, "answers": list(view.answers or ("Yes", "No")), **_NO_PARTS, **view.parts}
 
     def _row(self, row: Row, lease: str) -> RowResponse:
         # A row is shown ahead and again when its turn has come, and it never changes.
