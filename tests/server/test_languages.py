@@ -15,8 +15,12 @@ from babel import Locale
 from babel.messages.pofile import read_po
 from babel.plural import to_gettext
 
-from askone.campaign.settings.settings import QuestionSettings, Settings
-from askone.labels.wording import USUAL
+from askone.campaign.settings.settings import ClassNames, Items, Numbers, QuestionSettings, Settings
+from askone.labels.wording import USUAL, Wording
+from askone.questions.between import Between
+from askone.questions.comparison import Prefer
+from askone.questions.half_space import HalfSpace
+from askone.questions.subset import Subset
 from askone.server import _errors
 from askone.server.languages import CATEGORIES, FOLDER, LANGUAGES, catalogue
 from askone.server.routes.pages import PAGE, file_of
@@ -166,6 +170,27 @@ def test_a_campaign_may_have_a_language():
     assert settings.changed({"question": {"language": "ar"}}).question.language == "ar"
     with pytest.raises(ValueError, match="question.language must be"):
         settings.changed({"question": {"language": "tlh"}})
+
+
+def test_a_template_with_its_parts_is_the_sentence():
+    words = Wording(("price",), "EUR")
+    numbers, classes, items = Numbers(0, 99), ClassNames(("cat", "owl")), Items(("tea", "milk"))
+    for labels, question, parts in (
+        (numbers, HalfSpace((1.0,), 37.0, wording=words), {"amount": "the price", "threshold": "37 EUR"}),
+        (numbers, HalfSpace((-1.0,), -37.0, wording=words), {"amount": "the price", "threshold": "37 EUR"}),
+        (numbers, Between(7, 37, wording=words), {"amount": "the price", "low": "7", "high": "37 EUR"}),
+        (classes, Subset(("cat",)), {"set": "cat"}),
+        (classes, Subset(("cat", "owl")), {"set": "cat, owl"}),
+        (classes, Subset(("cat",), wording="Is it the {set}?"), {"set": "cat"}),
+        (classes, Subset(("cat",), title="feline"), {"title": "feline"}),
+        (classes, Subset(("owl",), title="tufted ears"), {"title": "tufted ears"}),
+        (classes, Subset(("owl",), title="Can it fly?"), {}),
+        (items, Prefer("tea", "milk"), {"first": "tea", "second": "milk"}),
+    ):
+        template = labels.view(question).template
+        assert template.format(**parts) == str(question)
+        assert places(template) == parts.keys()
+    assert classes.view(Subset(("owl",), wording="Is it a {set}?")).template == ""  # "an owl": the sentence itself
 
 
 def test_catalogues_are_served(site: Site):

@@ -11,17 +11,19 @@ export const languageChoices = () => [["auto", "Each reader’s own"], ...Object
 const ENGLISH = { direction: "ltr", words: {} };
 
 const root = document.documentElement;
+const integers = (language) => new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
 const base = (one) => one.split("-")[0].toLowerCase();
 
 let tag; // of the language with its region: numbers are written so
 let words = new Map(); // English, and what it is in this language; plural forms by their category
+let whole = integers();
 let written = null; // what stands in the page's HTML, and its English
 
 export const locale = () => tag;
 export const isMirrored = () => root.dir === "rtl";
 
 /** A whole number as this language writes it. */
-export const count = (n) => new Intl.NumberFormat(tag, { maximumFractionDigits: 0 }).format(n);
+export const count = (n) => whole.format(n);
 
 /** The text cut at its places, with what belongs there: put("{a} or {b}", {a: "tea", b: node}). */
 export const put = (text, values) =>
@@ -56,6 +58,7 @@ export async function use(wanted = "auto") {
   const found = base(chosen) === "en" ? ENGLISH : await catalogue(base(chosen));
   words = new Map(Object.entries(found.words));
   [tag, root.lang, root.dir] = [chosen, base(chosen), found.direction];
+  whole = integers(tag);
   written ??= [...standing()];
   for (const [text, write] of written) write(t(text));
   return true;
