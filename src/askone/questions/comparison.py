@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from askone._common.validate import as_number
 from askone.errors import InvalidAnswer, InvalidArgument
 from askone.labels.base import Name, as_names, check_template
-from askone.labels.wording import number_text
+from askone.labels.wording import USUAL, number_text
 from askone.questions.base import HONEST, Question, Slips, YesNo, listed, yes_or_no
 
 _LONGEST, _SHOWN = 12, 6  # more pairs than the first are not read in a sentence
@@ -61,8 +61,12 @@ class Prefer(YesNo):
         check_template(self.wording, "{first}", "{second}")
 
     def __str__(self) -> str:
-        template = self.wording or "Do you prefer {first} or {second}?"
-        return template.format(first=listed([self.first]), second=listed([self.second]))
+        return self.template.format(first=listed([self.first]), second=listed([self.second]))
+
+    @property
+    def template(self) -> str:
+        """The sentence with places for the items."""
+        return self.wording or USUAL["pair"]
 
     @property
     def answers(self) -> tuple[Name, Name]:
