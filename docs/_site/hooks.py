@@ -60,7 +60,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Leave out the double colons by which docstrings announce code."""
+    """Leave out what docstrings mark code with elsewhere: double colons, and backticks within types."""
+    html = html.replace("``", "") if page.file.src_uri.startswith("reference/") else html
     return re.sub(r"<p>::</p>|(?<=:):(?=</p>\s*<div class=\"(?:language|highlight))", "", html)
 
 
