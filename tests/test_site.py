@@ -58,6 +58,8 @@ def test_every_public_name_is_in_the_reference(site):
     passed_over = {name for name in dir(askone) if name.endswith(("Warning", "Error", "__"))}
     assert {name for name in dir(askone) if name in askone.__all__} - written - passed_over == set()
     assert {"Client", "label"} <= written
+    assert "E|&lt;e_1, U&gt;|" in pages  # no tag
+    assert "<blockquote>" not in pages  # tried examples are code, not quotations
 
 
 def test_every_route_is_on_the_page_of_the_api(site):

@@ -16,7 +16,7 @@ GROUPS = {
 }
 _ABOUT = (
     "The description for programs is [openapi.json](openapi.json).  "
-    "An error is an [ErrorResponse](#object-errorresponse):\n"
+    "In paths `{c}` is the short name of a campaign.  An error is an [ErrorResponse](#object-errorresponse):\n"
 )
 
 
@@ -47,10 +47,10 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> str:
     parts = [f"### {method.upper()} `{path}` {{#{operation['operationId']} data-toc-label='{_short(method, path)}'}}\n"]
     who = operation["description"] + ("" if operation["security"] else "  Nobody has to be signed in.")
     parts.append(f"{_text(operation['summary'])}  *{who}*\n")
-    if operation["parameters"]:
+    named = [one for one in operation["parameters"] if one["in"] != "path"]  # those are in the heading
+    if named:
         rows = [
-            f"| `{one['name']}` | {one['in']} | {_kind(one['schema'])} | {_limits(one['schema'])} |"
-            for one in operation["parameters"]
+            f"| `{one['name']}` | {one['in']} | {_kind(one['schema'])} | {_limits(one['schema'])} |" for one in named
         ]
         parts.append("\n".join(["| parameter | in | type | |", "|---|---|---|---|", *rows, ""]))
     lines = []
