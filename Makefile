@@ -20,7 +20,7 @@ CORETYPE ?= Prescott
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test docs test-numeric check lint bench bench-paper bench-untuned bench-data bench-efficiency bench-server bench-crashes bench-drill soak bench-trust strategies paper browser lock audit dist clean
+.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-efficiency bench-server bench-crashes bench-drill soak bench-trust strategies paper browser lock audit dist clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo $(addprefix --port ,$(PORT))
@@ -35,6 +35,10 @@ test-numeric: $(VENV)/.tested
 docs: $(VENV)/.documented
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 	@echo "open site/index.html"
+
+# The pages as the tutorials show them.
+pictures: $(VENV)/.tested
+	$(BIN)/python docs/_site/pictures.py
 
 check: lint
 	$(BIN)/mypy
