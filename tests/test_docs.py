@@ -2,7 +2,6 @@
 
 import io
 import re
-import sys
 import tomllib
 import warnings
 from contextlib import redirect_stdout
@@ -11,28 +10,29 @@ from pathlib import Path
 import pytest
 
 from askone import checks
-from askone.cli.main import main, parser
+from askone.cli.main import parser
 from askone.estimators.learner_choices.base import MODELS
 from askone.estimators.regressor import OneBitRegressor
 from askone.labels.losses import LOSSES
 from askone.learners.gradients import FAMILY_NAMES
 from askone.learners.gradients.ranking import RANK_FAMILIES
 from askone.learners.step_rules import AVERAGES, STEP_RULES
-from walking import commands, run, walk
+from walking import commands, run
 
 ROOT = Path(__file__).resolve().parents[1]
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LEARNERS = OneBitRegressor._learners
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-WALKED = [path for path in DOCUMENTS if path.parent.name in ("tutorials", "recipes")]
 
 
 def named(path):
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", [path for path in DOCUMENTS if path not in WALKED], ids=named)
+@pytest.mark.parametrize(
+    "path", [path for path in DOCUMENTS if path.parent.name not in ("tutorials", "recipes")], ids=named
+)
 def test_python_blocks_run(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = BLOCK.findall(path.read_text())
@@ -42,19 +42,6 @@ def test_python_blocks_run(path, tmp_path, monkeypatch):
     with redirect_stdout(io.StringIO()), warnings.catch_warnings():
         for block in blocks:
             run(block, names)
-
-
-@pytest.mark.parametrize("path", WALKED, ids=named)
-def test_tutorials_and_recipes_do_what_they_say(path, here, monkeypatch):
-    """From the first command to the last, with the files that a reader saves."""
-    pytest.importorskip("starlette", reason="needs the extra server")
-    monkeypatch.syspath_prepend(str(here))
-    modules = set(sys.modules)
-    with redirect_stdout(io.StringIO()):
-        walk(path, main)
-    for name in set(sys.modules) - modules:  # what a reader saved: the next document may have one of that name
-        if str(here) in str(sys.modules[name].__dict__.get("__file__")):
-            del sys.modules[name]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=named)
