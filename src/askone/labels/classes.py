@@ -249,7 +249,7 @@ class Classes(FiniteSpace):
 @final
 @dataclass(frozen=True)
 class Finite(FiniteSpace):
-    """Any finite set of labels with a loss: loss[z][y] is the cost of predicting z where y is true.
+    """Any finite set of labels with a loss: ``loss[z][y]`` is the cost of predicting z where y is true.
 
     The consistent least-squares surrogate: phi(y) is the column y of the loss matrix (up to what
     does not change the decision, in as few dimensions as its rank allows), and a point of R^m is
