@@ -31,7 +31,7 @@ from askone.learners import registry
 from askone.learners.abilities import AsksAgain, KnowsPeople, is_patient
 from askone.learners.base import Learner
 from askone.learners.models.base import Model
-from askone.learners.people.person import Person
+from askone.learners.person import Person
 from askone.questions.base import Question
 from askone.questions.registry import question_from_json
 from askone.session import replay, row_selection

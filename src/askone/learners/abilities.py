@@ -28,7 +28,7 @@ from askone.errors import InvalidArgument
 from askone.labels.base import Space
 from askone.labels.number import Real
 from askone.learners.base import Learner, S
-from askone.learners.people.person import Person
+from askone.learners.person import Person
 from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question, Slips
 

@@ -51,8 +51,8 @@ from askone.learners.abilities import (
 )
 from askone.learners.base import Learner, marked, unmarked
 from askone.learners.models.kernel_expansion import Buffer
-from askone.learners.people.person import Person
 from askone.learners.people.rates import Rates, rates_of
+from askone.learners.person import Person
 from askone.learners.streaming import StreamTask
 from askone.questions.base import HONEST, Answer, Question, Slips
 from askone.questions.registry import question_from_json
