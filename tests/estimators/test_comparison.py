@@ -163,7 +163,7 @@ def test_a_kept_log_of_fit_is_all_there_was(name):
 def test_a_log_that_sought_a_range():
     """fit stops the search early; a live model that seeks longer says so, one with a range learns from all."""
     kept = askone.OneBitRegressor(learner=askone.Filters(calibration=8), keep_log=True, random_state=0).fit(X, Y)
-    with pytest.raises(IncompatibleParts, match="it takes one about the range while that is sought.*got Calibrated"):
+    with pytest.raises(IncompatibleParts, match="it takes one about the range while that is sought.*got CrowdLearner"):
         kept.refit(askone.OneBitRegressor(learner=askone.Filters(calibration=8), random_state=0))
     other = askone.OneBitRegressor(-2, 2, learner=SGD(questions="passive"), random_state=0)
     assert kept.refit(other).stream_.answered == 40

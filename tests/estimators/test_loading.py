@@ -126,7 +126,9 @@ def test_learners_are_saved_by_the_names_they_had():
         assert model_file.SAVEABLE[f"choice of {name}"] is getattr(askone, name)
 
 
-@pytest.mark.parametrize(("place", "value"), [(("learner", "base", "space", "low"), [None, []]), (("open",), [""])])
+@pytest.mark.parametrize(
+    ("place", "value"), [(("learner", "base", "base", "space", "low"), [None, []]), (("open",), [""])]
+)
 def test_a_damaged_document_is_refused_as_such(place, value):
     model, kept, damaged = OneBitRegressor(0, 10, random_state=0).start(np.eye(3)), io.BytesIO(), io.BytesIO()
     model.tell(model.ask([0.0, 0.0, 1.0]), True).save(kept)

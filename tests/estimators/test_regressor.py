@@ -524,7 +524,7 @@ def test_a_refused_fit_spends_nothing():
 
 def test_a_small_fit_keeps_most_rows_for_learning():
     model = askone.OneBitRegressor(budget=1000, random_state=0).fit(X[:40], Y[:40])
-    assert model.stream_.learner.questions == 10
+    assert model.stream_.learner.base.questions == 10
 
 
 def test_tell_before_ask():

@@ -138,6 +138,14 @@ class Refits(Learner[S]):
         """Return the state with a fit, which may have been made some answers ago; it is due no more."""
 
 
+class Blends(Learner[S]):
+    """Predicts by several models, each with a share."""
+
+    @abstractmethod
+    def blend(self, state: S) -> list[tuple[str, float]]:
+        """Return what each model that takes part now is called, and its share; "": the one that learns each answer."""
+
+
 class Forgets(Learner[S]):
     """May begin anew when the concept changes."""
 
@@ -328,6 +336,11 @@ def probabilities(learner: Learner[Any], state: Any, X: ArrayLike) -> Array | No
 def known(learner: Learner[Any], state: Any) -> int:
     """Return how many answers, the last ones, predictions rest on (see ``Forgets``)."""
     return learner.known(state) if isinstance(learner, Forgets) else learner.count(state)
+
+
+def blend(learner: Learner[Any], state: Any) -> list[tuple[str, float]]:
+    """Return the models of a prediction and their shares (see ``Blends``)."""
+    return learner.blend(state) if able(learner, Blends) else [("", 1.0)]
 
 
 def hindsight(

@@ -28,6 +28,7 @@ from askone.errors import IncompatibleParts, InvalidArgument
 from askone.labels.number import Real, sensible_decimals
 from askone.learners.abilities import (
     AsksMany,
+    Blends,
     FindsRange,
     Forecasts,
     HasDeviation,
@@ -41,6 +42,7 @@ from askone.learners.abilities import (
     Wraps,
     able,
     ask_many,
+    blend,
     deviation,
     hindsight,
     interval,
@@ -87,6 +89,7 @@ class Calibrated(
     Refits[CalibratedState],
     Streams[CalibratedState],
     FindsRange[CalibratedState],
+    Blends[CalibratedState],
     Wraps[CalibratedState],
 ):
     """A learner whose range is found by the first ``questions`` answers, or ``at_most`` (twenty times as many).
@@ -150,6 +153,10 @@ class Calibrated(
     ) -> CalibratedState:
         learner, inner = self._inner(state)
         return state if inner is None else replace(state, inner=relearnt(learner, inner, X, questions, answers))
+
+    def blend(self, state: CalibratedState) -> list[tuple[str, float]]:
+        learner, inner = self._inner(state)
+        return [("", 1.0)] if inner is None else blend(learner, inner)
 
     def worth(self, state: CalibratedState, X: ArrayLike) -> Array:
         """As the inner learner has it; while the range is sought every row is as good as another."""

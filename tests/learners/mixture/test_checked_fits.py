@@ -18,7 +18,7 @@ X, y = small_rows(200), small_labels(1, 200)[:, 0]
 def fitted():
     """A mixture, its state after 130 answers, and the fit of all its members."""
     choice = askone.Filters(fitted=True)
-    learner = askone.OneBitRegressor(-2, 2, learner=choice, random_state=0).start(X).stream_.learner
+    learner = askone.OneBitRegressor(-2, 2, learner=choice, random_state=0).start(X).stream_.learner.base
     state = learner.init()
     for i in range(130):
         question = learner.ask(state, X[i], np.full(learner.width, 0.5))

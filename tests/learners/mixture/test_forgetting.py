@@ -26,7 +26,7 @@ def animal(X):
 
 def fitted_to(model, labels):
     model.fit(X, labels)
-    return model.stream_.learner, model.stream_.state
+    return model.stream_.learner.base, model.stream_.state.base
 
 
 @pytest.mark.parametrize("fitted", [True, False])
@@ -61,7 +61,7 @@ def test_a_learner_that_begins_anew_for_nothing(kind):
     else:
         model = askone.OneBitClassifier(["a", "b", "c"], learner=SetLikelihood(), random_state=0)
         model.fit(X[:700], animal(X[:700]))
-    learner, state = model.stream_.learner, model.stream_.state
+    learner, state = model.stream_.learner.base, model.stream_.state.base
     assert learner.shares(state)[1][0] < 0.7
     anew = replace(state, base=learner.base.init())
     assert (learner._began(anew), learner._since(anew)) == (700, 0)

@@ -6,7 +6,7 @@ import pytest
 import askone
 from askone.errors import InvalidArgument
 from askone.learners import abilities
-from askone.learners.people.crowd import Crowd
+from askone.learners.people.crowd import CrowdLearner
 from askone.questions.base import HONEST
 
 CROWD = {"ann": (0.02, 0.02), "bob": (0.02, 0.02), "cid": (0.02, 0.02), "dee": (0.15, 0.15), "eve": (0.5, 0.5)}
@@ -87,7 +87,7 @@ def test_a_log_teaches_the_same_and_a_model_is_saved_whole(kind, tmp_path):
     assert fits >= 3
     again = askone.refit(model.log_, model.rows_, model.stream_.learner, seed=0, own=True, fits=model.fits_)
     learner = model.stream_.learner
-    assert isinstance(learner, Crowd)
+    assert isinstance(learner, CrowdLearner)
     assert learner.people(again.state) == learner.people(model.stream_.state)
     assert np.array_equal(learner.predict(again.state, X), learner.predict(model.stream_.state, X))
     model.save(tmp_path / "model.askone")

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from askone._common.lazy_import import lazy_import
 from askone.campaign.engine.drift import drift
 from askone.campaign.engine.measurement import FIRST, Measured, Scored, continued, curve, reached
 from askone.campaign.engine.projection import Projection
 from askone.campaign.engine.training_set import questions_of
 from askone.campaign.kinds.base import Kind
 from askone.campaign.settings.settings import Settings
+from askone.learners.abilities import blend
 from askone.store.entries import Row
 
-if TYPE_CHECKING:
-    from askone.learners.mixture import base as mixture
-else:
-    mixture = lazy_import("askone.learners.mixture.base")
-
 _MOST_POINTS = 400  # of the cloud
-_TITLES = {"TreeMember": "boosted trees", "LinearMember": "a line"}
+_TITLES = {"": "learnt with every answer", "TreeMember": "boosted trees", "LinearMember": "a line"}
 _MINUTES = 60  # of activity
 Rows = Callable[[Sequence[int]], list[Row]]
 
@@ -152,16 +147,9 @@ def models(projection: Projection) -> list[dict[str, Any]] | None:
 
     The shares are earned by what each foretold of answers before it was told them.
     """
-    learner, state = projection.learner, projection.state
-    if not isinstance(learner, mixture.Mixture):
-        return None
-    there, shares = learner.shares(state)
-    names = [
-        "learnt with every answer",
-        *(_TITLES.get(type(learner.members[i]).__name__, "another model") for i in there),
-    ]
-    found = [{"name": name, "share": share} for name, share in zip(names, shares, strict=True)]
-    return sorted(found, key=lambda one: -one["share"]) if there else None
+    said = blend(projection.learner, projection.state)
+    found = [{"name": _TITLES.get(name, "another model"), "share": share} for name, share in said]
+    return sorted(found, key=lambda one: -one["share"]) if len(found) > 1 else None
 
 
 def cloud(projection: Projection, labels: Kind, rows: Rows, column: str | None) -> dict[str, Any]:

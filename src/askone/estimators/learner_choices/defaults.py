@@ -19,7 +19,7 @@ from askone.learners.mixture.classes import ClassMixture
 from askone.learners.mixture.members import FittedMember, LinearMember
 from askone.learners.mixture.number import NumberMixture
 from askone.learners.mixture.trees import TreeMember
-from askone.learners.people.crowd import Crowd
+from askone.learners.people.crowd import CrowdLearner
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.learners.thurstone.ranker import ThurstoneLearner, default_bank
 
@@ -74,7 +74,7 @@ class Filters(FeatureChoice):
     forecasts: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
-        return Crowd(self._alone(setup), careful=_CAREFUL)
+        return CrowdLearner(self._alone(setup), careful=_CAREFUL)
 
     def _alone(self, setup: Setup) -> Learner[Any]:
         """Return the learner of answers that nobody is named with."""
@@ -149,7 +149,7 @@ class SetLikelihood(FeatureChoice):
     small_sets: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
-        return Crowd(self._alone(setup))
+        return CrowdLearner(self._alone(setup))
 
     def _alone(self, setup: Setup) -> Learner[Any]:
         """Return the learner of answers that nobody is named with."""
@@ -184,4 +184,4 @@ class Thurstone(FeatureChoice):
         space = replace(setup.space, embedding="items")
         alone = not setup.context and self.model == "auto"
         maps = (Intercept(setup.columns),) if alone else self._maps(setup, _ORDERS, space.size)
-        return Crowd(ThurstoneLearner(space, tuple(default_bank(features, setup.flip) for features in maps)))
+        return CrowdLearner(ThurstoneLearner(space, tuple(default_bank(features, setup.flip) for features in maps)))

@@ -34,6 +34,7 @@ from askone.labels.base import Space
 from askone.learners.abilities import (
     AsksAt,
     AsksMany,
+    Blends,
     Forgets,
     Hindsight,
     Refits,
@@ -96,7 +97,7 @@ class MixtureState:
 
 class Mixture(
     AsksMany[MixtureState], TellsMany[MixtureState], Streams[MixtureState], Refits[MixtureState],
-    Hindsight[MixtureState], Forgets[MixtureState],
+    Hindsight[MixtureState], Forgets[MixtureState], Blends[MixtureState],
 ):  # fmt: skip
     """See the module.  ``base`` sees the dense columns of a row, the members all that they know of."""
 
@@ -169,6 +170,10 @@ class Mixture(
         shares = self._scores(state).shares([0, *(1 + i for i in there)], np.array([0.0, *doubts]))
         heard = [share if share > _FAINT else 0.0 for share in shares]
         return there, [share / sum(heard) for share in heard]
+
+    def blend(self, state: MixtureState) -> list[tuple[str, float]]:
+        there, shares = self.shares(state)
+        return list(zip(["", *(type(self.members[i]).__name__ for i in there)], shares, strict=True))
 
     def known(self, state: MixtureState) -> int:
         return state.told - self._since(state)

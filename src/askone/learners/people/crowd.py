@@ -25,6 +25,7 @@ from askone.labels.base import Space
 from askone.labels.number import Real
 from askone.learners.abilities import (
     AsksMany,
+    Blends,
     FindsRange,
     Forgets,
     HasDeviation,
@@ -40,6 +41,7 @@ from askone.learners.abilities import (
     Wraps,
     able,
     ask_many,
+    blend,
     deviation,
     interval,
     known,
@@ -50,6 +52,7 @@ from askone.learners.abilities import (
     tell_many,
 )
 from askone.learners.base import Learner, marked, unmarked
+from askone.learners.mixture.members import require_array
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.people.rates import CrowdRates, rates_of
 from askone.learners.person import Person
@@ -59,11 +62,10 @@ from askone.questions.registry import question_from_json
 
 _FIRST, _GROWTH = 60, 1.4  # answers before the first look at rates, and their growth from look to look
 _EARLY, _ANEW = 150, 2.5  # answers before all is learnt anew with the rates that were found, and their growth
-_ROUNDS = 2  # of learning anew and finding rates, while the answers become more likely
 _ALONE = 512  # answers of one person that are kept for when there is another
 _MOST = 4096  # answers that are kept to find rates by
 _ROOM = 4_000_000  # numbers of their rows, at most
-_MARK, _AGAIN = "base-", "again-"
+_MARK = "base-"
 NOBODY = -1
 """The place of whoever was not named."""
 _Told = tuple[int, Question, bool]
@@ -92,16 +94,16 @@ class CrowdState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Crowd(
+class CrowdLearner(
     HasDeviation[CrowdState], PredictsWithin[CrowdState], HasProbabilities[CrowdState], TakesRanges[CrowdState],
     Refits[CrowdState], Forgets[CrowdState], AsksMany[CrowdState], TellsMany[CrowdState], Streams[CrowdState],
-    FindsRange[CrowdState], KnowsPeople[CrowdState], Wraps[CrowdState],
+    FindsRange[CrowdState], Blends[CrowdState], KnowsPeople[CrowdState], Wraps[CrowdState],
 ):  # fmt: skip
     """See the module.  Of people who err more seldom than ``careful`` on both sides, nothing is made.
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.kalman.regressor import FilterLearner
-    >>> crowd = Crowd(FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),)))
+    >>> crowd = CrowdLearner(FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),)))
     >>> state = crowd.init()
     >>> for person in ("ann", "bob"):
     ...     question = crowd.ask(state, [0.0], np.empty(0))
@@ -169,6 +171,9 @@ class Crowd(
 
     def worth(self, state: CrowdState, X: ArrayLike) -> Array:
         return np.asarray(self.base.worth(state.base, X))
+
+    def blend(self, state: CrowdState) -> list[tuple[str, float]]:
+        return blend(self.base, state.base)
 
     def range_at(self, state: CrowdState) -> Real | None:
         return space_at(self.base, state.base)  # type: ignore[return-value]  # other labels than numbers, too
@@ -273,21 +278,31 @@ class Crowd(
             return marked(_MARK, self.base.fit(state.base))
         named = [one for one in state.told if one[0] != NOBODY]
         rows = state.store.view(len(state.told))
-        found = {"told": np.array(int(state.answers.sum())), "seen": np.array(self.count(state))}
+        found = {"told": np.array(int(state.answers.sum()))}
         rates = self._rates(state, state.base, rows, named) if named else None
         if rates is None:
             return found
-        again, whole = state.base, self.count(state) <= len(state.told)
-        for _ in range(_ROUNDS if whole and int(state.answers.sum()) >= state.anew else 0):
-            questions = [self._put(rates, *one[:2]) for one in state.told]
-            tried = self.base.relearnt(state.base, rows, questions, [bit for *_, bit in state.told])
-            better = self._rates(state, tried, rows, named)
-            if better is None or better.evidence <= rates.evidence:
-                break
-            again, rates = tried, better
-        if again is not state.base:
-            found |= marked(_AGAIN, self.base.to_arrays(again))
+        found["anew"] = np.array(0)
+        whole = self.count(state) <= len(state.told)
+        if whole and int(state.answers.sum()) >= state.anew:
+            again = self._rates(state, self._relearnt(state, rates.means), rows, named)
+            if (
+                again is not None and again.evidence > rates.evidence
+            ):  # the answers are more likely by what is learnt anew
+                found["anew"] = np.array(1)
+                found["learnt"] = rates.means
+                rates = again
         return found | {"rates": rates.means, "intervals": rates.intervals, "common": np.array(rates.common)}
+
+    def _relearnt(self, state: CrowdState, rates: Array) -> Any:
+        """Return the learner's state after all was learnt anew with these rates."""
+        rows = state.store.view(len(state.told))
+        put = [self._put(rates, place, question) for place, question, _ in state.told]
+        return self.base.relearnt(state.base, rows, put, [bit for *_, bit in state.told])
+
+    def _put(self, rates: Array, place: int, question: Question) -> Question:
+        """Return a question as put to somebody with these rates; who came after they were found is as they were."""
+        return question.put_to(self._taken(rates[place])) if 0 <= place < len(rates) else question
 
     def _rates(self, state: CrowdState, base: Any, rows: Array, named: list[_Told]) -> CrowdRates | None:
         places, questions, bits = zip(*named, strict=True)
@@ -298,15 +313,11 @@ class Crowd(
             return None
         return rates_of(np.array(places), np.array(bits), chances, len(state.people))
 
-    def _put(self, rates: CrowdRates, place: int, question: Question) -> Question:
-        if place == NOBODY:
-            return question
-        return question.put_to(self._taken(rates.means[place]))
-
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
         if "told" not in fit:
             inner = unmarked(_MARK, {name: array for name, array in fit.items() if name.startswith(_MARK)})
             return replace(state, base=self.base.adopt(state.base, inner or fit))
+        self._check(fit)
         told = int(fit["told"].item())
         state = replace(state, due=int(told * _GROWTH) + 1)
         if "rates" not in fit:
@@ -315,16 +326,25 @@ class Crowd(
         known = min(len(rates), len(fit["rates"]))
         rates[:known], intervals[:known] = fit["rates"][:known], fit["intervals"][:known]
         state = replace(state, rates=rates, intervals=intervals, common=float(fit["common"].item()))
-        again = unmarked(_AGAIN, {name: array for name, array in fit.items() if name.startswith(_AGAIN)})
-        if not again:
+        if not fit["anew"].item() or self.count(state) > len(state.told):
             return state
-        state = replace(state, anew=int(told * _ANEW))
-        base = self.base.from_arrays(again)
-        late = self.count(state) - int(fit["seen"].item())
-        rows = state.store.view(len(state.told))
-        for x, (_, question, bit) in list(zip(rows, state.told, strict=True))[len(state.told) - late :]:
-            base = self.base.tell(base, x, question, bit)
-        return replace(state, base=base)
+        return replace(state, base=self._relearnt(state, fit["learnt"]), anew=int(told * _ANEW))
+
+    def _check(self, fit: dict[str, Array]) -> None:
+        """Refuse what is no fit: files of strangers have them."""
+        require_array(fit, "told", "i8")
+        if "rates" not in fit:
+            return
+        n = len(require_array(fit, "rates", "f8", None, 2))
+        require_array(fit, "intervals", "f8", n, 2, 2)
+        require_array(fit, "common", "f8")
+        wanted = ["rates", "intervals", "common"]
+        if require_array(fit, "anew", "i8").item():
+            require_array(fit, "learnt", "f8", None, 2)
+            wanted.append("learnt")
+        for name in wanted:
+            if ((fit[name] < 0.0) | (fit[name] > 1.0)).any():
+                raise InvalidArgument(f"fit[{name!r}]", "numbers from 0 to 1", fit[name].tolist())
 
     # -- the state as a value ---------------------------------------------------------------------
 
