@@ -169,6 +169,18 @@ class Store(CampaignWriter):
             raise InvalidArgument("positions", f"below {self.campaign(name).rows} and not negative", missing[0])
         return [rows[position] for position in wanted]
 
+    def features(self, name: str, positions: Sequence[int]) -> Array:
+        """Return rows by their positions as the model sees them, n x columns, in the order asked for."""
+        dtype, number = self._one("SELECT dtype, id FROM campaigns WHERE name = ?", name)
+        where = f"campaign = ? AND position {self._database.among_numbers}"
+        query = f"SELECT position, features FROM table_rows WHERE {where}"
+        found: dict[int, bytes] = dict(self._database.read(query, (number, self._database.listed(list(positions)))))
+        missing = [position for position in positions if position not in found]
+        if missing:
+            raise InvalidArgument("positions", f"below {self.campaign(name).rows} and not negative", missing[0])
+        numbers = np.frombuffer(b"".join(found[position] for position in positions), dtype or "<f8")
+        return numbers.reshape(len(positions), -1).astype(np.float64)
+
     def seats_of(self, name: str, person: str) -> list[Seat]:
         """Return the questions that a person holds."""
         as_texts("person", [person])
