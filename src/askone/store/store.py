@@ -134,7 +134,7 @@ class Store(CampaignWriter):
         """Yield the same as it is kept: texts and hashes."""
         number, last, _ = self._one(HEAD, name)
         pages = [self._pages(number, after, last or 0, kind) for kind in ([None] if kinds is None else set(kinds))]
-        yield from islice(merge(*pages), limit)
+        yield from islice(pages[0] if len(pages) == 1 else merge(*pages), limit)
         if self._one(HEAD, name)[0] != number:
             raise UnknownCampaign(name)
 
@@ -147,7 +147,7 @@ class Store(CampaignWriter):
         values = (number,) if kind is None else (number, kind)
         while after < last:
             found = self._database.read(query, (*values, after, last))
-            yield from (Line(*record) for record in found)
+            yield from map(Line._make, found)
             after = found[-1][0] if len(found) == PAGE else last
 
     def known(self, name: str, ids: Sequence[str]) -> dict[str, Entry]:
