@@ -1,4 +1,4 @@
-# Two commands do all the set-up: make run, make test.
+# These do all the set-up: make run, make test, make docs.
 PYTHON ?= python3
 # Another interpreter has an environment of its own: PYTHON=python3.13 makes .venv-python3.13.
 VENV ?= .venv$(addprefix -,$(filter-out python3,$(notdir $(PYTHON))))
@@ -20,7 +20,7 @@ CORETYPE ?= Prescott
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test test-numeric check lint bench bench-paper bench-untuned bench-data bench-efficiency bench-server bench-crashes bench-drill bench-large soak bench-trust strategies paper browser lock audit dist clean
+.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-efficiency bench-server bench-crashes bench-drill bench-large soak bench-trust strategies paper browser lock audit dist clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo $(addprefix --port ,$(PORT))
@@ -30,6 +30,15 @@ test: $(VENV)/.tested check
 
 test-numeric: $(VENV)/.tested
 	OPENBLAS_CORETYPE=$(CORETYPE) NUMBA_CPU_NAME=generic $(PYTEST) $(NUMERIC_LEAVES) $(NUMERIC_TESTS)
+
+# The documents as a site, in site/; a link that leads nowhere is an error.
+docs: $(VENV)/.documented
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "open site/index.html"
+
+# The pages as the tutorials show them.
+pictures: $(VENV)/.tested
+	$(BIN)/python docs/_site/pictures.py
 
 check: lint
 	$(BIN)/mypy
@@ -90,6 +99,10 @@ $(VENV)/.tested: $(VENV)/.installed
 	$(MAKE) --no-print-directory browser
 	touch $@
 
+$(VENV)/.documented: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[server,docs]'
+	touch $@
+
 # Tests of the pages need a Chromium: the system's, or Debian's package; without one they are skipped by name.
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null \
@@ -117,4 +130,4 @@ $(VENV)/.release: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf .numba .venv $(wildcard .venv-*) $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf .numba .venv $(wildcard .venv-*) $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site

@@ -22,7 +22,8 @@ for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 # One place for all workers and for the processes that tests start: nothing is compiled twice.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".numba" / compiled_sources()))
-collect_ignore = (
+collect_ignore = ["docs/_site"]  # MkDocs loads what is in there
+collect_ignore += (
     [] if find_spec("torch") else ["src/askone/learners/models/neural.py", "src/askone/estimators/network.py"]
 )
 collect_ignore += [] if find_spec("sqlalchemy") else ["src/askone/store"]

@@ -1,6 +1,5 @@
 """The documents run: every Python block, and every value that a comment promises."""
 
-import ast
 import io
 import re
 import tomllib
@@ -11,33 +10,29 @@ from pathlib import Path
 import pytest
 
 from askone import checks
+from askone.cli.main import parser
 from askone.estimators.learner_choices.base import MODELS
 from askone.estimators.regressor import OneBitRegressor
 from askone.labels.losses import LOSSES
 from askone.learners.gradients import FAMILY_NAMES
 from askone.learners.gradients.ranking import RANK_FAMILIES
 from askone.learners.step_rules import AVERAGES, STEP_RULES
+from walking import commands, run
 
 ROOT = Path(__file__).resolve().parents[1]
 
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LEARNERS = OneBitRegressor._learners
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def run(block: str, names: dict) -> None:
-    lines = block.splitlines()
-    for node in ast.parse(block).body:
-        promised = re.search(r"# -> (.*)$", lines[node.end_lineno - 1])
-        source = compile(ast.Module([node], []), "<document>", "exec")
-        if promised and isinstance(node, ast.Expr):
-            value = eval(compile(ast.Expression(node.value), "<document>", "eval"), names)
-            assert str(value) == promised[1].strip(), ast.unparse(node)
-        else:
-            exec(source, names)
+def named(path):
+    return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [path for path in DOCUMENTS if path.parent.name not in ("tutorials", "recipes")], ids=named
+)
 def test_python_blocks_run(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = BLOCK.findall(path.read_text())
@@ -49,7 +44,14 @@ def test_python_blocks_run(path, tmp_path, monkeypatch):
             run(block, names)
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_commands_have_the_options_that_documents_use(path):
+    for words in commands(path):
+        if words[0] == "askone" and not {"NAME", "..."} & set(words):
+            parser().parse_args(words[1:])
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
 def test_links_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text()):
         assert (path.parent / target).exists(), target
@@ -72,7 +74,8 @@ def test_every_choice_is_in_the_guide_and_the_readme():
 
 def test_the_readmes_commands_exist():
     makefile = (ROOT / "Makefile").read_text()
-    for target in re.findall(r"`?make ([a-z-]+)", "".join(path.read_text() for path in DOCUMENTS)):
+    text = "\n".join(path.read_text() for path in DOCUMENTS)
+    for target in re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 

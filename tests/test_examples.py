@@ -1,4 +1,4 @@
-"""Every example runs, anywhere, and has something to say."""
+"""Every example runs, anywhere, and has something to say; notebooks are kept without what they show."""
 
 import subprocess
 import sys
@@ -7,10 +7,41 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def named(path):
+    return path.name
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=named)
 def test_examples_run(path, tmp_path):
     done = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=named)
+def test_notebooks_run(path, tmp_path):
+    """In a process of its own, by a real kernel."""
+    pytest.importorskip("ipykernel", reason="notebooks need a kernel")
+    pytest.importorskip("nbclient", reason="notebooks need nbclient")
+    script = (
+        "import sys, nbclient, nbformat\n"
+        "notebook = nbformat.read(sys.argv[1], as_version=4)\n"
+        "nbclient.NotebookClient(notebook, timeout=300, kernel_name='python3').execute()\n"
+        "print(sum(bool(cell.get('outputs')) for cell in notebook.cells))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, path], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert int(done.stdout) > 3
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=named)
+def test_notebooks_are_kept_without_outputs(path):
+    notebook = pytest.importorskip("nbformat", reason="notebooks need nbformat").read(path, as_version=4)
+    for cell in notebook.cells:
+        assert not cell.get("outputs")
+        assert cell.get("execution_count") is None

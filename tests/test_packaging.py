@@ -32,7 +32,8 @@ async def answered(app, paths):
         return [(await client.get(path)).status_code for path in paths]
 
 with open_store("here.db") as store:
-    assert asyncio.run(answered(create_app(store), ["/login", "/static/shared/style.css"])) == [200] * 2
+    paths = ["/login", "/static/shared/style.css", "/static/languages/ar.json"]
+    assert asyncio.run(answered(create_app(store), paths)) == [200] * 3
 """
 
 

@@ -170,7 +170,7 @@ def test_words_title_and_target_are_changed_and_logged(any_store, tmp_path):
         one.refresh()
         assert (one.title, one.settings.title, one.settings.ask.target) == ("Prices", "Prices", 2.5)
         assert one.settings.question.instructions == "*Cash*."
-        assert one.example().startswith("Would you pay ")
+        assert str(one.example()).startswith("Would you pay ")
     answer_all(campaign, most=4)
     assert str(asked(store)[-1].event.question).startswith("Would you pay ")
     [entry] = [entry for entry in store.entries("c") if entry.event.id == "m-1"]

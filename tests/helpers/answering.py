@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+from askone.labels.wording import USUAL
 from askone.server.guidelines import parts
 from pages import Call, Reply, Site, refused
 
@@ -36,6 +37,7 @@ def number(shown: str = "37", unit: str = "EUR", of: dict[str, Any] | None = Non
     return {
         "kind": "threshold",
         "sentence": f"Is the price above {shown} {unit}?",
+        "template": "Is {amount} above {threshold}?",
         "answers": ["Yes", "No"],
         "threshold": {"shown": shown, "unit": unit, "name": "the price", "side": "above"},
         "set": None,
@@ -45,12 +47,14 @@ def number(shown: str = "37", unit: str = "EUR", of: dict[str, Any] | None = Non
 
 
 def members(names: list[str], of: dict[str, Any] | None = None) -> dict[str, Any]:
-    parts = {"kind": "set", "sentence": f"Is it one of: {', '.join(names)}?", "threshold": None, "set": names}
-    return {**number(of=of), **parts}
+    template = USUAL["one" if len(names) == 1 else "several"]
+    words = {"sentence": template.replace("{set}", ", ".join(names)), "template": template}
+    return {**number(of=of), "kind": "set", **words, "threshold": None, "set": names}
 
 
 def pair(left: str = "tea", right: str = "coffee", of: dict[str, Any] | None = None) -> dict[str, Any]:
-    parts = {"kind": "pair", "sentence": f"Which do you prefer: {left} or {right}?", "threshold": None}
+    words = {"sentence": f"Do you prefer {left} or {right}?", "template": USUAL["pair"]}
+    parts = {"kind": "pair", **words, "threshold": None}
     return {**number(of=of or row()), **parts, "answers": [left, right], "pair": {"left": left, "right": right}}
 
 
@@ -73,6 +77,7 @@ class Campaign:
         self.instructions = ""
         self.title = "Prices of flats"
         self.goal: int | None = None
+        self.language = "auto"
         self.practice: list[dict[str, Any]] = []  # questions with their answers
         self.lock = threading.Lock()
         for path in ("next", "answers", "skips", "flags", "undo"):
@@ -83,7 +88,7 @@ class Campaign:
             "name": "c", "title": self.title, "instructions": self.instructions, "kind": "number",
             "guidelines": parts(self.instructions, {"round.png": f"{API}/rows/3/image"}),
             "answers": ["yes", "no"], "mine": len(self.answers), "goal": self.goal, "total": None, "given": 0,
-            "practice": self.practice})  # fmt: skip
+            "language": self.language, "practice": self.practice})  # fmt: skip
         site.on(
             "GET",
             f"{API}/rows/(\\d+)/image",

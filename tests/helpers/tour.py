@@ -24,7 +24,7 @@ QUESTIONS: dict[str, Callable[[], dict[str, Any]]] = {
     "picture": lambda: members(["3", "5", "8"], row(image=PICTURE)),
     "picture with cells": lambda: members(["3", "5", "8"], row(*CELLS, image=PICTURE)),
     "long text": lambda: members(["spam", "ham"], row(("message", LONG, "text"))),
-    "several outputs": lambda: {**number("12.5", "°C", row(*CELLS)), "sentence": "Is 0.6 times it above 12.5 °C?"},
+    "only a sentence": lambda: {**number("12.5", "°C", row(*CELLS)), "template": ""},
 }  # fmt: skip
 
 

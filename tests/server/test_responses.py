@@ -26,7 +26,7 @@ from askone.server.app import ROUTES
 from askone.server.serializers import QuestionSerializer
 from askone.store.entries import Row
 
-UNREAD = {"expires_in", "row.image", "row.fields.kind", "threshold.name"}
+UNREAD = {"expires_in", "row.image", "row.fields.kind", "template", "threshold.name", "title"}
 """What pages show and the client leaves in ``record``."""
 QUESTIONS = {
     "threshold": HalfSpace((1.0,), 37.0, wording=Wording(("price",), "EUR")),
@@ -87,9 +87,9 @@ def test_the_json_of_a_serving():
     serving = Serving("question", question, Ahead(question, question), 4, None, 1)
     model = QuestionSerializer("c", LABELS[Prefer], None).serving(serving, 58.75)
     asked = {
-        "lease": "l", "number": 3, "expires_in": 1.25, "kind": "pair", "sentence": "Do you prefer tea or milk?",
-        "answers": ["tea", "milk"], "threshold": None, "range": None, "set": None,
-        "pair": {"left": "tea", "right": "milk"},
+        "kind": "pair", "sentence": "Do you prefer tea or milk?", "template": "Do you prefer {first} or {second}?",
+        "answers": ["tea", "milk"], "threshold": None, "range": None, "set": None, "title": None,
+        "pair": {"left": "tea", "right": "milk"}, "lease": "l", "number": 3, "expires_in": 1.25,
         "row": {"fields": [{"name": "size", "value": "7.5", "kind": "number"}], "image": None},
     }  # fmt: skip
     expected = {"state": "question", "mine": 4, "left": None, "undoable": 1, "duplicate": False, "question": asked}

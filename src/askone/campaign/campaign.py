@@ -46,6 +46,7 @@ from askone.campaign.output.estimation import estimated, estimated_by
 from askone.campaign.output.views import has_picture, shown_fields
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
+from askone.questions.base import Question
 from askone.session.checkpoints import Fit
 from askone.store.entries import Entry
 from askone.store.notices import Began, Changed, StatusChanged
@@ -301,14 +302,14 @@ class Campaign:
             return False
         return most is None or projection.person(person).answers < most
 
-    def example(self) -> str | None:
+    def example(self) -> Question | None:
         """Return a question as it would be asked now, or as one was; asking for it changes nothing."""
         with self._lock:
             projection = self.projection
             plan = self._planner.plan("", projection.numbers)
             if plan is not None:
-                return str(self._planner.draft(plan, projection.state).question)
-            return next((str(asking.question) for asking in projection.asked.values()), None)
+                return self._planner.draft(plan, projection.state).question
+            return next((asking.question for asking in projection.asked.values()), None)
 
     def practice(self) -> list[tuple[Served, bool]]:
         """Return the training round: questions about rows whose label is known, each with its answer."""

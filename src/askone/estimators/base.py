@@ -28,9 +28,10 @@ from askone.estimators.row_order import warn_of_sorted
 from askone.features.layout import RowLayout
 from askone.labels.base import Space
 from askone.learners import registry
-from askone.learners.abilities import AsksAgain, is_patient
+from askone.learners.abilities import AsksAgain, KnowsPeople, is_patient
 from askone.learners.base import Learner
 from askone.learners.models.base import Model
+from askone.learners.person import Person
 from askone.questions.base import Question
 from askone.questions.registry import question_from_json
 from askone.session import replay, row_selection
@@ -134,10 +135,23 @@ class OneBitEstimator(NotebookViews, BaseEstimator, ABC):  # type: ignore[misc] 
             place, choice = row_selection.chosen(stream, rows, row_selection.free(stream, names, rows), rule)
             return stream.ask(rows[place], names[place], choice), place
 
-    def tell(self, question: Question | int, answer: Any) -> Self:
-        """Learn from the answer to a question (True or False), or to its number."""
-        self._started().tell(question, answer)
+    def tell(self, question: Question | int, answer: Any, person: str | None = None) -> Self:
+        """Learn from the answer to a question (True or False), or to its number.
+
+        ``person`` says who gave it.  Where there are several, a default learner finds out how often each of them errs,
+        and believes them accordingly (see ``people_``).
+        """
+        self._started().tell(question, answer, person)
         return self
+
+    @property
+    def people_(self) -> dict[str, Person]:
+        """What is known of each person who was named with an answer."""
+        stream = self._started()
+        learner = stream.learner
+        if not isinstance(learner, KnowsPeople):
+            return {}
+        return {one.name: one for one in learner.people(stream.state)}
 
     def wants(self, x: ArrayLike, key: Any = None) -> bool:
         """Return whether another question about a row is of use: with memory or bisection, until its label is known.

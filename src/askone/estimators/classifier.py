@@ -73,7 +73,7 @@ class OneBitClassifier(ClassifierMixin, OneBitEstimator):  # type: ignore[misc] 
         The most classes in one question; None: 3 for the likelihood (of more than 20 classes a quarter, and at
         most 25; fewer once they are known) and for questions that are designed, else no limit.
     cost : matrix or None
-        cost[predicted][true] of each mistake, in the order of the classes; None: all alike.
+        ``cost[predicted][true]`` of each mistake, in the order of the classes; None: all alike.
     wording : str
         A sentence with {set} in place of "Is it one of: {set}?".
     learner : a name, or an object with arguments of its own

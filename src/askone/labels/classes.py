@@ -23,6 +23,7 @@ from askone._common.types import Array
 from askone._common.validate import as_count, as_hidden, as_text
 from askone.errors import InvalidArgument
 from askone.labels.base import Discrete, Name, as_names, check_template, place_of
+from askone.labels.wording import USUAL
 
 if TYPE_CHECKING:
     from askone._common import compiled, decomposition
@@ -248,7 +249,7 @@ class Classes(FiniteSpace):
 @final
 @dataclass(frozen=True)
 class Finite(FiniteSpace):
-    """Any finite set of labels with a loss: loss[z][y] is the cost of predicting z where y is true.
+    """Any finite set of labels with a loss: ``loss[z][y]`` is the cost of predicting z where y is true.
 
     The consistent least-squares surrogate: phi(y) is the column y of the loss matrix (up to what
     does not change the decision, in as few dimensions as its rank allows), and a point of R^m is
@@ -314,10 +315,13 @@ def attribute_sentence(title: str) -> str:
     >>> attribute_sentence("Can it fly?"), attribute_sentence("whiskers"), attribute_sentence("feline")
     ('Can it fly?', 'Does it have whiskers?', 'Is it feline?')
     """
-    if title.endswith("?"):
-        return title
+    return attribute_template(title).replace("{title}", title)
+
+
+def attribute_template(title: str) -> str:
+    """Return the sentence of an attribute, with {title} where it is put into one."""
     noun = " " in title or title.endswith("s")
-    return f"Does it have {title}?" if noun else f"Is it {title}?"
+    return title if title.endswith("?") else USUAL["noun" if noun else "adjective"]
 
 
 def _titled(one: Any) -> tuple[str, Sequence[Name]]:

@@ -1,4 +1,4 @@
-"""Sentences of questions about numbers: how a threshold, its unit and its outputs are worded."""
+"""Sentences of questions: the usual ones, and how a threshold, its unit and its outputs are worded."""
 
 from __future__ import annotations
 
@@ -11,6 +11,18 @@ from askone._common.validate import as_text
 from askone.errors import InvalidArgument
 
 YES_NO = ("yes", "no")
+
+USUAL = {
+    "above": "Is {amount} above {threshold}?",
+    "below": "Is {amount} below {threshold}?",
+    "between": "Is {amount} between {low} and {high}?",
+    "one": "Is it {set}?",
+    "several": "Is it one of: {set}?",
+    "adjective": "Is it {title}?",
+    "noun": "Does it have {title}?",
+    "pair": "Do you prefer {first} or {second}?",
+}
+"""The sentences of questions that have no wording of their own; pages know them in other languages."""
 
 
 @final
@@ -56,15 +68,25 @@ class Wording:
 
     def sentence(self, weights: tuple[float, ...], threshold: float, exact: bool = False) -> str:
         """Return the question <y, weights> > threshold for a person; ``exact`` as in ``amount``."""
-        template, negative = self.template, all(w <= 0 for w in weights)
-        below = negative and self.answers == YES_NO and ("{side}" in template or "{amount}" not in template)
-        if below:  # "is -0.6 a - 0.8 b above -3?" reads better turned round, where it can be said
+        template, side = self.said(weights)
+        if side == "below":
             weights, threshold = tuple(-w for w in weights), -threshold
+        shown = number_text(threshold) + (f" {self.unit}" if self.unit else "")
+        return template.format(threshold=shown, amount=self.amount(weights, exact), side=side)
+
+    def said(self, weights: tuple[float, ...]) -> tuple[str, str]:
+        """Return the template of a half-space's sentence, and its side, "above" or "below".
+
+        >>> Wording(template="Would you buy it for {threshold}?").said((-1.0,))
+        ('Is {amount} below {threshold}?', 'below')
+        """
+        template, negative = self.template, all(w <= 0 for w in weights)
+        # "is -0.6 a - 0.8 b above -3?" reads better turned round, where it can be said
+        below = negative and self.answers == YES_NO and ("{side}" in template or "{amount}" not in template)
         if negative and "{side}" not in template and (below or "{amount}" not in template):
             template = ""  # it could not say which way round the question is
-        shown = number_text(threshold) + (f" {self.unit}" if self.unit else "")
-        parts = {"threshold": shown, "amount": self.amount(weights, exact), "side": "below" if below else "above"}
-        return (template or "Is {amount} {side} {threshold}?").format(**parts)
+        side = "below" if below else "above"
+        return template or USUAL[side], side
 
     def range_sentence(self, low: float, high: float) -> str:
         """Return the question low < y <= high for a person: in the template's words, where it has a {side}.
@@ -72,10 +94,14 @@ class Wording:
         >>> Wording(("rent",), "USD", "Do you pay {side} {threshold} a month?").range_sentence(310, 390)
         'Do you pay between 310 and 390 USD a month?'
         """
-        template = self.template if self.says_ranges else ""
-        ends = f"{number_text(low)} and {number_text(high)}" + (f" {self.unit}" if self.unit else "")
-        parts = {"threshold": ends, "amount": self.amount((1.0,)), "side": "between"}
-        return (template or "Is {amount} {side} {threshold}?").format(**parts)
+        first, last = number_text(low), number_text(high) + (f" {self.unit}" if self.unit else "")
+        parts = {"threshold": f"{first} and {last}", "amount": self.amount((1.0,)), "side": "between"}
+        return self.range_template.format(low=first, high=last, **parts)
+
+    @property
+    def range_template(self) -> str:
+        """The template of a range's sentence."""
+        return (self.template if self.says_ranges else "") or USUAL["between"]
 
     @property
     def says_ranges(self) -> bool:

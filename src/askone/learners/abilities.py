@@ -28,8 +28,9 @@ from askone.errors import InvalidArgument
 from askone.labels.base import Space
 from askone.labels.number import Real
 from askone.learners.base import Learner, S
+from askone.learners.person import Person
 from askone.learners.streaming import StreamTask
-from askone.questions.base import Answer, Question
+from askone.questions.base import Answer, Question, Slips
 
 Within = tuple[Array, tuple[Array, Array] | None]
 """Predictions, n x m, and the ends of intervals for labels."""
@@ -91,6 +92,24 @@ class Forecasts(Learner[S]):
         return (yes if bit else 1.0 - yes), self.tell(state, x, question, answer)
 
 
+class Hindsight(Forecasts[S]):
+    """Says of answers that it has learnt how likely they were."""
+
+    @abstractmethod
+    def hindsight(self, state: S, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]) -> Array | None:
+        """Return the chance of an honest yes to each question, by all answers but its own; None: nothing is known.
+
+        With its own answer in it, a chance would excuse whoever erred: rates found that way are half of the true ones.
+        """
+
+    @abstractmethod
+    def relearnt(self, state: S, X: Array, questions: Sequence[Question], answers: Sequence[bool]) -> S:
+        """Return the state after all its answers were learnt anew, as more is known now of who gave them.
+
+        These are all that it was told, in this order; questions say what is known (``Question.slips``).
+        """
+
+
 class TakesRanges(Forecasts[S]):
     """Has a likelihood of ``Between``, too: it learns from a question with two ends, and foretells its answer."""
 
@@ -125,6 +144,25 @@ class Forgets(Learner[S]):
     @abstractmethod
     def known(self, state: S) -> int:
         """Return answers that predictions rest on, the last ones: those since the last change that was found."""
+
+
+# -- who answers -------------------------------------------------------------------------------------
+
+
+class KnowsPeople(Learner[S]):
+    """Learns who errs how often, and believes people accordingly."""
+
+    @abstractmethod
+    def tell_by(self, state: S, x: ArrayLike, question: Question, answer: Answer, person: str) -> S:
+        """Return the state after somebody's answer."""
+
+    @abstractmethod
+    def slips(self, state: S, person: str) -> Slips:
+        """Return how the answers of somebody are taken now."""
+
+    @abstractmethod
+    def people(self, state: S) -> list[Person]:
+        """Return what is known of each person, in the order in which they came."""
 
 
 # -- how it asks --------------------------------------------------------------------------------------
@@ -253,7 +291,10 @@ class HasRange(Learner[S]):
 
 
 class Wraps(Learner[S]):
-    """Stands for other learners, and can no more than all of them."""
+    """Stands for other learners, and can no more than all of them but for what it ``adds``."""
+
+    adds: ClassVar[tuple[type[Learner[Any]], ...]] = ()
+    """Abilities of its own, whatever the others can do."""
 
     @property
     @abstractmethod
@@ -267,7 +308,8 @@ A = TypeVar("A", bound=Learner[Any])
 def able(learner: Learner[Any], ability: type[A]) -> TypeGuard[A]:
     """Return whether a learner has an ability, and so has whatever it stands for."""
     inner = learner.wrapped if isinstance(learner, Wraps) else ()
-    return isinstance(learner, ability) and all(able(one, ability) for one in inner)
+    own = isinstance(learner, Wraps) and ability in learner.adds
+    return isinstance(learner, ability) and (own or all(able(one, ability) for one in inner))
 
 
 # -- the same for any learner -------------------------------------------------------------------------
@@ -300,6 +342,20 @@ def known(learner: Learner[Any], state: Any) -> int:
     return learner.known(state) if isinstance(learner, Forgets) else learner.count(state)
 
 
+def hindsight(
+    learner: Learner[Any], state: Any, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+) -> Array | None:
+    """Return the chances of honest yes, where a learner can say (see ``Hindsight``)."""
+    return learner.hindsight(state, X, questions, answers) if able(learner, Hindsight) else None
+
+
+def relearnt(
+    learner: Learner[Any], state: Any, X: Array, questions: Sequence[Question], answers: Sequence[bool]
+) -> Any:
+    """Return the state after all was learnt anew, where a learner can (see ``Hindsight``)."""
+    return learner.relearnt(state, X, questions, answers) if able(learner, Hindsight) else state
+
+
 def space_at(learner: Learner[Any], state: Any) -> Space | None:
     """Return the labels as they are known at a state; None while their range is sought."""
     return learner.range_at(state) if isinstance(learner, FindsRange) else learner.space
@@ -324,9 +380,12 @@ def ask_row(learner: Learner[Any], state: Any, x: ArrayLike, uniform: Array, key
 
 
 def tell_row(
-    learner: Learner[Any], state: Any, x: ArrayLike, question: Question, answer: Answer, key: Key | None
-) -> Any:
-    """Learn an answer about a row that may have a key."""
+    learner: Learner[Any], state: Any, x: ArrayLike, question: Question, answer: Answer, key: Key | None,
+    person: str | None = None,
+) -> Any:  # fmt: skip
+    """Learn an answer about a row that may have a key, given by somebody who may be known."""
+    if person is not None and isinstance(learner, KnowsPeople):
+        return learner.tell_by(state, x, question, answer, person)
     if isinstance(learner, AsksAgain):
         return learner.tell(state, x, question, answer, key)
     return learner.tell(state, x, question, answer)

@@ -10,7 +10,7 @@ put the best of the others out before the end; after half of ``last`` it and the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
@@ -30,13 +30,16 @@ from askone.learners.abilities import (
     Forecasts,
     HasDeviation,
     HasProbabilities,
+    Hindsight,
     StreamsForecasts,
     Wraps,
     able,
     ask_at,
     ask_many,
     deviation,
+    hindsight,
     probabilities,
+    relearnt,
     stream_while,
 )
 from askone.learners.base import as_uniform, marked, unmarked
@@ -61,6 +64,7 @@ class ContestState:
 class Contest(
     HasDeviation[ContestState],
     HasProbabilities[ContestState],
+    Hindsight[ContestState],
     AsksAt[ContestState],
     AsksMany[ContestState],
     StreamsForecasts[ContestState],
@@ -174,6 +178,20 @@ class Contest(
     def chance(self, state: ContestState, x: ArrayLike, question: Question) -> float:
         """Return p(yes), the weighted mean."""
         return sum(weight * one.chance(part, x, question) for weight, one, part in self.weighted(state))
+
+    def hindsight(
+        self, state: ContestState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Array | None:
+        """Return what the leader says."""
+        leader, part = self.leading(state)
+        return hindsight(leader, part, X, questions, answers)
+
+    def relearnt(
+        self, state: ContestState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> ContestState:
+        each = zip(self.members, state.parts, strict=True)
+        parts = [None if part is None else relearnt(one, part, X, questions, answers) for one, part in each]
+        return replace(state, parts=tuple(parts))
 
     def worth(self, state: ContestState, X: ArrayLike) -> Array:
         """Return what an answer should tell the leader."""

@@ -22,6 +22,7 @@ other rows than those before (see ``RowMoments.differ``), the old learner stays.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -40,13 +41,16 @@ from askone.learners.abilities import (
     Forgets,
     HasDeviation,
     HasProbabilities,
+    Hindsight,
     Streams,
     Wraps,
     able,
     ask_at,
     ask_many,
     deviation,
+    hindsight,
     probabilities,
+    relearnt,
     row_by_row,
     stream_while,
 )
@@ -81,6 +85,7 @@ class ForgettingState:
 class Forgetting(
     HasDeviation[ForgettingState],
     HasProbabilities[ForgettingState],
+    Hindsight[ForgettingState],
     AsksAt[ForgettingState],
     AsksMany[ForgettingState],
     Forgets[ForgettingState],
@@ -145,6 +150,21 @@ class Forgetting(
 
     def _asking(self, state: ForgettingState) -> Any:
         return state.old if state.young is None else state.young
+
+    def hindsight(
+        self, state: ForgettingState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Array | None:
+        return hindsight(self.learner, state.old, X, questions, answers)
+
+    def relearnt(
+        self, state: ForgettingState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> ForgettingState:
+        """See ``Hindsight.relearnt``: nothing changes in the middle of a duel."""
+        if state.young is not None:
+            return state
+        known = self.learner.count(state.old)
+        last = slice(len(questions) - known, None)
+        return replace(state, old=relearnt(self.learner, state.old, X[last], questions[last], answers[last]))
 
     def predict(self, state: ForgettingState, X: ArrayLike) -> Array:
         """Return predictions of the learner that has not been forgotten."""

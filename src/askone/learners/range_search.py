@@ -33,6 +33,7 @@ from askone.learners.abilities import (
     HasDeviation,
     HasInterval,
     HasRange,
+    Hindsight,
     Refits,
     Streams,
     TakesRanges,
@@ -41,7 +42,9 @@ from askone.learners.abilities import (
     able,
     ask_many,
     deviation,
+    hindsight,
     interval,
+    relearnt,
     row_by_row,
     stream,
     tell_many,
@@ -78,6 +81,7 @@ class Calibrated(
     HasDeviation[CalibratedState],
     HasInterval[CalibratedState],
     TakesRanges[CalibratedState],
+    Hindsight[CalibratedState],
     AsksMany[CalibratedState],
     TellsMany[CalibratedState],
     Refits[CalibratedState],
@@ -133,6 +137,19 @@ class Calibrated(
         along = question.direction[output]
         above = chance_above(*_bits_of(state.bits, output), question.threshold / along)
         return above if along > 0 else 1 - above
+
+    def hindsight(
+        self, state: CalibratedState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Array | None:
+        """Return what the inner learner says, once there is a range."""
+        learner, inner = self._inner(state)
+        return None if inner is None else hindsight(learner, inner, X, questions, answers)
+
+    def relearnt(
+        self, state: CalibratedState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> CalibratedState:
+        learner, inner = self._inner(state)
+        return state if inner is None else replace(state, inner=relearnt(learner, inner, X, questions, answers))
 
     def worth(self, state: CalibratedState, X: ArrayLike) -> Array:
         """As the inner learner has it; while the range is sought every row is as good as another."""

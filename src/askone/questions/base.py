@@ -10,7 +10,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,36 @@ from askone.labels.base import Name
 Answer = bool | tuple[Name, ...]
 
 FORMAT = 1
+
+
+@final
+class Slips(NamedTuple):
+    """How often whoever answers says yes, and how often no, whatever is true.
+
+    P(yes) = yes + (1 - yes - no) p, with p the chance of an honest yes.
+
+    >>> Slips(0.1, 0.3).trust, Slips(0.1, 0.3).heard(True, 0.5)
+    (0.6, 0.4)
+    """
+
+    yes: float = 0.0
+    no: float = 0.0
+
+    @property
+    def trust(self) -> float:
+        """What is left of an honest answer."""
+        return 1.0 - self.yes - self.no
+
+    def floor(self, bit: bool) -> float:
+        """Return the chance of this answer whatever is true."""
+        return self.yes if bit else self.no
+
+    def heard(self, bit: bool, p: float) -> float:
+        """Return the chance of an answer that is honest with chance p."""
+        return self.floor(bit) + self.trust * p
+
+
+HONEST = Slips()
 
 
 class Question(ABC):
@@ -40,7 +70,7 @@ class Question(ABC):
     def to_json(self) -> Record:
         """Return a record of plain JSON values, its fields; ``question_from_json`` reads it back."""
         own: Any = self
-        values = {field.name: getattr(self, field.name) for field in fields(own)}
+        values = {field.name: getattr(self, field.name) for field in fields(own) if field.name != "slips"}
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
         return {"format": FORMAT, "kind": self.kind, **plain}
 
@@ -60,6 +90,14 @@ class Question(ABC):
     """Which ask it came from."""
     learnt: int | None = None
     """How many answers its asker had learnt from, where that matters."""
+    slips: Slips = HONEST
+    """What is known of whoever answers it: no part of what is asked, and of no log."""
+
+    def put_to(self, slips: Slips) -> Self:
+        """Return the same question, answered by somebody of whom this is known."""
+        own: Any = self
+        put: Self = own if slips == self.slips else replace(own, slips=slips)
+        return put
 
 
 class YesNo(Question):

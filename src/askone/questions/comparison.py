@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar, final
@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from askone._common.validate import as_number
 from askone.errors import InvalidAnswer, InvalidArgument
 from askone.labels.base import Name, as_names, check_template
-from askone.labels.wording import number_text
-from askone.questions.base import Question, YesNo, listed, yes_or_no
+from askone.labels.wording import USUAL, number_text
+from askone.questions.base import HONEST, Question, Slips, YesNo, listed, yes_or_no
 
 _LONGEST, _SHOWN = 12, 6  # more pairs than the first are not read in a sentence
 
@@ -46,6 +46,7 @@ class Prefer(YesNo):
     number: int | None = None
     learnt: int | None = None
     wording: str = ""
+    slips: Slips = field(default=HONEST, compare=False, repr=False)
     kind: ClassVar[str] = "prefer"
 
     def __post_init__(self) -> None:
@@ -60,8 +61,12 @@ class Prefer(YesNo):
         check_template(self.wording, "{first}", "{second}")
 
     def __str__(self) -> str:
-        template = self.wording or "Do you prefer {first} or {second}?"
-        return template.format(first=listed([self.first]), second=listed([self.second]))
+        return self.template.format(first=listed([self.first]), second=listed([self.second]))
+
+    @property
+    def template(self) -> str:
+        """The sentence with places for the items."""
+        return self.wording or USUAL["pair"]
 
     @property
     def answers(self) -> tuple[Name, Name]:

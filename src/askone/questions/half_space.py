@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:
     compiled = lazy_import("askone._common.compiled")
 from askone._common.types import Record
-from askone.questions.base import FORMAT, YesNo, yes_or_no
+from askone.questions.base import FORMAT, HONEST, Slips, YesNo, yes_or_no
 
 _UNIT_TOLERANCE = 1e-6
 
@@ -74,6 +74,7 @@ class HalfSpace(YesNo):
     learnt: int | None = None
     quantities: tuple[float, ...] = ()
     turned: bool = False
+    slips: Slips = field(default=HONEST, compare=False, repr=False)
     kind: ClassVar[str] = "half-space"
 
     def __post_init__(self) -> None:
@@ -167,6 +168,9 @@ class HalfSpace(YesNo):
 
     def numbered(self, number: int) -> HalfSpace:
         return _trusted({**self.__dict__, "number": number})
+
+    def put_to(self, slips: Slips) -> HalfSpace:
+        return _trusted({**self.__dict__, "slips": slips})
 
 
 def half_space(

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
@@ -16,8 +16,9 @@ from askone._common.types import Record
 from askone._common.validate import as_number, as_text
 from askone.errors import InvalidArgument
 from askone.labels.base import Name, check_template
-from askone.labels.classes import attribute_sentence
-from askone.questions.base import FORMAT, YesNo, listed
+from askone.labels.classes import attribute_sentence, attribute_template
+from askone.labels.wording import USUAL
+from askone.questions.base import FORMAT, HONEST, Slips, YesNo, listed
 
 LONGEST = 12  # more names than these are not read in a sentence
 _SHOWN = 6
@@ -54,6 +55,7 @@ class Subset(YesNo):
     number: int | None = None
     learnt: int | None = None
     wording: str = ""
+    slips: Slips = field(default=HONEST, compare=False, repr=False)
     kind: ClassVar[str] = "subset"
 
     def __post_init__(self) -> None:
@@ -74,10 +76,16 @@ class Subset(YesNo):
     def __str__(self) -> str:
         if self.title:
             return attribute_sentence(self.title)
-        if self.wording:
-            with_articles = _ARTICLE.search(self.wording) and len(self.members) <= LONGEST
-            return self._with_articles() if with_articles else self.wording.format(set=self._set())
-        return f"Is it {self._set()}?" if len(self.members) == 1 else f"Is it one of: {self._set()}?"
+        return self.template.format(set=self._set()) if self.template else self._with_articles()
+
+    @property
+    def template(self) -> str:
+        """The sentence with a place for the {set} or its {title}; empty where each name has an article."""
+        if self.title:
+            return attribute_template(self.title)
+        if not self.wording:
+            return USUAL["one" if len(self.members) == 1 else "several"]
+        return "" if _ARTICLE.search(self.wording) and len(self.members) <= LONGEST else self.wording
 
     def _with_articles(self) -> str:
         """Return the wording with "a" or "an" before each member."""

@@ -65,6 +65,7 @@ class CampaignService:
             goal=settings.ask.per_person,
             total=campaign.goal(),
             given=campaign.projection.answers,
+            language=settings.question.language,
             practice=[] if mine else self._practice(),
         )
 
@@ -81,11 +82,13 @@ class CampaignService:
     def invitation(self, hosts: Sequence[str]) -> InvitedResponse:
         """Return what somebody who is invited by these people should know."""
         campaign = self._refreshed()
-        ask, question = campaign.settings.ask, campaign.settings.question
+        ask, question, example = campaign.settings.ask, campaign.settings.question, campaign.example()
         return InvitedResponse(
             title=campaign.title,
             hosts=list(hosts),
-            example=campaign.example(),
+            language=question.language,
+            example=None if example is None else str(example),
+            question=None if example is None else self._serializer.example(example),
             answers=list(question.answers),
             goal=ask.per_person,
             seconds=ask.seconds,

@@ -163,20 +163,31 @@ class PairResponse(ResponseModel):
     right: str
 
 
-@final
-class QuestionResponse(ResponseModel):
-    """A question.  ``kind`` is "threshold", "range", "set" or "pair", and says which of these parts it has."""
+class AskedResponse(ResponseModel):
+    """What is asked.  ``kind`` is "threshold", "range", "set" or "pair", and says which of these parts it has.
 
-    lease: str
-    number: int
-    expires_in: float
+    ``sentence`` is in English, or in the campaign's own words; ``template`` is the same with places for the parts, so
+    that a page can say it in another language (empty: the sentence is all there is).
+    """
+
     kind: str
     sentence: str
+    template: str
     answers: list[str]
     threshold: ThresholdResponse | None
     range: RangeResponse | None
     set: list[str] | None
+    title: str | None
     pair: PairResponse | None
+
+
+@final
+class QuestionResponse(AskedResponse):
+    """A question that is held by somebody, with its row."""
+
+    lease: str
+    number: int
+    expires_in: float
     row: RowResponse
 
 
@@ -215,6 +226,7 @@ class BriefResponse(ResponseModel):
 
     ``guidelines`` are the instructions as a tree of parts (see ``askone.server.guidelines``).  The goal of a person is
     so many answers (None: as many as they like), the campaign's is ``total``, of which ``given`` are there.
+    ``language`` is that of the pages, or "auto": the reader's own.
     """
 
     name: str
@@ -227,6 +239,7 @@ class BriefResponse(ResponseModel):
     goal: int | None
     total: int | None
     given: int
+    language: str
     practice: list[PracticeResponse]
 
 
@@ -236,7 +249,9 @@ class InvitedResponse(ResponseModel):
 
     title: str
     hosts: list[str]
+    language: str
     example: str | None
+    question: AskedResponse | None
     answers: list[str]
     goal: int | None
     seconds: float

@@ -52,6 +52,7 @@ def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
     words = (route.handler.__doc__ or "").strip()
     operation: dict[str, Any] = {
         "operationId": f"{route.method.lower()}_{re.sub(r'[^a-z0-9]+', '_', route.path.lower()).strip('_')}",
+        "tags": [route.handler.__module__.rpartition(".")[2]],
         "summary": words.splitlines()[0] if words else "",
         "description": f"For {route.access.name}.",
         "parameters": [*_parts(route.path), *_query(route.query, schemas)],

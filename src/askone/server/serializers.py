@@ -6,14 +6,23 @@ No gold and nothing by which it could be told, no scores, nobody else's answers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, final
+from typing import Any, Final, final
 
 from askone.campaign.engine.commands import Ahead, Served, Serving
 from askone.campaign.kinds.base import Kind
 from askone.campaign.output.views import has_picture, shown_fields
-from askone.server._responses import AheadResponse, CellResponse, QuestionResponse, RowResponse, ServingResponse
+from askone.questions.base import Question
+from askone.server._responses import (
+    AheadResponse,
+    AskedResponse,
+    CellResponse,
+    QuestionResponse,
+    RowResponse,
+    ServingResponse,
+)
 from askone.store.entries import Row
 
+_NO_PARTS: Final = dict.fromkeys(("threshold", "range", "set", "title", "pair"))
 MAX_ROWS: Final = 1024
 """Rows that are kept as they are shown."""
 
@@ -57,17 +66,22 @@ class QuestionSerializer:
         >>> shown.sentence, shown.threshold.shown
         ('Is the price above 37 EUR?', '37')
         """
-        view = self._labels.view(served.question)
         return QuestionResponse(
             lease=served.lease,
             number=served.number,
             expires_in=round(max(0.0, served.expires - now), 3),
-            kind=view.kind,
-            sentence=str(served.question),
-            answers=list(view.answers or ("Yes", "No")),
             row=self._row(served.row, served.lease),
-            **{"threshold": None, "range": None, "set": None, "pair": None, **view.parts},
+            **self._asked(served.question),
         )
+
+    def example(self, question: Question) -> AskedResponse:
+        """Return a question in words and in parts, without a row."""
+        return AskedResponse(**self._asked(question))
+
+    def _asked(self, question: Question) -> dict[str, Any]:
+        view = self._labels.view(question)
+        words = {"kind": view.kind, "sentence": str(question), "template": view.template}
+        return {**words, "answers": list(view.answers or ("Yes", "No")), **_NO_PARTS, **view.parts}
 
     def _row(self, row: Row, lease: str) -> RowResponse:
         # A row is shown ahead and again when its turn has come, and it never changes.

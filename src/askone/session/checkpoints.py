@@ -26,12 +26,13 @@ _ROOM = 256 << 20  # bytes of checkpoints: a state may be large, and then there 
 
 @final
 class Example(NamedTuple):
-    """An answer that was not taken back, its question, its row and what the log calls the row."""
+    """An answer that was not taken back, its question, its row, what the log calls the row, and who gave it."""
 
     name: Key
     x: Any
     question: Question
     answer: Answer
+    person: str | None = None
 
 
 @final
@@ -69,7 +70,8 @@ def learnt(learner: Learner[Any], state: Any, lesson: Example | Visit | Fit) -> 
     if isinstance(lesson, Visit):
         return revisit(learner, state, lesson.x, lesson.name)
     with _saying(learner, lesson.question):
-        return tell_row(learner, state, lesson.x, lesson.question, lesson.answer, given_key(lesson.name))
+        key = given_key(lesson.name)
+        return tell_row(learner, state, lesson.x, lesson.question, lesson.answer, key, lesson.person)
 
 
 @contextmanager
@@ -103,8 +105,8 @@ class Fold:
     def learn_many(self, lessons: Sequence[Example | Fit | None]) -> None:
         """Go on by some lessons, with a checkpoint after the last: in less time if the learner ``TellsMany``."""
         told = [one for one in lessons if isinstance(one, Example)]
-        fitted = any(isinstance(one, Fit) for one in lessons)
-        if len(told) < 2 or fitted or not able(self.learner, TellsMany):
+        others = any(isinstance(one, Fit) or (one is not None and one.person is not None) for one in lessons)
+        if len(told) < 2 or others or not able(self.learner, TellsMany):
             for one in lessons:
                 self.learn(one)
             return

@@ -122,7 +122,7 @@ class Asked(LogRecord, kind="asked"):
 @final
 @dataclass(frozen=True)
 class Answered(LogRecord, kind="answered"):
-    """The question of event ``asked`` was answered."""
+    """The question of event ``asked`` was answered, by somebody who may be named."""
 
     asked: str
     answer: Answer = field(
@@ -131,6 +131,7 @@ class Answered(LogRecord, kind="answered"):
             "read": lambda one: one if isinstance(one, bool) else tuple(one),
         }
     )
+    person: str | None = None
 
 
 @final

@@ -144,7 +144,7 @@ def _lessons(log: list[Event], table: Mapping[Key, Any]) -> Iterator[Example | V
             raise InvalidFile(_missing(event, asked.get(event.asked)))
         else:
             question = asked[event.asked]
-            yield Example(question.row, table[question.row], question.question, event.answer)
+            yield Example(question.row, table[question.row], question.question, event.answer, event.person)
 
 
 def answers(rows: Rows, events: Iterable[Event]) -> list[Example]:

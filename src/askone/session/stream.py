@@ -31,6 +31,8 @@ from askone.session.log import (
     given_key,
 )
 
+_LONGEST = 200  # characters of a name
+
 
 @final
 class Budget:
@@ -71,6 +73,19 @@ class Budget:
 def plain_key(key: Any) -> Any:
     """Return a key as Python's own text or whole number, where it is NumPy's."""
     return key.item() if isinstance(key, np.generic) else key
+
+
+def as_person(person: object) -> str:
+    """Return somebody's name, or refuse it.
+
+    >>> as_person("ann")
+    'ann'
+    """
+    if isinstance(person, str) and len(person.strip()) > 0 and len(person) <= _LONGEST and person.isprintable():
+        return person
+    shown = repr(person)
+    allowed = f"a text of 1 to {_LONGEST} characters that can be printed"
+    raise InvalidArgument("person", allowed, shown if len(shown) <= _LONGEST else f"{shown[:40]}…")
 
 
 def as_budget(budget: Budget | int | None) -> Budget | None:
@@ -244,18 +259,19 @@ class Stream:
         self._check(1, [key])
         return self._put(row[0], key, question)
 
-    def tell(self, question: Question | int, answer: object) -> None:
-        """Learn from the answer to an open question, or to its number."""
+    def tell(self, question: Question | int, answer: object, person: str | None = None) -> None:
+        """Learn from the answer to an open question, or to its number, by somebody who may be named."""
         number, found = self._find(question)
         row, asked, name = found
+        person = None if person is None else as_person(person)
         if isinstance(asked, BestOf):
-            self._tell_comparisons(number, found, asked.comparisons(answer))
+            self._tell_comparisons(number, found, asked.comparisons(answer), person)
             return
         accepted = asked.accept(answer)
-        state = abilities.tell_row(self.learner, self.state, row, asked, accepted, given_key(name))
-        event = Answered(f"answer-{self._time(number)}", f"ask-{number}", accepted)
+        state = abilities.tell_row(self.learner, self.state, row, asked, accepted, given_key(name), person)
+        event = Answered(f"answer-{self._time(number)}", f"ask-{number}", accepted, person)
         self._note(event)
-        self._learnt(_Told(event.id, number, asked, Example(name, row, asked, accepted)), state)
+        self._learnt(_Told(event.id, number, asked, Example(name, row, asked, accepted, person)), state)
         del self._open[number]
         self._refit()
 
@@ -276,7 +292,7 @@ class Stream:
         times = self.retractions.get(number, 0)
         return f"{number}+{times}" if times else str(number)
 
-    def _tell_comparisons(self, number: int, found: _Open, told: list[tuple[Prefer, bool]]) -> None:
+    def _tell_comparisons(self, number: int, found: _Open, told: list[tuple[Prefer, bool]], person: str | None) -> None:
         """Each comparison is an event pair of its own (ask-5.1, answer-5.1): then a log is folded as ever.
 
         If the log fails halfway, what it has taken has happened, and the question is closed.
@@ -284,11 +300,13 @@ class Stream:
         row, asked, name = found
         states, time = [self.state], self._time(number)
         for pair, answer in told:  # whatever is refused is refused here, before anything is logged
-            states.append(abilities.tell_row(self.learner, states[-1], row, pair, answer, given_key(name)))
+            states.append(abilities.tell_row(self.learner, states[-1], row, pair, answer, given_key(name), person))
         for i, (pair, answer) in enumerate(told, start=1):
             self._note(Asked(f"ask-{time}.{i}", name, pair, self.answered))
-            self._note(Answered(f"answer-{time}.{i}", f"ask-{time}.{i}", answer))
-            self._learnt(_Told(f"answer-{time}.{i}", number, asked, Example(name, row, pair, answer)), states[i])
+            self._note(Answered(f"answer-{time}.{i}", f"ask-{time}.{i}", answer, person))
+            self._learnt(
+                _Told(f"answer-{time}.{i}", number, asked, Example(name, row, pair, answer, person)), states[i]
+            )
             self._open.pop(number, None)
         self._refit()
 

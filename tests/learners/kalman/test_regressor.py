@@ -24,6 +24,7 @@ from askone.learners.mixture.number import NumberMixture
 from askone.learners.range_search import Calibrated
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_loops import UNKNOWN
+from askone.questions.base import HONEST, Slips
 from askone.session.log import event_from_json
 from askone.session.oracle import Oracle
 from askone.session.replay import fold
@@ -51,17 +52,18 @@ class Lone:
     def arrays(self):
         return self.mean, self.factor, self.steps, self.gains, self.moved
 
-    def run(self, rows, thresholds, answers, hidden=None, extra=0.0, upper=math.inf):
+    def run(self, rows, thresholds, answers, hidden=None, extra=0.0, upper=math.inf, slips=(0.0, 0.0)):
         """Answers that are UNKNOWN are asked at the mean and answered by what is hidden."""
         hidden = np.zeros(len(rows)) if hidden is None else hidden
         place, flips, start = np.zeros(len(self.noise), np.int64), np.zeros(len(rows), np.bool_), 0
+        yes, no = (np.full(len(rows), one) for one in slips)
         while start < len(rows):
             part = slice(start, start + B - self.done)
             before, block = self.done, np.ascontiguousarray(rows[part], dtype=float)[None]
             self.done = _compiled.advance(
                 block, place, self.noise, self.flip, self.lean, self.lapse, *self.arrays, self.evidence, self.done,
                 upper, extra, 0.0, 1.0, -math.inf, math.inf, 99,
-                hidden[part], flips[part], thresholds[part], answers[part],
+                hidden[part], flips[part], thresholds[part], answers[part], yes[part], no[part],
             )  # fmt: skip
             self.count += self.done - before
             start += len(block[0])
@@ -70,9 +72,9 @@ class Lone:
                 self.done = 0
         return self
 
-    def tell(self, x, c, yes, extra=0.0, upper=math.inf):
+    def tell(self, x, c, yes, extra=0.0, upper=math.inf, slips=(0.0, 0.0)):
         told = np.array([x]), np.array([c], dtype=float), np.array([yes], dtype=np.int8)
-        return self.run(*told, extra=extra, upper=upper)
+        return self.run(*told, extra=extra, upper=upper, slips=slips)
 
     def ask(self, rows, hidden):
         n = len(rows)
@@ -96,15 +98,15 @@ class Lone:
 # -- one answer -----------------------------------------------------------------------------------
 
 
-def moments(mu, S, x, s, c, yes, lean, flip, extra):
+def moments(mu, S, x, s, c, yes, lean, flip, extra, slips=HONEST):
     """(log Z, mean, variance) of w ~ N(mu, S) after an answer about x w + N(0, s^2 + extra), by quadrature."""
     root, e = math.sqrt(S), 1.0 if yes else -1.0
     edge, width = (c + lean * s) / x, math.sqrt(s * s + extra)
 
     def log_density(w):
         likelihood = log_ndtr(e * (x * w - lean * s - c) / width)
-        if flip:
-            likelihood = np.log(flip + (1 - 2 * flip) * np.exp(likelihood))
+        if flip or any(slips):
+            likelihood = np.log(slips.heard(yes, flip + (1 - 2 * flip) * np.exp(likelihood)))
         return -0.5 * ((w - mu) / root) ** 2 - math.log(root * math.sqrt(2 * math.pi)) + likelihood
 
     ends = min(mu, edge) - 14 * root, max(mu, edge) + 14 * root
@@ -136,6 +138,19 @@ def test_one_answer_has_the_posterior_moments(far, flip, quantile, extra):
         assert math.isclose(one.S.item(), variance, rel_tol=1e-8)
         if far > -35:  # beyond, the chance is no number any more, only its logarithm
             assert math.isclose(one.evidence.item(), log_z, rel_tol=1e-8, abs_tol=1e-14)
+
+
+@pytest.mark.parametrize("slips", [Slips(0.1, 0.3), Slips(0.0, 0.4), Slips(0.6, 0.0), Slips(0.5, 0.5)])
+@pytest.mark.parametrize("far", [1.0, -2.5, -7.0])
+def test_one_answer_of_somebody_who_errs_has_the_posterior_moments(far, slips):
+    for s, prior, x, yes in ((0.3, 1.0, 1.0, True), (1.5, 0.4, -2.0, False)):
+        one = Lone([s], [prior], 1, flip=0.05)
+        c = -(1.0 if yes else -1.0) * far * math.sqrt((prior * x) ** 2 + s * s)
+        log_z, mean, variance = moments(0.0, prior**2, x, s, c, yes, 0.0, 0.05, 0.0, slips)
+        one.tell([x], c, yes, slips=slips)
+        assert math.isclose(one.mu.item(), mean, rel_tol=1e-8, abs_tol=1e-8)
+        assert math.isclose(one.S.item(), variance, rel_tol=1e-8)
+        assert math.isclose(one.evidence.item(), log_z, rel_tol=1e-8, abs_tol=1e-14)
 
 
 @pytest.mark.parametrize("z", [-1e3, -1e6, -6.7e7, -1e8, -1e15, 1e8])

@@ -33,7 +33,8 @@ def about(X, noise=0.1):
     rng = np.random.default_rng(1)
     truth = np.sin(X[:, 0]) + (X[:, 5] % 3 == 0)
     c = truth + 0.5 * rng.normal(size=len(X))
-    bits = np.column_stack([c, np.full(len(X), np.inf), truth + noise * rng.normal(size=len(X)) > c])
+    above = truth + noise * rng.normal(size=len(X)) > c
+    bits = np.column_stack([c, np.full(len(X), np.inf), above, np.zeros(len(X)), np.ones(len(X))])
     return truth, NUMBERS.scaled(bits, noise)
 
 

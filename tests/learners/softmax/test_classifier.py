@@ -40,11 +40,12 @@ def problem(n=30, p=4, K=2, m=5, seed=0):
 @pytest.mark.parametrize("flip", [0.0, 0.2])
 def test_gradients_are_those_of_the_loss(flip):
     Phi, cells, W, prior = problem()
-    gradient = _compiled.terms_of(Phi, cells, W, prior, flip).gradient
+    cells = flip + (1 - 2 * flip) * cells
+    gradient = _compiled.terms_of(Phi, cells, W, prior).gradient
     for place in np.ndindex(W.shape):
         nudge = np.zeros_like(W)
         nudge[place] = 1e-6
-        up, down = (_compiled.terms_of(Phi, cells, W + s * nudge, prior, flip).value[place[1]] for s in (1, -1))
+        up, down = (_compiled.terms_of(Phi, cells, W + s * nudge, prior).value[place[1]] for s in (1, -1))
         assert gradient[place] == pytest.approx((up - down) / 2e-6, rel=1e-5, abs=1e-6)
 
 
@@ -53,10 +54,11 @@ def test_the_information_is_the_mean_square_of_the_gradient(flip):
     """f d d^T is E[g g^T] over the two answers, exactly."""
     z, inside = np.array([[[0.3, -1.0, 0.8, 0.1]]]), np.array([[1.0, 0.0, 1.0, 0.0]])
     p = np.exp(z[0, 0]) / np.exp(z[0, 0]).sum()
-    yes = flip + (1 - 2 * flip) * float(p @ inside[0])
+    inside = flip + (1 - 2 * flip) * inside
+    yes = float(p @ inside[0])
     mean, phi = np.zeros((4, 4)), np.ones((1, 1))
     for chance, cell in ((yes, inside), (1 - yes, 1 - inside)):
-        terms = _compiled.terms_of(phi, cell, z.reshape(1, 1, 4), None, flip)
+        terms = _compiled.terms_of(phi, cell, z.reshape(1, 1, 4), None)
         g = terms.gradient[0, 0]
         mean += chance * np.outer(g, g)
         assert terms.value[0] == pytest.approx(-np.log(chance))
@@ -66,7 +68,7 @@ def test_the_information_is_the_mean_square_of_the_gradient(flip):
 def test_a_newton_step_is_that_of_the_dense_matrix(monkeypatch):
     """Enough conjugate gradients solve (prior + information) step = -gradient, in float64."""
     Phi, cells, W, prior = problem(K=1, p=1, m=5)  # five unknowns, six iterations
-    terms = _compiled.terms_of(Phi, cells, W, prior, 0.0)
+    terms = _compiled.terms_of(Phi, cells, W, prior)
     dense = np.diag(prior.precision[0, 0]) + sum(
         f * x * x * np.outer(d, d) for f, d, x in zip(terms.F[:, 0], terms.D[:, 0], Phi[:, 0], strict=True)
     )
@@ -81,23 +83,23 @@ def test_a_refit_never_climbs_and_ends_at_the_maximum():
     Phi, cells, W, prior = problem(n=200)
     values = []
     for _ in range(100):
-        values.append(_compiled.terms_of(Phi, cells, W, prior, 0.0).value)
-        W = _compiled.refit(Phi, cells, W, prior, 0.0).W
+        values.append(_compiled.terms_of(Phi, cells, W, prior).value)
+        W = _compiled.refit(Phi, cells, W, prior).W
     assert (np.diff(values, axis=0) <= 1e-9).all()
-    assert np.abs(_compiled.terms_of(Phi, cells, W, prior, 0.0).gradient).max() < 1e-4
+    assert np.abs(_compiled.terms_of(Phi, cells, W, prior).gradient).max() < 1e-4
 
 
 def test_one_step_is_the_damped_natural_gradient():
     Phi, cells, W, _ = problem(n=1)
     K, m = W.shape[1:]
     variance, damping = np.random.default_rng(1).uniform(0.1, 2.0, size=W.shape), np.array([1.0, 3.0])
-    terms = _compiled.terms_of(Phi, cells, W, None, 0.0)
+    terms = _compiled.terms_of(Phi, cells, W, None)
     v = np.einsum("i,ikj->kj", Phi[0] ** 2, variance)
     believed = terms.F[0] * np.sum(terms.D[0] ** 2 * v, axis=1)
     expected = W - variance * terms.gradient / (damping * (1 + believed))[:, None]
     moved = W.copy()
     Z = np.einsum("i,ikj->kj", Phi[0], W)[None]
-    _compiled.step_once(moved.reshape(-1, K * m), variance.reshape(-1, K * m), Phi[0], cells[0], 0.0, damping, Z)
+    _compiled.step_once(moved.reshape(-1, K * m), variance.reshape(-1, K * m), Phi[0], cells[0], damping, Z)
     assert moved == pytest.approx(expected)
 
 
@@ -133,7 +135,7 @@ def test_forgetting_does_not_move_the_fit():
     def gradient(state):
         rows = state.store.view(state.counts[3])
         p = learner.features.size
-        return _compiled.terms_of(rows[:, :p], rows[:, p:], state.W, state.prior, 0.0).gradient
+        return _compiled.terms_of(rows[:, :p], rows[:, p:], state.W, state.prior).gradient
 
     assert after.counts[3] == 150
     assert gradient(after) == pytest.approx(gradient(before), abs=1e-9)

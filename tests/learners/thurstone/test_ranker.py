@@ -102,7 +102,7 @@ def test_one_step_has_the_posterior_moments(delta, q, flip):
     Z = moment(0)
     mean = moment(1) / Z
     variance = moment(2, mean) / Z
-    log_z, a, b = _compiled.bit(delta, q + 1.0, flip)
+    log_z, a, b = _compiled.bit(delta, q + 1.0, flip, 0.0, 1.0)
     assert math.isclose(math.exp(log_z), Z, rel_tol=1e-8)
     assert math.isclose(delta + a * q, mean, rel_tol=1e-8, abs_tol=1e-8)
     assert math.isclose(q - b * q * q, variance, rel_tol=1e-8)
@@ -115,7 +115,7 @@ def test_far_out_nothing_breaks():
         assert math.isclose(log_p, norm.logcdf(z), rel_tol=1e-9, abs_tol=1e-300)
         assert math.isclose(ratio, exact, rel_tol=1e-9, abs_tol=1e-300)
         assert math.isclose(ratio, excess - z, rel_tol=1e-9, abs_tol=1e-300) or z > 0
-        _, a, b = _compiled.bit(z * 3.0, 9.0, 0.0)
+        _, a, b = _compiled.bit(z * 3.0, 9.0, 0.0, 0.0, 1.0)
         assert math.isfinite(a)
         assert 0.0 <= b * 9.0 <= 1.0
 
@@ -176,7 +176,7 @@ def test_the_spread_is_the_dense_one():
 def _many(means, factors, flips, Phi, picks, bits, rounds, logs):
     for _ in range(rounds):
         for t in range(len(Phi)):
-            _compiled.tell_joint(means, factors, flips, Phi[t], picks[t, 0], picks[t, 1], bits[t], True, logs)
+            _compiled.tell_joint(means, factors, flips, Phi[t], picks[t, 0], picks[t, 1], bits[t], 0.0, 1.0, True, logs)
 
 
 def test_positive_definite_after_a_million_answers():

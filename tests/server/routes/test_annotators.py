@@ -10,6 +10,7 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, QuestionSettings, RowSettings, Settings
 from askone.campaign.tables.open import open_table
+from askone.labels.wording import USUAL
 from askone.server._campaign_service import CampaignService
 from askone.store.open import open_store
 from sites import Site, code, ok
@@ -143,6 +144,19 @@ def test_an_invitation_says_what_it_leads_to(site):
     assert told["title"] == site.store.campaign("prices").title
     assert told["hosts"] == ["other"]
     assert told["example"].endswith("?")
+    assert told["question"]["sentence"] == told["example"]
+    assert told["language"] == "auto"
     assert code(guest.post("/api/v1/invited", json={"invitation": "wrong"}), 401) == "wrong_invitation"
     uses = [one["uses"] for one in ok(site.session("other").get(f"{API}/prices/invitations"))]
     assert uses == [0]
+
+
+def test_a_campaign_changes_its_language_and_not_its_log(site):
+    manager, one = site.session("other"), site.session("stranger")
+    ok(manager.patch(f"{API}/prices", json={"settings": {"question": {"language": "ar"}}}))
+    assert ok(one.get(f"{API}/prices/brief"))["language"] == "ar"
+    asked = ok(one.post(f"{API}/prices/next", json={}))["question"]
+    assert asked["template"] in USUAL.values()
+    assert asked["sentence"].startswith("Is the")
+    [changed] = [entry for entry in site.store.entries("prices") if entry.event.kind == "changed"]
+    assert changed.event.settings == {"question": {"language": "ar"}}

@@ -155,9 +155,9 @@ def test_a_pair_goes_to_the_side_of_the_key(page: Any, site: Site, campaign: Cam
     assert page.inner_text("#answer-left .word") == "tea 0"
     page.keyboard.press("y")  # means nothing here
     page.keyboard.press("ArrowLeft")
-    asks(page, "Which do you prefer: tea 1 or coffee 1?")
+    asks(page, "Do you prefer tea 1 or coffee 1?")
     page.keyboard.press("ArrowRight")
-    asks(page, "Which do you prefer: tea 2 or coffee 2?")
+    asks(page, "Do you prefer tea 2 or coffee 2?")
     saved(page)
     assert campaign.answers == [True, False]
 
@@ -294,13 +294,13 @@ def test_small_pictures_fill_the_room_and_are_looked_at_closely(page: Any, site:
 def test_words_of_the_question_are_marked_and_articles_are_kept(page: Any, site: Site, campaign: Campaign) -> None:
     of = row(("text", 'An oval, not a circles or CIRCLE, "C++"/<x>.', "text"))
     sentence = "Is it a circle or an oval?"
-    campaign.make = lambda n, yes: {**members(["circle", "oval"], of), "sentence": sentence}
+    campaign.make = lambda n, yes: {**members(["circle", "oval"], of), "sentence": sentence, "template": ""}
     start(page, site)
     assert page.locator("mark").all_inner_texts() == ["oval", "CIRCLE"]
     campaign.make = lambda n, yes: members(['"C++"/<x>', "$(^)[-]"], of)  # no letters that a pattern knows
     start(page, site)
     assert page.locator("mark").all_inner_texts() == ['"C++"/<x>']
-    campaign.make = lambda n, yes: {**members(["circle", "oval"], of), "sentence": sentence}
+    campaign.make = lambda n, yes: {**members(["circle", "oval"], of), "sentence": sentence, "template": ""}
     start(page, site)
     assert page.inner_text("#question") == sentence
     assert page.locator("#question .chip").all_inner_texts() == ["circle", "oval"]
@@ -568,7 +568,7 @@ def test_rows_numbers_and_links(browser: Any, site: Site, campaign: Campaign) ->
     assert links[0].get_attribute("rel") == "noopener noreferrer"
     assert links[0].get_attribute("target") == "_blank"
     assert len(values[5]) < 5000
-    page.click("text=Show all")
+    page.click("text=Alles zeigen")
     assert "x" * 9000 in page.inner_text("#row")
     page.context.close()
 
@@ -656,14 +656,15 @@ def test_joining_by_link(page: Any, site: Site, campaign: Campaign) -> None:
         if call.json["invitation"] != "s3cret":
             return refused(401, "wrong_invitation", "No.")
         parts = {"answers": ["yes", "no"], "goal": 30, "seconds": 4.0}
-        return {"title": "Fair rents", "hosts": ["Ida", "Bo"], "example": "Is the rent above 7 EUR?", **parts}
+        asked = {**parts, "language": "auto", "example": "Is the price above 7 EUR?", "question": number("7")}
+        return {"title": "Fair rents", "hosts": ["Ida", "Bo"], **asked}
 
     site.on("POST", "/api/v1/join", join)
     site.on("POST", "/api/v1/invited", invited)
     page.goto(site.url + "/join#s3cret")
     page.get_by_text("Fair rents").wait_for()
     told = page.inner_text("form")
-    for words in ("Ida and Bo invite you", "Is the rent above 7 EUR?", "Up to 30 questions, about 2 minutes"):
+    for words in ("Ida and Bo invite you", "Is the price above 7 EUR?", "Up to 30 questions, about 2 minutes"):
         assert words in told
     page.goto(site.url + "/join#wrong")
     page.fill("#name", "Grace")
@@ -757,6 +758,7 @@ def poisoned(site: Site, campaign: Campaign) -> None:
             {
                 **number("<b>1</b>", CORPUS[1], of),
                 "sentence": f"{bad} <b>1</b> {CORPUS[1]}?",
+                "template": f"{bad} {{threshold}}?",
                 "answers": [CORPUS[0], CORPUS[1]],
             },
             {**members(list(CORPUS), of)},
@@ -765,7 +767,8 @@ def poisoned(site: Site, campaign: Campaign) -> None:
         return kinds[n % 3]
 
     campaign.make, campaign.title, campaign.instructions = make, bad, bad
-    told = {"title": bad, "hosts": list(CORPUS), "example": bad, "answers": list(CORPUS), "goal": None, "seconds": 1.0}
+    asked = {"example": bad, "question": make(0, True), "answers": list(CORPUS), "language": "auto"}
+    told = {"title": bad, "hosts": list(CORPUS), **asked, "goal": None, "seconds": 1.0}
     site.on("POST", "/api/v1/invited", lambda call: told)
     site.person["user"]["name"] = bad
     site.person["campaigns"] = [

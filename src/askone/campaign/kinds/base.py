@@ -107,7 +107,8 @@ class IntervalQuestion(NamedTuple):
 class View(NamedTuple):
     """A question in parts: what a page shows of it, and its own words for yes and no.
 
-    Its sort is "threshold", "range", "set" or "pair".  A dashboard draws its ``mark``;
+    Its sort is "threshold", "range", "set" or "pair"; ``template`` is its sentence with places for these parts (empty:
+    the sentence is all there is).  A dashboard draws its ``mark``;
     ``mirrored``: a yes to the question is a no to what is drawn.  The question was drawn with a ``probability``, or
     its threshold or half-width with a ``density``.
     """
@@ -119,6 +120,7 @@ class View(NamedTuple):
     mirrored: bool = False
     probability: float | None = None
     density: float | None = None
+    template: str = ""
 
 
 Smooth = Callable[[int], Array]

@@ -110,8 +110,9 @@ class ClassNames(Kind):
         if not isinstance(question, Subset):
             return super().view(question)
         members = [str(name) for name in question.members]
-        parts = {"set": None if question.title else members}
-        return View("set", parts, mark={"members": members}, probability=question.probability)
+        parts = {"title": question.title} if question.title else {"set": members}
+        mark, chance = {"members": members}, question.probability
+        return View("set", parts, mark=mark, probability=chance, template=question.template)
 
     def exam(
         self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM

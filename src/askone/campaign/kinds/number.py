@@ -156,7 +156,7 @@ class Numbers(Kind):
                 "name": words.amount((1.0,)),
             }
             mark = {"y": (low + high) / 2, "low": low, "high": high}
-            return View("range", {"range": ends}, mark=mark, density=question.density)
+            return View("range", {"range": ends}, mark=mark, density=question.density, template=words.range_template)
         if not isinstance(question, HalfSpace):
             return super().view(question)
         sign = 1.0 if question.direction[0] > 0 else -1.0
@@ -167,6 +167,7 @@ class Numbers(Kind):
             {"y": sign * question.threshold},
             mirrored=sign < 0,
             density=question.density,
+            template=question.wording.said(question.weights)[0],
         )
 
     def reworded(self, question: Question, wording: str) -> Question:
@@ -296,10 +297,10 @@ class Numbers(Kind):
 
 
 def _threshold(question: HalfSpace) -> dict[str, str]:
-    words, below = question.wording, str(question).find(" below ") >= 0 and all(w <= 0 for w in question.weights)
-    shown = -question.shown if below else question.shown
-    name = words.amount(tuple(-w for w in question.weights) if below else question.weights)
-    return {"shown": number_text(shown), "unit": words.unit, "name": name, "side": "below" if below else "above"}
+    words, (_, side) = question.wording, question.wording.said(question.weights)
+    sign = -1.0 if side == "below" else 1.0
+    name = words.amount(tuple(sign * w for w in question.weights))
+    return {"shown": number_text(sign * question.shown), "unit": words.unit, "name": name, "side": side}
 
 
 def _known_range(learner: Learner[Any], state: Any) -> Real | None:

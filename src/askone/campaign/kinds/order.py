@@ -95,7 +95,8 @@ class Items(Kind):
             return super().view(question)
         left, right = str(question.first), str(question.second)
         parts = {"pair": {"left": left, "right": right}}
-        return View("pair", parts, (left, right), {"first": left, "second": right}, probability=question.probability)
+        mark, chance = {"first": left, "second": right}, question.probability
+        return View("pair", parts, (left, right), mark, probability=chance, template=question.template)
 
     def exam(
         self, learner: Learner[Any], state: Any, x: Array, uniform: Array, plan: ExamPlan = FIRST_EXAM

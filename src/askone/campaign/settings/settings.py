@@ -103,6 +103,10 @@ class QuestionSettings:
     ] = ""
     instructions: Annotated[Prose, about("what people should know before they answer")] = ""
     answers: Annotated[Answers, about("the words for yes and no")] = YES_NO
+    language: Annotated[
+        Literal["auto", "en", "de", "fr", "es", "zh", "ar"],
+        about('of the pages for people who answer; "auto": each reader\'s own, where it is one of these'),
+    ] = "auto"
 
 
 @final
@@ -231,7 +235,7 @@ class Settings:
         3
         >>> settings.changed({"question": {"answers": ["ja", "nein"]}})
         Traceback (most recent call last):
-        askone.errors.InvalidArgument: question.answers must be one to change (instructions, wording); got 'answers'
+        askone.errors.InvalidArgument: question.answers must be one to change (instructions, ...wording); got 'answers'
         """
         record = self.to_json()
         for name, value in _table(changes, "settings").items():
@@ -302,7 +306,7 @@ class Settings:
 
 
 CHANGEABLE: Final = {
-    "question": frozenset({"wording", "instructions"}),
+    "question": frozenset({"wording", "instructions", "language"}),
     "ask": frozenset({"target", "overlap", "per_row", "until", "tolerance", "per_person"}),
 }
 """What may be changed while a campaign runs, beside its title and its budget."""

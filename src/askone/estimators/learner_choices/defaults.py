@@ -19,6 +19,7 @@ from askone.learners.mixture.classes import ClassMixture
 from askone.learners.mixture.members import FittedMember, LinearMember
 from askone.learners.mixture.number import NumberMixture
 from askone.learners.mixture.trees import TreeMember
+from askone.learners.people.crowd import Crowd
 from askone.learners.softmax.classifier import SetLikelihoodLearner
 from askone.learners.thurstone.ranker import ThurstoneLearner, default_bank
 
@@ -32,6 +33,7 @@ _ORDERS = (0.35, 0.7, 1.4)
 
 _TABLE = (2, 128)  # columns of tables beside which trees are fitted: in wider ones they take long, and seldom win
 _WIDE = 33  # columns from which on lines are: a bank has a line of its own
+_CAREFUL = 0.1  # rates below which numbers are learnt as if somebody never erred: what is known of slips is so little
 _LINES = (2.0, 5.0, 12.0)  # prior scales of their weights
 
 
@@ -72,6 +74,10 @@ class Filters(FeatureChoice):
     forecasts: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
+        return Crowd(self._alone(setup), careful=_CAREFUL)
+
+    def _alone(self, setup: Setup) -> Learner[Any]:
+        """Return the learner of answers that nobody is named with."""
         quantile = as_number(self.quantile, "quantile", 0.0, 1.0, strict=True)
         plain = setup.space.m == 1 and quantile == 0.5 and setup.interval is None
         beside = members(self, setup) if plain else ()
@@ -143,6 +149,10 @@ class SetLikelihood(FeatureChoice):
     small_sets: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
+        return Crowd(self._alone(setup))
+
+    def _alone(self, setup: Setup) -> Learner[Any]:
+        """Return the learner of answers that nobody is named with."""
         if self.model == "auto" and self.kernel != "linear":
             if self.bandwidth is None:
                 beside = members(self, setup)
@@ -151,7 +161,7 @@ class SetLikelihood(FeatureChoice):
                 base = Forgetting(Contest(tuple(each), quick=(len(kernels),)))
                 return ClassMixture(base, beside, setup.row_layout, setup.flip) if beside else base
             if setup.rows is None:
-                return replace(self, model="fourier")._learner(setup)
+                return replace(self, model="fourier")._alone(setup)
         features = self._features(setup, linear=setup.rows is None)
         return Forgetting(SetLikelihoodLearner(setup.space, features, setup.flip))
 
@@ -174,4 +184,4 @@ class Thurstone(FeatureChoice):
         space = replace(setup.space, embedding="items")
         alone = not setup.context and self.model == "auto"
         maps = (Intercept(setup.columns),) if alone else self._maps(setup, _ORDERS, space.size)
-        return ThurstoneLearner(space, tuple(default_bank(features, setup.flip) for features in maps))
+        return Crowd(ThurstoneLearner(space, tuple(default_bank(features, setup.flip) for features in maps)))

@@ -32,36 +32,38 @@ _TAIL = -6.0  # below, h + z is a difference of nearly equal numbers
 
 
 @jit
-def answered(z: float, flip: float) -> tuple[float, float, float]:
-    """Return (Z, h, h (h + z)): the chance of an answer z deviations on the likely side, h = (1 - 2 flip) N(z) / Z.
+def answered(z: float, floor: float, trust: float) -> tuple[float, float, float]:
+    """Return (Z, h, h (h + z)): the chance of an answer z deviations on the likely side, h = trust N(z) / Z.
 
-    >>> [round(value, 6) for value in answered(0.0, 0.0)]
+    Z = floor + trust Phi(z), with ``floor`` the chance of this answer whatever is true: see ``questions.base.Slips``.
+
+    >>> [round(value, 6) for value in answered(0.0, 0.0, 1.0)]
     [0.5, 0.797885, 0.63662]
     """
-    if z < _TAIL and flip == 0.0:
+    if z < _TAIL and floor == 0.0:
         log_chance, h, excess = hazard(z)
-        return exp(log_chance), h, h * excess
+        return trust * exp(log_chance), h, h * excess
     density, below = normal(z)
-    chance = flip + (1.0 - 2.0 * flip) * below
-    h = (1.0 - 2.0 * flip) * density / chance
+    chance = floor + trust * below
+    h = trust * density / chance
     return chance, h, h * (h + z)
 
 
 @jit
-def answered_between(e: float, za: float, zb: float, flip: float) -> tuple[float, float, float]:
+def answered_between(e: float, za: float, zb: float, floor: float, trust: float) -> tuple[float, float, float]:
     """Return (Z, slope, taken) of the answer (e: 1 or -1) whether a number lies between za and zb deviations.
 
-    With P = Phi(zb) - Phi(za) and Z = pi + (1 - 2 pi) P for yes, 1 - Z for no, the derivatives of log Z by the mean,
+    With P = Phi(zb) - Phi(za) for yes, 1 - P for no, and Z = floor + trust P, the derivatives of log Z by the mean,
     in deviations, move mean and variance as those of a half-space do:
 
-        slope = e (1 - 2 pi) (N(za) - N(zb)) / Z ,     taken = slope^2 - e (1 - 2 pi) (za N(za) - zb N(zb)) / Z .
+        slope = e trust (N(za) - N(zb)) / Z ,     taken = slope^2 - e trust (za N(za) - zb N(zb)) / Z .
 
     "No" may leave more variance than there was: taken is below 0 then.
 
-    >>> [round(value, 6) for value in answered_between(1.0, -1.0, 1.0, 0.0)]
+    >>> [round(value, 6) for value in answered_between(1.0, -1.0, 1.0, 0.0, 1.0)]
     [0.682689, 0.0, 0.708875]
     """
-    if e > 0.0 and flip == 0.0 and max(za, -zb) > 0.0:  # in parts of the nearer end's tail, however far out it is
+    if e > 0.0 and floor == 0.0 and max(za, -zb) > 0.0:  # in parts of the nearer end's tail, however far out it is
         mirror, near, far = (1.0, za, zb) if za > 0.0 else (-1.0, -zb, -za)
         log_near, h_near, _ = hazard(-near)
         log_far, h_far, _ = hazard(-far)
@@ -69,16 +71,16 @@ def answered_between(e: float, za: float, zb: float, flip: float) -> tuple[float
         h_far *= 1.0 - inside
         slope = (h_near - h_far) / inside
         taken = slope * slope - (near * h_near - far * h_far) / inside if near < _PINNED else 1.0
-        return exp(log_near) * inside, mirror * slope, min(max(taken, 0.0), 1.0)
+        return trust * exp(log_near) * inside, mirror * slope, min(max(taken, 0.0), 1.0)
     density_a, below_a = normal(za)
     density_b, below_b = normal(zb)
     inside = below_b - below_a if e > 0.0 else below_a + normal(-zb)[1]
-    chance = flip + (1.0 - 2.0 * flip) * inside
+    chance = floor + trust * inside
     if chance < 1e-290:  # outside of all that is plausible: beyond the nearer end
         side = 1.0 if zb < -za else -1.0
-        chance, h, taken = answered(-zb if side > 0.0 else za, 0.0)
+        chance, h, taken = answered(-zb if side > 0.0 else za, 0.0, 1.0)
         return chance, side * h, taken
-    sure = e * (1.0 - 2.0 * flip) / chance
+    sure = e * trust / chance
     slope = sure * (density_a - density_b)
     return chance, slope, slope * slope - sure * (za * density_a - zb * density_b)
 
@@ -175,11 +177,15 @@ def _put(
 
 
 @jit
-def _heard(e: float, at: float, root: float, threshold: float, upper: float, flip: float) -> tuple[float, float, float]:
+def _heard(
+    e: float, at: float, root: float, threshold: float, upper: float, flip: float, yes: float, no: float
+) -> tuple[float, float, float]:
     """Return (Z, slope, taken) of an answer: above the threshold, and below the upper end where there is one?"""
+    left = 1.0 - yes - no
+    floor, trust = (yes if e > 0.0 else no) + left * flip, left * (1.0 - 2.0 * flip)
     if upper < np.inf:
-        return answered_between(e, (threshold - at) / root, (upper - at) / root, flip)
-    chance, h, taken = answered(e * (at - threshold) / root, flip)
+        return answered_between(e, (threshold - at) / root, (upper - at) / root, floor, trust)
+    chance, h, taken = answered(e * (at - threshold) / root, floor, trust)
     return chance, e * h, taken
 
 
@@ -188,14 +194,14 @@ def advance(
     features: Array, place: Array, noise: Array, flip: Array, lean: float, lapse: float,
     mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int,
     upper: float, extra: float, center: float, scale: float, low: float, high: float, decimals: int,
-    hidden: Array, flips: Array, thresholds: Array, answers: Array,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array, yes: Array, no: Array,
 ) -> int:  # fmt: skip
     """Learn about some rows, one after the other, in place; at most PENDING - done of them.
 
     A row whose answer is UNKNOWN is asked at the filters' mean, its threshold rounded in the user's
     units, c scale + center, within low and high, and answered by what is hidden.  ``lean`` is Phi^-1(tau),
     ``upper`` the other end of the question (inf: it has none), ``extra`` the variance of what else the answer
-    depends on.  Returns how many answers are pending.
+    depends on, ``yes`` and ``no`` how often it is that whatever is true.  Returns how many answers are pending.
     """
     K, p = mean.shape
     n = features.shape[1]
@@ -215,7 +221,8 @@ def advance(
                 _reflect(y, steps[k, j], gains[k, j])
             q = dot(y, y)
             v = q + noise[k] * noise[k] + extra
-            chance, slope, taken = _heard(e, at[k] - lean * noise[k], math.sqrt(v), thresholds[i], upper, flip[k])
+            middle = at[k] - lean * noise[k]
+            chance, slope, taken = _heard(e, middle, math.sqrt(v), thresholds[i], upper, flip[k], yes[i], no[i])
             b = taken / v
             g = b / (1.0 + math.sqrt(max(1.0 - b * q, 1e-12)))
             for j in range(p):
@@ -238,7 +245,7 @@ def advance_judged(
     features: Array, place: Array, noise: Array, flip: Array, lean: float, lapse: float,
     mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int,
     upper: float, extra: float, center: float, scale: float, low: float, high: float, decimals: int,
-    hidden: Array, flips: Array, thresholds: Array, answers: Array,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array, yes: Array, no: Array,
 ) -> int:  # fmt: skip
     """``advance``, where the evidence stays as it was after a row that is ``quiet``.
 
@@ -265,7 +272,7 @@ def advance_judged(
         done = advance(
             row, place, noise, flip, lean, lapse, mean, factor, steps, gains, moved, evidence, done,
             upper, extra, center, scale, low, high, decimals,
-            hidden[part], flips[part], thresholds[part], answers[part],
+            hidden[part], flips[part], thresholds[part], answers[part], yes[part], no[part],
         )  # fmt: skip
         if quiet[i]:
             evidence[:] = before
@@ -310,7 +317,7 @@ def advance_diagonal(
     features: Array, place: Array, noise: Array, flip: Array, lean: float, lapse: float,
     mean: Array, deviation: Array, evidence: Array,
     upper: float, extra: float, center: float, scale: float, low: float, high: float, decimals: int,
-    hidden: Array, flips: Array, thresholds: Array, answers: Array,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array, yes: Array, no: Array,
 ) -> int:  # fmt: skip
     """Return ``advance`` where S is kept diagonal: O(p) an answer.  Returns how many answers were learnt.
 
@@ -330,7 +337,8 @@ def advance_diagonal(
             for j in range(p):
                 y[j] = deviation[k, j] * x[j]
             v = dot(y, y) + noise[k] * noise[k] + extra
-            chance, slope, taken = _heard(e, at[k] - lean * noise[k], math.sqrt(v), thresholds[i], upper, flip[k])
+            middle = at[k] - lean * noise[k]
+            chance, slope, taken = _heard(e, middle, math.sqrt(v), thresholds[i], upper, flip[k], yes[i], no[i])
             a, b = slope / math.sqrt(v), taken / v
             for j in range(p):
                 variance = deviation[k, j] * deviation[k, j]

@@ -31,7 +31,7 @@ from askone.learners.row_shift import RowMoments
 SHORT, _TIMES = 128, 8
 _ALARM, _DOUBLING = 4.0, 0.7  # nats, and those that each doubling of the answers adds
 _KEPT = 1 << 18  # numbers of rows that are kept, at most
-_TOLD = 4  # numbers of an answer beside the row
+_TOLD = 6  # numbers of an answer beside the row
 _LOOKS = 2  # each look at a trial comes after so many times as many answers as the last
 _BACK = 6.0  # nats that a former bank forecasts better since the last look, to come back
 _TRIED = 8  # a former bank goes when the new one knows one in so many of its answers
@@ -42,8 +42,8 @@ _TRIED = 8  # a former bank goes when the new one knows one in so many of its an
 class Watch:
     """Two young filters; for each max l_bank at its start, its least lead, and answers kept by then (2 x 3).
 
-    ``kept`` has ``count`` answers: the row, the threshold, 1 for yes, the variance of what else it depends on, and the
-    upper end (of a range); ``rows`` are the moments of the rows before.
+    ``kept`` has ``count`` answers: the row, the threshold, 1 for yes, the variance of what else it depends on, the
+    upper end (of a range), and slips; ``rows`` are the moments of the rows before.
     """
 
     young: Bank
@@ -57,10 +57,12 @@ class Watch:
         """Return a watch that begins now."""
         return cls(young, np.array([[evidence, 0.0, 0.0]] * 2), 0, Buffer(len(rows.mean) + _TOLD), rows)
 
-    def heard(self, young: Bank, X: Array, thresholds: Array, answers: Array, extra: float, upper: float) -> Watch:
-        """Return the same after some answers."""
+    def heard(
+        self, young: Bank, X: Array, thresholds: Array, answers: Array, extra: float, upper: float, slips: Array
+    ) -> Watch:
+        """Return the same after some answers (slips: n x 2)."""
         rest = np.full((len(X), 2), (extra, upper))
-        rows = np.column_stack([X, thresholds, answers, rest])
+        rows = np.column_stack([X, thresholds, answers, rest, slips])
         return replace(self, young=young, count=self.count + len(X), kept=self.kept.extended(self.count, rows))
 
     def judged(self, evidence: float, known: int) -> tuple[Watch, int | None]:
@@ -113,6 +115,8 @@ class Watch:
         """Return the watch of ``to_arrays``."""
         kept, (count, rows) = arrays["kept"], arrays["counts"].tolist()
         young = kind(count, **{name: arrays[name] for name in kind.parts})
+        missing = len(arrays["rows"][0]) + _TOLD - kept.shape[1]  # files of before there were slips
+        kept = np.hstack([kept, np.zeros((len(kept), missing))])
         buffer = Buffer(kept.shape[1]).extended(0, kept)
         return cls(young, arrays["marks"], len(kept), buffer, RowMoments(rows, *arrays["rows"]))
 

@@ -12,6 +12,7 @@ which is wider while little is known and mu in the end.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, final
@@ -24,7 +25,15 @@ from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import IncompatibleParts
 from askone.labels.number import Real
-from askone.learners.abilities import HasDeviation, HasInterval, HasRange, Streams, TakesRanges, TakesSlopes
+from askone.learners.abilities import (
+    HasDeviation,
+    HasInterval,
+    HasRange,
+    Hindsight,
+    Streams,
+    TakesRanges,
+    TakesSlopes,
+)
 from askone.learners.base import marked, of_family, unmarked
 from askone.learners.kalman.regressor import BankState, FilterLearner
 from askone.learners.streaming import StreamTask
@@ -50,6 +59,7 @@ class Intervals(
     HasDeviation[IntervalState],
     HasInterval[IntervalState],
     TakesRanges[IntervalState],
+    Hindsight[IntervalState],
     Streams[IntervalState],
     TakesSlopes[IntervalState],
     HasRange[IntervalState],
@@ -144,6 +154,26 @@ class Intervals(
         """Return p(yes), as the bank that asked has it."""
         which = self._asked_by(question)
         return self.banks[which].chance(state.parts[which], x, question)
+
+    def hindsight(
+        self, state: IntervalState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Array | None:
+        """Return what the bank that asked says."""
+        rows, out = as_rows(X, self.columns), np.full(len(questions), 0.5)
+        which = np.array([self._asked_by(question) for question in questions], dtype=np.int64)
+        for i, (bank, part) in enumerate(zip(self.banks, state.parts, strict=True)):
+            mine = np.flatnonzero(which == i).tolist()
+            said = bank.hindsight(part, rows[mine], [questions[n] for n in mine], [answers[n] for n in mine])
+            out[mine] = 0.5 if said is None else said
+        return out
+
+    def relearnt(
+        self, state: IntervalState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> IntervalState:
+        state = self.init()
+        for x, question, answer in zip(X, questions, answers, strict=True):
+            state = self.tell(state, x, question, answer)
+        return state
 
     def worth(self, state: IntervalState, X: ArrayLike) -> Array:
         """Return what an answer tells the median's bank."""

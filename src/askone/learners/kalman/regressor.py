@@ -46,6 +46,7 @@ from askone.learners.abilities import (
     HasDeviation,
     HasInterval,
     HasRange,
+    Hindsight,
     Judgement,
     Streams,
     TakesRanges,
@@ -55,6 +56,7 @@ from askone.learners.abilities import (
     row_by_row,
 )
 from askone.learners.base import as_uniform, marked, of_family, unmarked
+from askone.learners.cavity import without
 from askone.learners.kalman import _compiled, _watch
 from askone.learners.kalman._bank import MANY, Bank, DiagonalBank, FullBank, Judged
 from askone.learners.kalman._watch import SHORT, Trial, Watch
@@ -84,6 +86,7 @@ _WIDER = 1.4  # for the variance that a filter claims of a quantile: chosen by c
 _HALVINGS = 45
 _NEAR = 1e-11  # of a quantile, in unit labels
 _ROOT = math.sqrt(2 * math.pi)
+_HEAVY = 0.05  # of the largest weight: other filters have no say in hindsight
 _FAR = 10.0  # deviations from a filter's mean that no quantile is asked for
 
 
@@ -103,6 +106,7 @@ class FilterLearner(
     HasDeviation[BankState],
     HasInterval[BankState],
     TakesRanges[BankState],
+    Hindsight[BankState],
     TellsJudged[BankState],
     AsksMany[BankState],
     Forgets[BankState],
@@ -256,7 +260,8 @@ class FilterLearner(
         else:
             shares, high = self._shares(state, features, *self._told(question)), math.inf
         for j, (side, threshold, extra) in shares.items():
-            told = _Asked.told(np.array([threshold]), np.array([bit == side]))
+            slips = question.slips if side else question.slips[::-1]
+            told = _Asked.told(np.array([threshold]), np.array([bit == side]), np.array([slips]))
             banks[j] = self._advanced(banks[j].opened(1), j, features, told, extra, high, judged=judged)
             banks[j], watches[j] = self._watched(banks[j], watches[j], j, row, features, told, extra, high, judged)
         return BankState(tuple(banks), state.answers + 1, tuple(watches))
@@ -270,7 +275,7 @@ class FilterLearner(
             for x, question, answer in zip(rows, questions, answers, strict=True):
                 state = self.tell(state, x, question, answer)
             return state
-        told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 4)
+        told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 6)
         bank, watch = self._learnt(state.banks[0], state.watches[0], 0, rows, told, watched=True)
         return BankState((bank,), state.answers + len(rows), (watch,))
 
@@ -286,21 +291,22 @@ class FilterLearner(
             before = states[:-1]
             each = np.array([self.predict(one, x[None])[0] for one, x in zip(before, rows, strict=True)])
             return Judgement(states[-1], each, np.array([self.known(one) for one in before]))
-        told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 4)
+        told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 6)
         said, known = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
         judged = (np.ascontiguousarray(quiet), said)
         bank, watch = self._learnt(state.banks[0], state.watches[0], 0, rows, told, True, judged, known)
         after = BankState((bank,), state.answers + len(rows), (watch,))
         return Judgement(after, self.space.clipped(self.space.from_unit(said[:, None])), known)
 
-    def _as_told(self, question: Question, answer: Answer) -> tuple[float, float, float, float]:
+    def _as_told(self, question: Question, answer: Answer) -> tuple[float, ...]:
         """Return an answer about the only output as ``Watch`` keeps it."""
         bit = bool(question.accept(answer))
         if isinstance(question, Between):
             low, high = self._between(question)
-            return low, bit, 0.0, high
+            return low, bit, 0.0, high, *question.slips
         (weight,), c = self._told(question)
-        return c / weight, bit == (weight > 0), 0.0, math.inf
+        slips = question.slips if weight > 0 else question.slips[::-1]
+        return c / weight, bit == (weight > 0), 0.0, math.inf, *slips
 
     def predict(self, state: BankState, X: ArrayLike) -> Array:
         """Return the mean of the filters, in the user's units."""
@@ -390,11 +396,11 @@ class FilterLearner(
         row, (bank, *_) = as_row(x, self.columns), state.banks
         if isinstance(question, Between):
             low, high = self._between(question)
-            return self._said(bank, self._above(bank, row, low) - self._above(bank, row, high))
+            return self._said(bank, self._above(bank, row, low) - self._above(bank, row, high), question)
         features = self._features(row, self._in_use(*state.banks)) if len(state.banks) > 1 else np.empty(0)
         ((j, (side, threshold, extra)), *_) = self._shares(state, features, *self._told(question)).items()
-        above = self._said(state.banks[j], self._above(state.banks[j], row, threshold, extra))
-        return above if side else 1 - above
+        above = self._above(state.banks[j], row, threshold, extra)
+        return self._said(state.banks[j], above if side else 1 - above, question)
 
     def _above(self, bank: Bank, row: Array, c: float, extra: float = 0.0) -> Array:
         """Return P(label > c) of each filter, at one row."""
@@ -403,10 +409,64 @@ class FilterLearner(
         z = (at[:, 0] - self._lean * noise - c) / np.sqrt(spread[:, 0] + noise * noise + extra)
         return np.array([normal_cdf(one) for one in z.tolist()])
 
-    def _said(self, bank: Bank, chances: Array) -> float:
+    def _said(self, bank: Bank, chances: Array, question: Question) -> float:
         """Return how likely "yes" is where it is right with these chances: answers may be flipped."""
         flip = self.grid[bank.alive, 3]
-        return float(dot(bank.weights, flip + (1 - 2 * flip) * chances))
+        return question.slips.heard(True, float(dot(bank.weights, flip + (1 - 2 * flip) * chances)))
+
+    def hindsight(
+        self, state: BankState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Array | None:
+        """See ``Hindsight.hindsight``: by the filters of most weight, each without the answer (see ``without``)."""
+        rows, out = as_rows(X, self.columns), np.full(len(questions), 0.5)
+        sides = [self._side(question) for question in questions]
+        for j, bank in enumerate(state.banks):
+            mine = np.array([i for i, side in enumerate(sides) if side is not None and side[0] == j], dtype=np.int64)
+            heavy = np.flatnonzero(bank.weights > _HEAVY * bank.weights.max())
+            if not len(mine):
+                continue
+            bank = bank.taken(heavy)
+            seen = bank.seen(self._features(rows[mine], self._in_use(bank)), self._places(bank))
+            told = np.array([(*sides[i][1:], answers[i], *questions[i].slips) for i in mine.tolist()])
+            noise, flip = self.grid[bank.alive, 2:].T
+            said = [
+                self._honest(at - self._lean * s, q, s, pi, *told.T)
+                for at, q, s, pi in zip(*seen, noise.tolist(), flip.tolist(), strict=True)
+            ]
+            out[mine] = bank.weights @ np.array(said)
+        return out
+
+    def relearnt(self, state: BankState, X: Array, questions: Sequence[Question], answers: Sequence[bool]) -> BankState:
+        """See ``Hindsight.relearnt``: by all filters, as it may be another one that is right."""
+        if self.space.m > 1:
+            return state
+        told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 6)
+        last = slice(len(X) - state.banks[0].count, None)  # since the concept is what it is
+        bank, _ = self._learnt(self._first(), None, 0, X[last], told[last], watched=False)
+        return replace(state, banks=(bank,))
+
+    def _side(self, question: Question) -> tuple[int, float, float, float] | None:
+        """Return which output a question is about, the sign of "above", and the ends; None: several."""
+        if isinstance(question, Between):
+            return 0, 1.0, *self._between(question)
+        u, c = self._told(question)
+        inside = [j for j, weight in enumerate(u) if weight != 0.0]
+        j = inside[0]
+        return (j, math.copysign(1.0, u[j]), c / u[j], math.inf) if len(inside) == 1 else None
+
+    def _honest(
+        self, m: Array, q: Array, s: float, flip: float, sign: Array, low: Array, high: Array, bit: Array, yes: Array,
+        no: Array,
+    ) -> Array:  # fmt: skip
+        """Return P(yes) by one filter that says N(m, q) of the value at each row, its answer in it."""
+        left = 1.0 - yes - no
+        floor, trust = np.where(bit > 0, yes, no) + left * flip, left * (1.0 - 2.0 * flip)
+        ends = np.isfinite(high)  # of a range its own answer stays in: such questions are few
+        m_c, q_c = without(m, q, s * s, low, np.where(bit > 0, sign, -sign), floor, trust)
+        m_c, q_c = np.where(ends, m, m_c), np.where(ends, q, q_c)
+        root = np.sqrt(q_c + s * s)
+        above = ndtr(sign * (m_c - low) / root)
+        return np.asarray(np.where(ends, above - ndtr((m_c - high) / root), above))
 
     def worth(self, state: BankState, X: ArrayLike) -> Array:
         """Return what the answer about each row tells of the predictions at all these rows, in nats, mean over them.
@@ -505,7 +565,9 @@ class FilterLearner(
             return (bank, watch) if bank.pending else watch.judged(bank)
         if watch is not None:
             young = self._advanced(watch.young.opened(len(X)), j, features, asked, extra, upper, False, beside)
-            watch = watch.heard(young, X[heard], asked.thresholds[heard], asked.answers[heard], extra, upper)
+            watch = watch.heard(
+                young, X[heard], asked.thresholds[heard], asked.answers[heard], extra, upper, asked.slips[heard]
+            )
         if bank.pending:
             return bank, watch
         most = float(bank.evidence.max())
@@ -532,13 +594,13 @@ class FilterLearner(
         """
         bank, done = bank.opened(_compiled.PENDING), 0
         # Where answers of another kind begin: those of a block have one variance and one upper end.
-        others = np.flatnonzero((told[1:, 2:] != told[:-1, 2:]).any(axis=1)) + 1
+        others = np.flatnonzero((told[1:, 2:4] != told[:-1, 2:4]).any(axis=1)) + 1
         while done < len(X):
             ahead = others[np.searchsorted(others, done, side="right") :]
             end = min(int(ahead[0]) if len(ahead) else len(X), done + _compiled.PENDING - bank.pending)
-            rows, (extra, upper) = X[done:end], told[done, 2:].tolist()
+            rows, (extra, upper) = X[done:end], told[done, 2:4].tolist()
             features = self._features(rows, self._in_use(bank, *_beside(watch)))
-            part = _Asked.told(told[done:end, 0], told[done:end, 1])
+            part = _Asked.told(told[done:end, 0], told[done:end, 1], told[done:end, 4:])
             if known is not None:
                 known[done:end] = bank.count + np.arange(end - done)
             heard = None if judged is None else (judged[0][done:end], judged[1][done:end])
@@ -715,27 +777,30 @@ class _Asked:
     flips: Array
     thresholds: Array
     answers: Array
+    slips: Array
 
     @classmethod
     def of(cls, n: int, task: StreamTask, directions: Array) -> _Asked:
         sealed = task.respondent.seal(task.rows, directions)
         answers = np.where(sealed.skipped, step_loops.SKIPPED, step_loops.UNKNOWN).astype(np.int8)
-        return cls(np.ascontiguousarray(sealed.projections), sealed.flips, np.zeros(n), answers)
+        return cls(np.ascontiguousarray(sealed.projections), sealed.flips, np.zeros(n), answers, np.zeros((n, 2)))
 
     @classmethod
-    def told(cls, thresholds: Array, above: Array) -> _Asked:
+    def told(cls, thresholds: Array, above: Array, slips: Array) -> _Asked:
         """Return those that have been answered."""
         n = len(above)
-        return cls(np.zeros(n), np.zeros(n, np.bool_), np.ascontiguousarray(thresholds), above.astype(np.int8))
+        return cls(np.zeros(n), np.zeros(n, np.bool_), np.ascontiguousarray(thresholds), above.astype(np.int8), slips)
 
     def part(self, rows: Array) -> _Asked:
         """Those about some rows: copies."""
-        return _Asked(*[array[rows] for array in self.arrays])
+        each = self.hidden, self.flips, self.thresholds, self.answers, self.slips
+        return _Asked(*[array[rows] for array in each])
 
     @property
-    def arrays(self) -> tuple[Array, Array, Array, Array]:
+    def arrays(self) -> tuple[Array, ...]:
         """In the order of the compiled loop."""
-        return self.hidden, self.flips, self.thresholds, self.answers
+        yes, no = np.ascontiguousarray(self.slips.T)
+        return self.hidden, self.flips, self.thresholds, self.answers, yes, no
 
 
 @final

@@ -34,13 +34,15 @@ from askone.labels.base import Space
 from askone.learners.abilities import (
     AsksAt,
     AsksMany,
-    Forecasts,
     Forgets,
+    Hindsight,
     Refits,
     Streams,
     TellsMany,
     ask_many,
+    hindsight,
     known,
+    relearnt,
     stream,
     tell_many,
 )
@@ -94,7 +96,7 @@ class MixtureState:
 
 class Mixture(
     AsksMany[MixtureState], TellsMany[MixtureState], Streams[MixtureState], Refits[MixtureState],
-    Forecasts[MixtureState], Forgets[MixtureState],
+    Hindsight[MixtureState], Forgets[MixtureState],
 ):  # fmt: skip
     """See the module.  ``base`` sees the dense columns of a row, the members all that they know of."""
 
@@ -206,6 +208,22 @@ class Mixture(
         if state.awake < 0 or self._own(self.count(state)):
             return ask_many(self.base, state.base, self._front(rows), uniform)
         return self.base.ask_at(self.believed(state, rows), np.asarray(uniform), self.count(state))
+
+    def hindsight(
+        self, state: MixtureState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Array | None:
+        """Return what the learner says: what a fitted model would say without an answer, nobody knows."""
+        return hindsight(self.base, state.base, self._front(as_rows(X, self.columns)), questions, answers)
+
+    def relearnt(
+        self, state: MixtureState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> MixtureState:
+        """See ``Hindsight.relearnt``: the learner's part, and the bits for the next fit."""
+        base = relearnt(self.base, state.base, self._front(X), questions, answers)
+        bits = [self.likelihood.bit(*one) for one in zip(questions, answers, strict=True)][-state.kept :]
+        kept = state.store.view(state.kept).copy()
+        kept[len(kept) - len(bits) :, self.columns :] = np.array(bits).reshape(len(bits), self.likelihood.width)
+        return replace(state, base=base, store=Buffer(kept.shape[1]).extended(0, kept))
 
     def worth(self, state: MixtureState, X: ArrayLike) -> Array:
         """Return what an answer should tell the learner."""
@@ -436,7 +454,7 @@ class Mixture(
         total, squared = arrays["weights"].tolist()
         scores = Scores(arrays["losses"], arrays["squares"], (total, squared))
         told, awake, began = arrays["counts"].tolist()
-        kept = arrays["store"]
+        kept = self.likelihood.completed(arrays["store"], self.columns)
         store = Buffer(kept.shape[1]).extended(0, kept)
         base = self.base.from_arrays(unmarked("base-", arrays))
         return MixtureState(base, fits, scores, arrays["heat"], arrays["turns"], store, len(kept), told, awake, began)

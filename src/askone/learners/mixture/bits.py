@@ -25,7 +25,7 @@ from askone.errors import InvalidArgument
 from askone.labels.classes import FiniteSpace
 from askone.labels.number import Real
 from askone.learners.base import of_family
-from askone.questions.base import Answer, Question
+from askone.questions.base import HONEST, Answer, Question
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace, in_unit_labels
 from askone.questions.subset import Subset
@@ -71,6 +71,10 @@ class BitLikelihood(ABC):
     def slopes(self, F: Array, bits: Array, flip: float) -> Slopes:
         """Return losses and slopes at scores F, n x outputs, in units of the scale: for fits."""
 
+    def completed(self, kept: Array, columns: int) -> Array:
+        """Return rows of so many columns and their bits; those of older files lack what was said of slips."""
+        return kept
+
     @abstractmethod
     def chances(self, scores: Array, scale: float, bit: Array) -> Array:
         """Return P(bit) by the scores of one row, at each temperature: the same on every processor."""
@@ -79,48 +83,57 @@ class BitLikelihood(ABC):
 @final
 @dataclass(frozen=True)
 class NumberBits(BitLikelihood):
-    """A bit is (low, high, whether the number lies between), in unit labels."""
+    """A bit is (low, high, whether the number lies between, the chance of that whatever is true, trust).
+
+    The ends are in unit labels; for the last two see ``Slips``.
+    """
 
     space: Real
     temperatures: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0, 4.0)
     outputs: int = 1
-    width: int = 3
+    width: int = 5
 
     def bit(self, question: Question, answer: Answer) -> Array:
-        told = float(bool(question.accept(answer)))
+        told = bool(question.accept(answer))
+        heard = question.slips.floor(told), question.slips.trust
         if isinstance(question, Between):
             low, high = self.space.to_unit([[question.low], [question.high]])[:, 0].tolist()
-            return np.array([low, high, told])
+            return np.array([low, high, told, *heard])
         (along,), c = in_unit_labels(self.space, of_family(question, HalfSpace))
-        return np.array([c / along, math.inf, told if along > 0 else 1.0 - told])
+        return np.array([c / along, math.inf, told == (along > 0), *heard])
+
+    def completed(self, kept: Array, columns: int) -> Array:
+        honest = np.tile((HONEST.yes, HONEST.trust), (len(kept), (columns + self.width - kept.shape[1]) // 2))
+        return np.hstack([kept, honest])
 
     def scaled(self, bits: Array, scale: float) -> Array:
-        return np.column_stack([bits[:, :2] / scale, bits[:, 2]])
+        return np.column_stack([bits[:, :2] / scale, bits[:, 2:]])
 
     def slopes(self, F: Array, bits: Array, flip: float) -> Slopes:
         above, under = expit(F - bits[:, :1]), expit(F - bits[:, 1:2])
         inside, slope = above - under, above * (1 - above) - under * (1 - under)
-        sign = np.where(bits[:, 2:] > 0, 1.0, -1.0)
+        sign = np.where(bits[:, 2:3] > 0, 1.0, -1.0)
         said = np.where(sign > 0, inside, expit(bits[:, :1] - F) + under)
-        Q = np.maximum(flip + (1 - 2 * flip) * said, _LEAST)
-        slope = (1 - 2 * flip) * slope
+        floor, trust = bits[:, 3:4] + bits[:, 4:] * flip, bits[:, 4:] * (1 - 2 * flip)
+        Q = np.maximum(floor + trust * said, _LEAST)
+        slope = trust * slope
         information = slope * slope / np.maximum(Q * (1 - Q), _LEAST)
         return Slopes(-np.log(Q[:, 0]), -sign * slope / Q, np.maximum(information, _CURVED))
 
     def chances(self, scores: Array, scale: float, bit: Array) -> Array:
-        low, high, told = bit.tolist()
+        low, high, told, floor, trust = bit.tolist()
         f = float(scores[0])
         wide = [scale * one for one in self.temperatures]
         inside = np.array(
             [_sigmoid((f - low) / s) - (_sigmoid((f - high) / s) if high < math.inf else 0) for s in wide]
         )
-        return inside if told else 1.0 - inside
+        return np.asarray(floor + trust * (inside if told else 1.0 - inside))
 
 
 @final
 @dataclass(frozen=True)
 class ClassBits(BitLikelihood):
-    """A bit is 1 for each class that the answer leaves."""
+    """A bit is the chance of the answer by each class: without slips, 1 for each that it leaves."""
 
     space: FiniteSpace
     temperatures: tuple[float, ...] = (0.5, 0.7, 1.0, 1.4)
@@ -138,7 +151,7 @@ class ClassBits(BitLikelihood):
         cell = inside if question.accept(answer) else 1.0 - inside
         if not 0 < cell.sum() < len(cell):
             raise InvalidArgument("question", "about some, not all labels", str(question))
-        return np.asarray(cell)
+        return np.asarray(question.slips.floor(bool(question.accept(answer))) + question.slips.trust * cell)
 
     def scaled(self, bits: Array, scale: float) -> Array:
         return bits

@@ -33,13 +33,14 @@ from askone.learners.mixture.bits import NumberBits
 from askone.learners.mixture.members import FittedMember
 from askone.learners.scores import Scores
 from askone.learners.streaming import Exchange, StreamBlock
-from askone.questions.base import Answer, Question
+from askone.questions.base import HONEST, Answer, Question
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace
 
 # The scale of labels around predictions, in unit labels, between which ends, and the rows to see it by.  Narrower bits
 # have no curvature from afar, and a few hundred trees do not find their way to them.
 _SCALE, _SCALES, _SHOWN = 0.2, (0.035, 0.5), 64
+_HEARD = HONEST.yes, HONEST.trust
 _WIDER = 2.0  # times as wide: by narrower bits, fits stay near what was asked, by much wider ones they overshoot
 
 
@@ -138,7 +139,10 @@ class NumberMixture(
         values = np.repeat(unit(said), 1 + fits, axis=1)
         for i, F in scores.items():
             values[:, 1 + i] = unit(self._clipped(F))[:, 0]
-        return np.where(bits[:, 2:] > 0, bits[:, :1] - values, values - bits[:, :1])
+        c, above, floor, trust = (bits[:, k : k + 1] for k in (0, 2, 3, 4))
+        # E[(1 - floor) / trust] is the honest share of such answers; by trust^2, as far as one tells much.
+        sure = trust * (2.0 * (1.0 - floor) - trust)
+        return np.asarray(sure * np.where(above > 0, c - values, values - c))
 
     def _told_many(
         self, state: MixtureState, rows: Array, questions: Sequence[Question], answers: Sequence[Answer]
@@ -173,12 +177,14 @@ class NumberMixture(
     def _heard(self, rows: Array, heard: Sequence[StreamBlock | Exchange]) -> tuple[Array, Array]:
         blocks = [one for one in heard if isinstance(one, StreamBlock)]
         if not blocks:
-            return np.empty(0, dtype=np.int64), np.empty((0, 3))
+            return np.empty(0, dtype=np.int64), np.empty((0, self.likelihood.width))
         units = [self.space.to_unit(one.thresholds[:, None])[:, 0] if one.unit is None else one.unit for one in blocks]
         answers = np.concatenate([one.answers for one in blocks])
         places = np.flatnonzero(answers != step_loops.SKIPPED)
         c = np.concatenate(units)[places]
-        return places, np.column_stack([c, np.full(len(c), np.inf), answers[places] == 1])
+        bits = np.full((len(c), self.likelihood.width), (0.0, np.inf, 0.0, *_HEARD))
+        bits[:, 0], bits[:, 2] = c, answers[places] == 1
+        return places, bits
 
 
 def _moved(question: Question, by: float) -> Question:

@@ -1,14 +1,15 @@
 """The likelihood of bits about classes, and the weights that make stored bits most likely.
 
-A bit says that Y lies in a cell A (the set that was asked, or its complement).  For K members of a bank, each a
-softmax of scores W_k^T phi,
+A bit says that Y lies in a cell (the set that was asked, or its complement), of whom it may be known how often they
+err: A_y is the chance of the answer if the class is y, and for those who never err 1 in the cell and 0 elsewhere.  For
+K members of a bank, each a softmax of scores W_k^T phi,
 
-    loss_k(W) = sum_i -log(flip + (1 - 2 flip) P_i(A_i)) + 1/2 sum precision (W - anchor)^2 .
+    loss_k(W) = sum_i -log P_i + 1/2 sum precision (W - anchor)^2 ,     P_i = sum_y p(y|x_i) A_iy .
 
-With a = P(A), b = 1 - a and q_A, q_B the class probabilities within A and outside it, d = q_A - q_B:
+With Q = 1 - P and d_y = p_y (A_y / P - (1 - A_y) / Q):
 
-    gradient in the scores   -(a b / a) d = p - q_A          (flip = 0)
-    Fisher information       f d d^T,  f = a b               (rank one, exact)
+    gradient in the scores   -Q d
+    Fisher information       f d d^T,  f = P Q               (rank one, exact)
 
 so a product with the information costs as much as a gradient, and conjugate gradients need no matrix of its size.
 Weights are kept as p x K x m: one matrix product serves all members.
@@ -31,32 +32,27 @@ _ENOUGH = 1e-2  # an inexact Newton step: the next refit starts where this one e
 
 
 @jit
-def bit_terms(Z: Array, cells: Array, flip: float, G: Array, F: Array, D: Array, loss: Array) -> None:
-    """From scores Z (n x K x m) and cells (n x m): gradients G, f and d of the information, summed losses (K)."""
+def bit_terms(Z: Array, cells: Array, G: Array, F: Array, D: Array, loss: Array) -> None:
+    """From scores Z (n x K x m) and cells A (n x m): gradients G, f and d of the information, summed losses (K)."""
     n, K, m = Z.shape
     for i in range(n):
         for k in range(K):
             top = Z[i, k, 0]
             for j in range(1, m):
                 top = max(top, Z[i, k, j])
-            total, a, b = 0.0, 0.0, 0.0
+            total, P, Q = 0.0, 0.0, 0.0
             for j in range(m):
                 e = exp(Z[i, k, j] - top)
                 D[i, k, j] = e
                 total += e
-                if cells[i, j] > 0.5:
-                    a += e
-                else:
-                    b += e
-            a, b = max(a / total, _TINY), max(b / total, _TINY)
-            P = flip + (1.0 - 2.0 * flip) * a
+                P += e * cells[i, j]
+                Q += e * (1.0 - cells[i, j])
+            P, Q = max(P / total, _TINY), max(Q / total, _TINY)
             loss[k] -= log(P)
-            slope = (1.0 - 2.0 * flip) * a * b / P
-            F[i, k] = a * b if flip == 0.0 else (slope * P) * (slope * P) / (P * (1.0 - P))
+            F[i, k] = P * Q
             for j in range(m):
-                q = D[i, k, j] / total
-                D[i, k, j] = q / a if cells[i, j] > 0.5 else -q / b
-                G[i, k, j] = -slope * D[i, k, j]
+                D[i, k, j] *= (cells[i, j] / P - (1.0 - cells[i, j]) / Q) / total
+                G[i, k, j] = -Q * D[i, k, j]
 
 
 @jit
@@ -119,7 +115,7 @@ def tempered(Z: Array, temperatures: Array, out: Array) -> None:
 
 @jit
 def step_once(
-    W: Array, variance: Array, phi: Array, cell: Array, flip: float, damping: Array, Z: Array
+    W: Array, variance: Array, phi: Array, cell: Array, damping: Array, Z: Array
 ) -> None:  # fmt: skip
     """Take one natural-gradient step for one bit at scores Z (1 x K x m), in place (W: p x Km), damped as if implicit.
 
@@ -131,7 +127,7 @@ def step_once(
     G, F, D = np.empty((1, K, m)), np.empty((1, K)), np.empty((1, K, m))
     cells = np.empty((1, m))
     cells[0] = cell
-    bit_terms(Z, cells, flip, G, F, D, np.zeros(K))
+    bit_terms(Z, cells, G, F, D, np.zeros(K))
     p, width = W.shape
     v, g = np.zeros(width), np.empty(width)
     for i in range(p):
@@ -202,10 +198,10 @@ class Refit(NamedTuple):
     damping: Array
 
 
-def terms_of(Phi: Array, cells: Array, W: Array, prior: Prior | None, flip: float) -> Terms:
+def terms_of(Phi: Array, cells: Array, W: Array, prior: Prior | None) -> Terms:
     """Return the loss and its derivatives over rows of features Phi (n x p).
 
-    >>> one = terms_of(np.ones((1, 1)), np.array([[1.0, 0.0]]), np.zeros((1, 1, 2)), None, 0.0)
+    >>> one = terms_of(np.ones((1, 1)), np.array([[1.0, 0.0]]), np.zeros((1, 1, 2)), None)
     >>> one.gradient.ravel().tolist(), one.value.round(4).tolist()
     ([-0.5, 0.5], [0.6931])
     """
@@ -213,7 +209,7 @@ def terms_of(Phi: Array, cells: Array, W: Array, prior: Prior | None, flip: floa
     n = len(Phi)
     Z = product(Phi, W.reshape(p, K * m)).reshape(n, K, m)
     G, F, D, value = np.empty((n, K, m)), np.empty((n, K)), np.empty((n, K, m)), np.zeros(K)
-    bit_terms(Z, cells, flip, G, F, D, value)
+    bit_terms(Z, cells, G, F, D, value)
     gradient = product(np.ascontiguousarray(Phi.T), G.reshape(n, K * m)).reshape(p, K, m)
     if prior is not None:
         away = W - prior.anchor
@@ -230,18 +226,18 @@ def information(Phi: Array, F: Array, D: Array) -> Array:
     return np.asarray(total, dtype=np.float64).reshape(Phi.shape[1], K, m)
 
 
-def refit(Phi: Array, cells: Array, W: Array, prior: Prior, flip: float) -> Refit:
+def refit(Phi: Array, cells: Array, W: Array, prior: Prior) -> Refit:
     """Towards the most likely weights: a few Newton steps by conjugate gradients, each with a line search.
 
     Deterministic, and never above the loss it starts from.
     """
-    terms = terms_of(Phi, cells, W, prior, flip)
+    terms = terms_of(Phi, cells, W, prior)
     damping, single = np.ones(W.shape[1]), Phi.astype(np.float32)  # a direction need not be exact, the loss is
     for _ in range(2 if len(Phi) <= _FEW else 1):
         diagonal = prior.precision + information(single, terms.F, terms.D)
         step, largest = _newton_step(single, terms, prior, diagonal)
         damping = np.maximum(1.0, largest)
-        W, terms, moved = _line_search(Phi, cells, W, prior, flip, terms, step)
+        W, terms, moved = _line_search(Phi, cells, W, prior, terms, step)
         if not moved:
             break
     return Refit(W, 1.0 / diagonal, damping)
@@ -278,20 +274,20 @@ def _newton_step(Phi: Array, terms: Terms, prior: Prior, diagonal: Array) -> tup
 
 
 def _line_search(
-    Phi: Array, cells: Array, W: Array, prior: Prior, flip: float, terms: Terms, step: Array
+    Phi: Array, cells: Array, W: Array, prior: Prior, terms: Terms, step: Array
 ) -> tuple[Array, Terms, bool]:
     """Return each member's step is halved until its loss falls; one that never falls stays where it is."""
     length, slope = np.ones(W.shape[1]), _inner(terms.gradient, step)
     for _ in range(_HALVINGS):
         tried = W + length[:, None] * step
-        new = terms_of(Phi, cells, tried, prior, flip)
+        new = terms_of(Phi, cells, tried, prior)
         worse = new.value > terms.value + 1e-4 * length * slope
         if not worse.any():
             return tried, new, bool((length > 0).any())
         length = np.where(worse, 0.5 * length, length)
     length = np.where(worse, 0.0, length)
     tried = W + length[:, None] * step
-    return tried, terms_of(Phi, cells, tried, prior, flip), bool((length > 0).any())
+    return tried, terms_of(Phi, cells, tried, prior), bool((length > 0).any())
 
 
 @jit

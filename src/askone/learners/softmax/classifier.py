@@ -18,7 +18,7 @@ sets tell all classes apart.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, final
@@ -33,13 +33,13 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument
 from askone.features.maps import FeatureMap
 from askone.labels.classes import FiniteSpace
-from askone.learners.abilities import AsksAt, AsksMany, HasProbabilities, StreamsForecasts
+from askone.learners.abilities import AsksAt, AsksMany, HasProbabilities, Hindsight, StreamsForecasts
 from askone.learners.base import as_uniform, of_family
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.softmax import _compiled
 from askone.learners.softmax._compiled import Prior
 from askone.learners.streaming import StreamTask
-from askone.questions.base import Answer, Question
+from askone.questions.base import HONEST, Answer, Question, Slips
 from askone.questions.subset import Subset
 
 SCALES = (0.1, 0.6, 3.0, 15.0, 80.0)
@@ -50,6 +50,7 @@ _MEMORY = 0.2  # of all answers: forecasts older than these count little, as mem
 _FLOOR, _DOUBT = 1e-3, 0.5  # of the questions' class probabilities is uniform, so that no class is starved: and more
 # of it at first, 1/2 / sqrt(answers), as a class that was never met looks as unlikely as one that is not there
 _MANY = 20
+_LEVER = 0.9  # of a bit on its own scores, at most
 _GROWTH, _EARLY = 0.2, 100
 _BEHIND, _ALL = 1.3, 4  # members so much worse than the best rest, but for every fourth refit
 _STORED = 1 << 22  # numbers kept of old rows
@@ -88,6 +89,7 @@ class LikelihoodState:
 @dataclass(frozen=True, eq=False)
 class SetLikelihoodLearner(
     HasProbabilities[LikelihoodState],
+    Hindsight[LikelihoodState],
     AsksAt[LikelihoodState],
     AsksMany[LikelihoodState],
     StreamsForecasts[LikelihoodState],
@@ -227,7 +229,7 @@ class SetLikelihoodLearner(
         return said, self._learnt(_owned(state), seen, cell)
 
     def _said(self, p: Array, cell: Array) -> float:
-        return float(self.flip + (1.0 - 2.0 * self.flip) * dot(p, cell))
+        return float(dot(p, cell))
 
     def stream(self, state: LikelihoodState, X: Array, task: StreamTask) -> LikelihoodState:
         """Return the same for many rows: features in blocks, one copy of the state."""
@@ -254,12 +256,15 @@ class SetLikelihoodLearner(
         return len(X), state
 
     def _cell(self, question: Question, answer: Answer) -> Array:
-        """Return 1 for each class that the answer leaves."""
+        """Return the chance of the answer by each class: without slips, 1 for each that it leaves."""
         inside = self._inside(question)
         cell = inside if answer else 1.0 - inside
         if not 0 < cell.sum() < len(cell):
             raise InvalidArgument("question", "about some, not all labels", str(question))
-        return cell
+        return self._heard(cell, bool(answer), question.slips)
+
+    def _heard(self, cell: Array, answer: bool, slips: Slips) -> Array:
+        return slips.floor(answer) + slips.trust * (self.flip + (1.0 - 2.0 * self.flip) * cell)
 
     def _inside(self, question: Question) -> Array:
         return self.space.inside(of_family(question, Subset).members, "question")
@@ -270,7 +275,7 @@ class SetLikelihoodLearner(
         evidence, known = self._judged(state, seen, cell)
         if answers + 1 < due:
             flat = (len(seen.phi), -1)
-            parts = (state.W.reshape(flat), state.variance.reshape(flat), seen.phi, cell, self.flip, state.damping)
+            parts = (state.W.reshape(flat), state.variance.reshape(flat), seen.phi, cell, state.damping)
             _compiled.step_once(*parts, seen.Z[None])
         store = state.store.extended(stored, np.concatenate([seen.phi, cell])[None])
         counts = (answers + 1, due, refits, stored + 1)
@@ -290,8 +295,7 @@ class SetLikelihoodLearner(
         return keep * state.evidence + said.reshape(state.evidence.shape), heard
 
     def _logged(self, p: Array) -> Array:
-        chance = self.flip + (1.0 - 2.0 * self.flip) * p
-        return np.asarray(logs((1.0 - _LAPSE) * chance + 0.5 * _LAPSE))
+        return np.asarray(logs((1.0 - _LAPSE) * p + 0.5 * _LAPSE))
 
     def _refitted(self, state: LikelihoodState) -> LikelihoodState:
         answers, _, refits, stored = state.counts
@@ -303,7 +307,7 @@ class SetLikelihoodLearner(
         rows = state.store.view(stored)
         Phi, cells = (np.ascontiguousarray(one) for one in np.split(rows, [self.features.size], axis=1))
         prior = Prior(state.prior.precision[:, chosen], state.prior.anchor[:, chosen])
-        found = _compiled.refit(Phi, cells, np.ascontiguousarray(state.W[:, chosen]), prior, self.flip)
+        found = _compiled.refit(Phi, cells, np.ascontiguousarray(state.W[:, chosen]), prior)
         W, variance, damping = state.W.copy(), state.variance.copy(), state.damping.copy()
         W[:, chosen], variance[:, chosen], damping[chosen] = found.W, found.variance, found.damping
         due = answers + max(1, min(int(_GROWTH * answers), self.capacity // 4))
@@ -316,7 +320,7 @@ class SetLikelihoodLearner(
         half, p = stored // 2, self.features.size
         rows = state.store.view(stored)
         Phi, cells = (np.ascontiguousarray(one) for one in np.split(rows[:half], [p], axis=1))
-        old = _compiled.terms_of(Phi, cells, state.W, state.prior, self.flip)
+        old = _compiled.terms_of(Phi, cells, state.W, state.prior)
         precision = state.prior.precision + _compiled.information(Phi, old.F, old.D)
         prior = Prior(precision, state.W - old.gradient / precision)
         store = Buffer(rows.shape[1]).extended(0, rows[half:])
@@ -347,7 +351,10 @@ class SetLikelihoodLearner(
     def probabilities(self, state: LikelihoodState, X: ArrayLike) -> Array:
         """Return p(y|x), n x K: the preferred member at its temperatures."""
         Phi, k = self.features(as_rows(X, self.columns)), self._preferred(state)
-        Z = Phi @ state.W[:, k]
+        return self._tempered(state, k, Phi @ state.W[:, k])
+
+    def _tempered(self, state: LikelihoodState, k: int, Z: Array) -> Array:
+        """Return p(y|x) of a member's scores, mixed over its temperatures."""
         weights = np.exp(state.evidence[k] - state.evidence[k].max())
         total = np.zeros_like(Z)
         for weight, temperature in zip(weights / weights.sum(), self.temperatures, strict=True):
@@ -362,9 +369,38 @@ class SetLikelihoodLearner(
 
     def chance(self, state: LikelihoodState, x: ArrayLike, question: Question) -> float:
         """Return p(yes) under the mixture, flips included."""
-        inside = self._inside(question)
         p = self._mixture(state, self._seen(state, self.features(as_row(x, self.columns))[0]))
-        return float(self.flip + (1.0 - 2.0 * self.flip) * dot(p, inside))
+        return self._said(p, self._heard(self._inside(question), True, question.slips))
+
+    def hindsight(
+        self, state: LikelihoodState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Array | None:
+        """See ``Hindsight.hindsight``: of the preferred member, each bit taken out by its leverage.
+
+        With g the gradient of a bit in the scores and v their variances, the scores without it are
+        z + v g / (1 - f d^T v d).
+        """
+        Phi, k = self.features(as_rows(X, self.columns)), self._preferred(state)
+        cells = np.array([self._cell(*one) for one in zip(questions, answers, strict=True)])
+        Z = Phi @ state.W[:, k]
+        G, F, D = np.empty((len(Z), 1, Z.shape[1])), np.empty((len(Z), 1)), np.empty((len(Z), 1, Z.shape[1]))
+        _compiled.bit_terms(Z[:, None], cells, G, F, D, np.zeros(1))
+        v = (Phi * Phi) @ state.variance[:, k]
+        lever = np.minimum(F * np.einsum("nj,nj,nj->n", D[:, 0], v, D[:, 0])[:, None], _LEVER)
+        inside = np.array([self._inside(question) for question in questions])
+        return np.asarray((self._tempered(state, k, Z + v * G[:, 0] / (1.0 - lever)) * inside).sum(axis=1))
+
+    def relearnt(
+        self, state: LikelihoodState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> LikelihoodState:
+        """See ``Hindsight.relearnt``: the bits that are stored are fitted again, the others stay as they are."""
+        stored = state.counts[3]
+        if not stored:
+            return state
+        each = zip(questions[-stored:], answers[-stored:], strict=True)
+        rows = state.store.view(stored).copy()
+        rows[:, self.features.size :] = [self._cell(*one) for one in each]
+        return self._refitted(replace(state, store=Buffer(rows.shape[1]).extended(0, rows)))
 
     def worth(self, state: LikelihoodState, X: ArrayLike) -> Array:
         """Return 1/2 log(1 + f d^T V d): what a set of half the mass would tell of the scores, whose variance is V.
@@ -399,7 +435,11 @@ class SetLikelihoodLearner(
 
     def from_arrays(self, arrays: dict[str, Array]) -> LikelihoodState:
         prior = Prior(arrays["precision"], arrays["anchor"])
-        store = Buffer(arrays["store"].shape[1]).extended(0, arrays["store"])
+        rows = arrays["store"]
+        if self.flip and np.isin(rows[:, self.features.size :], (0.0, 1.0)).all():  # of before chances were stored
+            phi, cells = np.split(rows, [self.features.size], axis=1)
+            rows = np.hstack([phi, self._heard(cells, True, HONEST)])
+        store = Buffer(rows.shape[1]).extended(0, rows)
         plain: dict[str, Any] = {name: arrays[name] for name in ("W", "variance", "damping", "evidence")}
         plain |= {name: tuple(arrays[name].tolist()) for name in ("heard", "counts")}
         return LikelihoodState(prior=prior, store=store, **plain)

@@ -24,15 +24,19 @@ _LOG_2 = 0.6931471805599453
 
 
 @jit
-def bit(delta: float, v: float, flip: float) -> tuple[float, float, float]:
-    """Return log Z, a and b for the answer "first" at a difference N(delta, v - 1): see the learner's formulas."""
+def bit(delta: float, v: float, flip: float, floor: float, trust: float) -> tuple[float, float, float]:
+    """Return log Z, a and b for the answer "first" at a difference N(delta, v - 1): see the learner's formulas.
+
+    ``floor`` is the chance of the answer whatever is true, ``trust`` what is left of an honest one (see ``Slips``).
+    """
     root = math.sqrt(v)
     log_phi, ratio, excess = hazard(delta / root)
-    if flip == 0.0:
+    floor, trust = floor + trust * flip, trust * (1.0 - 2.0 * flip)
+    if floor == 0.0 and trust == 1.0:
         return log_phi, ratio / root, ratio * excess / v
     phi = exp(log_phi)
-    Z = flip + (1.0 - 2.0 * flip) * phi
-    a = (1.0 - 2.0 * flip) * ratio * phi / (Z * root)
+    Z = floor + trust * phi
+    a = trust * ratio * phi / (Z * root)
     return log(Z), a, a * a + a * delta / v
 
 
@@ -77,8 +81,9 @@ def gap_joint(L: Array, phi: Array, i: int, j: int, g: Array, h: Array) -> float
 
 @jit
 def tell_joint(
-    means: Array, factors: Array, flips: Array, phi: Array, i: int, j: int, yes: bool, learn: bool, logs: Array
-) -> None:
+    means: Array, factors: Array, flips: Array, phi: Array, i: int, j: int, yes: bool, floor: float, trust: float,
+    learn: bool, logs: Array,
+) -> None:  # fmt: skip
     """Tell one answer to all filters of a feature map, in place; logs: log Z of each.  ``learn`` False: only logs."""
     K, m, p = means.shape
     g, h = np.empty(m * p), np.empty(m * p)
@@ -86,15 +91,15 @@ def tell_joint(
     for k in range(K):
         q = gap_joint(factors[k], phi, i, j, g, h)
         delta = dot(means[k, i], phi) - dot(means[k, j], phi)
-        logs[k], a, b = bit(sign * delta, q + 1.0, flips[k])
+        logs[k], a, b = bit(sign * delta, q + 1.0, flips[k], floor, trust)
         if learn:
             shrink(factors[k], g, q, b, sign * a, means[k].reshape(m * p))
 
 
 @jit
 def tell_apart(
-    means: Array, first: Array, second: Array, flips: Array, phi: Array, i: int, j: int, yes: bool, learn: bool,
-    logs: Array,
+    means: Array, first: Array, second: Array, flips: Array, phi: Array, i: int, j: int, yes: bool, floor: float,
+    trust: float, learn: bool, logs: Array,
 ) -> None:  # fmt: skip
     """The same with one factor per item: those of the two items that are compared."""
     K, _, p = means.shape
@@ -103,7 +108,7 @@ def tell_apart(
     for k in range(K):
         q, r = roots(first[k], phi, 0, g), roots(second[k], phi, 0, h)
         delta = dot(means[k, i], phi) - dot(means[k, j], phi)
-        logs[k], a, b = bit(sign * delta, q + r + 1.0, flips[k])
+        logs[k], a, b = bit(sign * delta, q + r + 1.0, flips[k], floor, trust)
         if learn:
             shrink(first[k], g, q, b, sign * a, means[k, i])
             shrink(second[k], h, r, b, -sign * a, means[k, j])

@@ -19,12 +19,14 @@ its answer should tell, in nats.  So equal people asked at the same time are ask
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr
 
 from askone._common.arithmetic import exps, softmax
 from askone._common.arithmetic import logs as all_logs
@@ -34,11 +36,12 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument, incompatible
 from askone.features.maps import FeatureMap
 from askone.labels.ranking import Ranking
-from askone.learners.abilities import Forecasts, HasDeviation, Streams
+from askone.learners.abilities import HasDeviation, Hindsight, Streams
 from askone.learners.base import as_uniform, of_family
+from askone.learners.cavity import without
 from askone.learners.streaming import StreamTask
 from askone.learners.thurstone import _compiled
-from askone.questions.base import Answer, Question
+from askone.questions.base import HONEST, Answer, Question, Slips
 from askone.questions.comparison import Prefer
 
 _JOINT = 200  # so many entries of W and a filter keeps their whole covariance
@@ -92,7 +95,7 @@ class ThurstoneState:
 
 @final
 @dataclass(frozen=True, eq=False)
-class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], Streams[ThurstoneState]):
+class ThurstoneLearner(HasDeviation[ThurstoneState], Hindsight[ThurstoneState], Streams[ThurstoneState]):
     """A bank of probit filters that chooses its pairs.  Nothing to tune.
 
     Where m p is at most 200, or p is 1, a filter has the covariance of all of W: an answer costs
@@ -198,7 +201,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         i, j = self._places(question)
         bit, row = bool(question.accept(answer)), as_row(x, self.columns)
         phis = [bank(row)[0] for bank in self.banks]
-        return self._learnt(self._copied(state, {i, j}), phis, i, j, bit)
+        return self._learnt(self._copied(state, {i, j}), phis, i, j, bit, question.slips)
 
     def _places(self, question: Question) -> tuple[int, int]:
         question = of_family(question, Prefer)
@@ -212,21 +215,25 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         means = tuple(mean.copy() for mean in state.means)
         return replace(state, means=means, factors=tuple(factors), evidence=state.evidence.copy())
 
-    def _learnt(self, state: ThurstoneState, phis: list[Array], i: int, j: int, bit: bool) -> ThurstoneState:
+    def _learnt(
+        self, state: ThurstoneState, phis: list[Array], i: int, j: int, bit: bool, slips: Slips = HONEST
+    ) -> ThurstoneState:
         """Write into the arrays of a state that was copied for it."""
-        logs = self._logs(state, phis, i, j, bit, learn=True)
+        logs = self._logs(state, phis, i, j, bit, slips, learn=True)
         state.evidence[:] = self.discount * state.evidence + all_logs((1 - 2 * _LAPSE) * exps(logs) + _LAPSE)
         return replace(state, count=state.count + 1)
 
-    def _logs(self, state: ThurstoneState, phis: list[Array], i: int, j: int, bit: bool, learn: bool) -> Array:
+    def _logs(
+        self, state: ThurstoneState, phis: list[Array], i: int, j: int, bit: bool, slips: Slips, learn: bool
+    ) -> Array:
         """Return log Z of every filter; where they learn, in place."""
-        logs, first = np.empty(len(state.evidence)), 0
+        logs, first, heard = np.empty(len(state.evidence)), 0, (bit, slips.floor(bit), slips.trust)
         for bank, means, factors, phi in zip(self.banks, state.means, state.factors, phis, strict=True):
             out = logs[first : first + len(means)]
             if self._joint(bank):
-                _compiled.tell_joint(means, factors[0], bank.rates, phi, i, j, bit, learn, out)
+                _compiled.tell_joint(means, factors[0], bank.rates, phi, i, j, *heard, learn, out)
             else:
-                _compiled.tell_apart(means, factors[i], factors[j], bank.rates, phi, i, j, bit, learn, out)
+                _compiled.tell_apart(means, factors[i], factors[j], bank.rates, phi, i, j, *heard, learn, out)
             first += len(means)
         return logs
 
@@ -286,8 +293,43 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Forecasts[ThurstoneState], 
         """Return p(first), by all filters with their weights."""
         i, j = self._places(question)
         row = as_row(x, self.columns)
-        logs = self._logs(state, [bank(row)[0] for bank in self.banks], i, j, True, learn=False)
+        logs = self._logs(state, [bank(row)[0] for bank in self.banks], i, j, True, question.slips, learn=False)
         return min(max(float(dot(self.weights(state), exps(logs))), 0.0), 1.0)
+
+    def hindsight(
+        self, state: ThurstoneState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> Array | None:
+        """See ``Hindsight.hindsight``: by the leading filter, each comparison without its answer."""
+        at, k = self._lead(state)
+        phis, flip = self.banks[at](as_rows(X, self.columns)), self.banks[at].flips[k]
+        told = np.array(
+            [
+                (*self._difference(state, at, k, phi, *self._places(one)), one.slips.floor(bit), one.slips.trust)
+                for phi, one, bit in zip(phis, questions, answers, strict=True)
+            ]
+        )
+        delta, q, floor, trust = told.T
+        e = np.where(np.asarray(answers), 1.0, -1.0)
+        m_c, q_c = without(delta, q, 1.0, 0.0, e, floor + trust * flip, trust * (1.0 - 2.0 * flip))
+        return np.asarray(ndtr(m_c / np.sqrt(q_c + 1.0)))
+
+    def relearnt(
+        self, state: ThurstoneState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
+    ) -> ThurstoneState:
+        state = self.init()
+        for x, question, answer in zip(X, questions, answers, strict=True):
+            state = self.tell(state, x, question, answer)
+        return state
+
+    def _difference(self, state: ThurstoneState, at: int, k: int, phi: Array, i: int, j: int) -> tuple[float, float]:
+        """Return mean and variance of the difference of two utilities, by one filter."""
+        mean, factors = state.means[at][k], state.factors[at]
+        g, h = np.empty(factors[0].shape[-1]), np.empty(factors[0].shape[-1])
+        if self._joint(self.banks[at]):
+            q = _compiled.gap_joint(factors[0][k], phi, i, j, g, h)
+        else:
+            q = _compiled.roots(factors[i][k], phi, 0, g) + _compiled.roots(factors[j][k], phi, 0, h)
+        return float(dot(mean[i], phi) - dot(mean[j], phi)), float(q)
 
     def worth(self, state: ThurstoneState, X: ArrayLike) -> Array:
         """Return what the best pair for each row should tell the leading filter, in nats: at most log 2."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from string import Template
 from typing import final
@@ -16,6 +16,7 @@ from starlette.responses import Response
 from askone.server._context import RequestContext
 from askone.server._errors import not_found
 from askone.server._routing import ROUTE, error_response
+from askone.server.languages import LANGUAGES, catalogue
 
 PAGE = Path(__file__).parent.parent / "web"
 TYPES = {
@@ -73,7 +74,17 @@ _PAGES = {ANSWER: _FILES["answer/answer.html"]} | {
 
 def file_of(route: str, path: str = "") -> StaticFile | None:
     """Return what is sent for a route of the table: a page, or the static file at a path."""
-    return _PAGES.get(route) or _FILES.get(path)
+    return _PAGES.get(route) or _FILES.get(path) or _catalogue(path)
+
+
+@cache
+def _catalogues() -> Mapping[str, StaticFile]:
+    """Return the words of other languages: made when they are first wanted."""
+    return {f"languages/{one}.json": StaticFile(catalogue(one), "application/json") for one in LANGUAGES}
+
+
+def _catalogue(path: str) -> StaticFile | None:
+    return _catalogues().get(path) if path.startswith("languages/") else None
 
 
 def _send(ctx: RequestContext, file: StaticFile | None) -> Response:

@@ -3,14 +3,15 @@
 import { get, me, toLogin } from "../shared/api.js";
 import { Shift, Stopwatch } from "./stopwatch.js";
 import { byId, el, icon, toast } from "../shared/dom.js";
-import { count } from "../shared/format.js";
 import { elements } from "./guidelines.js";
 import { keyTable, listen, setSingleKeys, singleKeys } from "./keys.js";
 import { insist } from "../shared/backoff.js";
+import { count, isMirrored, put, t, tn, use } from "../shared/language.js";
 import { Practice } from "./practice.js";
 import { Screens } from "./screens.js";
 import { Session } from "./session.js";
-import { picture, sentence, showRow, spoken } from "./question-view.js";
+import { picture, showRow, spoken } from "./question-view.js";
+import { answers, isOwn, plain, sentence } from "./sentence.js";
 import { Swipe } from "./swipe.js";
 import { top } from "../shared/header.js";
 
@@ -31,18 +32,21 @@ let goals = { goal: null, total: null, given: 0, mine: 0 };
 
 const isPair = (q) => q?.kind === "pair";
 
-/** Left and right words: a pair as it lies, otherwise no on the left and yes on the right. */
+/** Left and right words: a pair as it lies, otherwise no on the left and yes on the right; mirrored with the page. */
 function sides(q) {
-  const [yes, no] = q.answers;
+  const [yes, no] = answers(q);
   return isPair(q) ? { left: yes, right: no } : { left: no, right: yes };
 }
 
+/** Where the arrow of a side points. */
+const pointing = (side) => (isMirrored() ? { left: "right", right: "left" }[side] : side);
+
 function label(side, word, q) {
-  const key = isPair(q) ? { left: "←", right: "→" }[side] : { left: "N", right: "Y" }[side];
-  const sign = icon(isPair(q) ? side : { left: "no", right: "yes" }[side]);
+  const key = isPair(q) ? { left: "←", right: "→" }[pointing(side)] : { left: "N", right: "Y" }[side];
+  const sign = icon(isPair(q) ? pointing(side) : { left: "no", right: "yes" }[side]);
   buttons[side].replaceChildren(sign, el("span", { class: "word", dir: "auto" }, word),
     el("kbd", { "aria-hidden": "true" }, key));
-  buttons[side].setAttribute("aria-keyshortcuts", isPair(q) ? { left: "ArrowLeft", right: "ArrowRight" }[side] : key);
+  buttons[side].setAttribute("aria-keyshortcuts", isPair(q) ? { left: "ArrowLeft", right: "ArrowRight" }[pointing(side)] : key);
   pulls[side].textContent = word;
 }
 
@@ -53,7 +57,9 @@ function show(q, { switched }) {
   ask.hidden = deck.hidden = false;
   document.body.classList.toggle("pair", isPair(q));
   question.replaceChildren(...sentence(q));
-  question.classList.toggle("long", q.sentence.length > 60 || (q.set?.length ?? 0) > 4);
+  if (isOwn(q)) question.dir = "auto";
+  else question.removeAttribute("dir");
+  question.classList.toggle("long", plain(q).length > 60 || (q.set?.length ?? 0) > 4);
   row.hidden = !showRow(row, q);
   ask.classList.toggle("pictured", Boolean(q.row.image));
   ask.classList.toggle("wordy", row.classList.contains("wordy") && !q.row.image);
@@ -62,12 +68,12 @@ function show(q, { switched }) {
   label("left", words.left, q);
   label("right", words.right, q);
   const dot = () => el("span", { class: "dot" });
-  byId("swipe-hint").replaceChildren(icon("left"), words.left, dot(), "swipe", dot(), words.right, icon("right"));
+  byId("swipe-hint").replaceChildren(icon(pointing("left")), words.left, dot(), t("swipe"), dot(), words.right, icon(pointing("right")));
   byId("main").scrollTop = 0;
   enter(switched);
   watch.start();
   say.textContent = spoken(q);
-  if (switched) toast("This question was updated.", 3);
+  if (switched) toast(t("This question was updated."), 3);
   if (lostFocus) question.focus({ preventScroll: true });
 }
 
@@ -99,9 +105,9 @@ function screen(name, words) {
 // ---- saved or not, and how far ----
 
 const STATES = {
-  saved: ["saved", () => "Saved"],
-  saving: ["saving", () => "Saving…"],
-  unsaved: ["unsaved", (n) => `Not saved (${count(n)} waiting)`],
+  saved: ["saved", () => t("Saved")],
+  saving: ["saving", () => t("Saving…")],
+  unsaved: ["unsaved", (n) => tn("Not saved ({n} waiting)", "Not saved ({n} waiting)", n)],
 };
 let told = "saved";
 
@@ -111,7 +117,7 @@ function showSaved(state, waiting) {
   saved.replaceChildren(icon(sign), el("span", {}, words(waiting)));
   // Each "saving" would be chatter: those who listen hear of trouble, and of its end.
   if (state === "unsaved") byId("say-saved").textContent = words(waiting);
-  else if (state === "saved" && told === "unsaved") byId("say-saved").textContent = "All answers are saved.";
+  else if (state === "saved" && told === "unsaved") byId("say-saved").textContent = t("All answers are saved.");
   if (state !== "saving") told = state;
 }
 
@@ -131,10 +137,11 @@ function progress() {
   // At the end nothing is left to do, even where some questions of the budget found no answer.
   const over = ["closed", "spent", "done"].includes(screens.name);
   const { left, share } = over ? { left: null, share: null } : far(mine);
-  const parts = [`${count(mine)} answered`];
-  if (left !== null) parts.push(goals.goal === null ? `${count(left)} left` : `${count(left)} to your goal of ${count(goals.goal)}`);
-  if (shift.minutes > 0) parts.push(`${count(shift.minutes)} min`);
-  if (lost > 0) parts.push(`${count(lost)} not counted`);
+  const parts = [tn("{n} answered", "{n} answered", mine)];
+  if (left !== null && goals.goal === null) parts.push(tn("{n} left", "{n} left", left));
+  else if (left !== null) parts.push(tn("{n} to your goal of {goal}", "{n} to your goal of {goal}", left, { goal: count(goals.goal) }));
+  if (shift.minutes > 0) parts.push(tn("{n} min", "{n} min", shift.minutes));
+  if (lost > 0) parts.push(tn("{n} not counted", "{n} not counted", lost));
   byId("progress").textContent = parts.join(" · ");
   byId("bar").hidden = share === null;
   byId("bar").setAttribute("aria-valuenow", String(Math.round(100 * (share ?? 0))));
@@ -182,14 +189,14 @@ function openFlagging() {
     const reason = byId("reason").value.trim();
     if (dialog.returnValue !== "send" || reason === "") return;
     session.flag(reason, q);
-    toast("Thank you: the manager gets your note.");
+    toast(t("Thank you: the manager gets your note."));
   };
   dialog.showModal();
 }
 
 function openHelp() {
   const q = session?.shown;
-  const words = q ? sides(q) : { left: "No", right: "Yes" };
+  const words = q ? sides(q) : { left: t("No"), right: t("Yes") };
   byId("help-keys").replaceChildren(...keyTable(words.left, words.right, isPair(q)).flatMap(([what, keys]) => [
     el("dt", { dir: "auto" }, what),
     el("dd", {}, keys.flatMap((key, n) => [n > 0 ? " " : "", el("kbd", {}, key)])),
@@ -200,11 +207,21 @@ function openHelp() {
 
 // ---- beginning ----
 
-function wire() {
-  const words = { undo: ["undo", "Undo", "U"], skip: ["skip", "Skip", "S"], unsure: ["unsure", "Can’t tell", "T"], flag: ["flag", "Report", "G"] };
+/** The words of the buttons and of the help. */
+function word() {
+  const words = { undo: [t("Undo"), "U"], skip: [t("Skip"), "S"], unsure: [t("Can’t tell"), "T"], flag: [t("Report"), "G"] };
   for (const tool of tools) {
-    const [sign, text, key] = words[tool.id];
-    tool.replaceChildren(icon(sign), el("span", {}, text), el("kbd", { "aria-hidden": "true" }, key));
+    const [text, key] = words[tool.id];
+    tool.replaceChildren(icon(tool.id), el("span", {}, text), el("kbd", { "aria-hidden": "true" }, key));
+  }
+  const account = () => el("a", { href: "/account" }, t("Account"));
+  byId("kept").replaceChildren(
+    t("Answers are kept on this device until the server has them, so nothing is lost when the connection is."), " ",
+    ...put(t("They are stored under an id, not under your name; under {account} you can have your data deleted."), { account }));
+}
+
+function wire() {
+  for (const tool of tools) {
     tool.addEventListener("click", () => tool.getAttribute("aria-disabled") !== "true" && ACTS[tool.id]());
   }
   for (const side of ["left", "right"]) buttons[side].addEventListener("click", () => press(side));
@@ -221,8 +238,8 @@ function wire() {
 
 function header(brief) {
   const guided = Boolean(brief?.instructions.trim());
-  const help = el("button", { class: guided ? "button quiet guided" : "button quiet icon", type: "button", "aria-label": guided ? "Guidelines and help" : "Help",
-    "aria-keyshortcuts": "? H", onclick: openHelp }, icon("help"), guided ? el("span", { class: "wide-only" }, "Guidelines") : null);
+  const help = el("button", { class: guided ? "button quiet guided" : "button quiet icon", type: "button", "aria-label": guided ? t("Guidelines and help") : t("Help"),
+    "aria-keyshortcuts": "? H", onclick: openHelp }, icon("help"), guided ? el("span", { class: "wide-only" }, t("Guidelines")) : null);
   top(null, [el("span", { class: "campaign", dir: "auto" }, brief?.title ?? "")], [saved, help]);
 }
 
@@ -232,17 +249,27 @@ function brief(record) {
   goals = record;
   const guided = record.guidelines?.length > 0;
   byId("instructions").replaceChildren(...elements(record.guidelines));
-  byId("guide").replaceChildren(el("h2", {}, "Guidelines"), el("div", { class: "instructions" }, elements(record.guidelines)));
+  byId("guide").replaceChildren(el("h2", {}, t("Guidelines")), el("div", { class: "instructions" }, elements(record.guidelines)));
   byId("guide").hidden = !guided;
   document.body.classList.toggle("guided", guided);
   if (guided && record.mine === 0) openHelp();
-  else byId("help-close").textContent = "Close";
-  byId("help").addEventListener("close", () => { byId("help-close").textContent = "Close"; }, { once: true });
+  else byId("help-close").textContent = t("Close");
+  byId("help").addEventListener("close", () => { byId("help-close").textContent = t("Close"); }, { once: true });
+}
+
+/** Speaks the reader's language, or the campaign's; what stands on the page already is said anew. */
+async function speak(wanted, told) {
+  if (!(await insist(() => use(wanted), told))) return;
+  word();
+  if (session) showSaved(session.outbox.state, session.outbox.items.length);
+  screens.redraw();
+  if (session?.shown) show(session.shown, { switched: false });
 }
 
 async function begin() {
-  header(null);
   const unreachable = () => screens.show("unreachable");
+  await speak("auto", unreachable);
+  header(null);
   const person = await insist(me, unreachable);
   if (!person.user) return toLogin();
   const prefetch = (questions) => questions.forEach((q) => q && picture(q.row.image));
@@ -254,6 +281,7 @@ async function begin() {
   if (waiting) session.begin();
   try {
     const record = await insist(() => get(`${session.path}/brief`), unreachable);
+    await speak(record.language, unreachable);
     brief(record);
     if (record.practice?.length && !waiting) {
       practice = new Practice(record.practice, { show }, begun);

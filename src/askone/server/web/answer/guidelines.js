@@ -3,6 +3,7 @@
 import { el, sharp } from "../shared/dom.js";
 
 const TAGS = new Set(["p", "h3", "h4", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote", "hr", "br", "span", "table", "thead", "tbody", "tr", "th", "td"]);
+const BLOCKS = new Set(["p", "h3", "h4", "ul", "ol", "table"]);
 const PICTURE = /^(\/api\/v1\/|data:image\/(png|jpeg|gif|webp);base64,)/;
 const WEB = /^https?:\/\//i;
 
@@ -11,7 +12,7 @@ function element(part) {
   const children = (part.children ?? []).map(element);
   if (part.tag === "img") return PICTURE.test(part.src) ? sharp(el("img", { src: part.src, alt: part.alt, loading: "lazy" })) : part.alt;
   if (part.tag === "a" && WEB.test(part.href)) return el("a", { href: part.href, target: "_blank", rel: "noopener noreferrer" }, ...children);
-  return el(TAGS.has(part.tag) ? part.tag : "span", part.tag === "p" || part.tag === "li" ? { dir: "auto" } : {}, ...children);
+  return el(TAGS.has(part.tag) ? part.tag : "span", BLOCKS.has(part.tag) ? { dir: "auto" } : {}, ...children);
 }
 
 export const elements = (parts) => (parts ?? []).map(element);

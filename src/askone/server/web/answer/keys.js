@@ -1,4 +1,7 @@
-// One key, one answer. Keys on the left press the left button, keys on the right the right one.
+// One key, one answer. Keys on the left press the button on the left, keys on the right the other one. "left" and "right"
+// are the sides of a page that is read from left to right; where it is mirrored, so are these keys.
+
+import { isMirrored, t } from "../shared/language.js";
 
 const LEFT = ["arrowleft", "f", "1"];
 const RIGHT = ["arrowright", "j", "2"];
@@ -29,8 +32,8 @@ export function meaning(event, isPair) {
   const key = event.key.toLowerCase();
   if ((event.ctrlKey || event.metaKey) && key === "z" && !event.shiftKey && !event.altKey) return "undo";
   if (event.ctrlKey || event.metaKey || event.altKey || !singleKeys()) return null;
-  if (LEFT.includes(key)) return "left";
-  if (RIGHT.includes(key)) return "right";
+  if (LEFT.includes(key)) return isMirrored() ? "right" : "left";
+  if (RIGHT.includes(key)) return isMirrored() ? "left" : "right";
   if (!isPair && key === "y") return "right";
   if (!isPair && key === "n") return "left";
   return OTHERS[key] ?? null;
@@ -51,13 +54,15 @@ export function listen(act, isPair) {
 /** For the help: [what it does, its keys]. */
 export function keyTable(left, right, isPair) {
   const letters = isPair ? [[], []] : [["N"], ["Y"]];
+  const hands = [["←", "F", "1"], ["→", "J", "2"]];
+  if (isMirrored()) hands.reverse();
   return [
-    [right, [...letters[1], "→", "J", "2"]],
-    [left, [...letters[0], "←", "F", "1"]],
-    ["Undo, several back", ["U", "Ctrl+Z"]],
-    ["Skip", ["S"]],
-    ["Can’t tell", ["T"]],
-    ["Report a problem", ["G"]],
-    ["This help", ["?", "H"]],
+    [right, [...letters[1], ...hands[1]]],
+    [left, [...letters[0], ...hands[0]]],
+    [t("Undo, several back"), ["U", "Ctrl+Z"]],
+    [t("Skip"), ["S"]],
+    [t("Can’t tell"), ["T"]],
+    [t("Report a problem"), ["G"]],
+    [t("This help"), ["?", "H"]],
   ];
 }

@@ -1,7 +1,8 @@
 // The training round: questions whose answers are known, before the first real one. Nothing of it is sent or kept.
 
 import { byId, el, show } from "../shared/dom.js";
-import { count, plural } from "../shared/format.js";
+import { count, t, tn } from "../shared/language.js";
+import { answers } from "./sentence.js";
 
 export class Practice {
   shown = null;
@@ -22,23 +23,25 @@ export class Practice {
     const right = yes === answer;
     this.#right += right ? 1 : 0;
     this.shown = null;
-    const word = question.answers[answer ? 0 : 1];
-    this.#say(right ? "good" : "warn", right ? "Right." : `Not quite: the answer is “${word}”.`,
-      this.#at + 1 < this.round.length ? ["Next", () => this.#next()] : ["Begin", () => this.#end()],
-      this.#at + 1 < this.round.length ? "" : ` That was the practice: ${count(this.#right)} of ${plural(this.round.length, "answer")} right. Now it counts.`);
+    const word = answers(question)[answer ? 0 : 1];
+    const over = this.#at + 1 >= this.round.length;
+    this.#say(right ? "good" : "warn", right ? t("Right.") : t("Not quite: the answer is “{answer}”.", { answer: word }),
+      over ? [t("Begin"), () => this.#end()] : [t("Next"), () => this.#next()],
+      over ? tn("That was the practice: {right} of {n} answer right. Now it counts.", "That was the practice: {right} of {n} answers right. Now it counts.", this.round.length, { right: count(this.#right) }) : "");
   }
 
   #next() {
     this.#at += 1;
     this.shown = this.round[this.#at].question;
-    this.#say("", `Practice ${count(this.#at + 1)} of ${count(this.round.length)}:`, ["Leave it out", () => this.#end()], " these answers do not count, and you are told whether they are right.");
+    this.#say("", t("Practice {at} of {all}:", { at: count(this.#at + 1), all: count(this.round.length) }), [t("Leave it out"), () => this.#end()],
+      t("these answers do not count, and you are told whether they are right."));
     this.view.show(this.shown, { switched: false });
   }
 
   #say(kind, strong, [name, run], more = "") {
     const go = el("button", { type: "button", class: this.shown ? "button small quiet" : "button small primary", onclick: run }, name);
     this.place.className = `notice practice ${kind}`;
-    show(this.place, el("span", {}, el("strong", {}, strong), more), go);
+    show(this.place, el("span", {}, el("strong", {}, strong), more && ` ${more}`), go);
     if (!this.shown) go.focus({ preventScroll: true });
   }
 

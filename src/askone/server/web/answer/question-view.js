@@ -1,88 +1,21 @@
-// A question and its row as elements. Everything that comes from outside goes in as text.
+// The row of a question as elements. Everything that comes from outside goes in as text.
 
 import { el, icon, sharp } from "../shared/dom.js";
 import { local } from "../shared/format.js";
+import { t } from "../shared/language.js";
+import { plain, whole } from "./sentence.js";
 import { lookCloser } from "./zoom.js";
 
 const LONG = 90; // characters: more are a text to read, not a value
 const CLIPPED = 4_000;
-const FEW = 3; // names of a set that stand in the line of the sentence
-const MANY = 6; // names that are written smaller
-
-// ---- the sentence ----
-
-/** Cuts the sentence around the last place where the words stand by themselves; null where they do not. */
-function around(sentence, words) {
-  const at = sentence.lastIndexOf(words);
-  if (words === "" || at < 0) return null;
-  const before = sentence.slice(0, at);
-  const after = sentence.slice(at + words.length);
-  // "37" must not be found inside "137" or "37.5".
-  const alone = !/[\w.,-]$/.test(before) && !/^(\w|[.,]\d)/.test(after);
-  return alone ? [before, after] : null;
-}
-
-/** Cuts the sentence at each of the names, in their order: what stands before, between and after them; or null. */
-function between(sentence, names) {
-  const parts = [];
-  let rest = sentence;
-  for (const name of names) {
-    const at = [...rest.matchAll(new RegExp(whole(name), "gu"))][0]?.index ?? -1;
-    if (at < 0) return null;
-    parts.push(rest.slice(0, at));
-    rest = rest.slice(at + name.length);
-  }
-  return [...parts, rest];
-}
-
-/** A pattern for a text that is no part of a longer word. */
-const whole = (text) => `(?<![\\p{L}\\p{N}])${text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}(?![\\p{L}\\p{N}])`;
-
-function amount(shown, unit) {
-  return el("strong", { class: "amount" }, shown + (unit ? ` ${unit}` : ""));
-}
-
-/** The names as chips, with commas between them for those who listen. */
-function members(names) {
-  return names.flatMap((name, n) => [
-    n > 0 ? el("span", { class: "visually-hidden" }, ", ") : "",
-    el("span", { class: "chip", dir: "auto" }, name),
-  ]);
-}
-
-/** The parts of the heading: number and set stand out where the sentence names them, else they follow it. */
-export function sentence(question) {
-  const text = question.sentence;
-  if (question.threshold) {
-    const { shown, unit } = question.threshold;
-    const cut = around(text, unit ? `${shown} ${unit}` : shown);
-    return cut ? [cut[0], amount(local(shown), unit), cut[1]] : [text];
-  }
-  if (question.range) {
-    const { low, high, unit } = question.range;
-    const cut = around(text, `${low} and ${high}${unit ? ` ${unit}` : ""}`);
-    return cut ? [cut[0], amount(local(low)), " and ", amount(local(high), unit), cut[1]] : [text];
-  }
-  if (question.set) {
-    const cut = around(text, question.set.join(", "));
-    const parts = cut ? null : between(text, question.set);
-    // Names with words between them: "Is it a circle or an oval?"
-    if (parts) return [parts[0], ...question.set.flatMap((name, n) => [el("span", { class: "chip", dir: "auto" }, name), parts[n + 1]])];
-    const names = question.set.length > FEW ? [el("span", { class: question.set.length > MANY ? "members many" : "members" }, members(question.set))] : members(question.set);
-    if (cut) return [cut[0].trimEnd(), " ", ...names, cut[1]];
-    return [text, el("span", { class: question.set.length > MANY ? "members many" : "members" }, members(question.set))];
-  }
-  return [text];
-}
-
 /** What a screen reader says when the question comes up: the sentence and a short account of the row. */
 export function spoken(question) {
   const row = question.row.fields
     .filter((field) => field.kind !== "image")
     .map((field) => `${field.name}: ${field.value}`)
     .join("; ");
-  const seen = question.row.image ? " With a picture." : "";
-  return `${question.sentence}${seen} ${row.slice(0, 400)}`;
+  const seen = question.row.image ? ` ${t("With a picture.")}` : "";
+  return `${plain(question)}${seen} ${row.slice(0, 400)}`;
 }
 
 // ---- the row ----
@@ -100,8 +33,8 @@ function webAddress(text) {
 function link(text) {
   const href = webAddress(text);
   if (href === null) return [text];
-  const open = el("a", { class: "open", href, target: "_blank", rel: "noopener noreferrer" }, "Open", icon("open"),
-    el("span", { class: "visually-hidden" }, " in a new tab"));
+  const open = el("a", { class: "open", href, target: "_blank", rel: "noopener noreferrer" }, t("Open"), icon("open"),
+    el("span", { class: "visually-hidden" }, ` ${t("in a new tab")}`));
   return [text, " ", open];
 }
 
@@ -123,7 +56,7 @@ function marked(text, words) {
 function reading(text, words) {
   if (text.length <= CLIPPED) return marked(text, words);
   const shown = el("span", {}, ...marked(`${text.slice(0, CLIPPED)}…`, words));
-  const more = el("button", { class: "button small more", type: "button" }, "Show all");
+  const more = el("button", { class: "button small more", type: "button" }, t("Show all"));
   more.addEventListener("click", () => {
     shown.replaceChildren(...marked(text, words));
     more.remove();
@@ -143,9 +76,10 @@ const isLong = (field) => field.kind === "url" || (field.kind !== "number" && St
 
 function facts(fields, words) {
   return el("dl", { class: "facts" }, fields.map((field) =>
-    el("div", { class: isLong(field) ? "fact long" : "fact" },
-      el("dt", { dir: "auto" }, field.name),
-      el("dd", { dir: "auto", class: field.kind === "number" ? "number" : null }, value(field, words)))));
+    // A number has no direction of its own: it stands where the name of its column does.
+    el("div", { class: isLong(field) ? "fact long" : "fact", dir: "auto" },
+      el("dt", {}, field.name),
+      el("dd", field.kind === "number" ? { class: "number" } : { dir: "auto" }, value(field, words)))));
 }
 
 // Pictures of the questions that may come next are fetched ahead and kept as elements: showing one asks nobody.
@@ -178,15 +112,15 @@ const forget = (address) => kept.delete(address);
 function figure(address) {
   const image = picture(address);
   if (image === null) return null;
-  image.alt = "The picture that is asked about";
-  const closer = el("button", { class: "button small closer", type: "button", "aria-label": "Look closer at the picture", onclick: () => lookCloser(image) }, icon("closer"));
+  image.alt = t("The picture that is asked about");
+  const closer = el("button", { class: "button small closer", type: "button", "aria-label": t("Look closer at the picture"), onclick: () => lookCloser(image) }, icon("closer"));
   const box = el("figure", { class: image.complete ? "picture" : "picture coming" }, image, closer);
   image.onclick = () => lookCloser(image);
   image.addEventListener("load", () => box.classList.remove("coming"), { once: true });
   const broken = () => {
     forget(address);
     box.classList.remove("coming");
-    box.replaceChildren(el("p", { class: "muted" }, "The picture could not be loaded."));
+    box.replaceChildren(el("p", { class: "muted" }, t("The picture could not be loaded.")));
   };
   image.addEventListener("error", broken, { once: true });
   if (image.complete && image.naturalWidth === 0 && image.src) broken();

@@ -1,20 +1,21 @@
 // What stands on the page when there is no question.
 
 import { el, icon } from "../shared/dom.js";
+import { t } from "../shared/language.js";
 
 // name: [icon, title, text, whether it is only a short wait]
-const SCREENS = {
-  loading: ["spinner", "Just a moment", "", true],
-  resuming: ["spinner", "Sending your earlier answers", "They had not reached the server when this page was left."],
-  offline: ["unsaved", "No connection", "Your answers are kept on this device and are sent by themselves once the server can be reached."],
-  unreachable: ["unsaved", "The server cannot be reached", "This page keeps trying."],
-  waiting: ["saving", "Waiting for a question", "Others hold the open questions right now. The next one appears here by itself."],
-  paused: ["saving", "The campaign is paused", "It goes on here by itself once its manager resumes it."],
-  closed: ["saved", "The campaign is closed", "No more answers are needed. Thank you for yours."],
-  spent: ["saved", "All questions are answered", "The campaign has used its budget of questions. Thank you for your answers."],
-  done: ["saved", "You are done", "There is no question left for you here. Thank you for your answers."],
-  barred: ["no", "This campaign is not open to you", "The invitation may have been withdrawn, or you are signed in under another name."],
-};
+const SCREENS = () => ({
+  loading: ["spinner", t("Just a moment"), "", true],
+  resuming: ["spinner", t("Sending your earlier answers"), t("They had not reached the server when this page was left.")],
+  offline: ["unsaved", t("No connection"), t("Your answers are kept on this device and are sent by themselves once the server can be reached.")],
+  unreachable: ["unsaved", t("The server cannot be reached"), t("This page keeps trying.")],
+  waiting: ["saving", t("Waiting for a question"), t("Others hold the open questions right now. The next one appears here by itself.")],
+  paused: ["saving", t("The campaign is paused"), t("It goes on here by itself once its manager resumes it.")],
+  closed: ["saved", t("The campaign is closed"), t("No more answers are needed. Thank you for yours.")],
+  spent: ["saved", t("All questions are answered"), t("The campaign has used its budget of questions. Thank you for your answers.")],
+  done: ["saved", t("You are done"), t("There is no question left for you here. Thank you for your answers.")],
+  barred: ["no", t("This campaign is not open to you"), t("The invitation may have been withdrawn, or you are signed in under another name.")],
+});
 const CALM = ["waiting", "paused", "closed", "spent", "done", "barred"];
 
 export class Screens {
@@ -35,17 +36,24 @@ export class Screens {
   show(name, words = "") {
     if (name === this.#name) return false;
     clearTimeout(this.#timer);
-    const [sign, title, text, brief] = SCREENS[name] ?? SCREENS.loading;
+    const [sign, title, text, brief] = SCREENS()[name] ?? SCREENS().loading;
     this.#name = name;
     this.icon.replaceChildren(sign === "spinner" ? el("div", { class: "spinner" }) : icon(sign));
     this.title.textContent = title;
     this.text.textContent = words || text;
-    this.actions.replaceChildren(...(CALM.includes(name) ? [el("a", { class: "button", href: "/" }, "All campaigns")] : []));
+    this.actions.replaceChildren(...(CALM.includes(name) ? [el("a", { class: "button", href: "/" }, t("All campaigns"))] : []));
     this.section.dataset.name = name;
     this.section.hidden = false;
     this.section.classList.toggle("unseen", Boolean(brief));
     if (brief) this.#timer = setTimeout(() => this.section.classList.remove("unseen"), 250);
     return true;
+  }
+
+  /** The same in another language. */
+  redraw() {
+    const name = this.#name;
+    this.#name = null;
+    if (name) this.show(name);
   }
 
   hide() {

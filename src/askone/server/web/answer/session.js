@@ -8,6 +8,7 @@ import { ApiError, post, toLogin } from "../shared/api.js";
 import { Leases } from "./leases.js";
 import { Outbox } from "./outbox.js";
 import { insist } from "../shared/backoff.js";
+import { t, told } from "../shared/language.js";
 
 // A second press of an impatient finger must not answer the next question unread.
 const GUARD = 220;
@@ -160,7 +161,7 @@ export class Session {
     const paused = item.path === "undo" && this.serving?.state === "paused";
     if (paused && serving.state === "question") serving = { ...serving, state: "paused", question: null, ahead: null };
     this.serving = serving;
-    if (item.path === "undo") this.view.note("Taken back.");
+    if (item.path === "undo") this.view.note(t("Taken back."));
     if (this.outbox.items.length === 0) this.#accept(serving);
     else this.#glimpse(serving);
   }
@@ -191,7 +192,7 @@ export class Session {
     if (first.print !== print(question)) {
       // The same lease now asks something else: an answer to the old question must not stand for the new one.
       this.lost += this.outbox.drop((item) => item.body.lease === question.lease && item.path === "answers");
-      this.view.note("The question had changed, so your last answer was not counted. Here is the new one.");
+      this.view.note(t("The question had changed, so your last answer was not counted. Here is the new one."));
       if (this.outbox.items.length === 0) this.#accept(serving);
     } else if (this.shown === null && this.outbox.items.length === 1 && first.path === "answers" && serving.ahead) {
       this.#show(first.body.answer ? serving.ahead.yes : serving.ahead.no, null);
@@ -202,9 +203,9 @@ export class Session {
     this.#past.delete(item.body.id);
     if (item.path === "answers") this.lost += 1;
     if (error.code === "lease_lost") {
-      this.view.note("That question had gone to somebody else in the meantime, so this one was not counted.");
+      this.view.note(t("That question had gone to somebody else in the meantime, so this one was not counted."));
     } else {
-      this.view.note(error.message);
+      this.view.note(told(error));
     }
     this.view.progress();
     if (this.outbox.items.length === 0) this.refresh();
@@ -219,7 +220,7 @@ export class Session {
     this.#stopped = true;
     this.shown = null;
     this.leases.hold([]);
-    this.view.screen("barred", error.message);
+    this.view.screen("barred", told(error));
   }
 
   // ---- the screen ----

@@ -1,5 +1,7 @@
 // Answer by dragging the question to a side with a finger. The label at the edge says what letting go would do.
 
+import { isMirrored } from "../shared/language.js";
+
 const START = 12; // pixels before a touch is a drag and not a tap or a scroll
 
 export class Swipe {
@@ -44,7 +46,7 @@ export class Swipe {
     const share = Math.min(1, Math.abs(dx) / this.#threshold);
     this.card.style.transform = `translateX(${dx}px) rotate(${dx / 60}deg)`;
     for (const [side, label] of Object.entries(this.pulls)) {
-      const on = (side === "right") === dx > 0;
+      const on = (side === "right") === this.#towardsRight(dx);
       label.style.opacity = on ? String(0.25 + 0.75 * share) : "0";
       label.classList.toggle("enough", on && share >= 1);
     }
@@ -55,7 +57,12 @@ export class Swipe {
     const dx = event.clientX - this.#from.x;
     const far = this.#dragging && Math.abs(dx) >= this.#threshold;
     this.#reset();
-    if (far) this.done(dx > 0 ? "right" : "left");
+    if (far) this.done(this.#towardsRight(dx) ? "right" : "left");
+  }
+
+  /** Which of the two is meant: "left" and "right" are as `keys` has them. */
+  #towardsRight(dx) {
+    return dx > 0 !== isMirrored();
   }
 
   #reset() {

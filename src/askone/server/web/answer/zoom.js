@@ -1,6 +1,7 @@
 // A picture looked at closely: by wheel, two fingers, buttons or keys it grows; dragged or by arrow keys it moves.
 
 import { el } from "../shared/dom.js";
+import { t } from "../shared/language.js";
 
 const MOST = 20;
 const STEP = 1.5;
@@ -72,11 +73,11 @@ export function lookCloser(source) {
   const stage = el("div", { class: "zoom-stage" }, image);
   const closer = new Closer(stage, image);
   const button = (words, name, run) => el("button", { type: "button", class: "button", "aria-label": name, onclick: run }, words);
-  const dialog = el("dialog", { class: "zoom", "aria-label": "The picture, enlarged" }, stage,
+  const dialog = el("dialog", { class: "zoom", "aria-label": t("The picture, enlarged") }, stage,
     el("div", { class: "line zoom-tools" },
-      button("−", "Smaller", () => closer.grow(1 / STEP)), button("+", "Larger", () => closer.grow(STEP)),
-      button("Whole picture", "Whole picture", () => closer.reset()),
-      el("button", { type: "button", class: "button primary", autofocus: true, onclick: () => dialog.close() }, "Close")));
+      button("−", t("Smaller"), () => closer.grow(1 / STEP)), button("+", t("Larger"), () => closer.grow(STEP)),
+      button(t("Whole picture"), t("Whole picture"), () => closer.reset()),
+      el("button", { type: "button", class: "button primary", autofocus: true, onclick: () => dialog.close() }, t("Close"))));
   const keys = {
     "+": () => closer.grow(STEP), "=": () => closer.grow(STEP), "-": () => closer.grow(1 / STEP), 0: () => closer.reset(),
     ArrowLeft: () => closer.move(MOVE, 0), ArrowRight: () => closer.move(-MOVE, 0), ArrowUp: () => closer.move(0, MOVE), ArrowDown: () => closer.move(0, -MOVE),

@@ -6,6 +6,7 @@ import { el, show, toast } from "../shared/dom.js";
 import { saveAs } from "../shared/download.js";
 import { action, attempt, check, choice, chooser, field, fill, longText, numeral, TABLES, text } from "../shared/fields.js";
 import { plural } from "../shared/format.js";
+import { languageChoices } from "../shared/language.js";
 import { UNTIL } from "../shared/setting-names.js";
 
 const END_WORDS = {
@@ -44,6 +45,7 @@ function changeable({ labels }) {
     ["title", "Title", "People see it above the questions.", line],
     ["question.wording", "The question", `${PLACES[labels.kind] ?? ""} Empty: a sentence is made for you.`, line],
     ["question.instructions", "Guidelines", "Markdown: **bold**, lists, links; ![what it shows](name) for the picture of a row.", (value, set) => longText(value, set, { rows: "6", maxlength: "20000" })],
+    ["question.language", "Language", "Of the pages for people who answer. Your own wording stays as it is.", (value, set) => choice(value ?? "auto", languageChoices(), set)],
     ["budget", "Answers in all", "Empty: no limit.", whole],
     ["ask.target", "Stop below this error", "Of the measured error. Empty: never.", (value, set) => numeral(value, set, { min: "0" })],
     ["ask.per_row", "Questions per row", "Each row is asked again when all others were.", whole],

@@ -1,7 +1,8 @@
 // The words that people read.
 
 import { el } from "../shared/dom.js";
-import { field, longText, text } from "../shared/fields.js";
+import { choice, field, longText, text } from "../shared/fields.js";
+import { languageChoices } from "../shared/language.js";
 
 const PLACES = {
   number: ["{threshold}", "{amount}", "{side}"],
@@ -39,5 +40,6 @@ export function wordingStep(draft) {
       field({ label: "Word for yes" }, text(question.answers[0], answer(0), { maxlength: "40" })),
       field({ label: "Word for no" }, text(question.answers[1], answer(1), { maxlength: "40" })),
       el("span", { class: "error", role: "alert" })),
+    field({ label: "Language", path: "question.language", hint: "Of the pages for people who answer. Your own wording stays as it is; the preview is in English." }, choice(question.language ?? "auto", languageChoices(), (value) => { question.language = value; draft.changed(); })),
     field({ label: "Instructions", path: "question.instructions", hint: "What decides doubtful cases? Examples help. Markdown; ![what it shows](name) for the picture of a row. Always at hand for everybody who answers." }, longText(question.instructions, (value) => { question.instructions = value; draft.changed(); }, { rows: "5", maxlength: "20000" })));
 }

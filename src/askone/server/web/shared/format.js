@@ -1,9 +1,8 @@
 // Numbers, times and amounts as people read them.
 
-const language = undefined; // the reader's own
-const counts = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
+import { count, locale } from "./language.js";
 
-export const count = (n) => counts.format(n);
+export { count };
 
 /** A number with about three digits, and all that stand before the point: 0.0412, 3.27, 412, 12,345. */
 export function number(value, digits = 3) {
@@ -11,14 +10,14 @@ export function number(value, digits = 3) {
   if (value === 0) return "0";
   const size = Math.floor(Math.log10(Math.abs(value)));
   const decimals = Math.min(8, Math.max(0, digits - 1 - size));
-  return new Intl.NumberFormat(language, { maximumFractionDigits: decimals }).format(value);
+  return new Intl.NumberFormat(locale(), { maximumFractionDigits: decimals }).format(value);
 }
 
 /** The same, without more digits than that: 373,187 becomes 373,000. */
 export function rounded(value, digits = 3) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const whole = Math.abs(value) >= 100 ? Math.round(value) : value;
-  return new Intl.NumberFormat(language, { maximumSignificantDigits: digits }).format(whole);
+  return new Intl.NumberFormat(locale(), { maximumSignificantDigits: digits }).format(whole);
 }
 
 export const percent = (share, digits = 0) =>
@@ -33,7 +32,7 @@ export const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
 export function money(value, currency) {
   if (value === null || value === undefined) return "–";
   try {
-    return new Intl.NumberFormat(language, { style: "currency", currency }).format(value);
+    return new Intl.NumberFormat(locale(), { style: "currency", currency }).format(value);
   } catch {
     return withUnit(value.toFixed(2), currency);
   }
@@ -46,13 +45,13 @@ export function hours(value) {
 }
 
 export const day = (seconds) =>
-  new Date(seconds * 1000).toLocaleDateString(language, { day: "numeric", month: "short", year: "numeric" });
+  new Date(seconds * 1000).toLocaleDateString(locale(), { day: "numeric", month: "short", year: "numeric" });
 
 export const moment = (seconds) =>
-  new Date(seconds * 1000).toLocaleString(language, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+  new Date(seconds * 1000).toLocaleString(locale(), { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 
 export const clock = (seconds) =>
-  new Date(seconds * 1000).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" });
+  new Date(seconds * 1000).toLocaleTimeString(locale(), { hour: "2-digit", minute: "2-digit" });
 
 /** "just now", "5 min ago", or the date. */
 export function ago(seconds, now = Date.now() / 1000) {
@@ -73,7 +72,7 @@ const PLAIN = /^-?\d{1,15}(\.\d{1,10})?$/;
 export function local(text) {
   if (!PLAIN.test(text) || /^-?0\d/.test(text)) return text;
   const decimals = text.includes(".") ? text.length - text.indexOf(".") - 1 : 0;
-  return new Intl.NumberFormat(language, {
+  return new Intl.NumberFormat(locale(), {
     minimumFractionDigits: decimals,
     maximumFractionDigits: decimals,
     useGrouping: "min2", // 2024 may be a year

@@ -2,6 +2,7 @@
 
 import { ApiError } from "./api.js";
 import { byId, el, show } from "./dom.js";
+import { t, tn, told } from "./language.js";
 import { check, clearErrors, field, showError, text } from "./fields.js";
 
 /** A field; its id is what the server calls it. */
@@ -13,9 +14,9 @@ export const secretEntry = (id, label, hint) => entry(id, label, { autocapitaliz
 
 /** A name, a password and a box that shows it. */
 export function credentials(autocomplete, hint = "") {
-  const name = entry("name", "Name", { autocomplete: "username", autocapitalize: "none", spellcheck: "false", required: true });
-  const password = entry("password", "Password", { type: "password", autocomplete, required: true, maxlength: "1000" }, hint);
-  return [name, password, check("Show the password", false, (on) => { password.querySelector("input").type = on ? "text" : "password"; })];
+  const name = entry("name", t("Name"), { autocomplete: "username", autocapitalize: "none", spellcheck: "false", required: true });
+  const password = entry("password", t("Password"), { type: "password", autocomplete, required: true, maxlength: "1000" }, hint);
+  return [name, password, check(t("Show the password"), false, (on) => { password.querySelector("input").type = on ? "text" : "password"; })];
 }
 
 /** Fills the page with what needs little room. */
@@ -33,7 +34,7 @@ function hold(button, seconds) {
   button.disabled = true;
   const tick = () => {
     const left = Math.ceil((until - Date.now()) / 1000);
-    button.textContent = left > 0 ? `${words} (in ${left} s)` : words;
+    button.textContent = left > 0 ? tn("{words} (in {n} s)", "{words} (in {n} s)", left, { words }) : words;
     button.disabled = left > 0;
     if (left > 0) setTimeout(tick, 500);
   };
@@ -56,14 +57,14 @@ export function formPage({ title, lead, fields, submit, note = null, send, expla
     problem.textContent = "";
     problem.hidden = true;
     const empty = [...form.elements].filter((one) => one.required && !one.closest("[hidden]") && one.value.trim() === "");
-    for (const one of empty) tell(one.id, "Please fill this in.");
+    for (const one of empty) tell(one.id, t("Please fill this in."));
     if (button.disabled || empty.length) return;
     button.disabled = true;
     try {
       await send();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      tell(error.argument?.split(".").at(-1), explain(error) ?? error.message);
+      tell(error.argument?.split(".").at(-1), explain(error) ?? told(error));
       if (error.retryAfter) {
         hold(button, error.retryAfter);
         return;

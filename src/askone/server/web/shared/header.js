@@ -1,6 +1,7 @@
 // The bar at the top of every page: the mark, links for this person, the theme.
 
 import { el, icon, s } from "./dom.js";
+import { t } from "./language.js";
 
 const root = document.documentElement;
 
@@ -20,7 +21,7 @@ function toggle() {
 /** A button that turns between light and dark. */
 export function themeToggle() {
   const button = el("button", { class: "button quiet icon theme-toggle", type: "button", onclick: toggle }, icon("sun", "sun"), icon("moon", "moon"));
-  const name = () => button.setAttribute("aria-label", isDark() ? "Use light colours" : "Use dark colours");
+  const name = () => button.setAttribute("aria-label", isDark() ? t("Use light colours") : t("Use dark colours"));
   document.addEventListener("themechange", name);
   name();
   return button;
@@ -40,13 +41,13 @@ export function top(person = null, extra = [], end = []) {
     const here = location.pathname === path || (path === "/" && location.pathname.startsWith("/manage"));
     links.push(el("a", { href: path, "aria-current": here ? "page" : null }, text));
   };
-  if (user) link("/", "Campaigns");
-  if (user) link("/account", "Account");
+  if (user) link("/", t("Campaigns"));
+  if (user) link("/account", t("Account"));
   header.replaceChildren(
-    el("a", { class: "brand", href: "/", "aria-label": "askone: start page" }, mark(), el("span", { class: "name" }, "askone")),
+    el("a", { class: "brand", href: "/", "aria-label": t("askone: start page") }, mark(), el("span", { class: "name" }, "askone")),
     ...extra,
     el("span", { class: "spread" }),
-    links.length ? el("nav", { "aria-label": "Main" }, links) : "",
+    links.length ? el("nav", { "aria-label": t("Main") }, links) : "",
     ...end,
     themeToggle(),
   );

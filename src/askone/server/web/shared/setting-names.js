@@ -8,7 +8,7 @@ const NAMES = {
   "rows.key": "Row names", "rows.gold": "Known answers", "rows.show": "Show", "rows.learn": "Learn from",
   "labels.kind": "What should the model learn?", "labels.name": "What the number is", "labels.unit": "Unit", "labels.low": "Lowest", "labels.high": "Highest",
   "labels.decimals": "Decimals", "labels.classes": "Class names", "labels.max_set_size": "Largest set asked", "labels.attributes": "Attributes", "labels.items": "Items",
-  "question.wording": "The question", "question.answers": "Words for yes and no", "question.instructions": "Instructions",
+  "question.wording": "The question", "question.answers": "Words for yes and no", "question.instructions": "Instructions", "question.language": "Language",
   "ask.budget": "Budget in answers", "ask.target": "Stop below this error", "ask.per_person": "Most per person", "ask.overlap": "People per question", "ask.per_row": "Questions per row", "ask.until": "Ask a row again", "ask.tolerance": "Known within", "ask.training": "Practice questions",
   "ask.exam_share": "Measuring questions", "ask.gold_share": "Gold questions", "ask.order": "Order of the rows", "ask.seconds": "Seconds per answer",
   "ask.price": "Price per answer", "ask.currency": "Currency", "learner.flip": "Expected slips",

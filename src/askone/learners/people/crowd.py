@@ -1,0 +1,327 @@
+"""A learner whose answers come from several people, of whom some err more than others.
+
+Each answer is learnt with what is known of whoever gave it (``questions.base.Slips``).  When the answers have grown by
+a fifth, the rates are found anew: the learner says in hindsight how likely an honest yes was, without the answer itself
+(``Hindsight``), and ``rates`` compares that with what each person said.  That is a fit like others: it takes effect at
+a place of the log that is written down.
+
+Whoever is new is taken for as careful as the crowd.  While there is one person, all is as without people.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from askone._common.types import Array
+from askone._common.validate import as_number, as_row, as_rows
+from askone.errors import InvalidArgument
+from askone.labels.base import Space
+from askone.labels.number import Real
+from askone.learners.abilities import (
+    AsksMany,
+    FindsRange,
+    Forgets,
+    HasDeviation,
+    HasProbabilities,
+    Hindsight,
+    KnowsPeople,
+    PredictsWithin,
+    Refits,
+    Streams,
+    TakesRanges,
+    TellsMany,
+    Within,
+    Wraps,
+    able,
+    ask_many,
+    deviation,
+    interval,
+    known,
+    predict_within,
+    probabilities,
+    space_at,
+    stream,
+    tell_many,
+)
+from askone.learners.base import Learner, marked, unmarked
+from askone.learners.models.kernel_expansion import Buffer
+from askone.learners.people.rates import Rates, rates_of
+from askone.learners.person import Person
+from askone.learners.streaming import StreamTask
+from askone.questions.base import HONEST, Answer, Question, Slips
+from askone.questions.registry import question_from_json
+
+_FIRST, _GROWTH = 60, 1.2  # answers before the first look at rates, and their growth from look to look
+_EARLY, _ANEW = 150, 2.5  # answers before all is learnt anew with the rates that were found, and their growth
+_ROUNDS = 2  # of learning anew and finding rates, while the answers become more likely
+_ALONE = 512  # answers of one person that are kept for when there is another
+_MOST = 4096  # answers that are kept to find rates by
+_ROOM = 4_000_000  # numbers of their rows, at most
+_MARK, _AGAIN = "base-", "again-"
+NOBODY = -1
+"""The place of whoever was not named."""
+_Told = tuple[int, Question, bool]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CrowdState:
+    """The learner's state; people, how often each answered, their rates and intervals, and the crowd's mean.
+
+    ``told`` are the answers that rates are found by, as (person, question, answer), their rows in ``store``;
+    ``due`` is after how many answers of people the rates are found anew, ``anew`` after how many all is learnt anew.
+    """
+
+    base: Any
+    people: tuple[str, ...]
+    answers: Array
+    rates: Array
+    intervals: Array
+    common: float
+    told: tuple[_Told, ...]
+    store: Buffer
+    due: int
+    anew: int
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Crowd(
+    HasDeviation[CrowdState], PredictsWithin[CrowdState], HasProbabilities[CrowdState], TakesRanges[CrowdState],
+    Refits[CrowdState], Forgets[CrowdState], AsksMany[CrowdState], TellsMany[CrowdState], Streams[CrowdState],
+    FindsRange[CrowdState], KnowsPeople[CrowdState], Wraps[CrowdState],
+):  # fmt: skip
+    """See the module.  Of people who err more seldom than ``careful`` on both sides, nothing is made.
+
+    >>> from askone.features.maps import Linear, Scaler
+    >>> from askone.learners.kalman.regressor import FilterLearner
+    >>> crowd = Crowd(FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),)))
+    >>> state = crowd.init()
+    >>> for person in ("ann", "bob"):
+    ...     question = crowd.ask(state, [0.0], np.empty(0))
+    ...     state = crowd.tell_by(state, [0.0], question, True, person)
+    >>> [(one.name, one.answers) for one in crowd.people(state)]
+    [('ann', 1), ('bob', 1)]
+    """
+
+    base: Any
+    careful: float = 0.0
+    adds: ClassVar[tuple[type[Learner[Any]], ...]] = (KnowsPeople, Refits)
+
+    def __post_init__(self) -> None:
+        if not able(self.base, Hindsight):
+            raise InvalidArgument("base", "a learner with hindsight", type(self.base).__name__)
+        as_number(self.careful, "careful", 0.0, 1.0)
+
+    # -- what the learner says --------------------------------------------------------------------
+
+    @property
+    def space(self) -> Space:  # type: ignore[override]  # the learner's
+        found: Space = self.base.space
+        return found
+
+    @property
+    def columns(self) -> int:
+        return int(self.base.columns)
+
+    @property
+    def width(self) -> int:
+        return int(self.base.width)
+
+    @property
+    def wrapped(self) -> tuple[Any, ...]:
+        return (self.base,)
+
+    def init(self) -> CrowdState:
+        none = np.zeros(0, np.int64), np.zeros((0, 2)), np.zeros((0, 2, 2))
+        return CrowdState(self.base.init(), (), *none, 0.0, (), Buffer(self.columns), _FIRST, _EARLY)
+
+    def ask(self, state: CrowdState, x: ArrayLike, uniform: Array) -> Question:
+        question: Question = self.base.ask(state.base, x, uniform)
+        return question
+
+    def ask_many(self, state: CrowdState, X: ArrayLike, uniform: Array) -> list[Question]:
+        return ask_many(self.base, state.base, X, uniform)
+
+    def predict(self, state: CrowdState, X: ArrayLike) -> Array:
+        return np.asarray(self.base.predict(state.base, X))
+
+    def std(self, state: CrowdState, X: ArrayLike) -> Array | None:
+        return deviation(self.base, state.base, X)
+
+    def interval(self, state: CrowdState, X: ArrayLike, level: float | None = None) -> tuple[Array, Array] | None:
+        return interval(self.base, state.base, X, level)
+
+    def predict_within(self, state: CrowdState, X: ArrayLike, level: float | None = None) -> Within:
+        return predict_within(self.base, state.base, X, level)
+
+    def probabilities(self, state: CrowdState, X: ArrayLike) -> Array | None:
+        return probabilities(self.base, state.base, X)
+
+    def chance(self, state: CrowdState, x: ArrayLike, question: Question) -> float:
+        return float(self.base.chance(state.base, x, question))
+
+    def worth(self, state: CrowdState, X: ArrayLike) -> Array:
+        return np.asarray(self.base.worth(state.base, X))
+
+    def range_at(self, state: CrowdState) -> Real | None:
+        return space_at(self.base, state.base)  # type: ignore[return-value]  # other labels than numbers, too
+
+    def known(self, state: CrowdState) -> int:
+        return known(self.base, state.base)
+
+    def count(self, state: CrowdState) -> int:
+        return int(self.base.count(state.base))
+
+    # -- answers ----------------------------------------------------------------------------------
+
+    def tell(self, state: CrowdState, x: ArrayLike, question: Question, answer: Answer) -> CrowdState:
+        """Return the state after an answer of nobody in particular."""
+        state = replace(state, base=self.base.tell(state.base, x, question, answer))
+        return self._noted(state, NOBODY, as_row(x, self.columns), question, answer) if state.people else state
+
+    def tell_many(
+        self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]
+    ) -> CrowdState:
+        if not state.people:
+            return replace(state, base=tell_many(self.base, state.base, X, questions, answers))
+        for x, question, answer in zip(as_rows(X, self.columns), questions, answers, strict=True):
+            state = self.tell(state, x, question, answer)
+        return state
+
+    def stream(self, state: CrowdState, X: Array, task: StreamTask) -> CrowdState:
+        return replace(state, base=stream(self.base, state.base, X, task), told=(), store=Buffer(self.columns))
+
+    def tell_by(self, state: CrowdState, x: ArrayLike, question: Question, answer: Answer, person: str) -> CrowdState:
+        state, place = self._met(state, person)
+        put = question.put_to(self._slips(state, place))
+        state = replace(state, base=self.base.tell(state.base, x, put, answer))
+        return self._noted(state, place, as_row(x, self.columns), put, answer)
+
+    def slips(self, state: CrowdState, person: str) -> Slips:
+        return self._slips(*self._met(state, person))
+
+    def _met(self, state: CrowdState, person: str) -> tuple[CrowdState, int]:
+        """Return the state with somebody in it, and their place; whoever is new is as careful as the crowd."""
+        if person in state.people:
+            return state, state.people.index(person)
+        rates = np.vstack([state.rates, np.full((1, 2), state.common)])
+        intervals = np.concatenate([state.intervals, [[[0.0, 1.0]] * 2]])
+        people, answers = (*state.people, person), np.append(state.answers, 0)
+        return replace(state, people=people, answers=answers, rates=rates, intervals=intervals), len(state.people)
+
+    def _slips(self, state: CrowdState, place: int) -> Slips:
+        slips = Slips(*state.rates[place].tolist())
+        return HONEST if len(state.people) < 2 or max(slips) < self.careful else slips
+
+    def _noted(self, state: CrowdState, place: int, row: Array, question: Question, answer: Answer) -> CrowdState:
+        """Return the state with an answer to find rates by."""
+        answers = state.answers.copy()
+        if place != NOBODY:
+            answers[place] += 1
+        told, store, most = state.told, state.store, max(min(_MOST, _ROOM // self.columns), 64)
+        if len(told) >= (_ALONE if len(state.people) < 2 else most):  # of one person alone nothing can be found
+            half = len(told) // 2
+            store, told = Buffer(self.columns).extended(0, store.view(len(told))[-half:]), told[-half:]
+        store = store.extended(len(told), row)
+        told = (*told, (place, question, bool(question.accept(answer))))
+        return replace(state, answers=answers, told=told, store=store)
+
+    def people(self, state: CrowdState) -> list[Person]:
+        each = zip(state.people, state.answers.tolist(), state.rates, state.intervals, strict=True)
+        return [Person.of(name, answers, rates, ends) for name, answers, rates, ends in each]
+
+    # -- rates ------------------------------------------------------------------------------------
+
+    def _due(self, state: CrowdState) -> bool:
+        return len(state.people) > 1 and int(state.answers.sum()) >= state.due
+
+    def due(self, state: CrowdState) -> bool:
+        return self._due(state) or (able(self.base, Refits) and self.base.due(state.base))
+
+    def fit(self, state: CrowdState) -> dict[str, Array]:
+        """Return the rates of people, if they are due, and all learnt anew with them; else what the learner fits."""
+        if not self._due(state):
+            return marked(_MARK, self.base.fit(state.base))
+        named = [one for one in state.told if one[0] != NOBODY]
+        rows = state.store.view(len(state.told))
+        found = {"told": np.array(int(state.answers.sum())), "seen": np.array(self.count(state))}
+        rates = self._rates(state, state.base, rows, named) if named else None
+        if rates is None:
+            return found
+        again, whole = state.base, self.count(state) <= len(state.told)
+        for _ in range(_ROUNDS if whole and int(state.answers.sum()) >= state.anew else 0):
+            questions = [self._put(rates, *one[:2]) for one in state.told]
+            tried = self.base.relearnt(state.base, rows, questions, [bit for *_, bit in state.told])
+            better = self._rates(state, tried, rows, named)
+            if better is None or better.evidence <= rates.evidence:
+                break
+            again, rates = tried, better
+        if again is not state.base:
+            found |= marked(_AGAIN, self.base.to_arrays(again))
+        return found | {"rates": rates.means, "intervals": rates.intervals, "common": np.array(rates.common)}
+
+    def _rates(self, state: CrowdState, base: Any, rows: Array, named: list[_Told]) -> Rates | None:
+        places, questions, bits = zip(*named, strict=True)
+        if len(named) < len(rows):
+            rows = rows[np.array([one[0] != NOBODY for one in state.told])]
+        chances = self.base.hindsight(base, rows, questions, bits)
+        if chances is None:
+            return None
+        return rates_of(np.array(places), np.array(bits), chances, len(state.people))
+
+    def _put(self, rates: Rates, place: int, question: Question) -> Question:
+        if place == NOBODY:
+            return question
+        slips = Slips(*rates.means[place].tolist())
+        return question.put_to(HONEST if max(slips) < self.careful else slips)
+
+    def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
+        if "told" not in fit:
+            inner = unmarked(_MARK, {name: array for name, array in fit.items() if name.startswith(_MARK)})
+            return replace(state, base=self.base.adopt(state.base, inner or fit))
+        told = int(fit["told"].item())
+        state = replace(state, due=int(told * _GROWTH) + 1)
+        if "rates" not in fit:
+            return state
+        rates, intervals = state.rates.copy(), state.intervals.copy()
+        known = min(len(rates), len(fit["rates"]))
+        rates[:known], intervals[:known] = fit["rates"][:known], fit["intervals"][:known]
+        state = replace(state, rates=rates, intervals=intervals, common=float(fit["common"].item()))
+        again = unmarked(_AGAIN, {name: array for name, array in fit.items() if name.startswith(_AGAIN)})
+        if not again:
+            return state
+        state = replace(state, anew=int(told * _ANEW))
+        base = self.base.from_arrays(again)
+        late = self.count(state) - int(fit["seen"].item())
+        rows = state.store.view(len(state.told))
+        for x, (_, question, bit) in list(zip(rows, state.told, strict=True))[len(state.told) - late :]:
+            base = self.base.tell(base, x, question, bit)
+        return replace(state, base=base)
+
+    # -- the state as a value ---------------------------------------------------------------------
+
+    def to_arrays(self, state: CrowdState) -> dict[str, Array]:
+        told = [[place, question.to_json(), list(question.slips), bit] for place, question, bit in state.told]
+        texts = json.dumps([state.people, told]).encode()
+        return {
+            "people": np.frombuffer(texts, np.uint8), "answers": state.answers, "rates": state.rates,
+            "intervals": state.intervals, "crowd": np.array([state.common, state.due, state.anew]),
+            "rows": state.store.view(len(told)).copy(),
+        } | marked(_MARK, self.base.to_arrays(state.base))  # fmt: skip
+
+    def from_arrays(self, arrays: dict[str, Array]) -> CrowdState:
+        people, told = json.loads(arrays["people"].tobytes())
+        each = [(place, question_from_json(one).put_to(Slips(*slips)), bit) for place, one, slips, bit in told]
+        common, due, anew = arrays["crowd"].tolist()
+        rows = as_rows(arrays["rows"], self.columns) if len(told) else np.zeros((0, self.columns))
+        return CrowdState(
+            self.base.from_arrays(unmarked(_MARK, arrays)), tuple(people), arrays["answers"], arrays["rates"],
+            arrays["intervals"], common, tuple(each), Buffer(self.columns).extended(0, rows), int(due), int(anew),
+        )  # fmt: skip

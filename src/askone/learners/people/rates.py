@@ -1,0 +1,102 @@
+"""How often each person errs, from answers whose honest chances are known.
+
+    P(yes | person a) = g_a + (1 - g_a - l_a) p ,     p = d + (1 - 2 d) p_model ,
+
+with p_model the chance of an honest yes by a model, g how often a says yes whatever is true, and l how often no.  The
+posterior of (g, l) is computed on a grid.  Half of the prior's weight is on people who err alike on both sides, g = l,
+half on people who lean to one; its mean is the crowd's, which is found from all of them.
+
+The doubt d is the model's own share in what looks like slips of everybody.  It is the one that explains all answers
+best: without it, everybody would be suspected while the model knows little, and it would go on to know little.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, final
+
+import numpy as np
+from scipy.special import expit, logit, logsumexp
+from scipy.stats import beta
+
+from askone._common.types import Array
+
+_GRID = expit(np.linspace(logit(0.002), logit(0.95), 18))
+_STRENGTH = 4.0  # answers that the prior counts for
+_FIRST, _WEIGHT = 0.03, 2.0  # the mean of a crowd that nobody knows, and the people that it counts for
+_KNOWN = 20.0  # answers by which a person has half a say in that mean
+_ROUNDS = 3
+_DOUBTS = (0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
+_BINS = 60  # of chances, on the logistic scale
+_SURE = 7.0  # the logit beyond which a chance is as good as certain
+_LEVEL = 0.95
+
+
+@final
+class Rates(NamedTuple):
+    """Of each person the means of g and l (n x 2) and their intervals (n x 2 x 2); the crowd's mean.
+
+    ``evidence`` is the log-likelihood of all answers, by which models that give chances can be compared.
+    """
+
+    means: Array
+    intervals: Array
+    common: float
+    evidence: float
+
+
+def rates_of(places: Array, bits: Array, chances: Array, people: int) -> Rates:
+    """Return the rates of so many people by answers: whose each is, what it says, and the chance of an honest yes.
+
+    >>> sure = np.tile([0.99, 0.01], 60)
+    >>> ann, bob = sure[:80] > 0.5, np.ones(40, bool)
+    >>> found = rates_of(np.repeat([0, 1], [80, 40]), np.append(ann, bob), sure, 2)
+    >>> found.means.round(1).tolist()
+    [[0.0, 0.0], [0.8, 0.0]]
+    """
+    counts, middles = _counted(places, bits, chances, people)
+    found = [_rates_at(counts, (1 - 2 * doubt) * middles + doubt) for doubt in _DOUBTS]
+    return max(found, key=lambda rates: rates.evidence)
+
+
+def _counted(places: Array, bits: Array, chances: Array, people: int) -> tuple[Array, Array]:
+    """Return how many answers of each person there are in each bin of chances, people x 2 x bins, and their chances."""
+    at = np.clip(logit(np.clip(chances, 1e-6, 1 - 1e-6)), -_SURE, _SURE)
+    bins = np.minimum(((at + _SURE) / (2 * _SURE) * _BINS).astype(np.int64), _BINS - 1)
+    counts = np.zeros((people, 2, _BINS))
+    np.add.at(counts, (places, bits.astype(np.int64), bins), 1.0)
+    return counts, expit((np.arange(_BINS) + 0.5) / _BINS * 2 * _SURE - _SURE)
+
+
+def _rates_at(counts: Array, p: Array) -> Rates:
+    """Return the rates by chances of the bins."""
+    g, left = _GRID[:, None], 1.0 - _GRID[:, None] - _GRID[None, :]
+    yes = np.clip(g + left * p[:, None, None], 1e-12, 1.0 - 1e-12)
+    found = np.tensordot(counts, np.log(np.stack([1.0 - yes, yes])), axes=((1, 2), (0, 1)))
+    answers = counts.sum(axis=(1, 2))
+    say, common = answers / (answers + _KNOWN), _FIRST
+    for _ in range(_ROUNDS):
+        posterior = found + _log_prior(common)
+        evidence = logsumexp(posterior, axis=(1, 2))
+        posterior = np.exp(posterior - evidence[:, None, None])
+        sides = np.stack([posterior.sum(axis=2), posterior.sum(axis=1)], axis=1)
+        means = sides @ _GRID
+        common = float((say @ means.mean(axis=1) + _WEIGHT * _FIRST) / (say.sum() + _WEIGHT))
+    return Rates(means, _ends(sides), common, float(evidence.sum()))
+
+
+def _log_prior(mean: float) -> Array:
+    """Return the log of the prior at each (g, l)."""
+    edges = expit(logit(_GRID)[:, None] + np.array([-0.5, 0.5]) * np.diff(logit(_GRID)).mean())
+    alone = np.diff(beta.cdf(edges, _STRENGTH * mean, _STRENGTH * (1 - mean)), axis=1)[:, 0]
+    alone = np.maximum(alone / alone.sum(), 1e-12)
+    both = 0.5 * np.diag(alone) + 0.5 * np.outer(alone, alone)
+    # Nobody says the contrary of the truth more often than not: else a model and its crowd could be upside down.
+    both[np.add.outer(_GRID, _GRID) > 1.0] = 1e-300
+    return np.asarray(np.log(both / both.sum()))
+
+
+def _ends(sides: Array) -> Array:
+    """Return the ends that hold 95 % of each distribution over the grid."""
+    below = np.cumsum(sides, axis=-1)
+    ends = [(below < tail).sum(axis=-1) for tail in ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)]
+    return np.stack([_GRID[np.minimum(end, len(_GRID) - 1)] for end in ends], axis=-1)

@@ -1,0 +1,51 @@
+"""What is known of somebody's answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2
+from typing import final
+
+from askone._common.types import Array
+
+Ends = tuple[float, float]
+
+
+@final
+@dataclass(frozen=True)
+class Person:
+    """How often somebody is right where yes is true, and where no is, each with the ends of a 95 % interval.
+
+    >>> ann = Person("ann", 40, 0.9, 0.9, (0.8, 0.95), (0.8, 0.95))
+    >>> ann.yes_bias, round(ann.bits, 2)
+    (0.0, 0.53)
+    """
+
+    name: str
+    answers: int
+    sensitivity: float
+    specificity: float
+    sensitivity_interval: Ends
+    specificity_interval: Ends
+
+    @classmethod
+    def of(cls, name: str, answers: int, rates: Array, ends: Array) -> Person:
+        """Return a person by how often they say yes, and no, whatever is true, and the intervals of these (2 x 2)."""
+        g, l = rates.tolist()  # noqa: E741  # the letters of the formula
+        (g_low, g_high), (l_low, l_high) = ends.tolist()
+        return cls(name, answers, 1 - l, 1 - g, (1 - l_high, 1 - l_low), (1 - g_high, 1 - g_low))
+
+    @property
+    def yes_bias(self) -> float:
+        """By how much more often than half they say yes where yes and no are equally often true."""
+        return (self.sensitivity - self.specificity) / 2
+
+    @property
+    def bits(self) -> float:
+        """What an answer of theirs tells where yes and no are equally likely: I = H(answer) - H(answer | truth)."""
+        right, wrong = self.sensitivity, 1 - self.specificity
+        return _entropy((right + wrong) / 2) - (_entropy(right) + _entropy(wrong)) / 2
+
+
+def _entropy(p: float) -> float:
+    return 0.0 if p in (0.0, 1.0) else -p * log2(p) - (1 - p) * log2(1 - p)
