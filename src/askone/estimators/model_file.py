@@ -50,6 +50,7 @@ from askone.learners.models.linear import FeatureModel
 from askone.learners.paper.ellipsoid import EllipsoidLearner
 from askone.learners.paper.game import GameLearner
 from askone.learners.paper.generic import GenericSGD
+from askone.learners.people.crowd import Crowd
 from askone.learners.range_search import Calibrated
 from askone.learners.repeated.bisection import BisectedClasses, BisectedReal
 from askone.learners.repeated.memory import RememberedClasses, RememberedReal
@@ -86,7 +87,7 @@ _LIMITS = ArchiveLimits(members=100_000, ratio=math.inf)
 _SMALL = (scaling.Scaler, RowLayout, maps.Front, maps.Intercept, maps.Linear, maps.Nystroem, maps.Fourier)
 _MODELS = (
     FeatureModel, KernelExpansion, GenericSGD, Calibrated, Surrogate, Intervals, Contest, Forgetting, PairBank,
-    StepSearch, NumberMixture, ClassMixture, TreeMember, LinearMember,
+    StepSearch, NumberMixture, ClassMixture, TreeMember, LinearMember, Crowd,
 )  # fmt: skip
 _ROWS = (BisectedClasses, BisectedReal, RememberedClasses, RememberedReal)
 _SQUARES = (PseudoLabels, PseudoMeans, gradients.HalfCauchy)

@@ -30,7 +30,7 @@ from askone.labels.number import Real
 from askone.learners.base import Learner, S
 from askone.learners.person import Person
 from askone.learners.streaming import StreamTask
-from askone.questions.base import Answer, Question, Slips
+from askone.questions.base import Answer, ErrorRates, Question
 
 Within = tuple[Array, tuple[Array, Array] | None]
 """Predictions, n x m, and the ends of intervals for labels."""
@@ -157,7 +157,7 @@ class KnowsPeople(Learner[S]):
         """Return the state after somebody's answer."""
 
     @abstractmethod
-    def slips(self, state: S, person: str) -> Slips:
+    def slips(self, state: S, person: str) -> ErrorRates:
         """Return how the answers of somebody are taken now."""
 
     @abstractmethod

@@ -20,7 +20,7 @@ def without(m: Array, q: Array, noise: float, c: ArrayLike, e: ArrayLike, floor:
         q = q_c - b q_c^2 ,   m = m_c + a q_c ,
 
     with a and b those of an answer at c (e: 1 above, -1 below) to N(m_c, q_c) under this noise variance (see
-    ``kalman.regressor``; floor and trust: ``questions.base.Slips``).
+    ``kalman.regressor``; floor and trust: ``questions.base.ErrorRates``).
 
     >>> q = 1.0 - 2 / np.pi / 1.25
     >>> without(np.array([np.sqrt(2 / np.pi / 1.25)]), np.array([q]), 0.25, 0.0, 1.0, 0.0, 1.0).round(2).tolist()

@@ -25,12 +25,12 @@ FORMAT = 1
 
 
 @final
-class Slips(NamedTuple):
+class ErrorRates(NamedTuple):
     """How often whoever answers says yes, and how often no, whatever is true.
 
     P(yes) = yes + (1 - yes - no) p, with p the chance of an honest yes.
 
-    >>> Slips(0.1, 0.3).trust, Slips(0.1, 0.3).heard(True, 0.5)
+    >>> ErrorRates(0.1, 0.3).trust, ErrorRates(0.1, 0.3).heard(True, 0.5)
     (0.6, 0.4)
     """
 
@@ -51,7 +51,7 @@ class Slips(NamedTuple):
         return self.floor(bit) + self.trust * p
 
 
-HONEST = Slips()
+HONEST = ErrorRates()
 
 
 class Question(ABC):
@@ -90,10 +90,10 @@ class Question(ABC):
     """Which ask it came from."""
     learnt: int | None = None
     """How many answers its asker had learnt from, where that matters."""
-    slips: Slips = HONEST
+    slips: ErrorRates = HONEST
     """What is known of whoever answers it: no part of what is asked, and of no log."""
 
-    def put_to(self, slips: Slips) -> Self:
+    def put_to(self, slips: ErrorRates) -> Self:
         """Return the same question, answered by somebody of whom this is known."""
         own: Any = self
         put: Self = own if slips == self.slips else replace(own, slips=slips)

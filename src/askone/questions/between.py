@@ -12,7 +12,7 @@ from askone._common.types import Record
 from askone._common.validate import as_label, as_number
 from askone.errors import InvalidArgument
 from askone.labels.wording import Wording, shared_wording
-from askone.questions.base import FORMAT, HONEST, Slips, YesNo
+from askone.questions.base import FORMAT, HONEST, ErrorRates, YesNo
 
 
 @final
@@ -36,7 +36,7 @@ class Between(YesNo):
     number: int | None = None
     wording: Wording = Wording()
     learnt: int | None = None
-    slips: Slips = field(default=HONEST, compare=False, repr=False)
+    slips: ErrorRates = field(default=HONEST, compare=False, repr=False)
     kind: ClassVar[str] = "between"
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ from askone._common.validate import as_number
 from askone.errors import InvalidAnswer, InvalidArgument
 from askone.labels.base import Name, as_names, check_template
 from askone.labels.wording import USUAL, number_text
-from askone.questions.base import HONEST, Question, Slips, YesNo, listed, yes_or_no
+from askone.questions.base import HONEST, ErrorRates, Question, YesNo, listed, yes_or_no
 
 _LONGEST, _SHOWN = 12, 6  # more pairs than the first are not read in a sentence
 
@@ -46,7 +46,7 @@ class Prefer(YesNo):
     number: int | None = None
     learnt: int | None = None
     wording: str = ""
-    slips: Slips = field(default=HONEST, compare=False, repr=False)
+    slips: ErrorRates = field(default=HONEST, compare=False, repr=False)
     kind: ClassVar[str] = "prefer"
 
     def __post_init__(self) -> None:

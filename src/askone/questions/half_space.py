@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:
     compiled = lazy_import("askone._common.compiled")
 from askone._common.types import Record
-from askone.questions.base import FORMAT, HONEST, Slips, YesNo, yes_or_no
+from askone.questions.base import FORMAT, HONEST, ErrorRates, YesNo, yes_or_no
 
 _UNIT_TOLERANCE = 1e-6
 
@@ -74,7 +74,7 @@ class HalfSpace(YesNo):
     learnt: int | None = None
     quantities: tuple[float, ...] = ()
     turned: bool = False
-    slips: Slips = field(default=HONEST, compare=False, repr=False)
+    slips: ErrorRates = field(default=HONEST, compare=False, repr=False)
     kind: ClassVar[str] = "half-space"
 
     def __post_init__(self) -> None:
@@ -169,7 +169,7 @@ class HalfSpace(YesNo):
     def numbered(self, number: int) -> HalfSpace:
         return _trusted({**self.__dict__, "number": number})
 
-    def put_to(self, slips: Slips) -> HalfSpace:
+    def put_to(self, slips: ErrorRates) -> HalfSpace:
         return _trusted({**self.__dict__, "slips": slips})
 
 

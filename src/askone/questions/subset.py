@@ -18,7 +18,7 @@ from askone.errors import InvalidArgument
 from askone.labels.base import Name, check_template
 from askone.labels.classes import attribute_sentence, attribute_template
 from askone.labels.wording import USUAL
-from askone.questions.base import FORMAT, HONEST, Slips, YesNo, listed
+from askone.questions.base import FORMAT, HONEST, ErrorRates, YesNo, listed
 
 LONGEST = 12  # more names than these are not read in a sentence
 _SHOWN = 6
@@ -55,7 +55,7 @@ class Subset(YesNo):
     number: int | None = None
     learnt: int | None = None
     wording: str = ""
-    slips: Slips = field(default=HONEST, compare=False, repr=False)
+    slips: ErrorRates = field(default=HONEST, compare=False, repr=False)
     kind: ClassVar[str] = "subset"
 
     def __post_init__(self) -> None:

@@ -24,7 +24,7 @@ from askone.learners.mixture.number import NumberMixture
 from askone.learners.range_search import Calibrated
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_loops import UNKNOWN
-from askone.questions.base import HONEST, Slips
+from askone.questions.base import HONEST, ErrorRates
 from askone.session.log import event_from_json
 from askone.session.oracle import Oracle
 from askone.session.replay import fold
@@ -140,7 +140,9 @@ def test_one_answer_has_the_posterior_moments(far, flip, quantile, extra):
             assert math.isclose(one.evidence.item(), log_z, rel_tol=1e-8, abs_tol=1e-14)
 
 
-@pytest.mark.parametrize("slips", [Slips(0.1, 0.3), Slips(0.0, 0.4), Slips(0.6, 0.0), Slips(0.5, 0.5)])
+@pytest.mark.parametrize(
+    "slips", [ErrorRates(0.1, 0.3), ErrorRates(0.0, 0.4), ErrorRates(0.6, 0.0), ErrorRates(0.5, 0.5)]
+)
 @pytest.mark.parametrize("far", [1.0, -2.5, -7.0])
 def test_one_answer_of_somebody_who_errs_has_the_posterior_moments(far, slips):
     for s, prior, x, yes in ((0.3, 1.0, 1.0, True), (1.5, 0.4, -2.0, False)):

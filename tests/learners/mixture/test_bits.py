@@ -8,7 +8,7 @@ from askone import Between, HalfSpace, Subset
 from askone.labels.classes import Classes
 from askone.labels.number import Real
 from askone.learners.mixture.bits import ClassBits, NumberBits
-from askone.questions.base import Slips
+from askone.questions.base import ErrorRates
 
 NUMBERS, CLASSES = NumberBits(Real(0, 10)), ClassBits(Classes(("ant", "bee", "cow", "dog")))
 BITS = {
@@ -75,6 +75,6 @@ def test_questions_become_bits():
     assert NUMBERS.bit(HalfSpace((-1.0,), -7.5), True).tolist() == [0.5, math.inf, 0.0, 0.0, 1.0]
     assert NUMBERS.bit(Between(2.5, 7.5), False).tolist() == [-0.5, 0.5, 0.0, 0.0, 1.0]
     assert CLASSES.bit(Subset(("bee", "dog")), False).tolist() == [1.0, 0.0, 1.0, 0.0]
-    errs = Slips(0.25, 0.5)
+    errs = ErrorRates(0.25, 0.5)
     assert NUMBERS.bit(HalfSpace((-1.0,), -7.5).put_to(errs), True).tolist() == [0.5, math.inf, 0.0, 0.25, 0.25]
     assert CLASSES.bit(Subset(("bee", "dog")).put_to(errs), False).tolist() == [0.75, 0.5, 0.75, 0.5]

@@ -35,7 +35,7 @@ _TAIL = -6.0  # below, h + z is a difference of nearly equal numbers
 def answered(z: float, floor: float, trust: float) -> tuple[float, float, float]:
     """Return (Z, h, h (h + z)): the chance of an answer z deviations on the likely side, h = trust N(z) / Z.
 
-    Z = floor + trust Phi(z), with ``floor`` the chance of this answer whatever is true: see ``questions.base.Slips``.
+    Z = floor + trust Phi(z), with ``floor`` the chance of this answer whatever is true: see ``ErrorRates``.
 
     >>> [round(value, 6) for value in answered(0.0, 0.0, 1.0)]
     [0.5, 0.797885, 0.63662]

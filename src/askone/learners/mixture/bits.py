@@ -85,7 +85,7 @@ class BitLikelihood(ABC):
 class NumberBits(BitLikelihood):
     """A bit is (low, high, whether the number lies between, the chance of that whatever is true, trust).
 
-    The ends are in unit labels; for the last two see ``Slips``.
+    The ends are in unit labels; for the last two see ``ErrorRates``.
     """
 
     space: Real

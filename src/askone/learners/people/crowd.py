@@ -1,7 +1,7 @@
 """A learner whose answers come from several people, of whom some err more than others.
 
-Each answer is learnt with what is known of whoever gave it (``questions.base.Slips``).  When the answers have grown by
-a fifth, the rates are found anew: the learner says in hindsight how likely an honest yes was, without the answer itself
+Each answer is learnt with what is known of whoever gave it (``ErrorRates``).  When the answers have grown by two
+fifths, the rates are found anew: the learner says in hindsight how likely an honest yes was, without the answer itself
 (``Hindsight``), and ``rates`` compares that with what each person said.  That is a fit like others: it takes effect at
 a place of the log that is written down.
 
@@ -51,13 +51,13 @@ from askone.learners.abilities import (
 )
 from askone.learners.base import Learner, marked, unmarked
 from askone.learners.models.kernel_expansion import Buffer
-from askone.learners.people.rates import Rates, rates_of
+from askone.learners.people.rates import CrowdRates, rates_of
 from askone.learners.person import Person
 from askone.learners.streaming import StreamTask
-from askone.questions.base import HONEST, Answer, Question, Slips
+from askone.questions.base import HONEST, Answer, ErrorRates, Question
 from askone.questions.registry import question_from_json
 
-_FIRST, _GROWTH = 60, 1.2  # answers before the first look at rates, and their growth from look to look
+_FIRST, _GROWTH = 60, 1.4  # answers before the first look at rates, and their growth from look to look
 _EARLY, _ANEW = 150, 2.5  # answers before all is learnt anew with the rates that were found, and their growth
 _ROUNDS = 2  # of learning anew and finding rates, while the answers become more likely
 _ALONE = 512  # answers of one person that are kept for when there is another
@@ -204,7 +204,7 @@ class Crowd(
         state = replace(state, base=self.base.tell(state.base, x, put, answer))
         return self._noted(state, place, as_row(x, self.columns), put, answer)
 
-    def slips(self, state: CrowdState, person: str) -> Slips:
+    def slips(self, state: CrowdState, person: str) -> ErrorRates:
         return self._slips(*self._met(state, person))
 
     def _met(self, state: CrowdState, person: str) -> tuple[CrowdState, int]:
@@ -216,9 +216,13 @@ class Crowd(
         people, answers = (*state.people, person), np.append(state.answers, 0)
         return replace(state, people=people, answers=answers, rates=rates, intervals=intervals), len(state.people)
 
-    def _slips(self, state: CrowdState, place: int) -> Slips:
-        slips = Slips(*state.rates[place].tolist())
-        return HONEST if len(state.people) < 2 or max(slips) < self.careful else slips
+    def _slips(self, state: CrowdState, place: int) -> ErrorRates:
+        return HONEST if len(state.people) < 2 else self._taken(state.rates[place])
+
+    def _taken(self, rates: Array) -> ErrorRates:
+        """Return how answers are taken of somebody who errs like this: at the worst, as saying nothing."""
+        g, no = (rates / max(1.0, rates.sum())).tolist()
+        return HONEST if max(g, no) < self.careful else ErrorRates(g, no)
 
     def _noted(self, state: CrowdState, place: int, row: Array, question: Question, answer: Answer) -> CrowdState:
         """Return the state with an answer to find rates by."""
@@ -267,7 +271,7 @@ class Crowd(
             found |= marked(_AGAIN, self.base.to_arrays(again))
         return found | {"rates": rates.means, "intervals": rates.intervals, "common": np.array(rates.common)}
 
-    def _rates(self, state: CrowdState, base: Any, rows: Array, named: list[_Told]) -> Rates | None:
+    def _rates(self, state: CrowdState, base: Any, rows: Array, named: list[_Told]) -> CrowdRates | None:
         places, questions, bits = zip(*named, strict=True)
         if len(named) < len(rows):
             rows = rows[np.array([one[0] != NOBODY for one in state.told])]
@@ -276,11 +280,10 @@ class Crowd(
             return None
         return rates_of(np.array(places), np.array(bits), chances, len(state.people))
 
-    def _put(self, rates: Rates, place: int, question: Question) -> Question:
+    def _put(self, rates: CrowdRates, place: int, question: Question) -> Question:
         if place == NOBODY:
             return question
-        slips = Slips(*rates.means[place].tolist())
-        return question.put_to(HONEST if max(slips) < self.careful else slips)
+        return question.put_to(self._taken(rates.means[place]))
 
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
         if "told" not in fit:
@@ -318,7 +321,7 @@ class Crowd(
 
     def from_arrays(self, arrays: dict[str, Array]) -> CrowdState:
         people, told = json.loads(arrays["people"].tobytes())
-        each = [(place, question_from_json(one).put_to(Slips(*slips)), bit) for place, one, slips, bit in told]
+        each = [(place, question_from_json(one).put_to(ErrorRates(*slips)), bit) for place, one, slips, bit in told]
         common, due, anew = arrays["crowd"].tolist()
         rows = as_rows(arrays["rows"], self.columns) if len(told) else np.zeros((0, self.columns))
         return CrowdState(

@@ -12,6 +12,7 @@ best: without it, everybody would be suspected while the model knows little, and
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -20,7 +21,9 @@ from scipy.stats import beta
 
 from askone._common.types import Array
 
-_GRID = expit(np.linspace(logit(0.002), logit(0.95), 18))
+_LOGITS = np.linspace(logit(0.002), logit(0.95), 30)
+_GRID = expit(_LOGITS)
+_EDGES = expit(_LOGITS[:, None] + np.array([-0.5, 0.5]) * (_LOGITS[1] - _LOGITS[0]))
 _STRENGTH = 4.0  # answers that the prior counts for
 _FIRST, _WEIGHT = 0.03, 2.0  # the mean of a crowd that nobody knows, and the people that it counts for
 _KNOWN = 20.0  # answers by which a person has half a say in that mean
@@ -28,11 +31,12 @@ _ROUNDS = 3
 _DOUBTS = (0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 _BINS = 60  # of chances, on the logistic scale
 _SURE = 7.0  # the logit beyond which a chance is as good as certain
+_CONTRARY = 1.2  # the most that g and l can come to
 _LEVEL = 0.95
 
 
 @final
-class Rates(NamedTuple):
+class CrowdRates(NamedTuple):
     """Of each person the means of g and l (n x 2) and their intervals (n x 2 x 2); the crowd's mean.
 
     ``evidence`` is the log-likelihood of all answers, by which models that give chances can be compared.
@@ -44,7 +48,7 @@ class Rates(NamedTuple):
     evidence: float
 
 
-def rates_of(places: Array, bits: Array, chances: Array, people: int) -> Rates:
+def rates_of(places: Array, bits: Array, chances: Array, people: int) -> CrowdRates:
     """Return the rates of so many people by answers: whose each is, what it says, and the chance of an honest yes.
 
     >>> sure = np.tile([0.99, 0.01], 60)
@@ -53,50 +57,57 @@ def rates_of(places: Array, bits: Array, chances: Array, people: int) -> Rates:
     >>> found.means.round(1).tolist()
     [[0.0, 0.0], [0.8, 0.0]]
     """
-    counts, middles = _counted(places, bits, chances, people)
-    found = [_rates_at(counts, (1 - 2 * doubt) * middles + doubt) for doubt in _DOUBTS]
+    counts = _counted(places, bits, chances, people)
+    found = [_rates_at(counts, doubt) for doubt in _DOUBTS]
     return max(found, key=lambda rates: rates.evidence)
 
 
-def _counted(places: Array, bits: Array, chances: Array, people: int) -> tuple[Array, Array]:
-    """Return how many answers of each person there are in each bin of chances, people x 2 x bins, and their chances."""
+def _counted(places: Array, bits: Array, chances: Array, people: int) -> Array:
+    """Return how many answers of each person there are in each bin of chances, people x 2 x bins."""
     at = np.clip(logit(np.clip(chances, 1e-6, 1 - 1e-6)), -_SURE, _SURE)
     bins = np.minimum(((at + _SURE) / (2 * _SURE) * _BINS).astype(np.int64), _BINS - 1)
     counts = np.zeros((people, 2, _BINS))
     np.add.at(counts, (places, bits.astype(np.int64), bins), 1.0)
-    return counts, expit((np.arange(_BINS) + 0.5) / _BINS * 2 * _SURE - _SURE)
+    return counts
 
 
-def _rates_at(counts: Array, p: Array) -> Rates:
-    """Return the rates by chances of the bins."""
-    g, left = _GRID[:, None], 1.0 - _GRID[:, None] - _GRID[None, :]
-    yes = np.clip(g + left * p[:, None, None], 1e-12, 1.0 - 1e-12)
-    found = np.tensordot(counts, np.log(np.stack([1.0 - yes, yes])), axes=((1, 2), (0, 1)))
+@cache
+def _logs(doubt: float) -> Array:
+    """Return log P(answer) of no and yes, in each bin of chances, at each (g, l): 2 x bins x grid x grid."""
+    middles = expit((np.arange(_BINS) + 0.5) / _BINS * 2 * _SURE - _SURE)
+    p = doubt + (1.0 - 2.0 * doubt) * middles[:, None, None]
+    yes = np.clip(_GRID[:, None] + (1.0 - _GRID[:, None] - _GRID[None, :]) * p, 1e-12, 1.0 - 1e-12)
+    return np.asarray(np.log(np.stack([1.0 - yes, yes])))
+
+
+def _rates_at(counts: Array, doubt: float) -> CrowdRates:
+    """Return the rates by chances that are doubted so much."""
+    found = np.tensordot(counts, _logs(doubt), axes=((1, 2), (0, 1)))
     answers = counts.sum(axis=(1, 2))
     say, common = answers / (answers + _KNOWN), _FIRST
     for _ in range(_ROUNDS):
-        posterior = found + _log_prior(common)
+        posterior = found + _log_prior(round(common, 2))
         evidence = logsumexp(posterior, axis=(1, 2))
         posterior = np.exp(posterior - evidence[:, None, None])
         sides = np.stack([posterior.sum(axis=2), posterior.sum(axis=1)], axis=1)
         means = sides @ _GRID
         common = float((say @ means.mean(axis=1) + _WEIGHT * _FIRST) / (say.sum() + _WEIGHT))
-    return Rates(means, _ends(sides), common, float(evidence.sum()))
+    return CrowdRates(means, _ends(sides), common, float(evidence.sum()))
 
 
+@cache
 def _log_prior(mean: float) -> Array:
     """Return the log of the prior at each (g, l)."""
-    edges = expit(logit(_GRID)[:, None] + np.array([-0.5, 0.5]) * np.diff(logit(_GRID)).mean())
-    alone = np.diff(beta.cdf(edges, _STRENGTH * mean, _STRENGTH * (1 - mean)), axis=1)[:, 0]
+    alone = np.diff(beta.cdf(_EDGES, _STRENGTH * mean, _STRENGTH * (1 - mean)), axis=1)[:, 0]
     alone = np.maximum(alone / alone.sum(), 1e-12)
     both = 0.5 * np.diag(alone) + 0.5 * np.outer(alone, alone)
     # Nobody says the contrary of the truth more often than not: else a model and its crowd could be upside down.
-    both[np.add.outer(_GRID, _GRID) > 1.0] = 1e-300
+    both[np.add.outer(_GRID, _GRID) > _CONTRARY] = 1e-300
     return np.asarray(np.log(both / both.sum()))
 
 
 def _ends(sides: Array) -> Array:
-    """Return the ends that hold 95 % of each distribution over the grid."""
-    below = np.cumsum(sides, axis=-1)
-    ends = [(below < tail).sum(axis=-1) for tail in ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)]
-    return np.stack([_GRID[np.minimum(end, len(_GRID) - 1)] for end in ends], axis=-1)
+    """Return the ends that hold 95 % of each distribution over the grid's cells."""
+    below, last = np.cumsum(sides, axis=-1), len(_GRID) - 1
+    low, high = ((below < tail).sum(axis=-1) for tail in ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2))
+    return np.stack([_EDGES[low, 0], _EDGES[np.minimum(high, last), 1]], axis=-1)

@@ -39,7 +39,7 @@ from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.softmax import _compiled
 from askone.learners.softmax._compiled import Prior
 from askone.learners.streaming import StreamTask
-from askone.questions.base import HONEST, Answer, Question, Slips
+from askone.questions.base import HONEST, Answer, ErrorRates, Question
 from askone.questions.subset import Subset
 
 SCALES = (0.1, 0.6, 3.0, 15.0, 80.0)
@@ -263,7 +263,7 @@ class SetLikelihoodLearner(
             raise InvalidArgument("question", "about some, not all labels", str(question))
         return self._heard(cell, bool(answer), question.slips)
 
-    def _heard(self, cell: Array, answer: bool, slips: Slips) -> Array:
+    def _heard(self, cell: Array, answer: bool, slips: ErrorRates) -> Array:
         return slips.floor(answer) + slips.trust * (self.flip + (1.0 - 2.0 * self.flip) * cell)
 
     def _inside(self, question: Question) -> Array:

@@ -27,7 +27,7 @@ _LOG_2 = 0.6931471805599453
 def bit(delta: float, v: float, flip: float, floor: float, trust: float) -> tuple[float, float, float]:
     """Return log Z, a and b for the answer "first" at a difference N(delta, v - 1): see the learner's formulas.
 
-    ``floor`` is the chance of the answer whatever is true, ``trust`` what is left of an honest one (see ``Slips``).
+    ``floor`` is the chance of the answer whatever is true, ``trust`` what is left of an honest one.
     """
     root = math.sqrt(v)
     log_phi, ratio, excess = hazard(delta / root)

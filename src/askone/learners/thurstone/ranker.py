@@ -41,7 +41,7 @@ from askone.learners.base import as_uniform, of_family
 from askone.learners.cavity import without
 from askone.learners.streaming import StreamTask
 from askone.learners.thurstone import _compiled
-from askone.questions.base import HONEST, Answer, Question, Slips
+from askone.questions.base import HONEST, Answer, ErrorRates, Question
 from askone.questions.comparison import Prefer
 
 _JOINT = 200  # so many entries of W and a filter keeps their whole covariance
@@ -216,7 +216,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Hindsight[ThurstoneState], 
         return replace(state, means=means, factors=tuple(factors), evidence=state.evidence.copy())
 
     def _learnt(
-        self, state: ThurstoneState, phis: list[Array], i: int, j: int, bit: bool, slips: Slips = HONEST
+        self, state: ThurstoneState, phis: list[Array], i: int, j: int, bit: bool, slips: ErrorRates = HONEST
     ) -> ThurstoneState:
         """Write into the arrays of a state that was copied for it."""
         logs = self._logs(state, phis, i, j, bit, slips, learn=True)
@@ -224,7 +224,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Hindsight[ThurstoneState], 
         return replace(state, count=state.count + 1)
 
     def _logs(
-        self, state: ThurstoneState, phis: list[Array], i: int, j: int, bit: bool, slips: Slips, learn: bool
+        self, state: ThurstoneState, phis: list[Array], i: int, j: int, bit: bool, slips: ErrorRates, learn: bool
     ) -> Array:
         """Return log Z of every filter; where they learn, in place."""
         logs, first, heard = np.empty(len(state.evidence)), 0, (bit, slips.floor(bit), slips.trust)

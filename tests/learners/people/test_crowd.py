@@ -1,0 +1,145 @@
+"""People who err: each is believed as far as they are right, and a careful crowd costs nothing."""
+
+import numpy as np
+import pytest
+
+import askone
+from askone.errors import InvalidArgument
+from askone.learners import abilities
+from askone.learners.people.crowd import Crowd
+from askone.questions.base import HONEST
+
+CROWD = {"ann": (0.02, 0.02), "bob": (0.02, 0.02), "cid": (0.02, 0.02), "dee": (0.15, 0.15), "eve": (0.5, 0.5)}
+
+
+def told(model, X, y, seed, named=True, crowd=CROWD):
+    """The model after one answer about each row, by somebody drawn from the crowd."""
+    rng, people = np.random.default_rng(seed), list(crowd)
+    for x, label in zip(X, y, strict=True):
+        question = model.ask(x)
+        who = people[rng.integers(len(people))]
+        u, (yes, no) = rng.uniform(), crowd[who]
+        answer = True if u < yes else False if u < yes + no else bool(question.holds(label))
+        model.tell(question, answer, person=who if named else None)
+    return model
+
+
+def sine(seed, n=1000):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n, 1))
+    return X, np.sin(4 * X[:, 0]) + 0.1 * rng.normal(size=n)
+
+
+def regressor(X, seed):
+    return askone.OneBitRegressor(-1.5, 1.5, random_state=seed, keep_log=False).start(X)
+
+
+def error(model):
+    grid = np.linspace(-1, 1, 200)[:, None]
+    return float(np.abs(model.predict(grid) - np.sin(4 * grid[:, 0])).mean())
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    """Regressors that were told who answered, and the same that were not."""
+    runs = [(sine(seed), seed) for seed in range(4)]
+    return [[told(regressor(X, seed), X, y, seed, named) for named in (True, False)] for (X, y), seed in runs]
+
+
+def test_who_answers_at_random_is_found(crowded):
+    for model, _ in crowded:
+        people = model.people_
+        assert set(people) == set(CROWD)
+        assert sum(one.answers for one in people.values()) == 1000
+    rates = {who: np.mean([1 - model.people_[who].specificity for model, _ in crowded]) for who in CROWD}
+    assert rates["eve"] > 0.25
+    assert max(rates[who] for who in ("ann", "bob", "cid")) < 0.08
+    bits = {who: np.mean([model.people_[who].bits for model, _ in crowded]) for who in CROWD}
+    assert bits["eve"] < 0.4 < bits["ann"]
+
+
+def test_answers_of_somebody_at_random_cost_less_where_they_are_known(crowded):
+    with_people, without = (np.mean([error(pair[k]) for pair in crowded]) for k in (0, 1))
+    assert with_people < 0.9 * without
+
+
+def test_one_person_is_learnt_from_as_if_nobody_were_named():
+    X, y = sine(7, 300)
+    one, nobody = (told(regressor(X, 7), X, y, 7, named, {"ann": (0.02, 0.02)}) for named in (True, False))
+    assert np.array_equal(one.predict(X), nobody.predict(X))
+    assert [*one.people_] == ["ann"]
+    assert nobody.people_ == {}
+
+
+@pytest.mark.parametrize("kind", ["number", "classes", "order"])
+def test_a_log_teaches_the_same_and_a_model_is_saved_whole(kind, tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(260, 3))
+    if kind == "number":
+        model, y = askone.OneBitRegressor(-6, 6, random_state=0), X[:, 0] + np.abs(X[:, 1])
+    elif kind == "classes":
+        model, y = askone.OneBitClassifier(list("abc"), random_state=0), np.array(list("abc"))[np.argmax(X, axis=1)]
+    else:
+        orders = [[list("abc")[i] for i in np.argsort(-row)] for row in X]
+        model, y = askone.OneBitRanker(list("abc"), random_state=0), orders
+    model = told(model.start(X), X, y, 1)
+    fits = sum(event.kind == "fitted" for event in model.log_)
+    assert fits >= 3
+    again = askone.refit(model.log_, model.rows_, model.stream_.learner, seed=0, own=True, fits=model.fits_)
+    learner = model.stream_.learner
+    assert isinstance(learner, Crowd)
+    assert learner.people(again.state) == learner.people(model.stream_.state)
+    assert np.array_equal(learner.predict(again.state, X), learner.predict(model.stream_.state, X))
+    model.save(tmp_path / "model.askone")
+    loaded = askone.load(tmp_path / "model.askone")
+    assert loaded.people_ == model.people_
+    for one in (model, loaded):
+        told(one, X[:90] + 0.01, y[:90], 2)
+    assert np.array_equal(learner.predict(loaded.stream_.state, X), learner.predict(model.stream_.state, X))
+    assert loaded.people_ == model.people_
+
+
+def test_an_answer_that_is_taken_back_is_nobodys():
+    X, y = sine(1, 80)
+    model = told(askone.OneBitRegressor(-1.5, 1.5, random_state=0).start(X), X[:60], y[:60], 0)
+    before = model.people_
+    question = model.ask(X[70])
+    model.tell(question, True, person="ann").retract(question)
+    assert {name: one.answers for name, one in model.people_.items()} == {n: p.answers for n, p in before.items()}
+
+
+@pytest.mark.parametrize("person", ["", "  ", "x" * 201, "a\nb", 7, b"ann"])
+def test_a_person_without_a_name_is_refused(person):
+    X, _ = sine(0, 20)
+    model = askone.OneBitRegressor(-1.5, 1.5, random_state=0).start(X)
+    question = model.ask(X[0])
+    with pytest.raises(InvalidArgument, match="person must be a text of 1 to 200 characters"):
+        model.tell(question, True, person=person)
+    model.tell(question, True, person="ann")
+    assert [*model.people_] == ["ann"]
+
+
+def test_learners_without_people_take_answers_all_the_same():
+    X, _ = sine(0, 20)
+    model = askone.OneBitRegressor(-1.5, 1.5, learner="sgd", random_state=0).start(X)
+    model.tell(model.ask(X[0]), True, person="ann")
+    assert model.people_ == {}
+    assert model.log_[-1].person == "ann"
+
+
+def test_chances_in_hindsight_are_those_without_the_answer():
+    """A learner that was told all but one answer says what hindsight says of that one."""
+    X, y = sine(5, 120)
+    model = told(askone.OneBitRegressor(-1.5, 1.5, learner=askone.Filters(wary=0.0), random_state=0).start(X), X, y, 0)
+    crowd = model.stream_.learner
+    learner, state = crowd.base, model.stream_.state
+    rows, (_, questions, bits) = state.store.view(len(state.told)), zip(*state.told, strict=True)
+    said = abilities.hindsight(learner, state.base, rows, questions, bits)
+    plain = np.array([learner.chance(state.base, x, q.put_to(HONEST)) for x, q in zip(rows, questions, strict=True)])
+    exact = []
+    for i in range(0, 120, 6):
+        kept = [n for n in range(120) if n != i]
+        left = learner.tell_many(learner.init(), rows[kept], [questions[n] for n in kept], [bits[n] for n in kept])
+        exact.append(learner.chance(left, rows[i], questions[i].put_to(HONEST)))
+    some = np.arange(0, 120, 6)
+    assert np.abs(said[some] - exact).mean() < 0.6 * np.abs(plain[some] - exact).mean()
