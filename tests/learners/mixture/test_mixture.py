@@ -18,7 +18,7 @@ from askone.learners.mixture.number import NumberMixture
 from askone.learners.mixture.trees import TreeMember
 from askone.learners.scores import Scores
 from askone.learners.softmax.classifier import SetLikelihoodLearner
-from askone.questions.base import Slips
+from askone.questions.base import ErrorRates
 from askone.questions.between import Between
 from askone.session.simulation import simulate
 from askone.session.stream import Stream
@@ -78,7 +78,7 @@ def by_hand(learner, labels, n):
         question = learner.ask(states[-1], X[i], uniform)
         if i % 23 == 5 and labels.dtype.kind == "f":
             question = Between(-1.0, 1.5)
-        question = question.put_to(Slips(0.1, 0.05)) if i % 11 == 3 else question
+        question = question.put_to(ErrorRates(0.1, 0.05)) if i % 11 == 3 else question
         told.append((X[i], question, question.answer(labels[i])))
         states.append(refitted(learner, learner.tell(states[-1], *told[-1])))
     return states, told
