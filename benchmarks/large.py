@@ -143,10 +143,10 @@ def _section(of: dict[str, Any], table: str) -> str:
 
 Written by `make bench-large` (`benchmarks/large.py`): {taken_with(of)}.
 
-Campaigns of numbers, six columns, by {PEOPLE} people; one question in {_EXAMS} measures; fits as they come due. Opened
-with what is kept beside the log, and folded from its beginning without; then a turn, that is an answer until the next
-question, in a durable transaction, without the network. Seconds are those of a processor; *MiB* is the most memory that
-the process held.
+Campaigns of numbers, six columns, by {PEOPLE} people; one question in {_EXAMS} is noted as one that measures; fits
+as they come due. Opened with what is kept beside the log, and folded from its beginning without; then a turn, that is
+an answer until the next question, in a durable transaction, without the network. Seconds are those of a processor that
+others used as well, with what a process loads when it first learns; *MiB* is the most memory that the process held.
 
 {table}"""
 
