@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -16,11 +17,12 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import beta
 
 from askone._common import random_table
 from askone._common.packed_arrays import pack, unpack
 from askone._common.types import Array
-from askone._common.validate import as_count, as_rows
+from askone._common.validate import as_count, as_number, as_rows
 from askone.errors import InvalidArgument
 from askone.labels.classes import FiniteSpace
 from askone.labels.losses import Loss
@@ -49,6 +51,7 @@ from askone.session.oracle import Oracle
 from askone.session.simulation import simulate
 
 _SIGMAS = 5.0
+_RARE = 0.001 / 8  # of each of the eight bounds of an audit
 _AGAIN = 60  # answers about a row, after which a deviation must not be larger
 _SLACK = 1e-6  # a likelihood that is fitted anew moves a little
 _MOST = 1000  # questions about a row
@@ -103,6 +106,28 @@ def check_gradient_unbiased(gradient: WeakGradient, outputs: int = 1, draws_: in
             _require(bool((error < 0.1 * scale).all()), f"{gradient}: {draws_} draws are too few to tell")
         off = np.abs(mean - target)
         _require(bool((off <= error).all()), f"{gradient}: mean {mean} at z={z}, y={y}, but the gradient is {target}")
+
+
+def check_private(mechanism: Callable[[bool], bool], epsilon: float, trials: int = 100_000) -> None:
+    """Raise unless a mechanism that makes an answer fit to be sent is epsilon-private, as far as trials can tell.
+
+    For each answer that may be sent, P(sent | true) / P(sent | false) is at most e^epsilon, and so is its inverse.
+    Clopper and Pearson's bounds of both chances say by how much it is exceeded at least; all four hold at once in
+    999 of 1000 cases.
+
+    >>> from askone.privacy import randomized
+    >>> check_private(lambda answer: randomized(answer, 2.0), 2.0, trials=2000)
+    """
+    trials, wanted = as_count(trials, "trials", 1), as_number(epsilon, "epsilon", 0.0)
+    yes = {truth: sum(bool(mechanism(truth)) for _ in range(trials)) for truth in (True, False)}
+    for sent in (True, False):
+        counts = {truth: yes[truth] if sent else trials - yes[truth] for truth in yes}
+        for truth in (True, False):
+            least = beta.ppf(_RARE, counts[truth], trials - counts[truth] + 1) if counts[truth] else 0.0
+            other = counts[not truth]
+            most = beta.ppf(1 - _RARE, other + 1, trials - other) if other < trials else 1.0
+            found = math.log(least / most) if least > 0 else -math.inf
+            _require(found <= wanted, f"the mechanism is not {wanted:g}-private: epsilon is at least {found:.3g}")
 
 
 def check_learner(learner: Learner[Any], X: ArrayLike, y: ArrayLike, seed: int = 0) -> None:

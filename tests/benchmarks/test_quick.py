@@ -21,6 +21,7 @@ ENDS = {
     "efficiency": "# How many questions it takes",
     "untuned": "| two moons |",
     "data": "| seven classes (made) |",
+    "people": "How the crowd is made",
     "server": "No fault was found.",
     "trust": "## ",
     "drill": "Everybody was served.",

@@ -204,6 +204,14 @@ def people(t: Words = same) -> list[dict[str, Any]]:
                 "gold_asked": 20 if i < 5 else 15,
                 "agreement": 0.94 - 0.02 * i if i < 5 else 0.52,
                 "agreement_of": 60 - 6 * i,
+                "rates": {
+                    "sensitivity": 0.97 - 0.02 * i if i < 5 else 0.52,
+                    "specificity": 0.96 - 0.02 * i if i < 5 else 0.5,
+                    "sensitivity_interval": [0.4, 0.99],
+                    "specificity_interval": [0.4, 0.99],
+                    "yes_bias": 0.005,
+                    "bits": 0.8 - 0.1 * i if i < 5 else 0.001,
+                },
                 "excluded": False,
                 "last_seen": NOW - 40 * 3**i,
             }

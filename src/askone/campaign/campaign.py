@@ -46,6 +46,8 @@ from askone.campaign.output.estimation import estimated, estimated_by
 from askone.campaign.output.views import has_picture, shown_fields
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
+from askone.learners.abilities import KnowsPeople
+from askone.learners.person import rates_to_json
 from askone.questions.base import Question
 from askone.session.checkpoints import Fit
 from askone.store.entries import Entry
@@ -438,13 +440,16 @@ class Campaign:
     def people(self) -> list[dict[str, Any]]:
         """Return everybody who answered, with what is known of their answers."""
         with self._lock:
-            agreement = self.projection.agreement()
+            agreement, learner = self.projection.agreement(), self.projection.learner
+            known = learner.people(self.projection.state) if isinstance(learner, KnowsPeople) else []
+            rates = {one.name: rates_to_json(one) for one in known} if len(known) > 1 else {}
             return [
                 {
                     "id": who,
                     **person.to_json(),
                     "agreement": None if who not in agreement else agreement[who][0] / max(agreement[who][1], 1),
                     "agreement_of": agreement.get(who, (0, 0))[1],
+                    "rates": rates.get(who),
                     "excluded": who in self.projection.excluded,
                 }
                 for who, person in self.projection.people.items()

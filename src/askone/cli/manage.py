@@ -91,6 +91,9 @@ def run_invite(chosen: argparse.Namespace, _: Console) -> int:
     return 0
 
 
+_JUDGED = "known answers right", "agrees with others", "bits an answer"
+
+
 def run_people(chosen: argparse.Namespace, console: Console) -> int:
     """Show who answered in a campaign, and how."""
     with known_store(chosen.store) as store:
@@ -100,7 +103,16 @@ def run_people(chosen: argparse.Namespace, console: Console) -> int:
         say(console, f"Nobody has answered yet: askone invite {chosen.name} makes a link.")
         return 0
     shown = Table("person", title=Text(campaign.title))
-    for column in ("answers", "yes", "skips", "seconds", "known answers right", "agrees with others", "flags"):
+    for column in (
+        "answers",
+        "yes",
+        "skips",
+        "seconds",
+        "known answers right",
+        "agrees with others",
+        "bits an answer",
+        "flags",
+    ):
         shown.add_column(column, justify="right")
     shown.add_column("")
     for person in sorted(found, key=lambda one: -one["answers"]):
@@ -117,8 +129,9 @@ def _numbers(person: dict[str, Any]) -> tuple[str, ...]:
     known = f"{person['gold_right']} of {person['gold_asked']}" if person["gold_asked"] else "–"
     seconds = "–" if person["median_seconds"] is None else f"{person['median_seconds']:.1f}"
     agrees = f"{share(person['agreement'])} of {person['agreement_of']}" if person["agreement_of"] else "–"
+    bits = "–" if person["rates"] is None else f"{person['rates']['bits']:.2f}"
     counts = (str(person["answers"]), share(person["yes_rate"]), str(person["skips"]))
-    return (*counts, seconds, known, agrees, str(person["flags"]))
+    return (*counts, seconds, known, agrees, bits, str(person["flags"]))
 
 
 def names_of(store: Store) -> dict[str, str]:

@@ -157,6 +157,13 @@ class KnowsPeople(Learner[S]):
         """Return the state after somebody's answer."""
 
     @abstractmethod
+    def tell_many_by(
+        self, state: S, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer],
+        people: Sequence[str | None],
+    ) -> S:  # fmt: skip
+        """Return the state after an answer about each row, by somebody or nobody in particular: as ``tell_by`` does."""
+
+    @abstractmethod
     def slips(self, state: S, person: str) -> ErrorRates:
         """Return how the answers of somebody are taken now."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log2
-from typing import final
+from typing import Any, final
 
 from askone._common.types import Array
 
@@ -45,6 +45,18 @@ class Person:
         """What an answer of theirs tells where yes and no are equally likely: I = H(answer) - H(answer | truth)."""
         right, wrong = self.sensitivity, 1 - self.specificity
         return _entropy((right + wrong) / 2) - (_entropy(right) + _entropy(wrong)) / 2
+
+
+def rates_to_json(person: Person) -> dict[str, Any]:
+    """Return what is known of how somebody answers, as JSON values."""
+    return {
+        "sensitivity": person.sensitivity,
+        "specificity": person.specificity,
+        "sensitivity_interval": list(person.sensitivity_interval),
+        "specificity_interval": list(person.specificity_interval),
+        "yes_bias": person.yes_bias,
+        "bits": person.bits,
+    }
 
 
 def _entropy(p: float) -> float:

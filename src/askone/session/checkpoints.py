@@ -15,7 +15,7 @@ import numpy as np
 from askone._common.packed_arrays import digest, pack, unpack
 from askone._common.types import Key
 from askone.errors import IncompatibleParts, InvalidArgument
-from askone.learners.abilities import Refits, TellsMany, able, revisit, tell_row
+from askone.learners.abilities import KnowsPeople, Refits, TellsMany, able, revisit, tell_row
 from askone.learners.base import Learner
 from askone.questions.base import Answer, Question
 from askone.session.log import given_key
@@ -105,14 +105,18 @@ class Fold:
     def learn_many(self, lessons: Sequence[Example | Fit | None]) -> None:
         """Go on by some lessons, with a checkpoint after the last: in less time if the learner ``TellsMany``."""
         told = [one for one in lessons if isinstance(one, Example)]
-        others = any(isinstance(one, Fit) or (one is not None and one.person is not None) for one in lessons)
-        if len(told) < 2 or others or not able(self.learner, TellsMany):
+        fitted = any(isinstance(one, Fit) for one in lessons)
+        if len(told) < 2 or fitted or not able(self.learner, TellsMany):
             for one in lessons:
                 self.learn(one)
             return
         with _saying(self.learner, told[0].question):
             questions, answers = [one.question for one in told], [one.answer for one in told]
-            state = self.learner.tell_many(self.state, np.array([one.x for one in told]), questions, answers)
+            rows, people = np.array([one.x for one in told]), [one.person for one in told]
+            if isinstance(self.learner, KnowsPeople):
+                state = self.learner.tell_many_by(self.state, rows, questions, answers, people)
+            else:
+                state = self.learner.tell_many(self.state, rows, questions, answers)
         self.advance(state, len(lessons))
 
     def advance(self, state: Any, by: int = 1) -> None:

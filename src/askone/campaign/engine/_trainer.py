@@ -15,7 +15,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, final
 
 from askone._common.types import Array
-from askone.campaign.engine.training_set import AskedQuestion, DueFit, FitLesson, Lesson, TrainingSet, questions_of
+from askone.campaign.engine.training_set import (
+    AskedQuestion,
+    DueFit,
+    FitLesson,
+    Lesson,
+    TrainingSet,
+    questions_of,
+    said_by,
+)
 from askone.learners.abilities import Forecasts, Refits, TakesRanges, able
 from askone.learners.base import Learner
 from askone.questions.between import Between
@@ -100,7 +108,9 @@ class Trainer:
         asked = [self._asked[lesson.number] for lesson in told]
         rows = self._features([asking.position for asking in asked]) if asked else ()
         examples = (
-            Example(AUTOMATIC, x, question, lesson.answer) if teaches(fold.learner, asking) else None
+            Example(AUTOMATIC, x, question, lesson.answer, said_by(asking, lesson))
+            if teaches(fold.learner, asking)
+            else None
             for lesson, asking, x, question in zip(told, asked, rows, questions_of(asked), strict=True)
         )
         taught = [self._fit(one) if isinstance(one, FitLesson) else next(examples) for one in chunk]

@@ -117,6 +117,13 @@ def decided(given: Iterable[GivenAnswer], most: int, excluded: set[str]) -> tupl
     return None
 
 
+def said_by(asked: AskedQuestion, lesson: Lesson) -> str | None:
+    """Return whose word a lesson is: of one person alone, neither a majority's nor a manager's decision."""
+    if len(asked.given) == 1 and asked.given[0].seq == lesson.seq and asked.given[0].answer == lesson.answer:
+        return asked.given[0].who
+    return None
+
+
 @final
 class TrainingSet:
     """Lessons in the order in which they were decided; says from where on they changed.

@@ -191,8 +191,26 @@ class Crowd(
     ) -> CrowdState:
         if not state.people:
             return replace(state, base=tell_many(self.base, state.base, X, questions, answers))
-        for x, question, answer in zip(as_rows(X, self.columns), questions, answers, strict=True):
-            state = self.tell(state, x, question, answer)
+        return self.tell_many_by(state, X, questions, answers, [None] * len(questions))
+
+    def tell_many_by(
+        self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer],
+        people: Sequence[str | None],
+    ) -> CrowdState:  # fmt: skip
+        rows, places, put = as_rows(X, self.columns), list[int](), list[Question]()
+        if not state.people and len(people):  # nobody is noted before somebody is named
+            first = next((n for n, person in enumerate(people) if person is not None), len(people))
+            state = replace(
+                state, base=tell_many(self.base, state.base, rows[:first], questions[:first], answers[:first])
+            )
+            rows, questions, answers, people = rows[first:], questions[first:], answers[first:], people[first:]
+        for question, person in zip(questions, people, strict=True):
+            state, place = (state, NOBODY) if person is None else self._met(state, person)
+            places.append(place)
+            put.append(question if place == NOBODY else question.put_to(self._slips(state, place)))
+        state = replace(state, base=tell_many(self.base, state.base, rows, put, answers))
+        for n, (place, question, answer) in enumerate(zip(places, put, answers, strict=True)):
+            state = self._noted(state, place, rows[n : n + 1], question, answer)
         return state
 
     def stream(self, state: CrowdState, X: Array, task: StreamTask) -> CrowdState:

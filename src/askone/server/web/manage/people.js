@@ -11,7 +11,7 @@ import { ago, count, number, percent, plural } from "../shared/format.js";
 const HEADS = [
   ["Person", ""], ["Answers", "answers that count, and skips"], ["Yes", "share of yes: far from the others' may mean guessing"],
   ["Median time", "seconds from question to answer"], ["Fast", "answers quicker than a person can read"], ["Gold right", "known answers met"],
-  ["Agreement", "with others on the same question"], ["Last seen", ""], ["", ""],
+  ["Agreement", "with others on the same question"], ["Bits", "what an answer tells, by how often they are right: 1 is most, at 0.1 ten answers tell what one of a careful person does"], ["Last seen", ""], ["", ""],
 ];
 
 const share = (right, of) => (of ? `${count(right)} of ${count(of)}` : "–");
@@ -41,6 +41,9 @@ export function peopleTab(panel, shared) {
     });
   }
 
+  const between = ([low, high]) => `${percent(low)} to ${percent(high)}`;
+  const rights = (rates) => `Right where yes is true: ${percent(rates.sensitivity)} (${between(rates.sensitivity_interval)}); where no is: ${percent(rates.specificity)} (${between(rates.specificity_interval)}).`;
+
   const line = (person) => {
     const name = person.name || person.id;
     return el("tr", { class: person.excluded ? "excluded" : "" },
@@ -51,6 +54,7 @@ export function peopleTab(panel, shared) {
       el("td", { class: "number" }, person.fast ? el("span", { class: "badge warn" }, count(person.fast)) : "0"),
       el("td", { class: "number" }, share(person.gold_right, person.gold_asked)),
       el("td", { class: "number" }, person.agreement_of ? `${percent(person.agreement)} of ${count(person.agreement_of)}` : "–"),
+      el("td", { class: "number", title: person.rates ? rights(person.rates) : null }, person.rates ? el("span", { class: person.rates.bits < 0.1 ? "badge warn" : null }, number(person.rates.bits, 2)) : "–"),
       el("td", { class: "nowrap" }, ago(person.last_seen)),
       el("td", {}, el("button", { type: "button", class: person.excluded ? "button small" : "button small danger", "aria-label": `${person.excluded ? "Include" : "Exclude"} ${name}`, onclick: () => change(person, !person.excluded) }, person.excluded ? "Include" : "Exclude")));
   };
