@@ -20,7 +20,7 @@ CORETYPE ?= Prescott
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-efficiency bench-server bench-crashes bench-drill soak bench-trust strategies paper browser lock audit dist clean
+.PHONY: run test docs pictures test-numeric check lint bench bench-paper bench-untuned bench-data bench-people bench-efficiency bench-server bench-crashes bench-drill bench-large soak bench-trust strategies paper browser lock audit dist clean
 
 run: $(VENV)/.installed
 	$(BIN)/askone demo $(addprefix --port ,$(PORT))
@@ -81,6 +81,9 @@ soak: $(VENV)/.tested
 
 bench-drill: $(VENV)/.tested
 	$(BIN)/python benchmarks/drill.py $(ARGUMENTS)
+
+bench-large: $(VENV)/.tested
+	$(BIN)/python benchmarks/large.py $(ARGUMENTS)
 
 bench-trust: $(VENV)/.tested
 	$(BIN)/python benchmarks/trust.py $(ARGUMENTS)

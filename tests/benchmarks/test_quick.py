@@ -25,6 +25,7 @@ ENDS = {
     "server": "No fault was found.",
     "trust": "## ",
     "drill": "Everybody was served.",
+    "large": "## Campaigns of very many answers",
     "crashes": "nothing lost, nothing twice, live = replay",
     "soak": "Nothing lost, nothing twice, live = replay.",
 }

@@ -1,6 +1,7 @@
 """Several questions per row, and settings that are changed while a campaign runs: logged, and the same for all."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,8 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.create import create_campaign
 from askone.campaign.engine.commands import Answer, ChangeSettings, Next
 from askone.campaign.engine.projection_arrays import to_arrays
-from askone.campaign.settings.settings import AskSettings, Numbers, RowSettings, Settings
+from askone.campaign.output._backup_checks import EntryChecks
+from askone.campaign.settings.settings import AskSettings, ClassNames, Numbers, RowSettings, Settings
 from askone.campaign.tables.open import open_table
 from askone.errors import InvalidArgument
 
@@ -72,6 +74,63 @@ def test_rows_have_several_questions_in_rounds(store, tmp_path, order):
     status = campaign.status(0.0)
     assert status["finished"] == "rows"
     assert status["progress_rows"] == {"asked": 36, "rows": 36}
+    same_however_it_is_read(store, campaign)
+
+
+@pytest.mark.parametrize("order", ["random", "file", "uncertain"])
+def test_rows_are_asked_again_until_they_are_known(store, tmp_path, order):
+    campaign = make(store, tmp_path, per_row=40, until="known", tolerance=0.12, order=order, exam_share=0.3)
+    assert campaign.goal() == 40 * ROWS
+    given = answer_all(campaign)
+    assert 2 * ROWS < given < 10 * ROWS
+    assert given == campaign.goal()
+    status = campaign.status(0.0)
+    assert status["finished"] == "rows"
+    assert status["progress_rows"] == {"asked": given, "rows": given}
+    left = set()
+    for n, entry in enumerate(asked(store)):
+        ahead = entry.aside.get("ahead") or [0, 0, "", None]
+        assert n >= ROWS - 2 or not (entry.aside.get("passed") or ahead[4:])  # all of them are asked once
+        assert entry.aside["position"] not in left
+        left |= {*entry.aside.get("passed", ()), *(ahead[4] if ahead[4:] else ())}
+    assert len(left) > ROWS - 3
+    same_however_it_is_read(store, campaign)
+
+
+def test_known_classes_are_left_out_and_a_backup_says_so(store, tmp_path):
+    lines = [f"n{n:02},{n % 2}" for n in range(ROWS)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,size", *lines]) + "\n")
+    ask = AskSettings(per_row=30, until="known", tolerance=0.1, exam_share=0)
+    settings = Settings("Sorts", ClassNames(("even", "odd")), rows=RowSettings(key="id"), ask=ask)
+    create_campaign(store, "c", settings, open_table(tmp_path / "t.csv"), "", 0.0)
+    campaign = Campaign.open(store, "c")
+    for n in range(30 * ROWS):
+        [serving] = campaign.serve([Next("ann")], 10.0 * n)
+        if serving.question is None:
+            break
+        truth = ("even", "odd")[serving.question.row.position % 2]
+        said = serving.question.question.answer(truth)
+        campaign.serve([Answer("ann", serving.question.lease, said, f"a-{n}")], 10.0 * n + 1)
+    assert ROWS <= n < 6 * ROWS
+    assert campaign.status(0.0)["finished"] == "rows"
+    assert min(campaign.predictions(range(ROWS)), key=lambda one: one["probability"])["probability"] > 0.85
+    checks = EntryChecks(settings, ROWS)
+    for entry in store.entries("c"):
+        checks(entry)
+    wrong = next(entry for entry in asked(store) if entry.aside.get("passed") or (entry.aside.get("ahead") or [])[4:])
+    with pytest.raises(InvalidArgument, match="position"):
+        EntryChecks(settings, ROWS)(replace(wrong, aside={**wrong.aside, "passed": [ROWS]}))
+    same_however_it_is_read(store, campaign)
+
+
+def test_until_known_takes_more_than_one_question_and_is_changed_as_it_runs(store, tmp_path):
+    with pytest.raises(InvalidArgument, match="ask.per_row must be more than 1 where"):
+        AskSettings(until="known")
+    campaign = make(store, tmp_path, per_row=3)
+    answer_all(campaign, most=ROWS + 2)
+    change(campaign, {"ask": {"until": "known", "tolerance": 0.5}})
+    assert answer_all(campaign) < ROWS  # with that, all are known
+    assert campaign.status(0.0)["finished"] == "rows"
     same_however_it_is_read(store, campaign)
 
 

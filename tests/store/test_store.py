@@ -85,6 +85,8 @@ def test_rows_come_back_as_they_went(any_store):
         np.testing.assert_array_equal(row.features, np.array([wanted, 0.1], np.float32))
         assert row.gold == wanted
     assert any_store.rows("c", []) == []
+    numbers = any_store.features("c", [6, 0, 6])
+    assert np.array_equal(numbers, [row.features for row in any_store.rows("c", [6, 0, 6])])
     assert any_store.gold("c") == [0, 3, 6]
     pages = list(any_store.row_pages("c", size=3, after=0))
     assert [[row.position for row in page] for page in pages] == [[1, 2, 3], [4, 5, 6]]
@@ -92,6 +94,8 @@ def test_rows_come_back_as_they_went(any_store):
     assert any_store.row_by_key("c", "no") is None
     with pytest.raises(InvalidArgument, match="positions must be below 7"):
         any_store.rows("c", [7])
+    with pytest.raises(InvalidArgument, match="positions must be below 7"):
+        any_store.features("c", [0, 7])
     with pytest.raises(InvalidArgument, match="positions must be below 7"):
         any_store.rows("c", [10**30])
 

@@ -295,7 +295,7 @@ class Campaign:
         if projection.budget is not None or self.rowless:
             return projection.budget
         rows = projection.rows - len(self._gold) - len(self.practice_rows)
-        return rows * projection.overlap * projection.pool.per_row
+        return (rows * projection.pool.per_row - projection.pool.spared) * projection.overlap
 
     def may_ask(self, person: str) -> bool:
         """Return whether there may be a question for somebody."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self, TypeGuard, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeGuard, TypeVar, final
 
 from numpy.typing import ArrayLike
 
@@ -227,6 +227,25 @@ class AsksAt(Forecasts[S]):
     def tell_asked(self, state: S, x: ArrayLike, question: Question, answer: Answer) -> S:
         """Return the state after an answer to a question that another model's belief asked, which may know more."""
         return self.tell(state, x, question, answer)
+
+
+@final
+class Judgement(NamedTuple, Generic[S]):
+    """The state after some answers; what was predicted of each row, and how many answers were known, before its own."""
+
+    state: S
+    said: Array
+    known: Array
+
+
+class TellsJudged(AsksAt[S]):
+    """Learns many answers of its own and of others' questions at once: bit for bit as one after the other."""
+
+    @abstractmethod
+    def tell_judged(
+        self, state: S, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer], quiet: Array
+    ) -> Judgement[S]:
+        """Return the state after an answer about each row, by ``tell_asked`` where ``quiet``: those are predicted."""
 
 
 class TellsMany(Learner[S]):

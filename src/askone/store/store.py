@@ -134,7 +134,7 @@ class Store(CampaignWriter):
         """Yield the same as it is kept: texts and hashes."""
         number, last, _ = self._one(HEAD, name)
         pages = [self._pages(number, after, last or 0, kind) for kind in ([None] if kinds is None else set(kinds))]
-        yield from islice(merge(*pages), limit)
+        yield from islice(pages[0] if len(pages) == 1 else merge(*pages), limit)
         if self._one(HEAD, name)[0] != number:
             raise UnknownCampaign(name)
 
@@ -147,7 +147,7 @@ class Store(CampaignWriter):
         values = (number,) if kind is None else (number, kind)
         while after < last:
             found = self._database.read(query, (*values, after, last))
-            yield from (Line(*record) for record in found)
+            yield from map(Line._make, found)
             after = found[-1][0] if len(found) == PAGE else last
 
     def known(self, name: str, ids: Sequence[str]) -> dict[str, Entry]:
@@ -168,6 +168,18 @@ class Store(CampaignWriter):
         if missing:
             raise InvalidArgument("positions", f"below {self.campaign(name).rows} and not negative", missing[0])
         return [rows[position] for position in wanted]
+
+    def features(self, name: str, positions: Sequence[int]) -> Array:
+        """Return rows by their positions as the model sees them, n x columns, in the order asked for."""
+        dtype, number = self._one("SELECT dtype, id FROM campaigns WHERE name = ?", name)
+        where = f"campaign = ? AND position {self._database.among_numbers}"
+        query = f"SELECT position, features FROM table_rows WHERE {where}"
+        found: dict[int, bytes] = dict(self._database.read(query, (number, self._database.listed(list(positions)))))
+        missing = [position for position in positions if position not in found]
+        if missing:
+            raise InvalidArgument("positions", f"below {self.campaign(name).rows} and not negative", missing[0])
+        numbers = np.frombuffer(b"".join(found[position] for position in positions), dtype or "<f8")
+        return numbers.reshape(len(positions), -1).astype(np.float64)
 
     def seats_of(self, name: str, person: str) -> list[Seat]:
         """Return the questions that a person holds."""

@@ -1,4 +1,6 @@
 import dataclasses
+from itertools import pairwise
+from operator import is_not
 
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from askone import Classes, Oracle, Real
 from askone.features.layout import RowLayout
 from askone.features.maps import Linear, Nystroem
 from askone.features.scaling import Scaler
+from askone.learners.abilities import refitted
 from askone.learners.forgetting import Forgetting
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.mixture.classes import ClassMixture
@@ -15,6 +18,8 @@ from askone.learners.mixture.number import NumberMixture
 from askone.learners.mixture.trees import TreeMember
 from askone.learners.scores import Scores
 from askone.learners.softmax.classifier import SetLikelihoodLearner
+from askone.questions.base import ErrorRates
+from askone.questions.between import Between
 from askone.session.simulation import simulate
 from askone.session.stream import Stream
 
@@ -63,6 +68,39 @@ def test_live_and_streamed_are_the_same_bit_for_bit(kind):
     for name in one:
         assert np.array_equal(one[name], other[name], equal_nan=True), name
     assert any(fit is not None for fit in at.state.fits)
+
+
+def by_hand(learner, labels, n):
+    """The state after each of n answers, one by one, and what was told: rows, questions, answers, with some ranges."""
+    states, told = [learner.init()], []
+    for i in range(n):
+        uniform = np.full(learner.width, 0.5)
+        question = learner.ask(states[-1], X[i], uniform)
+        if i % 23 == 5 and labels.dtype.kind == "f":
+            question = Between(-1.0, 1.5)
+        question = question.put_to(ErrorRates(0.1, 0.05)) if i % 11 == 3 else question
+        told.append((X[i], question, question.answer(labels[i])))
+        states.append(refitted(learner, learner.tell(states[-1], *told[-1])))
+    return states, told
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "diagonal"])
+def test_answers_are_learnt_in_blocks_bit_for_bit_while_models_are_awake(kind):
+    make, labels = KINDS.get(kind, KINDS["numbers"])
+    learner = make()
+    if kind == "diagonal":
+        learner = dataclasses.replace(learner, base=dataclasses.replace(learner.base, diagonal=True))
+    states, told = by_hand(learner, labels, 330)
+    fitted = [i for i in range(1, len(states)) if any(map(is_not, states[i].fits, states[i - 1].fits))]
+    assert sum(states[i].awake >= 0 for i in fitted) > 3
+    for first, end in pairwise([*fitted, len(states)]):  # from fit to fit, across looks at the shares and updates of L
+        last = end - 1
+        rows, questions, answers = ([one[k] for one in told[first:last]] for k in range(3))
+        before = learner.to_arrays(states[first])
+        together = learner.tell_many(states[first], np.array(rows).reshape(-1, 4), questions, answers)
+        for one, other in ((before, states[first]), (learner.to_arrays(together), states[last])):
+            wanted = learner.to_arrays(other)
+            assert not [name for name in wanted if not np.array_equal(one[name], wanted[name], equal_nan=True)]
 
 
 def test_trees_are_found_where_steps_are():

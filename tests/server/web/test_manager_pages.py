@@ -747,6 +747,8 @@ def test_settings_of_a_running_campaign(page: Any, site: Site) -> None:
     panel.get_by_label("Answers in all").fill("4000")
     panel.get_by_label("Title").fill("Rents of 2026")
     panel.get_by_label("Questions per row").fill("3")
+    panel.get_by_label("Ask a row again").select_option("Until it is known")
+    panel.get_by_label("Known within (%)").fill("2")
     panel.get_by_label("Language").select_option("Deutsch")
     panel.get_by_role("button", name="Save").click()
     page.get_by_text("Saved; it holds from the next question on.").wait_for()
@@ -760,7 +762,8 @@ def test_settings_of_a_running_campaign(page: Any, site: Site) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Close it").click()
     page.get_by_text("Closed", exact=True).first.wait_for()
     bodies = [call.json for call in site.calls if call.method == "PATCH"]
-    settings = {"title": "Rents of 2026", "ask": {"per_row": 3}, "question": {"language": "de"}}
+    ask = {"per_row": 3, "until": "known", "tolerance": 0.02}
+    settings = {"title": "Rents of 2026", "ask": ask, "question": {"language": "de"}}
     change = {"budget": 4000, "settings": settings}
     assert bodies == [{"status": "paused"}, change, {"status": "closed"}]
     page.get_by_role("button", name="Delete campaign").click()

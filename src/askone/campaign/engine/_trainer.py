@@ -35,7 +35,7 @@ Features = Callable[[Sequence[int]], Array]
 FitReader = Callable[[str], bytes | None]
 """Fits by their hashes; None: it is missing or damaged."""
 log = logging.getLogger("askone.campaign")
-_CHUNK, _BLOCK = 500, 16  # lessons whose rows are read at once; those that are learnt at once where nobody waits
+_CHUNK, _BLOCK = 512, 64  # lessons whose rows are read at once; those that are learnt at once where nobody waits
 
 
 def teaches(learner: Learner[Any], asking: AskedQuestion) -> bool:

@@ -170,7 +170,7 @@ class Batch:
         needed, following = 2 if plan.number >= projection.numbers else 1, None
         # Questions that nobody holds come first: then nothing is set aside, and they are found next time.
         if ahead and self.affordable(needed) and self.seats.left_over(person) is None:
-            following = self.planner.plan(person, max(projection.numbers, plan.number + 1), plan.position, ahead=1)
+            following = self.planner.plan(person, max(projection.numbers, plan.number + 1), plan, ahead=1)
         self.note(draft.entry(self.planner.row_cache.row(plan.position).key, person, self.now, following))
         for extra in range(1, projection.seats(plan.number)):
             self.seats.put(Seat(plan.number, extra, plan.position))

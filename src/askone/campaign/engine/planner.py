@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -52,8 +52,9 @@ class DraftQuestion(NamedTuple):
     def entry(self, key: str, who: str, at: float, following: PlannedQuestion | None) -> Entry:
         """It was asked; ``following`` is what is set aside to come after it."""
         event = Asked(f"ask-{self.plan.number}", key, self.question, self.learnt, self.plan.choice)
+        passed = {"passed": list(self.plan.passed)} if self.plan.passed else {}
         ahead = {} if following is None else {"ahead": following.to_json()}
-        return Entry(event, who, at, aside={**self.aside, **ahead})
+        return Entry(event, who, at, aside={**self.aside, **passed, **ahead})
 
 
 @final
@@ -95,11 +96,14 @@ class Planner:
             self.made.clear()
         self.made[lease] = (no, yes)
 
-    def plan(self, person: str, number: int, besides: int | None = None, ahead: int = 0) -> PlannedQuestion | None:
-        """Return which row this question is to be about, other than the row ``besides``; None: there is none left.
+    def plan(
+        self, person: str, number: int, before: PlannedQuestion | None = None, ahead: int = 0
+    ) -> PlannedQuestion | None:
+        """Return which row this question is to be about, other than that of the one ``before``; None: none is left.
 
         It is the person's next one, or one that comes so many after it (``ahead``).
         """
+        besides = None if before is None else before.position
         gold = self.gold_for(person, number, besides, ahead)
         if gold is not None:
             return gold
@@ -110,8 +114,30 @@ class Planner:
         for is_exam in (exam, not exam):  # when the rows of one sort have run out, the others are asked
             position, choice = self._row(number, is_exam, besides)
             if position is not None:
-                return PlannedQuestion(number, position, "exam" if is_exam else "", choice)
+                plan = PlannedQuestion(number, position, "exam" if is_exam else "", choice)
+                return self._unless_known(plan, () if before is None else (before.position, *before.passed))
         return None
+
+    def _unless_known(self, plan: PlannedQuestion, left: Sequence[int]) -> PlannedQuestion | None:
+        """Return a plan, or with ``ask.until = "known"`` one about a row that is not known well enough.
+
+        Of some rows those that are known are passed over, for good; if all are, the least known one is asked.  None:
+        all of these were ``left`` out before.
+        """
+        pool = self.projection.pool
+        if self.settings.until != "known" or plan.role or not pool.is_later:
+            return plan
+        looked = np.array([one for one in pool.some(plan.number, plan.position).tolist() if one not in left])
+        if not len(looked):
+            return None
+        doubts = self.labels.doubt(self.learner, self.projection.state, self.row_cache.features(looked.tolist()))
+        if doubts is None:
+            return plan
+        unknown = doubts > self.settings.tolerance
+        chosen = looked[unknown][0] if unknown.any() else looked[np.argmax(doubts)]
+        passed = tuple(looked[~unknown & (looked != chosen)].tolist())
+        choice = plan.choice if chosen == plan.position else None
+        return PlannedQuestion(plan.number, int(chosen), plan.role, choice, passed)
 
     def gold_for(self, person: str, number: int, besides: int | None = None, ahead: int = 0) -> PlannedQuestion | None:
         """Return a row whose label is known, if this person's next question is to be about one.

@@ -47,22 +47,28 @@ TIRED = 3
 
 @final
 class PlannedQuestion(NamedTuple):
-    """A question to come: its number, its row, what it is for, and how the row was chosen."""
+    """A question to come: its number, its row, what it is for, and how the row was chosen.
+
+    Rows that were ``passed`` over are known well enough: they have no question more.
+    """
 
     number: int
     position: int
     role: str = ""
     choice: Choice | None = None
+    passed: tuple[int, ...] = ()
 
     def to_json(self) -> list[Any]:
         """Return plain JSON values."""
-        return [self.number, self.position, self.role, None if self.choice is None else asdict(self.choice)]
+        choice = None if self.choice is None else asdict(self.choice)
+        return [self.number, self.position, self.role, choice, *([list(self.passed)] if self.passed else [])]
 
     @classmethod
     def from_json(cls, record: Sequence[Any]) -> PlannedQuestion:
         """Return the inverse of ``to_json``."""
-        number, position, role, choice = record
-        return cls(int(number), int(position), str(role), None if choice is None else Choice(**choice))
+        number, position, role, choice, *passed = record
+        known = tuple(int(one) for one in passed[0]) if passed else ()
+        return cls(int(number), int(position), str(role), None if choice is None else Choice(**choice), known)
 
 
 @final
@@ -202,12 +208,19 @@ class Projection:
         for one in before:
             del self.reserved[one]
         if not self.rowless and not before:  # its row was taken when it was set aside
-            self.pool.take(position)
+            self._take(position, aside.get("passed", ()))
         if aside.get("ahead") is not None:
-            plan = self.reserved[number] = PlannedQuestion.from_json(aside["ahead"])
+            plan = PlannedQuestion.from_json(aside["ahead"])
+            self.reserved[number] = plan._replace(passed=())
             self.numbers = max(self.numbers, plan.number + 1)
             if not self.rowless:
-                self.pool.take(plan.position)
+                self._take(plan.position, plan.passed)
+
+    def _take(self, position: int, passed: Sequence[int]) -> None:
+        """Note that a row has a question more, and that others were passed over."""
+        for known in passed:
+            self.pool.leave(int(known))
+        self.pool.take(position)
 
     def seats(self, number: int) -> int:
         """Return how many people are to answer a question."""

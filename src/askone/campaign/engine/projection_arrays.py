@@ -22,7 +22,7 @@ from askone.campaign.kinds.base import Sat
 from askone.questions.registry import question_from_json
 from askone.store.entries import entry_from_json
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 _NUMBERS = (
     *("seq", "status", "stopped", "budget", "numbers", "seats_asked", "answers", "skips", "retractions"),
     *("stale_count", "stale_sum", "stale_most"),

@@ -33,6 +33,8 @@ class RowCache:
     def features(self, positions: Sequence[int]) -> Array:
         """Return rows as the model sees them, n x columns."""
         missing = [position for position in positions if position not in self._kept]
+        if len(missing) > _RUN:  # a log that is learnt anew: nobody will look at so many rows
+            return self._store.features(self._name, positions)
         if missing:
             self._fetch(self._run(missing[0]) if len(missing) == 1 else missing, spare=positions)
         return np.array([self._kept[position].features for position in positions], dtype=np.float64)

@@ -4,7 +4,8 @@ A row has ``per_row`` questions, in rounds: none has its second before all have 
 about a row that was asked before, and the rows that are left are not like all rows unless the order is random.  So each
 row is kept for exams with the probability ``exam_share``, by a random number of its own (seed, row): whatever the order
 of the others, exams are about rows drawn at random from all that there are, and rows that are added later join in the
-same share.  Once it was asked, a row is there to learn from, in later rounds.
+same share.  Once it was asked, a row is there to learn from, in later rounds, unless it is left out because it is
+known well enough.
 
 >>> pool = RowPool(seed=0, exam_share=0.15)
 >>> pool.grow(1000)
@@ -23,7 +24,9 @@ from askone._common.types import Array
 
 DRAWS = 64
 """Rows that are looked at for one that is free, before all of them are: with one in ten free that is once in 800."""
-_NEVER = 255  # questions about a row that is not to have any
+LOOKED = 32
+"""Rows that are looked at to find one that is not known yet."""
+_NEVER, _KNOWN = 255, 254  # questions about a row that is not to have any, or no more
 
 
 @final
@@ -37,6 +40,7 @@ class RowPool:
         self._asked = np.zeros(0, dtype=np.uint8)  # questions about each row; as long as needed, or longer
         self._kept = np.zeros(0, dtype=np.bool_)
         self._left = {False: 0, True: 0}
+        self._known = self._had = 0  # rows that are known, and the questions that they had
 
     def grow(self, rows: int) -> None:
         """So many rows are added at the end."""
@@ -70,8 +74,26 @@ class RowPool:
         """This row has a question more; it may be there before ``grow`` says so."""
         self._make_room(position + 1)
         asked = int(self._asked[position])
-        if asked < _NEVER - 1:
+        if asked < _KNOWN - 1:
             self._set(position, asked + 1)
+
+    def leave(self, position: int) -> None:
+        """This row is known well enough: it has no question more."""
+        self._make_room(position + 1)
+        asked = int(self._asked[position])
+        if asked < _KNOWN:
+            self._known, self._had = self._known + 1, self._had + asked
+            self._set(position, _KNOWN)
+
+    @property
+    def is_later(self) -> bool:
+        """Whether every row had its first question."""
+        return self._round > 1
+
+    @property
+    def spared(self) -> int:
+        """Questions that rows will not have because they are known."""
+        return max(0, self._known * self.per_row - self._had)
 
     def withhold(self, position: int) -> None:
         """This row is not to have any question."""
@@ -102,11 +124,14 @@ class RowPool:
         """Return what happened to the rows: equal for equal logs."""
         touched = np.flatnonzero(self._asked)
         room = max(self.rows, int(touched[-1]) + 1 if len(touched) else 0)
-        return {"pool": np.array([self.rows, self.per_row, self._round]), "asked_rows": self._asked[:room]}
+        return {
+            "pool": np.array([self.rows, self.per_row, self._round, self._known, self._had]),
+            "asked_rows": self._asked[:room],
+        }
 
     def adopt(self, arrays: dict[str, Array]) -> None:
         """Bring a pool without rows to where ``to_arrays`` was called."""
-        self.rows, self.per_row, self._round = arrays["pool"].tolist()
+        self.rows, self.per_row, self._round, self._known, self._had = arrays["pool"].tolist()
         asked = arrays["asked_rows"].astype(np.uint8)
         self._make_room(len(asked))
         self._asked[: len(asked)] = asked
@@ -134,12 +159,22 @@ class RowPool:
         if not self._left[exams]:
             return None
         uniform = random_table.uniforms(self._seed, number, 1, DRAWS + 1, random_table.DRAW)[0]
-        places = (uniform[:DRAWS] * self.rows).astype(np.int64)
-        fit = self._free(places) & (self._exams(places) == exams) & (places != (-1 if besides is None else besides))
-        if fit.any():
-            return int(places[int(np.argmax(fit))])
+        places = self._fit((uniform[:DRAWS] * self.rows).astype(np.int64), exams, besides)
+        if len(places):
+            return int(places[0])
         free = self.free(exams, besides)
         return int(free[int(uniform[DRAWS] * len(free))]) if len(free) else None
+
+    def _fit(self, places: Array, exams: bool, besides: int | None) -> Array:
+        """Return those of some rows that are free, other than ``besides``."""
+        fit = self._free(places) & (self._exams(places) == exams)
+        return np.asarray(places[fit & (places != (-1 if besides is None else besides))])
+
+    def some(self, number: int, first: int) -> Array:
+        """Return up to ``LOOKED`` free rows for learning: this one, and others drawn."""
+        uniform = random_table.uniforms(self._seed, number, 1, DRAWS, random_table.DRAW)[0]
+        drawn = self._fit((uniform * self.rows).astype(np.int64), False, first).tolist()
+        return np.array(list(dict.fromkeys([first, *drawn]))[:LOOKED], dtype=np.int64)
 
     def free(self, exams: bool = False, besides: int | None = None) -> Array:
         """Return all rows that lack a question and are for exams, or for learning, other than ``besides``."""

@@ -235,5 +235,7 @@ class DueFit(NamedTuple):
 
 
 def _place(steps: Sequence[Lesson | FitLesson], lesson: Lesson) -> int:
-    """Return where a lesson is, or would be."""
+    """Return where a lesson is, or would be: at the end, as a rule."""
+    if not steps or steps[-1].seq < lesson.seq:
+        return len(steps)
     return bisect.bisect_left(steps, lesson.seq, key=_SEQ)

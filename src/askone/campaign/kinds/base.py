@@ -272,6 +272,10 @@ class Kind(ABC):
         """Return how unsure each of these predictions is, in any unit."""
         return [0.0] * len(predicted["prediction"])
 
+    def doubt(self, learner: Learner[Any], state: Any, X: Array) -> Array | None:
+        """Return how much is unknown of each row's label, from 0 to 1 (see ``ask.tolerance``); None: no telling."""
+        return None
+
     def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
         """Return what exams and predictions say of rows: here the share of the latest half of exams that was right."""
         if what not in self.estimable:

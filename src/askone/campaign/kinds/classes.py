@@ -167,6 +167,11 @@ class ClassNames(Kind):
         """Return the probability that each is wrong."""
         return [1.0 - (chance or 0.0) for chance in predicted["probability"]]
 
+    def doubt(self, learner: Learner[Any], state: Any, X: Array) -> Array | None:
+        """Return the probability that the likeliest class is wrong."""
+        chances = probabilities(learner, state, X)
+        return None if chances is None else np.asarray(1.0 - chances.max(axis=1))
+
     def truth(self, smooth: Smooth, X: Array, order: Array, test: Array, random: np.random.Generator) -> Truth:
         """Make up classes; how good predictions are is the share that is right."""
         f, names = smooth(len(self.classes)), objects(self.classes)

@@ -269,6 +269,11 @@ class Numbers(Kind):
         """Return the deviations."""
         return [spread or 0.0 for spread in predicted["std"]]
 
+    def doubt(self, learner: Learner[Any], state: Any, X: Array) -> Array | None:
+        """Return the deviation of each prediction, as a share of the range."""
+        space, spread = _known_range(learner, state), deviation(learner, state, X)
+        return None if space is None or spread is None else np.asarray(spread[:, 0] / (space.highs[0] - space.lows[0]))
+
     def estimate(self, what: str, predicted: Sequence[Any], exams: Sequence[ExamAnswer]) -> Estimate:
         """Return the mean, the median or the share above a threshold (see ``kinds.estimates``)."""
         return estimates.estimate_number(what, predicted, exams, self.low, self.high)

@@ -134,9 +134,12 @@ class EntryChecks:
             if value is not None:
                 check(value, name)
         if isinstance(entry.event, Asked):
-            self._position(aside["position"])
+            for position in (aside["position"], *aside.get("passed", ())):
+                self._position(position)
         if aside.get("ahead") is not None:
-            number, position, role, choice = aside["ahead"]
+            number, position, role, choice, *passed = aside["ahead"]
+            for known in passed[0] if passed else ():
+                self._position(known)
             as_count(number, "ahead", 0, 2 * entry.seq + 1)
             self._position(position)
             as_choice(role, "role", _ROLES)
@@ -166,7 +169,7 @@ def _count(value: Any, name: str) -> None:
 
 
 def _anything(_: Any, __: str) -> None:
-    """``ahead`` is checked apart; ``predicted`` is of the kind's own making, and no longer than all of it may be."""
+    """``ahead`` and ``passed`` are checked apart; ``predicted`` is the kind's own, and no longer than all may be."""
 
 
 _ROLES: Final = ("", "gold", "exam", "check")
@@ -182,6 +185,7 @@ _ASIDES: Final[dict[str, Callable[[Any, str], object]]] = {
     "chance": lambda value, name: as_number(value, name, 0, 1),
     "reason": lambda value, name: as_line(value, name, _ID),
     "ahead": _anything,
+    "passed": _anything,
 }
 
 

@@ -26,7 +26,7 @@ def counts(projection: Projection, now: float) -> dict[str, Any]:
     minute = int(now // 60)
     lately = sum(projection.per_minute.get(minute - back, 0) for back in range(1, 6))
     rows = 0 if projection.rowless else projection.rows
-    wanted = rows * projection.pool.per_row
+    wanted = rows * projection.pool.per_row - projection.pool.spared
     return {
         "status": projection.status,
         "finished": finished(projection),

@@ -116,6 +116,19 @@ class AskSettings:
 
     budget: Annotated[int | None, about("answers in all", 2000, ge=1, le=_MOST_ANSWERS)] = None
     per_row: Annotated[int, about("questions about each row, one after all others had theirs", ge=1, le=50)] = 1
+    until: Annotated[
+        Literal["asked", "known"],
+        about('"known": a row that was asked is asked again only until it is known, per_row times at most'),
+    ] = "asked"
+    tolerance: Annotated[
+        float,
+        about(
+            "what is known: of a number its prediction's deviation as a share of the range, of a class the chance that "
+            "it is another one is no more than this",
+            gt=0,
+            le=0.5,
+        ),
+    ] = 0.05
     overlap: Annotated[int, about("how many people answer each question", ge=1, le=100)] = 1
     gold_share: Annotated[
         float,
@@ -151,6 +164,8 @@ class AskSettings:
     def __post_init__(self) -> None:
         if self.gold_share + self.exam_share > 0.95:
             raise InvalidArgument("ask.exam_share", "at most 0.95 together with ask.gold_share", self.exam_share)
+        if self.until == "known" and self.per_row == 1:
+            raise InvalidArgument("ask.per_row", 'more than 1 where ask.until is "known"', self.per_row)
 
 
 @final
@@ -292,7 +307,7 @@ class Settings:
 
 CHANGEABLE: Final = {
     "question": frozenset({"wording", "instructions", "language"}),
-    "ask": frozenset({"target", "overlap", "per_row", "per_person"}),
+    "ask": frozenset({"target", "overlap", "per_row", "until", "tolerance", "per_person"}),
 }
 """What may be changed while a campaign runs, beside its title and its budget."""
 

@@ -16,6 +16,8 @@ from askone._common.types import Array
 from askone.learners.kalman import _compiled
 
 Numbers = tuple[Any, ...]
+Judged = tuple[Array, Array] | None
+"""Which answers leave the evidence as it is, and where what was predicted of their rows goes; None: no answer does."""
 MANY = 512  # rows that are seen together
 
 
@@ -54,7 +56,9 @@ class Bank(ABC):
         """Return a copy of whatever so many answers change."""
 
     @abstractmethod
-    def learnt(self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers) -> Self:
+    def learnt(
+        self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers, judged: Judged
+    ) -> Self:
         """Return the bank, written into, after at most PENDING - pending rows (see ``_compiled.advance``)."""
 
     @abstractmethod
@@ -168,10 +172,13 @@ class FullBank(Bank):
         names = [name for name in self.parts if due or name not in ("alive", "mean", "factor")]
         return replace(self, **{name: array.copy() for name, array in self.arrays().items() if name in names})
 
-    def learnt(self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers) -> FullBank:
+    def learnt(
+        self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers, judged: Judged
+    ) -> FullBank:
         """See ``Bank.learnt``; L is brought up to date when enough is pending."""
         before = self.pending
-        after = _compiled.advance(features, place, *law, *self._compiled, self.evidence, before, *about, *asked)
+        given = (features, place, *law, *self._compiled, self.evidence, before, *about, *asked)
+        after = _compiled.advance(*given) if judged is None else _compiled.advance_judged(*judged, *given)
         if after == _compiled.PENDING:
             _compiled.settle(*self._compiled, after)
         return replace(self, count=self.count + after - before)
@@ -212,10 +219,15 @@ class DiagonalBank(Bank):
     def opened(self, rows: int) -> DiagonalBank:
         return replace(self, **{name: array.copy() for name, array in self.arrays().items()})
 
-    def learnt(self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers) -> DiagonalBank:
+    def learnt(
+        self, features: Array, place: Array, law: Numbers, about: Numbers, asked: Numbers, judged: Judged
+    ) -> DiagonalBank:
+        """See ``Bank.learnt``; answers that are judged come one by one."""
+        before = self.evidence.copy()
         arrays = self.mean, self.deviation, self.evidence
         more = _compiled.advance_diagonal(features, place, *law, *arrays, *about, *asked)
-        return replace(self, count=self.count + more)
+        quiet = judged is not None and judged[0].all()
+        return replace(self, count=self.count + more, evidence=before if quiet else self.evidence)
 
     def sharpened(self, ratio: Array) -> DiagonalBank:
         return replace(self, deviation=self.deviation * ratio[:, None])

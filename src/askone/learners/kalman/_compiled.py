@@ -240,6 +240,46 @@ def advance(
 
 
 @jit
+def advance_judged(
+    quiet: Array, said: Array,
+    features: Array, place: Array, noise: Array, flip: Array, lean: float, lapse: float,
+    mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, evidence: Array, done: int,
+    upper: float, extra: float, center: float, scale: float, low: float, high: float, decimals: int,
+    hidden: Array, flips: Array, thresholds: Array, answers: Array, yes: Array, no: Array,
+) -> int:  # fmt: skip
+    """``advance``, where the evidence stays as it was after a row that is ``quiet``.
+
+    ``said`` gets what all filters together predict of such a row, before it is learnt, unless it is empty: as
+    ``FilterLearner.predict`` adds it up.
+    """
+    maps, p, before = features.shape[0], mean.shape[1], evidence.copy()
+    weights = np.empty(len(evidence))
+    for i in range(features.shape[1]):
+        row, part = np.ascontiguousarray(features[:, i : i + 1]), slice(i, i + 1)
+        if quiet[i] and len(said):
+            weights_of(evidence, weights)
+            now, theta = moved_by(factor, moved), np.zeros((maps, p))
+            for k in range(len(weights)):
+                for j in range(p):
+                    theta[place[k], j] += weights[k] * (mean[k, j] + now[k, j])
+            said[i] = 0.0
+            for g in range(maps):
+                value = 0.0
+                for j in range(p):
+                    value += row[g, 0, j] * theta[g, j]
+                said[i] += value
+        before[:] = evidence
+        done = advance(
+            row, place, noise, flip, lean, lapse, mean, factor, steps, gains, moved, evidence, done,
+            upper, extra, center, scale, low, high, decimals,
+            hidden[part], flips[part], thresholds[part], answers[part], yes[part], no[part],
+        )  # fmt: skip
+        if quiet[i]:
+            evidence[:] = before
+    return done
+
+
+@jit
 def settle(mean: Array, factor: Array, steps: Array, gains: Array, moved: Array, done: int) -> None:
     """mu <- mu + L r, L <- L P, in place; then nothing is pending.
 

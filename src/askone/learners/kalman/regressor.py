@@ -41,23 +41,24 @@ from askone.features.maps import FeatureMap
 from askone.labels.number import Real
 from askone.learners import step_loops
 from askone.learners.abilities import (
-    AsksAt,
     AsksMany,
     Forgets,
     HasDeviation,
     HasInterval,
     HasRange,
     Hindsight,
+    Judgement,
     Streams,
     TakesRanges,
     TakesSlopes,
+    TellsJudged,
     TellsMany,
     row_by_row,
 )
 from askone.learners.base import as_uniform, marked, of_family, unmarked
 from askone.learners.cavity import without
 from askone.learners.kalman import _compiled, _watch
-from askone.learners.kalman._bank import MANY, Bank, DiagonalBank, FullBank
+from askone.learners.kalman._bank import MANY, Bank, DiagonalBank, FullBank, Judged
 from askone.learners.kalman._watch import SHORT, Trial, Watch
 from askone.learners.row_shift import RowMoments
 from askone.learners.streaming import StreamBlock, StreamTask
@@ -106,7 +107,7 @@ class FilterLearner(
     HasInterval[BankState],
     TakesRanges[BankState],
     Hindsight[BankState],
-    AsksAt[BankState],
+    TellsJudged[BankState],
     AsksMany[BankState],
     Forgets[BankState],
     TellsMany[BankState],
@@ -237,7 +238,7 @@ class FilterLearner(
 
     def tell(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
         """Return every filter's posterior; any half-space or ``Between`` will do, whoever asked it."""
-        return self._posterior(state, x, question, answer, False)
+        return self._posterior(state, x, question, answer, None)
 
     def tell_asked(self, state: BankState, x: ArrayLike, question: Question, answer: Answer) -> BankState:
         """See ``AsksAt.tell_asked``: the evidence stays.
@@ -245,9 +246,11 @@ class FilterLearner(
         Who asks where it knows the label better than the filters gets as many yes as no, where they were sure: by
         their evidence there would be no end of noise.
         """
-        return self._posterior(state, x, question, answer, True)
+        return self._posterior(state, x, question, answer, (np.ones(1, np.bool_), np.empty(0)))
 
-    def _posterior(self, state: BankState, x: ArrayLike, question: Question, answer: Answer, quiet: bool) -> BankState:
+    def _posterior(
+        self, state: BankState, x: ArrayLike, question: Question, answer: Answer, judged: Judged
+    ) -> BankState:
         row, bit = as_row(x, self.columns), bool(question.accept(answer))
         features = self._features(row, self._in_use(*state.banks, *_beside(*state.watches)))
         banks, watches = list(state.banks), list(state.watches)
@@ -259,8 +262,8 @@ class FilterLearner(
         for j, (side, threshold, extra) in shares.items():
             slips = question.slips if side else question.slips[::-1]
             told = _Asked.told(np.array([threshold]), np.array([bit == side]), np.array([slips]))
-            banks[j] = self._advanced(banks[j].opened(1), j, features, told, extra, high, quiet=quiet)
-            banks[j], watches[j] = self._watched(banks[j], watches[j], j, row, features, told, extra, high, quiet)
+            banks[j] = self._advanced(banks[j].opened(1), j, features, told, extra, high, judged=judged)
+            banks[j], watches[j] = self._watched(banks[j], watches[j], j, row, features, told, extra, high, judged)
         return BankState(tuple(banks), state.answers + 1, tuple(watches))
 
     def tell_many(
@@ -275,6 +278,25 @@ class FilterLearner(
         told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 6)
         bank, watch = self._learnt(state.banks[0], state.watches[0], 0, rows, told, watched=True)
         return BankState((bank,), state.answers + len(rows), (watch,))
+
+    def tell_judged(
+        self, state: BankState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer], quiet: Array
+    ) -> Judgement[BankState]:
+        """See ``TellsJudged.tell_judged``: in blocks, where there is one output and S is not diagonal."""
+        rows = as_rows(X, self.columns)
+        if self.space.m > 1 or self.diagonal:
+            states = [state]
+            for x, question, answer, asked in zip(rows, questions, answers, quiet, strict=True):
+                states.append((self.tell_asked if asked else self.tell)(states[-1], x, question, answer))
+            before = states[:-1]
+            each = np.array([self.predict(one, x[None])[0] for one, x in zip(before, rows, strict=True)])
+            return Judgement(states[-1], each, np.array([self.known(one) for one in before]))
+        told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 6)
+        said, known = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
+        judged = (np.ascontiguousarray(quiet), said)
+        bank, watch = self._learnt(state.banks[0], state.watches[0], 0, rows, told, True, judged, known)
+        after = BankState((bank,), state.answers + len(rows), (watch,))
+        return Judgement(after, self.space.clipped(self.space.from_unit(said[:, None])), known)
 
     def _as_told(self, question: Question, answer: Answer) -> tuple[float, ...]:
         """Return an answer about the only output as ``Watch`` keeps it."""
@@ -530,18 +552,19 @@ class FilterLearner(
 
     def _watched(
         self, bank: Bank, watch: Watch | Trial | None, j: int, X: Array, features: Array, asked: _Asked,
-        extra: float, upper: float, quiet: bool = False,
+        extra: float, upper: float, judged: Judged = None,
     ) -> tuple[Bank, Watch | Trial | None]:  # fmt: skip
         """Return the bank after some answers, or one begun anew if the concept has changed, and who watches."""
         heard = asked.answers != step_loops.SKIPPED
         if not self.forgets or not heard.any():
             return bank, watch
+        beside = None if judged is None else (judged[0], np.empty(0))
         if isinstance(watch, Trial):
-            former = self._advanced(watch.former.opened(len(X)), j, features, asked, extra, upper, quiet=quiet)
+            former = self._advanced(watch.former.opened(len(X)), j, features, asked, extra, upper, judged=beside)
             watch = replace(watch, former=former)
             return (bank, watch) if bank.pending else watch.judged(bank)
         if watch is not None:
-            young = self._advanced(watch.young.opened(len(X)), j, features, asked, extra, upper, False, quiet)
+            young = self._advanced(watch.young.opened(len(X)), j, features, asked, extra, upper, False, beside)
             watch = watch.heard(
                 young, X[heard], asked.thresholds[heard], asked.answers[heard], extra, upper, asked.slips[heard]
             )
@@ -562,9 +585,13 @@ class FilterLearner(
         return bank, watch
 
     def _learnt(
-        self, bank: Bank, watch: Watch | Trial | None, j: int, X: Array, told: Array, watched: bool
-    ) -> tuple[Bank, Watch | Trial | None]:
-        """Return a bank after some answers (told: see ``Watch``), in blocks of those alike, and who watches."""
+        self, bank: Bank, watch: Watch | Trial | None, j: int, X: Array, told: Array, watched: bool,
+        judged: Judged = None, known: Array | None = None,
+    ) -> tuple[Bank, Watch | Trial | None]:  # fmt: skip
+        """Return a bank after some answers (told: see ``Watch``), in blocks of those alike, and who watches.
+
+        ``known`` gets how many answers the bank knew before each.
+        """
         bank, done = bank.opened(_compiled.PENDING), 0
         # Where answers of another kind begin: those of a block have one variance and one upper end.
         others = np.flatnonzero((told[1:, 2:4] != told[:-1, 2:4]).any(axis=1)) + 1
@@ -574,28 +601,25 @@ class FilterLearner(
             rows, (extra, upper) = X[done:end], told[done, 2:4].tolist()
             features = self._features(rows, self._in_use(bank, *_beside(watch)))
             part = _Asked.told(told[done:end, 0], told[done:end, 1], told[done:end, 4:])
-            bank = self._advanced(bank, j, features, part, extra, upper)
+            if known is not None:
+                known[done:end] = bank.count + np.arange(end - done)
+            heard = None if judged is None else (judged[0][done:end], judged[1][done:end])
+            bank = self._advanced(bank, j, features, part, extra, upper, judged=heard)
             if watched:
-                bank, watch = self._watched(bank, watch, j, rows, features, part, extra, upper)
+                bank, watch = self._watched(bank, watch, j, rows, features, part, extra, upper, heard)
             done = end
         return bank, watch
 
     def _advanced(
         self, bank: Bank, j: int, features: Array, asked: _Asked, extra: float, upper: float, thin: bool = True,
-        quiet: bool = False,
+        judged: Judged = None,
     ) -> Bank:  # fmt: skip
-        """Return the bank, written into, after a block of rows that does not go beyond what may be pending.
-
-        ``quiet``: the evidence stays as it was.
-        """
+        """Return the bank, written into, after a block of rows that does not go beyond what may be pending."""
         noise, flip = self.grid[bank.alive, 2:].T.copy()
         law = noise, flip, self._lean, _LAPSE * min(self.quantile, 1 - self.quantile)
         decimals = _UNROUNDED if self.space.decimals is None else self.space.decimals
         about = (upper, extra, self.space.centers[j], self.space.scales[j], *self._ends[j], decimals)
-        evidence = bank.evidence.copy() if quiet else None
-        after = bank.learnt(features, self._places(bank), law, about, asked.arrays)
-        if evidence is not None:
-            after = replace(after, evidence=evidence)
+        after = bank.learnt(features, self._places(bank), law, about, asked.arrays, judged)
         return self._thinned(after) if thin and after.count > bank.count and after.pending == 0 else after
 
     def _places(self, bank: Bank) -> Array:

@@ -162,12 +162,16 @@ class Mixture(
 
     def shares(self, state: MixtureState) -> tuple[list[int], list[float]]:
         """Return the places of the fitted models that forecast, and the shares: first the learner's, then theirs."""
+        return self._shared(state, state.told, self._scores(state))
+
+    def _shared(self, state: MixtureState, told: int, scores: Scores) -> tuple[list[int], list[float]]:
+        """Return the same after so many answers, by these scores."""
         there = self._there(state)
         if not there:
             return there, [1.0]
-        tried = [state.told - int(state.turns[0, i]) for i in there]
+        tried = [told - int(state.turns[0, i]) for i in there]
         doubts = [log((n + _TRIED) / (_TRUST * max(n, 1e-3))) for n in tried]
-        shares = self._scores(state).shares([0, *(1 + i for i in there)], np.array([0.0, *doubts]))
+        shares = scores.shares([0, *(1 + i for i in there)], np.array([0.0, *doubts]))
         heard = [share if share > _FAINT else 0.0 for share in shares]
         return there, [share / sum(heard) for share in heard]
 
@@ -244,7 +248,7 @@ class Mixture(
         if not scores:
             return self._kept(state, self.base.tell(state.base, front, question, answer), row, bit[None])
         state, base = self._learnt(state, row, question, answer, bit, scores)
-        return self._kept(self._looked(state), base, row, bit[None])
+        return self._kept(self._looked(state, state.told, self._scores(state)), base, row, bit[None])
 
     def _own(self, learnt: int | None) -> bool:
         """Return whether a question is the learner's own though others are awake: it must go on to know itself."""
@@ -259,15 +263,33 @@ class Mixture(
     def tell_many(
         self, state: MixtureState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]
     ) -> MixtureState:
-        """See ``TellsMany.tell_many``: at once while the fitted models sleep."""
-        rows = as_rows(X, self.columns)
-        if self._there(state):
-            for x, question, answer in zip(rows, questions, answers, strict=True):
-                state = self.tell(state, x, question, answer)
+        """See ``TellsMany.tell_many``: in blocks, at once while the fitted models sleep."""
+        rows, done = as_rows(X, self.columns), 0
+        while done < len(rows) and self._there(state):
+            end = min(len(rows), done + _LOOK - (state.told - state.awake) % _LOOK)  # they may sleep from there on
+            part = slice(done, end)
+            state = self._told_many(state, rows[part], questions[part], answers[part])
+            done = end
+        return self._told_alone(state, rows[done:], questions[done:], answers[done:])
+
+    def _told_many(
+        self, state: MixtureState, rows: Array, questions: Sequence[Question], answers: Sequence[Answer]
+    ) -> MixtureState:
+        """Return the state after some answers, up to the next look at the shares, while fitted models are awake."""
+        scored = self._scored(state, rows)
+        for k, (question, answer) in enumerate(zip(questions, answers, strict=True)):
+            state = self._told(state, rows[k : k + 1], question, answer, {i: F[k : k + 1] for i, F in scored.items()})
+        return state
+
+    def _told_alone(
+        self, state: MixtureState, rows: Array, questions: Sequence[Question], answers: Sequence[Answer]
+    ) -> MixtureState:
+        """Return the state after some answers while the fitted models sleep."""
+        if not len(rows):
             return state
         bits = np.array([self.likelihood.bit(*one) for one in zip(questions, answers, strict=True)])
         base = tell_many(self.base, state.base, self._front(rows), questions, answers)
-        return self._kept(state, base, rows, bits) if len(rows) else state
+        return self._kept(state, base, rows, bits)
 
     def _kept(self, state: MixtureState, base: Any, rows: Array, bits: Array) -> MixtureState:
         """Return the state with some more answers in store; where that is full, the older half goes."""
@@ -305,10 +327,10 @@ class Mixture(
         scores = self._scores(state).after(losses, self._known(state))
         return replace(state, scores=scores, began=self._began(state))
 
-    def _looked(self, state: MixtureState) -> MixtureState:
-        """Let the fitted models sleep if their shares have come to nothing."""
-        since = state.told + 1 - state.awake
-        if since % _LOOK or self.shares(state)[1][0] < 1.0 - _ASLEEP:
+    def _looked(self, state: MixtureState, told: int, scores: Scores) -> MixtureState:
+        """Let the fitted models sleep if their shares have come to nothing, after one answer more than ``told``."""
+        since = told + 1 - state.awake
+        if since % _LOOK or self._shared(state, told, scores)[1][0] < 1.0 - _ASLEEP:
             return state
         return replace(state, awake=-1)
 

@@ -21,7 +21,9 @@ from askone.learners.abilities import (
     HasRange,
     PredictsWithin,
     TakesRanges,
+    TellsJudged,
     Within,
+    able,
     deviation,
     interval,
 )
@@ -29,6 +31,7 @@ from askone.learners.base import of_family
 from askone.learners.mixture.base import Mixture, MixtureState, Scored
 from askone.learners.mixture.bits import NumberBits
 from askone.learners.mixture.members import FittedMember
+from askone.learners.scores import Scores
 from askone.learners.streaming import Exchange, StreamBlock
 from askone.questions.base import HONEST, Answer, Question
 from askone.questions.between import Between
@@ -127,14 +130,40 @@ class NumberMixture(
     def _judged(self, state: MixtureState, row: Array, question: Question, bit: Array, scores: Scored) -> MixtureState:
         if not isinstance(question, HalfSpace):
             return state
-        (c, _, above, floor, trust), unit = bit.tolist(), self.base.space.to_unit
-        own = unit(self._said(state, row)).item()
-        losses = np.full(len(state.fits) + 1, own)
+        [losses] = self._losses(len(state.fits), self._said(state, row), bit[None], scores)
+        return self._judged_by(state, losses)
+
+    def _losses(self, fits: int, said: Array, bits: Array, scores: Scored) -> Array:
+        """Return the loss of everybody at each row, n x (1 + fits); who said nothing has the learner's."""
+        unit = self.base.space.to_unit
+        values = np.repeat(unit(said), 1 + fits, axis=1)
         for i, F in scores.items():
-            losses[1 + i] = unit(self._clipped(F)).item()
+            values[:, 1 + i] = unit(self._clipped(F))[:, 0]
+        c, above, floor, trust = (bits[:, k : k + 1] for k in (0, 2, 3, 4))
         # E[(1 - floor) / trust] is the honest share of such answers; by trust^2, as far as one tells much.
         sure = trust * (2.0 * (1.0 - floor) - trust)
-        return self._judged_by(state, sure * ((c - losses) if above else (losses - c)))
+        return np.asarray(sure * np.where(above > 0, c - values, values - c))
+
+    def _told_many(
+        self, state: MixtureState, rows: Array, questions: Sequence[Question], answers: Sequence[Answer]
+    ) -> MixtureState:
+        if not able(self.base, TellsJudged):
+            return super()._told_many(state, rows, questions, answers)
+        bits = np.array([self.likelihood.bit(*one) for one in zip(questions, answers, strict=True)])
+        quiet = np.array([not self._own(question.learnt) for question in questions])
+        found = self.base.tell_judged(state.base, self._front(rows), questions, answers, quiet)
+        losses = self._losses(len(state.fits), found.said, bits, self._scored(state, rows))
+        scores, began = state.scores, state.began
+        for k in np.flatnonzero(quiet).tolist():
+            if isinstance(questions[k], HalfSpace):
+                known = int(found.known[k])
+                since = state.told + k - known
+                scores = (scores if began == since else Scores.none(len(state.fits) + 1)).after(losses[k], known)
+                began = since
+        last, known = state.told + len(rows) - 1, int(found.known[-1])
+        heard = scores if began == last - known else Scores.none(len(state.fits) + 1)
+        looked = self._looked(replace(state, scores=scores, began=began), last, heard)
+        return self._kept(looked, found.state, rows, bits)
 
     def _scale(self, state: MixtureState) -> float:
         """Return twice the logistic scale whose quartiles are those of labels by the learner."""

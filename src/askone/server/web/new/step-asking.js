@@ -3,6 +3,7 @@
 import { el } from "../shared/dom.js";
 import { choice, field, numeral, text } from "../shared/fields.js";
 import { hours, money, plural } from "../shared/format.js";
+import { UNTIL } from "../shared/setting-names.js";
 import { forecastStep } from "./step-forecast.js";
 
 export function askingStep(draft) {
@@ -28,7 +29,9 @@ export function askingStep(draft) {
       whole("Budget in answers", "Empty: until all rows are asked, or you stop it.", "budget"),
       field({ label: "Stop below this error", path: "ask.target", hint: "Of the measured error. Empty: the budget decides." }, numeral(ask.target, set(ask, "target"), { min: "0" })),
       whole("Most per person", "Empty: no limit.", "per_person"),
-      whole("Questions per row", "More than one: small tables go on when every row was asked.", "per_row")),
+      whole("Questions per row", "More than one: small tables go on when every row was asked.", "per_row"),
+      field({ label: "Ask a row again", path: "ask.until", hint: "Until it is known: at most as often as “Questions per row” says." }, choice(ask.until, UNTIL, set(ask, "until"))),
+      share("Known within (%)", "Of a number, its deviation as a share of the range; of a class, the chance that it is another.", ask, "tolerance", "ask.tolerance")),
     group("Quality",
       whole("People per question", "More than one measures agreement, at that many times the cost.", "overlap"),
       share("Measuring questions (%)", "Random questions from which the learning curve is drawn. 15 % is a good share.", ask, "exam_share", "ask.exam_share"),

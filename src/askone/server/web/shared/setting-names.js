@@ -1,19 +1,22 @@
 // What the server calls a setting, and what its field is called on the page: an error speaks of the latter.
 
+/** How long a row is asked about. */
+export const UNTIL = [["asked", "As often as it says"], ["known", "Until it is known"]];
+
 const NAMES = {
   title: "Title of the campaign",
   "rows.key": "Row names", "rows.gold": "Known answers", "rows.show": "Show", "rows.learn": "Learn from",
   "labels.kind": "What should the model learn?", "labels.name": "What the number is", "labels.unit": "Unit", "labels.low": "Lowest", "labels.high": "Highest",
   "labels.decimals": "Decimals", "labels.classes": "Class names", "labels.max_set_size": "Largest set asked", "labels.attributes": "Attributes", "labels.items": "Items",
   "question.wording": "The question", "question.answers": "Words for yes and no", "question.instructions": "Instructions", "question.language": "Language",
-  "ask.budget": "Budget in answers", "ask.target": "Stop below this error", "ask.per_person": "Most per person", "ask.overlap": "People per question", "ask.per_row": "Questions per row", "ask.training": "Practice questions",
+  "ask.budget": "Budget in answers", "ask.target": "Stop below this error", "ask.per_person": "Most per person", "ask.overlap": "People per question", "ask.per_row": "Questions per row", "ask.until": "Ask a row again", "ask.tolerance": "Known within", "ask.training": "Practice questions",
   "ask.exam_share": "Measuring questions", "ask.gold_share": "Gold questions", "ask.order": "Order of the rows", "ask.seconds": "Seconds per answer",
   "ask.price": "Price per answer", "ask.currency": "Currency", "learner.flip": "Expected slips",
   budget: "Answers in all", expires_hours: "Valid for hours", most_uses: "For so many people", expires_days: "Valid for days", scopes: "It may",
   url: "Address", events: "When", flip: "Wrong answers", answers: "Answers", password: "Password", new: "New password", old: "Current password",
   name: "Name", role: "Role", keys: "Rows, by name", "X-File-Name": "The file",
 };
-const SHARES = ["ask.exam_share", "ask.gold_share", "learner.flip", "flip"]; // written in per cent on the page
+const SHARES = ["ask.exam_share", "ask.tolerance", "ask.gold_share", "learner.flip", "flip"]; // written in per cent on the page
 
 const PATH = /(?<![\w.-])(?:(?:rows|labels|question|ask|learner)\.[a-z_]+|X-File-Name)(?:\[[^\]]*\])?/g;
 const bare = (path) => path.replace(/\[.*$/, "");
