@@ -242,8 +242,8 @@ def test_models_are_made_and_packed_exactly(settings):
 
 
 def test_the_budget_bounds_the_search_for_a_range():
-    few = make_estimator(Settings("A", Numbers(), ask=AskSettings(budget=80, overlap=2)), X).stream_.learner
-    many = make_estimator(Settings("A", Numbers()), X).stream_.learner
+    few = make_estimator(Settings("A", Numbers(), ask=AskSettings(budget=80, overlap=2)), X).stream_.learner.base
+    many = make_estimator(Settings("A", Numbers()), X).stream_.learner.base
     assert few.questions == 10
     assert many.questions == 60
 
