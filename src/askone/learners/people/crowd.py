@@ -1,7 +1,7 @@
 """A learner whose answers come from several people, of whom some err more than others.
 
 Each answer is learnt with what is known of whoever gave it (``ErrorRates``).  When the answers have grown by two
-fifths, the rates are found anew: the learner says in hindsight how likely an honest yes was, without the answer itself
+thirds, the rates are found anew: the learner says in hindsight how likely an honest yes was, without the answer itself
 (``Hindsight``), and ``rates`` compares that with what each person said.  That is a fit like others: it takes effect at
 a place of the log that is written down.
 
@@ -60,8 +60,8 @@ from askone.learners.streaming import StreamTask
 from askone.questions.base import HONEST, Answer, ErrorRates, Question
 from askone.questions.registry import question_from_json
 
-_FIRST, _GROWTH = 60, 1.4  # answers before the first look at rates, and their growth from look to look
-_EARLY, _ANEW = 150, 2.5  # answers before all is learnt anew with the rates that were found, and their growth
+_FIRST, _GROWTH = 60, 1.7  # answers before the first look at rates, and their growth from look to look
+_EARLY, _ANEW = 150, 4.0  # answers before all is learnt anew with the rates that were found, and their growth
 _ALONE = 512  # answers of one person that are kept for when there is another
 _MOST = 4096  # answers that are kept to find rates by
 _ROOM = 4_000_000  # numbers of their rows, at most

@@ -1,0 +1,45 @@
+"""A campaign finds out who answers at random, and says so; others are not suspected."""
+
+import numpy as np
+import pytest
+
+from askone.campaign.campaign import Campaign
+from askone.campaign.engine.commands import Answer, Next
+from askone.store.open import open_store
+from staged import PRICES, asking, one, price, stage, state_of
+
+PEOPLE = ("ann", "bob", "cid", "dee", "eve")
+
+
+def answered(store, seed):
+    """A campaign of 500 rows, answered by four people who know the price, and by eve, who does not look."""
+    campaign = stage(store, asking(PRICES, exam_share=0), rows=500)
+    lots, serving = np.random.default_rng(seed), {}
+    for n in range(490):  # the last rows are held by others
+        who = PEOPLE[lots.integers(5)]
+        found = serving.pop(who, None) or one(campaign, Next(who), float(n))
+        question = found.question.question
+        truth = bool(lots.integers(2)) if who == "eve" else question.answer(price(found.question.row))
+        serving[who] = one(campaign, Answer(who, found.question.lease, truth, f"a{n}"), float(n) + 0.5)
+    campaign.keep()
+    return campaign
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory):
+    store = open_store(str(tmp_path_factory.mktemp("people") / "a.db"))
+    yield answered(store, 0)
+    store.close()
+
+
+def test_who_answers_at_random_is_found(campaign):
+    rates = {one["id"]: one["rates"] for one in campaign.people()}
+    assert min(rates, key=lambda who: rates[who]["bits"]) == "eve"
+    assert rates["eve"]["bits"] < 0.3
+    assert min(rates[who]["bits"] for who in PEOPLE[:4]) > 0.5
+
+
+def test_what_is_kept_and_what_is_folded_anew_is_the_same(campaign):
+    fresh = Campaign.open(campaign.store, "c", fresh=True)
+    assert state_of(fresh) == state_of(campaign)
+    assert fresh.people() == campaign.people()
