@@ -1,5 +1,7 @@
 """People who err: each is believed as far as they are right, and a careful crowd costs nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -143,3 +145,40 @@ def test_chances_in_hindsight_are_those_without_the_answer():
         exact.append(learner.chance(left, rows[i], questions[i].put_to(HONEST)))
     some = np.arange(0, 120, 6)
     assert np.abs(said[some] - exact).mean() < 0.6 * np.abs(plain[some] - exact).mean()
+
+
+def test_fits_of_strangers_are_looked_at():
+    X, y = sine(2, 200)
+    model = told(askone.OneBitRegressor(-1.5, 1.5, random_state=0).start(X), X, y, 0)
+    learner, state = model.stream_.learner, model.stream_.state
+    fit = learner.fit(replace(state, due=0))
+    assert learner.people(learner.adopt(state, fit)) != []
+    for name, spoilt in (
+        ("rates", fit["rates"] + 1.0),
+        ("rates", fit["rates"][:, :1]),
+        ("intervals", fit["intervals"][:1]),
+        ("common", np.array(np.nan)),
+        ("answers", np.array(1.5)),
+        ("anew", np.array(1)),  # with nothing to learn by
+    ):
+        with pytest.raises(InvalidArgument, match="fit"):
+            learner.adopt(state, {key: one for key, one in fit.items() if key != "learnt"} | {name: spoilt})
+    arrays = learner.to_arrays(state)
+    with pytest.raises(InvalidArgument, match="people must be arrays of shapes"):
+        learner.from_arrays(arrays | {"rates": arrays["rates"][1:]})
+
+
+def test_a_fit_of_before_there_were_people_is_the_learners():
+    pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(140, 3))
+    model = askone.OneBitRegressor(-6, 6, random_state=0, keep_log=False).start(X)
+    learner, state = model.stream_.learner, model.stream_.state
+    for x in X:
+        question = learner.ask(state, x, np.empty(0))
+        state = learner.tell(state, x, question, bool(question.holds(x[0])))
+    fit = learner.fit(state)
+    bare = {name.removeprefix("base-"): array for name, array in fit.items()}
+    after, older = learner.adopt(state, fit), learner.adopt(state, bare)
+    assert np.array_equal(learner.predict(after, X), learner.predict(older, X))
+    assert after.base.fits[0].keys() == older.base.fits[0].keys()

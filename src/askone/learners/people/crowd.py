@@ -278,7 +278,7 @@ class CrowdLearner(
             return marked(_MARK, self.base.fit(state.base))
         named = [one for one in state.told if one[0] != NOBODY]
         rows = state.store.view(len(state.told))
-        found = {"told": np.array(int(state.answers.sum()))}
+        found = {"answers": np.array(int(state.answers.sum()))}
         rates = self._rates(state, state.base, rows, named) if named else None
         if rates is None:
             return found
@@ -314,11 +314,11 @@ class CrowdLearner(
         return rates_of(np.array(places), np.array(bits), chances, len(state.people))
 
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
-        if "told" not in fit:
+        if "answers" not in fit:  # the learner's; in older logs without a mark
             inner = unmarked(_MARK, {name: array for name, array in fit.items() if name.startswith(_MARK)})
             return replace(state, base=self.base.adopt(state.base, inner or fit))
         self._check(fit)
-        told = int(fit["told"].item())
+        told = int(fit["answers"].item())
         state = replace(state, due=int(told * _GROWTH) + 1)
         if "rates" not in fit:
             return state
@@ -332,7 +332,7 @@ class CrowdLearner(
 
     def _check(self, fit: dict[str, Array]) -> None:
         """Refuse what is no fit: files of strangers have them."""
-        require_array(fit, "told", "i8")
+        require_array(fit, "answers", "i8")
         if "rates" not in fit:
             return
         n = len(require_array(fit, "rates", "f8", None, 2))
@@ -361,6 +361,10 @@ class CrowdLearner(
         people, told = json.loads(arrays["people"].tobytes())
         each = [(place, question_from_json(one).put_to(ErrorRates(*slips)), bit) for place, one, slips, bit in told]
         common, due, anew = arrays["crowd"].tolist()
+        n, shapes = len(people), {name: arrays[name].shape for name in ("answers", "rates", "intervals", "rows")}
+        expected = {"answers": (n,), "rates": (n, 2), "intervals": (n, 2, 2), "rows": (len(told), self.columns)}
+        if shapes != expected or not all(NOBODY <= place < n for place, *_ in told):
+            raise InvalidArgument("people", f"arrays of shapes {expected}, and answers of these", shapes)
         rows = as_rows(arrays["rows"], self.columns) if len(told) else np.zeros((0, self.columns))
         return CrowdState(
             self.base.from_arrays(unmarked(_MARK, arrays)), tuple(people), arrays["answers"], arrays["rates"],
