@@ -164,10 +164,10 @@ def test_the_right_argument_is_named(options, argument):
 def test_the_classifier_holds_one_unless_told_what_to_use(tmp_path):
     X, y = five(60)
     model = OneBitClassifier(NAMES, learner=SetLikelihood(n_components=30), random_state=0).fit(X, y)
-    assert isinstance(model.stream_.learner.base.learner, Contest)
+    assert isinstance(model.stream_.learner.base.base.learner, Contest)
     for options in ({"bandwidth": 1.0}, {"model": "nystroem"}, {"model": "linear"}, {"kernel": "linear"}):
         learner = OneBitClassifier(NAMES, learner=SetLikelihood(**options)).start(X).stream_.learner
-        assert isinstance(learner.learner, SetLikelihoodLearner)
+        assert isinstance(learner.base.learner, SetLikelihoodLearner)
     p = model.predict_proba(X)
     assert p.sum(axis=1) == pytest.approx(np.ones(60))
     model.save(tmp_path / "m")
@@ -185,7 +185,7 @@ def test_the_answers_choose_the_scale(fine):
     X = rng.uniform(-1, 1, size=(1200, 1 if fine else 30))
     y = np.floor(8 * X[:, 0]).astype(int) % 2 if fine else (X[:, 0] > 0.2).astype(int)
     model = OneBitClassifier([0, 1], learner=SetLikelihood(n_components=60, fitted=False), random_state=0).start(X)
-    learner, narrow, line = model.stream_.learner.learner, 2, 3
+    learner, narrow, line = model.stream_.learner.base.learner, 2, 3
     assert isinstance(learner.members[narrow].features, Nystroem)
     state = simulate(learner, X, Oracle(y), at=[]).state
     assert learner._leader(state) == (narrow if fine else line)

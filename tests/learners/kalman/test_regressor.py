@@ -21,6 +21,7 @@ from askone.learners.kalman import _compiled
 from askone.learners.kalman.intervals import Intervals
 from askone.learners.kalman.regressor import FilterLearner
 from askone.learners.mixture.number import NumberMixture
+from askone.learners.people.crowd import CrowdLearner
 from askone.learners.range_search import Calibrated
 from askone.learners.sgd.sgd import SGDLearner
 from askone.learners.step_loops import UNKNOWN
@@ -664,7 +665,8 @@ def test_what_a_bank_refuses():
 
 def kind(**options):
     model = askone.OneBitRegressor(-2, 2, random_state=0, **options)
-    return type(model.start(small_rows()).stream_.learner)
+    learner = model.start(small_rows()).stream_.learner
+    return type(learner.base if isinstance(learner, CrowdLearner) else learner)
 
 
 def test_who_learns():
@@ -675,10 +677,10 @@ def test_who_learns():
     ):  # fmt: skip
         assert kind(**options) is FilterLearner
     assert kind(interval=0.9) is Intervals
-    assert type(askone.OneBitRegressor().start(small_rows()).stream_.learner.template) is NumberMixture
+    assert type(askone.OneBitRegressor().start(small_rows()).stream_.learner.base.template) is NumberMixture
     for options in ({}, {"learner": "filters"}, {"flip": 0.1}, {"resample": True}, {"select": "uncertain"}):
         assert kind(**options) is NumberMixture
-    assert type(askone.OneBitRegressor(0, 1).start(small_rows()[:, :1]).stream_.learner) is FilterLearner
+    assert type(askone.OneBitRegressor(0, 1).start(small_rows()[:, :1]).stream_.learner.base) is FilterLearner
     with pytest.raises(askone.AskoneError, match="fitted"):
         kind(learner=Filters(fitted="always"))
     assert kind(learner="sgd") is kind(learner=SGD(loss=Squared())) is SGDLearner

@@ -107,7 +107,7 @@ def test_few_rows_are_kept_of_wide_tables():
     model = OneBitRegressor(-9, 9, learner=Filters(fitted=False), random_state=0).start(X[:50])
     for x in X:
         model.tell(model.ask(x), bool(x[0] > 0))
-    (watch,) = model.stream_.state.watches
+    (watch,) = model.stream_.state.base.watches
     assert watch.count < 2 * _watch.SHORT
 
 

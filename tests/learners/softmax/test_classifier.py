@@ -14,6 +14,7 @@ from askone.features.scaling import Scaler
 from askone.learners.abilities import Forecasts, able
 from askone.learners.forgetting import Forgetting
 from askone.learners.mixture.classes import ClassMixture
+from askone.learners.people.crowd import CrowdLearner
 from askone.learners.softmax import _compiled, classifier
 from askone.learners.softmax._compiled import Prior
 from askone.learners.softmax.classifier import SetLikelihoodLearner
@@ -262,13 +263,14 @@ def test_the_right_argument_is_named(options, argument):
 
 def test_it_is_the_default():
     X, _ = five(30)
-    learner = OneBitClassifier(NAMES).start(X).stream_.learner
+    learner = OneBitClassifier(NAMES).start(X).stream_.learner.base
     assert isinstance(learner, ClassMixture)
     assert all(isinstance(member, SetLikelihoodLearner) for member in learner.base.learner.members)
-    assert isinstance(OneBitClassifier(NAMES, learner=SetLikelihood(fitted=False)).start(X).stream_.learner, Forgetting)
+    plain = OneBitClassifier(NAMES, learner=SetLikelihood(fitted=False)).start(X).stream_.learner
+    assert isinstance(plain.base, Forgetting)
     for learner in ("sgd", "rls", "game", "bisection", "memory"):
         model = OneBitClassifier(NAMES, learner=learner).start(X)
-        assert not isinstance(model.stream_.learner, Forgetting)
+        assert not isinstance(model.stream_.learner, Forgetting | CrowdLearner)
 
 
 def test_growing_models_are_refused_by_the_likelihood():

@@ -22,6 +22,7 @@ from askone.labels.ranking import Ranking
 from askone.learners.abilities import ask_many
 from askone.learners.gradients.ranking import rank_strategy
 from askone.learners.models.linear import FeatureModel
+from askone.learners.people.crowd import CrowdLearner
 from askone.learners.sgd.surrogate import Surrogate
 from askone.learners.thurstone import _compiled
 from askone.learners.thurstone.ranker import PairBank, ThurstoneLearner, default_bank
@@ -335,8 +336,8 @@ def test_flips_that_nobody_declared_are_noticed():
     X = rng.normal(size=(1500, 2))
     y = Ranking(items).from_scores(X @ rng.normal(size=(2, 6)))
     model = OneBitRanker(items, learner=Thurstone(model="linear"), random_state=0).fit(X, Oracle(y, flip=0.25))
-    one = model.stream_.learner
-    weights = one.weights(model.stream_.state)
+    one = model.stream_.learner.base
+    weights = one.weights(model.stream_.state.base)
     assert weights[one.banks[0].rates > 0].sum() > 0.9
 
 
@@ -530,7 +531,8 @@ def test_a_stream_is_what_fit_does():
 )
 def test_who_learns(options, kind):
     model = OneBitRanker(ITEMS, random_state=0, **options).start(small_rows())
-    assert isinstance(model.stream_.learner, kind)
+    learner = model.stream_.learner
+    assert isinstance(learner.base if isinstance(learner, CrowdLearner) else learner, kind)
 
 
 @pytest.mark.parametrize(
@@ -557,6 +559,6 @@ def test_many_items_take_fewer_features():
     model = OneBitRanker(list(range(400)), learner=Thurstone(n_components=200), random_state=0).start(
         np.random.default_rng(0).normal(size=(300, 2))
     )
-    sizes = [bank.features.size for bank in model.stream_.learner.banks]
+    sizes = [bank.features.size for bank in model.stream_.learner.base.banks]
     assert sizes[0] == 3
     assert max(sizes) <= math.isqrt(2_000_000 // 400)
