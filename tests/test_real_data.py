@@ -48,7 +48,7 @@ def test_weather_in_file_order(weather):
 def test_weather_without_a_range(weather):
     X, y = weather
     model = askone.OneBitRegressor(random_state=0).fit(X[50_000:70_000], y[50_000:70_000])
-    space = model.stream_.state.space
+    space = model.stream_.state.base.space
     assert space.lows[0] < y.median() < space.highs[0]
     assert error(model, X[70_000:], y[70_000:]) < 0.1
 

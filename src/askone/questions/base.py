@@ -30,8 +30,8 @@ class ErrorRates(NamedTuple):
 
     P(yes) = yes + (1 - yes - no) p, with p the chance of an honest yes.
 
-    >>> ErrorRates(0.1, 0.3).trust, ErrorRates(0.1, 0.3).heard(True, 0.5)
-    (0.6, 0.4)
+    >>> ErrorRates(0.25, 0.5).trust, ErrorRates(0.25, 0.5).heard(True, 0.5)
+    (0.25, 0.375)
     """
 
     yes: float = 0.0
