@@ -1,6 +1,7 @@
 """Randomised response: as private as it says, unbiased, and refused where it makes no sense."""
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -9,6 +10,13 @@ from scipy.stats import binom
 import askone
 from askone import checks, privacy
 from askone.errors import AskoneError, BudgetSpent, InvalidArgument
+
+
+@pytest.fixture(autouse=True)
+def seeded(monkeypatch):
+    """Secure random numbers from a seed, so that a test which passes passes everywhere."""
+    lots = random.Random(7)
+    monkeypatch.setattr("askone.privacy.secrets.randbelow", lots.randrange)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0, 10.0])
