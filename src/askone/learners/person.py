@@ -31,9 +31,9 @@ class Person:
     @classmethod
     def of(cls, name: str, answers: int, rates: Array, ends: Array) -> Person:
         """Return a person by how often they say yes, and no, whatever is true, and the intervals of these (2 x 2)."""
-        g, l = rates.tolist()  # noqa: E741  # the letters of the formula
-        (g_low, g_high), (l_low, l_high) = ends.tolist()
-        return cls(name, answers, 1 - l, 1 - g, (1 - l_high, 1 - l_low), (1 - g_high, 1 - g_low))
+        yes, no = rates.tolist()
+        (yes_low, yes_high), (no_low, no_high) = ends.tolist()
+        return cls(name, answers, 1 - no, 1 - yes, (1 - no_high, 1 - no_low), (1 - yes_high, 1 - yes_low))
 
     @property
     def yes_bias(self) -> float:

@@ -33,6 +33,7 @@ from askone.learners.abilities import (
     Streams,
     TakesRanges,
     TakesSlopes,
+    tell_many,
 )
 from askone.learners.base import marked, of_family, unmarked
 from askone.learners.kalman.regressor import BankState, FilterLearner
@@ -170,10 +171,8 @@ class Intervals(
     def relearnt(
         self, state: IntervalState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
     ) -> IntervalState:
-        state = self.init()
-        for x, question, answer in zip(X, questions, answers, strict=True):
-            state = self.tell(state, x, question, answer)
-        return state
+        again: IntervalState = tell_many(self, self.init(), X, questions, answers)
+        return again
 
     def worth(self, state: IntervalState, X: ArrayLike) -> Array:
         """Return what an answer tells the median's bank."""

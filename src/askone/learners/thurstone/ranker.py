@@ -36,7 +36,7 @@ from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument, incompatible
 from askone.features.maps import FeatureMap
 from askone.labels.ranking import Ranking
-from askone.learners.abilities import HasDeviation, Hindsight, Streams
+from askone.learners.abilities import HasDeviation, Hindsight, Streams, tell_many
 from askone.learners.base import as_uniform, of_family
 from askone.learners.cavity import without
 from askone.learners.streaming import StreamTask
@@ -316,10 +316,8 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Hindsight[ThurstoneState], 
     def relearnt(
         self, state: ThurstoneState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
     ) -> ThurstoneState:
-        state = self.init()
-        for x, question, answer in zip(X, questions, answers, strict=True):
-            state = self.tell(state, x, question, answer)
-        return state
+        again: ThurstoneState = tell_many(self, self.init(), X, questions, answers)
+        return again
 
     def _difference(self, state: ThurstoneState, at: int, k: int, phi: Array, i: int, j: int) -> tuple[float, float]:
         """Return mean and variance of the difference of two utilities, by one filter."""
