@@ -32,6 +32,7 @@ from askone.learners.abilities import (
     HasProbabilities,
     Hindsight,
     KnowsPeople,
+    Opinions,
     PredictsWithin,
     Refits,
     Streams,
@@ -54,6 +55,7 @@ from askone.learners.abilities import (
 from askone.learners.base import Learner, marked, unmarked
 from askone.learners.mixture.members import require_array
 from askone.learners.models.kernel_expansion import Buffer
+from askone.learners.people.opinions import JointEvidence
 from askone.learners.people.rates import CrowdRates, rates_of
 from askone.learners.person import Person
 from askone.learners.streaming import StreamTask
@@ -66,9 +68,10 @@ _ALONE = 512  # answers of one person that are kept for when there is another
 _MOST = 4096  # answers that are kept to find rates by
 _ROOM = 4_000_000  # numbers of their rows, at most
 _MARK = "base-"
-NOBODY = -1
-"""The place of whoever was not named."""
-_Told = tuple[int, Question, bool]
+_SILENT = ErrorRates(0.5, 0.5)
+_REVISED = 0.1  # share of second opinions since all was learnt anew, after which it is again
+_Said = tuple[tuple[int, bool], ...]
+_Told = tuple[_Said, Question, bool]
 
 
 @final
@@ -76,8 +79,10 @@ _Told = tuple[int, Question, bool]
 class CrowdState:
     """The learner's state; people, how often each answered, their rates and intervals, and the crowd's mean.
 
-    ``told`` are the answers that rates are found by, as (person, question, answer), their rows in ``store``;
-    ``due`` is after how many answers of people the rates are found anew, ``anew`` after how many all is learnt anew.
+    ``told`` are the answers that rates are found by, as (who said what, question, answer), their rows in ``store``;
+    nobody said what has no name, and what somebody adds to the opinions of others stands there with theirs.
+    ``due`` is after how many answers of people the rates are found anew, ``anew`` after how many all is learnt anew;
+    ``added`` are the opinions that were added to others since then.
     """
 
     base: Any
@@ -90,6 +95,7 @@ class CrowdState:
     store: Buffer
     due: int
     anew: int
+    added: int = 0
 
 
 @final
@@ -189,7 +195,9 @@ class CrowdLearner(
     def tell(self, state: CrowdState, x: ArrayLike, question: Question, answer: Answer) -> CrowdState:
         """Return the state after an answer of nobody in particular."""
         state = replace(state, base=self.base.tell(state.base, x, question, answer))
-        return self._noted(state, NOBODY, as_row(x, self.columns), question, answer) if state.people else state
+        if not state.people:
+            return state
+        return self._noted(state, (), as_row(x, self.columns), question, bool(question.accept(answer)))
 
     def tell_many(
         self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]
@@ -202,33 +210,56 @@ class CrowdLearner(
         self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer],
         people: Sequence[str | None],
     ) -> CrowdState:  # fmt: skip
-        rows, places, put = as_rows(X, self.columns), list[int](), list[Question]()
+        rows, said, put = as_rows(X, self.columns), list[_Said](), list[Question]()
         if not state.people and len(people):  # nobody is noted before somebody is named
             first = next((n for n, person in enumerate(people) if person is not None), len(people))
             state = replace(
                 state, base=tell_many(self.base, state.base, rows[:first], questions[:first], answers[:first])
             )
             rows, questions, answers, people = rows[first:], questions[first:], answers[first:], people[first:]
-        for question, person in zip(questions, people, strict=True):
-            state, place = (state, NOBODY) if person is None else self._met(state, person)
-            places.append(place)
-            put.append(question if place == NOBODY else question.put_to(self._slips(state, place)))
-        state = replace(state, base=tell_many(self.base, state.base, rows, put, answers))
-        for n, (place, question, answer) in enumerate(zip(places, put, answers, strict=True)):
-            state = self._noted(state, place, rows[n : n + 1], question, answer)
+        bits = [bool(question.accept(answer)) for question, answer in zip(questions, answers, strict=True)]
+        for question, bit, person in zip(questions, bits, people, strict=True):
+            state, who = (state, ()) if person is None else self._places(state, ((person, bit),))
+            said.append(who)
+            put.append(question.put_to(self._slips(state, who[0][0])) if who else question)
+        state = replace(state, base=tell_many(self.base, state.base, rows, put, bits))
+        for n, (who, question, bit) in enumerate(zip(said, put, bits, strict=True)):
+            state = self._noted(state, who, rows[n : n + 1], question, bit)
         return state
 
     def stream(self, state: CrowdState, X: Array, task: StreamTask) -> CrowdState:
         return replace(state, base=stream(self.base, state.base, X, task), told=(), store=Buffer(self.columns))
 
     def tell_by(self, state: CrowdState, x: ArrayLike, question: Question, answer: Answer, person: str) -> CrowdState:
-        state, place = self._met(state, person)
-        put = question.put_to(self._slips(state, place))
-        state = replace(state, base=self.base.tell(state.base, x, put, answer))
-        return self._noted(state, place, as_row(x, self.columns), put, answer)
+        return self.tell_opinions(state, x, question, ((person, bool(question.accept(answer))),))
+
+    def tell_opinions(
+        self, state: CrowdState, x: ArrayLike, question: Question, opinions: Opinions, known: int = 0
+    ) -> CrowdState:
+        state, said = self._places(state, opinions)
+        slips, bit = self._slips(state, said[0][0]), said[0][1]
+        if len(said) > 1:
+            found, before = (self._evidence(state.rates, some) for some in (said, said[:known]))
+            if known:
+                found = found.beyond(before, self.chance(state, x, question.put_to(HONEST)))
+            slips, bit = found.answer
+        put = question.put_to(slips)
+        state = replace(state, base=self.base.tell(state.base, x, put, bit), added=state.added + min(known, 1))
+        return self._noted(state, said, as_row(x, self.columns), put, bit, known)
 
     def slips(self, state: CrowdState, person: str) -> ErrorRates:
         return self._slips(*self._met(state, person))
+
+    def _places(self, state: CrowdState, opinions: Opinions) -> tuple[CrowdState, _Said]:
+        """Return the state with these people in it, and what they said by their places."""
+        said = []
+        for person, bit in opinions:
+            state, place = self._met(state, person)
+            said.append((place, bit))
+        return state, tuple(said)
+
+    def _evidence(self, rates: Array, said: _Said) -> JointEvidence:
+        return JointEvidence.of((rates[place], bit) for place, bit in said)
 
     def _met(self, state: CrowdState, person: str) -> tuple[CrowdState, int]:
         """Return the state with somebody in it, and their place; whoever is new is as careful as the crowd."""
@@ -247,17 +278,18 @@ class CrowdLearner(
         g, no = (rates / max(1.0, rates.sum())).tolist()
         return HONEST if max(g, no) < self.careful else ErrorRates(g, no)
 
-    def _noted(self, state: CrowdState, place: int, row: Array, question: Question, answer: Answer) -> CrowdState:
+    def _noted(
+        self, state: CrowdState, said: _Said, row: Array, question: Question, bit: bool, known: int = 0
+    ) -> CrowdState:
         """Return the state with an answer to find rates by."""
         answers = state.answers.copy()
-        if place != NOBODY:
-            answers[place] += 1
+        answers[[place for place, _ in said[known:]]] += 1
         told, store, most = state.told, state.store, max(min(_MOST, _ROOM // self.columns), 64)
         if len(told) >= (_ALONE if len(state.people) < 2 else most):  # of one person alone nothing can be found
             half = len(told) // 2
             store, told = Buffer(self.columns).extended(0, store.view(len(told))[-half:]), told[-half:]
         store = store.extended(len(told), row)
-        told = (*told, (place, question, bool(question.accept(answer))))
+        told = (*told, (said, question, bit))
         return replace(state, answers=answers, told=told, store=store)
 
     def people(self, state: CrowdState) -> list[Person]:
@@ -267,7 +299,14 @@ class CrowdLearner(
     # -- rates ------------------------------------------------------------------------------------
 
     def _due(self, state: CrowdState) -> bool:
-        return len(state.people) > 1 and int(state.answers.sum()) >= state.due
+        return len(state.people) > 1 and (int(state.answers.sum()) >= state.due or self._revised(state))
+
+    def _revised(self, state: CrowdState) -> bool:
+        """Return whether so many opinions were added to others that all should be learnt anew, where it can be."""
+        return state.added > max(_REVISED * len(state.told), 8) and self._whole(state)
+
+    def _whole(self, state: CrowdState) -> bool:
+        return self.count(state) <= len(state.told)
 
     def due(self, state: CrowdState) -> bool:
         return self._due(state) or (able(self.base, Refits) and self.base.due(state.base))
@@ -276,19 +315,15 @@ class CrowdLearner(
         """Return the rates of people, if they are due, and all learnt anew with them; else what the learner fits."""
         if not self._due(state):
             return marked(_MARK, self.base.fit(state.base))
-        named = [one for one in state.told if one[0] != NOBODY]
-        rows = state.store.view(len(state.told))
         found = {"answers": np.array(int(state.answers.sum()))}
-        rates = self._rates(state, state.base, rows, named) if named else None
+        rates = self._rates(state, state.base, state.rates)
         if rates is None:
             return found
-        found["anew"] = np.array(0)
-        whole = self.count(state) <= len(state.told)
-        if whole and int(state.answers.sum()) >= state.anew:
-            again = self._rates(state, self._relearnt(state, rates.means), rows, named)
-            if (
-                again is not None and again.evidence > rates.evidence
-            ):  # the answers are more likely by what is learnt anew
+        found["anew"], revised = np.array(0), self._revised(state)
+        if self._whole(state) and (revised or int(state.answers.sum()) >= state.anew):
+            again = self._rates(state, self._relearnt(state, rates.means), rates.means)
+            # The answers are more likely by what is learnt anew, or it is less of an approximation.
+            if again is not None and (revised or again.evidence > rates.evidence):
                 found["anew"] = np.array(1)
                 found["learnt"] = rates.means
                 rates = again
@@ -296,22 +331,43 @@ class CrowdLearner(
 
     def _relearnt(self, state: CrowdState, rates: Array) -> Any:
         """Return the learner's state after all was learnt anew with these rates."""
-        rows = state.store.view(len(state.told))
-        put = [self._put(rates, place, question) for place, question, _ in state.told]
-        return self.base.relearnt(state.base, rows, put, [bit for *_, bit in state.told])
+        rows, told = state.store.view(len(state.told)), self._put(state, rates)
+        return self.base.relearnt(state.base, rows, [question for _, question, _ in told], [bit for *_, bit in told])
 
-    def _put(self, rates: Array, place: int, question: Question) -> Question:
-        """Return a question as put to somebody with these rates; who came after they were found is as they were."""
-        return question.put_to(self._taken(rates[place])) if 0 <= place < len(rates) else question
+    def _put(self, state: CrowdState, rates: Array) -> list[_Told]:
+        """Return what was told as put to people with these rates; who came after they were found is as they were.
 
-    def _rates(self, state: CrowdState, base: Any, rows: Array, named: list[_Told]) -> CrowdRates | None:
-        places, questions, bits = zip(*named, strict=True)
-        if len(named) < len(rows):
-            rows = rows[np.array([one[0] != NOBODY for one in state.told])]
+        All opinions about a question stand where the last one came; the others, which it has in it, say nothing.
+        """
+        put, later = list[_Told](), set[tuple[int | None, _Said]]()
+        for said, question, bit in reversed(state.told):
+            slips = question.slips
+            if (question.number, said) in later:
+                said, slips = (), _SILENT
+            elif said and max(said)[0] < len(rates):
+                alone = self._taken(rates[said[0][0]]), bit
+                slips, bit = alone if len(said) == 1 else self._evidence(rates, said).answer
+            later |= {(question.number, said[:n]) for n in range(1, len(said))}
+            put.append((said, question.put_to(slips), bit))
+        return put[::-1]
+
+    def _rates(self, state: CrowdState, base: Any, learnt: Array) -> CrowdRates | None:
+        """Return the rates by a learner's state, which has the answers as learnt with some rates."""
+        told = [
+            (n, was if len(now[0]) == 1 else now)
+            for n, (was, now) in enumerate(zip(state.told, self._put(state, learnt), strict=True))
+            if now[0]
+        ]
+        if not told:
+            return None
+        rows = state.store.view(len(state.told))[[n for n, _ in told]]
+        said, questions, bits = zip(*(one for _, one in told), strict=True)
         chances = self.base.hindsight(base, rows, questions, bits)
         if chances is None:
             return None
-        return rates_of(np.array(places), np.array(bits), chances, len(state.people))
+        group = np.repeat(np.arange(len(said)), [len(one) for one in said])
+        places, each = np.array([one for some in said for one in some]).T
+        return rates_of(places, each.astype(bool), chances[group], len(state.people), group)
 
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
         if "answers" not in fit:  # the learner's; in older logs without a mark
@@ -326,9 +382,9 @@ class CrowdLearner(
         known = min(len(rates), len(fit["rates"]))
         rates[:known], intervals[:known] = fit["rates"][:known], fit["intervals"][:known]
         state = replace(state, rates=rates, intervals=intervals, common=float(fit["common"].item()))
-        if not fit["anew"].item() or self.count(state) > len(state.told):
+        if not fit["anew"].item() or not self._whole(state):
             return state
-        return replace(state, base=self._relearnt(state, fit["learnt"]), anew=int(told * _ANEW))
+        return replace(state, base=self._relearnt(state, fit["learnt"]), anew=int(told * _ANEW), added=0)
 
     def _check(self, fit: dict[str, Array]) -> None:
         """Refuse what is no fit: files of strangers have them."""
@@ -349,24 +405,31 @@ class CrowdLearner(
     # -- the state as a value ---------------------------------------------------------------------
 
     def to_arrays(self, state: CrowdState) -> dict[str, Array]:
-        told = [[place, question.to_json(), list(question.slips), bit] for place, question, bit in state.told]
+        told = [[said, question.to_json(), list(question.slips), bit] for said, question, bit in state.told]
         texts = json.dumps([state.people, told]).encode()
         return {
             "people": np.frombuffer(texts, np.uint8), "answers": state.answers, "rates": state.rates,
-            "intervals": state.intervals, "crowd": np.array([state.common, state.due, state.anew]),
+            "intervals": state.intervals, "crowd": np.array([state.common, state.due, state.anew, state.added]),
             "rows": state.store.view(len(told)).copy(),
         } | marked(_MARK, self.base.to_arrays(state.base))  # fmt: skip
 
     def from_arrays(self, arrays: dict[str, Array]) -> CrowdState:
         people, told = json.loads(arrays["people"].tobytes())
-        each = [(place, question_from_json(one).put_to(ErrorRates(*slips)), bit) for place, one, slips, bit in told]
-        common, due, anew = arrays["crowd"].tolist()
+        each = [
+            (
+                tuple((place, bool(b)) for place, b in said),
+                question_from_json(one).put_to(ErrorRates(*slips)),
+                bool(bit),
+            )
+            for said, one, slips, bit in told
+        ]
+        common, *counts = arrays["crowd"].tolist()
         n, shapes = len(people), {name: arrays[name].shape for name in ("answers", "rates", "intervals", "rows")}
         expected = {"answers": (n,), "rates": (n, 2), "intervals": (n, 2, 2), "rows": (len(told), self.columns)}
-        if shapes != expected or not all(NOBODY <= place < n for place, *_ in told):
+        if shapes != expected or not all(0 <= place < n for said, *_ in each for place, _ in said):
             raise InvalidArgument("people", f"arrays of shapes {expected}, and answers of these", shapes)
         rows = as_rows(arrays["rows"], self.columns) if len(told) else np.zeros((0, self.columns))
         return CrowdState(
             self.base.from_arrays(unmarked(_MARK, arrays)), tuple(people), arrays["answers"], arrays["rates"],
-            arrays["intervals"], common, tuple(each), Buffer(self.columns).extended(0, rows), int(due), int(anew),
+            arrays["intervals"], common, tuple(each), Buffer(self.columns).extended(0, rows), *map(int, counts),
         )  # fmt: skip

@@ -6,6 +6,8 @@ with p_model the chance of an honest yes by a model, g how often a says yes what
 posterior of (g, l) is computed on a grid.  Half of the prior's weight is on people who err alike on both sides, g = l,
 half on people who lean to one; its mean is the crowd's, which is found from all of them.
 
+Answers to one question share its truth: p is then the chance after what the others said, by their own rates.
+
 The doubt d is the model's own share in what looks like slips of everybody.  It is the one that explains all answers
 best: without it, everybody would be suspected while the model knows little, and it would go on to know little.
 """
@@ -48,8 +50,10 @@ class CrowdRates(NamedTuple):
     evidence: float
 
 
-def rates_of(places: Array, bits: Array, chances: Array, people: int) -> CrowdRates:
+def rates_of(places: Array, bits: Array, chances: Array, people: int, questions: Array | None = None) -> CrowdRates:
     """Return the rates of so many people by answers: whose each is, what it says, and the chance of an honest yes.
+
+    ``questions`` says which answers are to one question; None: each is to its own.
 
     >>> sure = np.tile([0.99, 0.01], 60)
     >>> ann, bob = sure[:80] > 0.5, np.ones(40, bool)
@@ -57,9 +61,32 @@ def rates_of(places: Array, bits: Array, chances: Array, people: int) -> CrowdRa
     >>> found.means.round(1).tolist()
     [[0.0, 0.0], [0.8, 0.0]]
     """
-    counts = _counted(places, bits, chances, people)
-    found = [_rates_at(counts, doubt) for doubt in _DOUBTS]
+    several = np.zeros(len(places), bool) if questions is None else np.bincount(questions)[questions] > 1
+    counts = _counted(places[~several], bits[~several], chances[~several], people)
+    shared = None
+    if questions is not None and several.any():
+        shared = _Shared(places[several], bits[several], chances[several], questions[several])
+    found = [_rates_at(counts, doubt, shared) for doubt in _DOUBTS]
     return max(found, key=lambda rates: rates.evidence)
+
+
+@final
+class _Shared(NamedTuple):
+    """Answers to questions that several people answered."""
+
+    places: Array
+    bits: Array
+    chances: Array
+    questions: Array
+
+    def logs(self, doubt: float, means: Array) -> Array:
+        """Return the log-likelihood of each (g, l) by the chances after what others with these rates said."""
+        g, no = means[self.places].T
+        says = np.where(self.bits, np.log((1.0 - no) / g), np.log(no / (1.0 - g)))
+        others = np.bincount(self.questions, says)[self.questions] - says
+        chances = expit(logit(doubt + (1.0 - 2.0 * doubt) * self.chances) + others)
+        counts = _counted(self.places, self.bits, chances, len(means))
+        return np.tensordot(counts, _logs(0.0), axes=((1, 2), (0, 1)))
 
 
 def _counted(places: Array, bits: Array, chances: Array, people: int) -> Array:
@@ -80,13 +107,13 @@ def _logs(doubt: float) -> Array:
     return np.asarray(np.log(np.stack([1.0 - yes, yes])))
 
 
-def _rates_at(counts: Array, doubt: float) -> CrowdRates:
+def _rates_at(counts: Array, doubt: float, shared: _Shared | None) -> CrowdRates:
     """Return the rates by chances that are doubted so much."""
-    found = np.tensordot(counts, _logs(doubt), axes=((1, 2), (0, 1)))
-    answers = counts.sum(axis=(1, 2))
-    say, common = answers / (answers + _KNOWN), _FIRST
+    alone = np.tensordot(counts, _logs(doubt), axes=((1, 2), (0, 1)))
+    answers = counts.sum(axis=(1, 2)) + (0 if shared is None else np.bincount(shared.places, minlength=len(counts)))
+    say, common, means = answers / (answers + _KNOWN), _FIRST, np.full((len(counts), 2), _FIRST)
     for _ in range(_ROUNDS):
-        posterior = found + _log_prior(round(common, 2))
+        posterior = alone + (0.0 if shared is None else shared.logs(doubt, means)) + _log_prior(round(common, 2))
         evidence = logsumexp(posterior, axis=(1, 2))
         posterior = np.exp(posterior - evidence[:, None, None])
         sides = np.stack([posterior.sum(axis=2), posterior.sum(axis=1)], axis=1)
