@@ -69,7 +69,8 @@ _MOST = 4096  # answers that are kept to find rates by
 _ROOM = 4_000_000  # numbers of their rows, at most
 _MARK = "base-"
 _SILENT = ErrorRates(0.5, 0.5)
-_REVISED = 0.1  # share of second opinions since all was learnt anew, after which it is again
+_SLIGHT = 0.2  # what an opinion says, at most, that adds next to nothing to others
+_REVISED = 0.1  # share of those that add more, since all was learnt anew, after which it is again
 _Said = tuple[tuple[int, bool], ...]
 _Told = tuple[_Said, Question, bool]
 
@@ -244,7 +245,8 @@ class CrowdLearner(
                 found = found.beyond(before, self.chance(state, x, question.put_to(HONEST)))
             slips, bit = found.answer
         put = question.put_to(slips)
-        state = replace(state, base=self.base.tell(state.base, x, put, bit), added=state.added + min(known, 1))
+        added = state.added + int(known > 0 and slips.trust > _SLIGHT)
+        state = replace(state, base=self.base.tell(state.base, x, put, bit), added=added)
         return self._noted(state, said, as_row(x, self.columns), put, bit, known)
 
     def slips(self, state: CrowdState, person: str) -> ErrorRates:
