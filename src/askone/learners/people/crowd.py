@@ -67,7 +67,7 @@ from askone.questions.registry import question_from_json
 from askone.questions.subset import Subset
 
 _FIRST, _GROWTH = 60, 1.7  # answers before the first look at rates, and their growth from look to look
-_EARLY, _ANEW = 150, 4.0  # answers before all is learnt anew with the rates that were found, and their growth
+_EARLY = 150  # answers before all is learnt anew with the rates that were found
 _ALONE = 512  # answers of one person that are kept for when there is another
 _MOST = 4096  # answers that are kept to find rates by
 _ROOM = 4_000_000  # numbers of their rows, at most
@@ -114,6 +114,8 @@ class CrowdLearner(
 ):  # fmt: skip
     """See the module.  Of people who err more seldom than ``careful`` on both sides, nothing is made.
 
+    ``again`` is the growth of the answers from one time that all is learnt anew to the next.
+
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.kalman.regressor import FilterLearner
     >>> crowd = CrowdLearner(FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),)))
@@ -127,12 +129,14 @@ class CrowdLearner(
 
     base: Any
     careful: float = 0.0
+    again: float = 4.0
     adds: ClassVar[tuple[type[Learner[Any]], ...]] = (KnowsPeople, Refits)
 
     def __post_init__(self) -> None:
         if not able(self.base, Hindsight):
             raise InvalidArgument("base", "a learner with hindsight", type(self.base).__name__)
         as_number(self.careful, "careful", 0.0, 1.0)
+        as_number(self.again, "again", 1.0, strict=True)
 
     # -- what the learner says --------------------------------------------------------------------
 
@@ -411,7 +415,7 @@ class CrowdLearner(
             return replace(state, due=due)
         if fit["anew"].item() and self._whole(state):
             learnt = self._relearnt(state, Habits.of_fit(fit, _LEARNT))
-            state = replace(state, base=learnt, anew=int(told * _ANEW), added=0)
+            state = replace(state, base=learnt, anew=int(told * self.again), added=0)
         intervals = state.intervals.copy()
         known = min(len(intervals), len(fit["intervals"]))
         intervals[:known] = fit["intervals"][:known]
