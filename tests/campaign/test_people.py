@@ -1,10 +1,15 @@
 """A campaign finds out who answers at random, and says so; others are not suspected."""
 
+import io
+import zipfile
+
 import numpy as np
 import pytest
 
+import askone
 from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Next
+from askone.campaign.output.model_file import write_model
 from askone.store.open import open_store
 from staged import PRICES, asking, one, price, stage, state_of
 
@@ -43,3 +48,20 @@ def test_what_is_kept_and_what_is_folded_anew_is_the_same(campaign):
     fresh = Campaign.open(campaign.store, "c", fresh=True)
     assert state_of(fresh) == state_of(campaign)
     assert fresh.people() == campaign.people()
+
+
+def test_a_model_that_leaves_the_campaign_knows_of_nobody(campaign):
+    out = io.BytesIO()
+    write_model(campaign, out)
+    with zipfile.ZipFile(out) as archive:
+        whole = b"".join(archive.read(name) for name in archive.namelist())
+    arrays = campaign.projection.learner.to_arrays(campaign.projection.state)
+    assert b"cid" in arrays["people"].tobytes()  # the campaign itself goes on knowing them
+    assert not [who for who in PEOPLE if f'"{who}"'.encode() in whole]
+    out.seek(0)
+    model, X = askone.load(out), np.random.default_rng(5).normal(size=(50, 2))
+    assert (model.predict(X) == campaign.predict(X)).all()
+    assert model.people_ == {}
+    for who in ("ann", "fay"):  # and it goes on learning, of whomever it meets
+        model.tell(model.ask(X[0], key=who), True, person=who)
+    assert [*model.people_] == ["ann", "fay"]
