@@ -202,16 +202,18 @@ class SimulatedCrowd:
         """
         if not isinstance(truth, bool):
             raise InvalidArgument("people", "None: they answer yes or no, and this is another question", truth)
+        coming = self.coming()
+        yes = sum(self.answer(name, row, truth) for name in coming)
+        return coming[0] if len(coming) == 1 else None, None if 2 * yes == len(coming) else 2 * yes > len(coming)
+
+    def coming(self) -> list[str]:
+        """Return who comes next."""
         lots = random_table.uniforms(self._seed, self._asked, 1, len(self._names), random_table.PERSON)[0]
         self._asked += 1
-        if self._overlap == 1:
-            name = self._names[int(np.argmin(lots))]
-            return name, self._answer(name, row, truth)
-        coming = [self._names[place] for place in np.argsort(lots)[: self._overlap]]
-        yes = sum(self._answer(name, row, truth) for name in coming)
-        return None, None if 2 * yes == self._overlap else 2 * yes > self._overlap
+        return [self._names[place] for place in np.argsort(lots)[: self._overlap]]
 
-    def _answer(self, name: str, row: int, truth: bool) -> bool:
+    def answer(self, name: str, row: int, truth: bool) -> bool:
+        """Return what somebody says where this is true of a row."""
         habits, before = self.habits[name], self._rates[name]
         yes, no = habits.rates(len(before))
         secret = f"{name} {len(before)}" if habits.group is None else f"{habits.group} about {row}"
