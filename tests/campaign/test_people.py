@@ -41,10 +41,9 @@ def error(campaign):
 
 
 @pytest.fixture(scope="module")
-def campaign(tmp_path_factory):
-    store = open_store(str(tmp_path_factory.mktemp("people") / "a.db"))
-    yield answered(store, 0)
-    store.close()
+def campaign():
+    with open_store("memory:") as store:
+        yield answered(store, 0)
 
 
 def test_who_answers_at_random_is_found(campaign):
