@@ -49,7 +49,6 @@ from askone.learners.abilities import (
     known,
     predict_within,
     probabilities,
-    space_at,
     stream,
     tell_many,
 )
@@ -193,7 +192,8 @@ class CrowdLearner(
         return blend(self.base, state.base)
 
     def range_at(self, state: CrowdState) -> Real | None:
-        return space_at(self.base, state.base)  # type: ignore[return-value]  # other labels than numbers, too
+        found: Real | None = self.base.range_at(state.base)
+        return found
 
     def known(self, state: CrowdState) -> int:
         return known(self.base, state.base)
@@ -318,6 +318,9 @@ class CrowdLearner(
     def people(self, state: CrowdState) -> list[Person]:
         each = zip(state.people, state.answers.tolist(), state.habits.rates, state.intervals, strict=True)
         return [Person.of(name, answers, rates, ends) for name, answers, rates, ends in each]
+
+    def unnamed(self, state: CrowdState) -> CrowdState:
+        return replace(self.init(), base=state.base)
 
     # -- rates ------------------------------------------------------------------------------------
 
