@@ -101,6 +101,8 @@ class CrowdLearner(
 ):  # fmt: skip
     """See the module.  Of people who err more seldom than ``careful`` on both sides, nothing is made.
 
+    ``flip`` is how often answers are flipped after people gave them, which the learner knows: rates are without it.
+
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.kalman.regressor import FilterLearner
     >>> crowd = CrowdLearner(FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),)))
@@ -114,12 +116,14 @@ class CrowdLearner(
 
     base: Any
     careful: float = 0.0
+    flip: float = 0.0
     adds: ClassVar[tuple[type[Learner[Any]], ...]] = (KnowsPeople, Refits)
 
     def __post_init__(self) -> None:
         if not able(self.base, Hindsight):
             raise InvalidArgument("base", "a learner with hindsight", type(self.base).__name__)
         as_number(self.careful, "careful", 0.0, 1.0)
+        as_number(self.flip, "flip", 0.0, 0.49)
 
     # -- what the learner says --------------------------------------------------------------------
 
@@ -311,7 +315,7 @@ class CrowdLearner(
         chances = self.base.hindsight(base, rows, questions, bits)
         if chances is None:
             return None
-        return rates_of(np.array(places), np.array(bits), chances, len(state.people))
+        return rates_of(np.array(places), np.array(bits), chances, len(state.people), self.flip)
 
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
         if "answers" not in fit:  # the learner's; in older logs without a mark

@@ -1,8 +1,9 @@
 """How often each person errs, from answers whose honest chances are known.
 
-    P(yes | person a) = g_a + (1 - g_a - l_a) p ,     p = d + (1 - 2 d) p_model ,
+    P(yes | person a) = pi + (1 - 2 pi) (g_a + (1 - g_a - l_a) p) ,     p = d + (1 - 2 d) p_model ,
 
-with p_model the chance of an honest yes by a model, g how often a says yes whatever is true, and l how often no.  The
+with p_model the chance of an honest yes by a model, g how often a says yes whatever is true, and l how often no; pi is
+how often answers are flipped after that, as they are where they are private: people's rates are without it.  The
 posterior of (g, l) is computed on a grid.  Half of the prior's weight is on people who err alike on both sides, g = l,
 half on people who lean to one; its mean is the crowd's, which is found from all of them.
 
@@ -12,7 +13,7 @@ best: without it, everybody would be suspected while the model knows little, and
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -48,8 +49,10 @@ class CrowdRates(NamedTuple):
     evidence: float
 
 
-def rates_of(places: Array, bits: Array, chances: Array, people: int) -> CrowdRates:
+def rates_of(places: Array, bits: Array, chances: Array, people: int, flip: float = 0.0) -> CrowdRates:
     """Return the rates of so many people by answers: whose each is, what it says, and the chance of an honest yes.
+
+    ``flip`` is how often what they said was flipped.
 
     >>> sure = np.tile([0.99, 0.01], 60)
     >>> ann, bob = sure[:80] > 0.5, np.ones(40, bool)
@@ -58,7 +61,7 @@ def rates_of(places: Array, bits: Array, chances: Array, people: int) -> CrowdRa
     [[0.0, 0.0], [0.8, 0.0]]
     """
     counts = _counted(places, bits, chances, people)
-    found = [_rates_at(counts, doubt) for doubt in _DOUBTS]
+    found = [_rates_at(counts, doubt, flip) for doubt in _DOUBTS]
     return max(found, key=lambda rates: rates.evidence)
 
 
@@ -71,18 +74,19 @@ def _counted(places: Array, bits: Array, chances: Array, people: int) -> Array:
     return counts
 
 
-@cache
-def _logs(doubt: float) -> Array:
+@lru_cache(maxsize=4 * len(_DOUBTS))
+def _logs(doubt: float, flip: float) -> Array:
     """Return log P(answer) of no and yes, in each bin of chances, at each (g, l): 2 x bins x grid x grid."""
     middles = expit((np.arange(_BINS) + 0.5) / _BINS * 2 * _SURE - _SURE)
     p = doubt + (1.0 - 2.0 * doubt) * middles[:, None, None]
-    yes = np.clip(_GRID[:, None] + (1.0 - _GRID[:, None] - _GRID[None, :]) * p, 1e-12, 1.0 - 1e-12)
+    said = _GRID[:, None] + (1.0 - _GRID[:, None] - _GRID[None, :]) * p
+    yes = np.clip(flip + (1.0 - 2.0 * flip) * said, 1e-12, 1.0 - 1e-12)
     return np.asarray(np.log(np.stack([1.0 - yes, yes])))
 
 
-def _rates_at(counts: Array, doubt: float) -> CrowdRates:
+def _rates_at(counts: Array, doubt: float, flip: float) -> CrowdRates:
     """Return the rates by chances that are doubted so much."""
-    found = np.tensordot(counts, _logs(doubt), axes=((1, 2), (0, 1)))
+    found = np.tensordot(counts, _logs(doubt, flip), axes=((1, 2), (0, 1)))
     answers = counts.sum(axis=(1, 2))
     say, common = answers / (answers + _KNOWN), _FIRST
     for _ in range(_ROUNDS):

@@ -264,7 +264,7 @@ class SetLikelihoodLearner(
         return self._heard(cell, bool(answer), question.slips)
 
     def _heard(self, cell: Array, answer: bool, slips: ErrorRates) -> Array:
-        return slips.floor(answer) + slips.trust * (self.flip + (1.0 - 2.0 * self.flip) * cell)
+        return self.flip + (1.0 - 2.0 * self.flip) * (slips.floor(answer) + slips.trust * cell)
 
     def _inside(self, question: Question) -> Array:
         return self.space.inside(of_family(question, Subset).members, "question")
