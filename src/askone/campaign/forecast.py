@@ -33,6 +33,7 @@ from askone.campaign.tables.base import Table
 from askone.features.kernels import median_distance
 from askone.features.layout import RowLayout
 from askone.features.scaling import Scaler
+from askone.privacy import answers_needed, with_slips
 from askone.session.oracle import Oracle
 from askone.session.simulation import checkpoints, simulate
 
@@ -67,11 +68,14 @@ class Forecast:
     cost: Cost
     answers: int
     """How many there will be: not more than the rows give."""
+    times: float = 1.0
+    """How many times the answers it takes that they are private."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
         points = [list(point) for point in self.points]
-        return {"points": points, "measure": self.measure, "cost": asdict(self.cost), "answers": self.answers}
+        plain = {"measure": self.measure, "cost": asdict(self.cost), "answers": self.answers, "times": self.times}
+        return {"points": points, **plain}
 
 
 def forecast(
@@ -92,7 +96,9 @@ def forecast(
     per_lesson = ask.overlap / (1.0 - ask.gold_share)
     rehearsed = min(answers, settings.labels.rehearsed)
     lessons = max(1, int(rehearsed / per_lesson))
-    wrong = _wrong_together(flip, ask.overlap)
+    epsilon = settings.privacy.epsilon
+    times, wrong = (1.0, flip) if epsilon is None else (answers_needed(epsilon), with_slips(epsilon, flip))
+    wrong = _wrong_together(wrong, ask.overlap)
     curves = [_rehearsed(settings, rows, lessons, wrong, seed) for seed in range(TRUTHS)]
     points = []
     for place, (count, _) in enumerate(curves[0]):
@@ -101,7 +107,7 @@ def forecast(
         points.append((asked, values[0], values[len(values) // 2], values[-1]))
     price = None if ask.price is None else ask.price * answers
     cost = Cost(price, ask.currency, ask.seconds * answers / 3600)
-    return Forecast(tuple(points), settings.labels.forecast_measure, cost, answers)
+    return Forecast(tuple(points), settings.labels.forecast_measure, cost, answers, times)
 
 
 def _most_answers(settings: Settings, table: Table) -> int:

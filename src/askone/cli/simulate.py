@@ -32,6 +32,9 @@ def run_simulate(chosen: argparse.Namespace, console: Console) -> int:
         progress.update(bar, total=1, completed=1)
     console.print(forecast_table(settings.title, found, settings.labels.is_share))
     say(console, _cost(answers, chosen.flip, found))
+    if settings.privacy.epsilon is not None:
+        times = f"epsilon = {settings.privacy.epsilon:g} costs {found.times:.1f} times the answers"
+        say(console, f"Answers are private: {times} of a campaign that is not.")
     return 0
 
 
