@@ -9,6 +9,7 @@ from askone.campaign.campaign import Campaign
 from askone.campaign.engine.commands import Answer, Flag, Next, Skip, Undo
 from askone.campaign.engine.slips import Evidence, slip_rate
 from askone.campaign.forecast import forecast
+from askone.campaign.output.label_studio import take_page
 from askone.campaign.settings.settings import AskSettings, Items, LearnerSettings, PrivacySettings, Settings
 from askone.errors import BudgetSpent, InvalidArgument, NotPrivate
 from staged import ANIMALS, DRINKS, PRICES, one, price, stage, state_of
@@ -173,6 +174,12 @@ def test_skips_flags_and_undo_are_refused(store):
             one(campaign, told)
     assert (state_of(campaign), entries(campaign)) == before
     assert one(campaign, Next("ann")).undoable == 0
+
+
+def test_answers_of_a_file_are_not_taken(store):
+    campaign = stage(store, PRIVATE)
+    with pytest.raises(NotPrivate, match="those of a file are not taken"):
+        take_page(campaign, [], 1.0, {})
 
 
 def test_neither_seconds_nor_the_time_between_entries_are_kept(store):

@@ -126,7 +126,7 @@ def test_private_answers_in_the_terminal(capsys, typing, monkeypatch):
     """What is typed is flipped before the store sees it; a skip is the toss of a coin; nothing is taken back."""
     monkeypatch.setattr("askone.privacy.secrets.randbelow", lambda most: 0)  # always below: flipped, and a no
     kind = ("--kind", "number", "--low", 0, "--high", 1000, "--set", "privacy.epsilon=1", "--set", "privacy.budget=3")
-    ask("new", "bikes.csv", *kind, "--gold", "", "--name", "private")
+    ask("new", "bikes.csv", *kind, "--gold", "price", "--name", "private")
     typing("y", "u", "n", "s")
     ask("label", "private", "--as", "Ann")
     out = capsys.readouterr().out
