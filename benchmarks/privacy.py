@@ -4,8 +4,8 @@
     python benchmarks/privacy.py --quick      some seconds: few and short runs; prints and writes nothing
 
 Answers are flipped with 1 / (1 + e^epsilon), and the default learner knows it.  With kappa^2 times the answers it
-should know as much as without flips: kappa = (e^epsilon + 1) / (e^epsilon - 1).  Numbers: the mean absolute error of the
-noiseless label; classes: the share of wrong predictions on fresh rows.  Writes docs/privacy.md and
+should know as much as without flips: kappa = (e^epsilon + 1) / (e^epsilon - 1).  Numbers: the mean absolute error of
+the noiseless label; classes: the share of wrong predictions on fresh rows.  Writes docs/privacy.md and
 results/privacy.json.
 """
 
