@@ -87,9 +87,9 @@ def measured(tasks: Sequence[tuple[str, int]], seeds: int) -> dict[str, dict[str
 def page(found: dict[str, dict[str, list[float]]], seeds: int) -> str:
     lines = [
         "# What privacy costs", "",
-        f"Written by `make bench-privacy` ({taken_with(machine())}), means of {seeds} seeds ({4 * seeds} for the sine).",
-        "Answers are flipped with 1/(1+e^ε), and there are κ² times as many of them: 1.2 times",
-        "for ε = 3 and 4.7 times for ε = 1.  Errors over those without flips, with their standard errors.", "",
+        f"Written by `make bench-privacy` ({taken_with(machine())}), means of {seeds} seeds,",
+        f"{4 * seeds} for the sine.  Answers are flipped with 1/(1+e^ε), and there are κ² times as many of them: 1.2",
+        "times for ε = 3 and 4.7 times for ε = 1.  Errors over those without flips, with their standard errors.", "",
         "| | error without flips | ε = 3, κ² times the answers | ε = 1, κ² times the answers |",
         "|---|---|---|---|",
     ]  # fmt: skip

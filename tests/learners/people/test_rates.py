@@ -63,5 +63,5 @@ def test_rates_are_those_of_people_and_not_of_flips_after_them():
     for seed in range(20):
         places, bits, p = answered(seed, 1500)
         flipped = bits ^ (np.random.default_rng([seed, 1]).uniform(size=len(bits)) < 0.269)
-        found.append(rates_of(places, flipped, p, len(TRUE), 0.269).means)
+        found.append(rates_of(places, flipped, p, len(TRUE), flip=0.269).habits.rates)
     assert np.abs(np.mean(found, axis=0) - TRUE).max() < 0.05
