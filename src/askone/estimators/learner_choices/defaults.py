@@ -75,7 +75,7 @@ class Filters(FeatureChoice):
     forecasts: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
-        return CrowdLearner(self._alone(setup), careful=_CAREFUL)
+        return CrowdLearner(self._alone(setup), careful=_CAREFUL, flip=setup.flip)
 
     def _alone(self, setup: Setup) -> Learner[Any]:
         """Return the learner of answers that nobody is named with."""
@@ -150,7 +150,7 @@ class SetLikelihood(FeatureChoice):
     small_sets: ClassVar[bool] = True
 
     def _learner(self, setup: Setup) -> Learner[Any]:
-        return CrowdLearner(self._alone(setup), again=_AGAIN)
+        return CrowdLearner(self._alone(setup), again=_AGAIN, flip=setup.flip)
 
     def _alone(self, setup: Setup) -> Learner[Any]:
         """Return the learner of answers that nobody is named with."""
@@ -185,4 +185,5 @@ class Thurstone(FeatureChoice):
         space = replace(setup.space, embedding="items")
         alone = not setup.context and self.model == "auto"
         maps = (Intercept(setup.columns),) if alone else self._maps(setup, _ORDERS, space.size)
-        return CrowdLearner(ThurstoneLearner(space, tuple(default_bank(features, setup.flip) for features in maps)))
+        banks = tuple(default_bank(features, setup.flip) for features in maps)
+        return CrowdLearner(ThurstoneLearner(space, banks), flip=setup.flip)

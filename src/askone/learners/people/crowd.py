@@ -114,6 +114,7 @@ class CrowdLearner(
     """See the module.  Of people who err more seldom than ``careful`` on both sides, nothing is made.
 
     ``again`` is the growth of the answers from one time that all is learnt anew to the next.
+    ``flip`` is how often answers are flipped after people gave them, which the learner knows: rates are without it.
 
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.kalman.regressor import FilterLearner
@@ -129,6 +130,7 @@ class CrowdLearner(
     base: Any
     careful: float = 0.0
     again: float = 4.0
+    flip: float = 0.0
     adds: ClassVar[tuple[type[Learner[Any]], ...]] = (KnowsPeople, Refits)
 
     def __post_init__(self) -> None:
@@ -136,6 +138,7 @@ class CrowdLearner(
             raise InvalidArgument("base", "a learner with hindsight", type(self.base).__name__)
         as_number(self.careful, "careful", 0.0, 1.0)
         as_number(self.again, "again", 1.0, strict=True)
+        as_number(self.flip, "flip", 0.0, 0.49)
 
     # -- what the learner says --------------------------------------------------------------------
 
@@ -402,10 +405,11 @@ class CrowdLearner(
         group = np.repeat(np.arange(len(said)), [len(one) for one in said])
         places, each = np.array([one for some in said for one in some]).T
         if believed.ndim == 1:
-            return rates_of(places, each.astype(bool), believed[group], len(state.people), group)
+            return rates_of(places, each.astype(bool), believed[group], len(state.people), group, self.flip)
         inside = np.array([self._inside(question) for question in questions])
-        rates = rates_of(places, each.astype(bool), (believed * inside).sum(axis=1)[group], len(state.people), group)
-        return with_confusions(rates, places, each.astype(bool), inside[group], believed[group])
+        chances, bit = (believed * inside).sum(axis=1)[group], each.astype(bool)
+        rates = rates_of(places, bit, chances, len(state.people), group, self.flip)
+        return with_confusions(rates, places, bit, inside[group], believed[group], self.flip)
 
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
         if "answers" not in fit:  # the learner's; in older logs without a mark
