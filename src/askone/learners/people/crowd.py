@@ -465,8 +465,9 @@ class CrowdLearner(
         if shapes != expected or not all(0 <= place < n for said, *_ in each for place, _ in said):
             raise InvalidArgument("people", f"arrays of shapes {expected}, and answers of these", shapes)
         rows = as_rows(arrays["rows"], self.columns) if len(told) else np.zeros((0, self.columns))
+        base, habits = self.base.from_arrays(unmarked(_MARK, arrays)), KnownHabits.of_fit(arrays)
         return CrowdState(
-            self.base.from_arrays(unmarked(_MARK, arrays)), tuple(people), arrays["answers"], KnownHabits.of_fit(arrays),
+            base, tuple(people), arrays["answers"], habits,
             arrays["intervals"], common, tuple(each), Buffer(self.columns).extended(0, rows), *map(int, counts),
         )  # fmt: skip
 
