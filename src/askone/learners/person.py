@@ -8,6 +8,7 @@ from typing import Any, final
 
 from askone._common.types import Array
 from askone.errors import InvalidArgument
+from askone.questions.base import ErrorRates
 
 Ends = tuple[float, float]
 _LONGEST = 200  # characters of a name
@@ -58,8 +59,7 @@ class Person:
     @property
     def bits(self) -> float:
         """What an answer of theirs tells where yes and no are equally likely: I = H(answer) - H(answer | truth)."""
-        right, wrong = self.sensitivity, 1 - self.specificity
-        return _entropy((right + wrong) / 2) - (_entropy(right) + _entropy(wrong)) / 2
+        return information(ErrorRates(1 - self.specificity, 1 - self.sensitivity), 0.5)
 
 
 def rates_to_json(person: Person) -> dict[str, Any]:
@@ -74,5 +74,14 @@ def rates_to_json(person: Person) -> dict[str, Any]:
     }
 
 
+def information(rates: ErrorRates, p: float) -> float:
+    """Return what somebody's answer tells of a truth that is yes with chance p, in bits: H(answer) - H(answer | truth).
+
+    >>> information(ErrorRates(), 0.5), information(ErrorRates(0.5, 0.5), 0.5)
+    (1.0, 0.0)
+    """
+    return _entropy(rates.heard(True, p)) - p * _entropy(rates.no) - (1 - p) * _entropy(rates.yes)
+
+
 def _entropy(p: float) -> float:
-    return 0.0 if p in (0.0, 1.0) else -p * log2(p) - (1 - p) * log2(1 - p)
+    return 0.0 if p <= 0.0 or p >= 1.0 else -p * log2(p) - (1 - p) * log2(1 - p)

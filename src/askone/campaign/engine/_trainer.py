@@ -19,13 +19,15 @@ from askone.campaign.engine.training_set import (
     AskedQuestion,
     DueFit,
     FitLesson,
+    LateLesson,
     Lesson,
     TrainingSet,
+    opinions_of,
     questions_of,
-    said_by,
 )
 from askone.learners.abilities import Forecasts, Refits, TakesRanges, able
 from askone.learners.base import Learner
+from askone.questions.base import Question
 from askone.questions.between import Between
 from askone.session.checkpoints import Example, Fit, Fold, fit_of
 from askone.session.log import AUTOMATIC
@@ -46,6 +48,14 @@ def teaches(learner: Learner[Any], asking: AskedQuestion) -> bool:
     return asking.role not in ("exam", "check") or able(
         learner, TakesRanges if isinstance(asking.question, Between) else Forecasts
     )
+
+
+def _example(lesson: Lesson | LateLesson, asking: AskedQuestion, x: Array, question: Question) -> Example:
+    opinions, question = opinions_of(asking, lesson), question.of_row(asking.position)
+    if len(opinions) == 1:
+        return Example(AUTOMATIC, x, question, lesson.answer, opinions[0][0])
+    known = lesson.known if isinstance(lesson, LateLesson) else 0
+    return Example(AUTOMATIC, x, question, lesson.answer, None, opinions, known)
 
 
 @final
@@ -104,13 +114,11 @@ class Trainer:
         chunk, fold = self.lessons.steps[start:end], self._newest
         if go_on is not None and not go_on():
             return False
-        told = [one for one in chunk if isinstance(one, Lesson)]
+        told = [one for one in chunk if not isinstance(one, FitLesson)]
         asked = [self._asked[lesson.number] for lesson in told]
         rows = self._features([asking.position for asking in asked]) if asked else ()
         examples = (
-            Example(AUTOMATIC, x, question, lesson.answer, said_by(asking, lesson))
-            if teaches(fold.learner, asking)
-            else None
+            _example(lesson, asking, x, question) if teaches(fold.learner, asking) else None
             for lesson, asking, x, question in zip(told, asked, rows, questions_of(asked), strict=True)
         )
         taught = [self._fit(one) if isinstance(one, FitLesson) else next(examples) for one in chunk]
