@@ -41,7 +41,7 @@ def test_answers_help(table, labels, measure, better):
     assert better * (middle[-1] - middle[0]) > 0
     record = found.to_json()
     assert json.loads(json.dumps(record, allow_nan=False)) == record
-    assert set(record) == {"points", "measure", "cost", "answers", "people"}
+    assert set(record) == {"points", "measure", "cost", "answers", "people", "times"}
 
 
 def test_wrong_answers_hurt(table):

@@ -68,23 +68,6 @@ def test_what_is_kept_and_what_is_folded_anew_is_the_same(campaign):
     assert fresh.people() == campaign.people()
 
 
-def test_a_model_that_leaves_the_campaign_knows_of_nobody(campaign):
-    out = io.BytesIO()
-    write_model(campaign, out)
-    with zipfile.ZipFile(out) as archive:
-        whole = b"".join(archive.read(name) for name in archive.namelist())
-    arrays = campaign.projection.learner.to_arrays(campaign.projection.state)
-    assert b"cid" in arrays["people"].tobytes()  # the campaign itself goes on knowing them
-    assert not [who for who in PEOPLE if f'"{who}"'.encode() in whole]
-    out.seek(0)
-    model, X = askone.load(out), np.random.default_rng(5).normal(size=(50, 2))
-    assert (model.predict(X) == campaign.predict(X)).all()
-    assert model.people_ == {}
-    for who in ("ann", "fay"):  # and it goes on learning, of whomever it meets
-        model.tell(model.ask(X[0], key=who), True, person=who)
-    assert [*model.people_] == ["ann", "fay"]
-
-
 def told_of(campaign):
     """How many answers of each person the learner was told."""
     return {one.name: one.answers for one in campaign.projection.learner.people(campaign.projection.state)}
@@ -130,3 +113,20 @@ def test_what_differs_without_a_majority_teaches_by_who_said_it(store):
     campaign.projection.trainer.settle()
     assert campaign.projection.lessons.all == []  # nothing is decided
     assert told_of(campaign) == {"ann": 1, "bob": 1}
+
+
+def test_a_model_that_leaves_the_campaign_knows_of_nobody(campaign):
+    out = io.BytesIO()
+    write_model(campaign, out)
+    with zipfile.ZipFile(out) as archive:
+        whole = b"".join(archive.read(name) for name in archive.namelist())
+    arrays = campaign.projection.learner.to_arrays(campaign.projection.state)
+    assert b"cid" in arrays["people"].tobytes()  # the campaign itself goes on knowing them
+    assert not [who for who in PEOPLE if f'"{who}"'.encode() in whole]
+    out.seek(0)
+    model, X = askone.load(out), np.random.default_rng(5).normal(size=(50, 2))
+    assert (model.predict(X) == campaign.predict(X)).all()
+    assert model.people_ == {}
+    for who in ("ann", "fay"):  # and it goes on learning, of whomever it meets
+        model.tell(model.ask(X[0], key=who), True, person=who)
+    assert [*model.people_] == ["ann", "fay"]

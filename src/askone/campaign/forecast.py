@@ -36,6 +36,7 @@ from askone.features.layout import RowLayout
 from askone.features.scaling import Scaler
 from askone.learners.person import Person
 from askone.people import People, SimulatedCrowd, as_people
+from askone.privacy import answers_needed, with_slips
 from askone.session.oracle import Oracle
 from askone.session.simulation import checkpoints, simulate
 
@@ -85,12 +86,14 @@ class Forecast:
     answers: int
     """How many there will be: not more than the rows give."""
     people: tuple[RehearsedPerson, ...] = ()
+    times: float = 1.0
+    """How many times the answers it takes that they are private."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
         points, people = [list(point) for point in self.points], [_plain(one) for one in self.people]
-        cost = asdict(self.cost)
-        return {"points": points, "measure": self.measure, "cost": cost, "answers": self.answers, "people": people}
+        plain = {"measure": self.measure, "cost": asdict(self.cost), "answers": self.answers, "times": self.times}
+        return {"points": points, "people": people, **plain}
 
 
 def _plain(one: RehearsedPerson) -> dict[str, Any]:
@@ -121,7 +124,9 @@ def forecast(
     per_lesson = ask.overlap / (1.0 - ask.gold_share)
     rehearsed = min(answers, settings.labels.rehearsed)
     lessons = max(1, int(rehearsed / per_lesson))
-    wrong = _wrong_together(flip, ask.overlap)
+    epsilon = settings.privacy.epsilon
+    times, wrong = (1.0, flip) if epsilon is None else (answers_needed(epsilon), with_slips(epsilon, flip))
+    wrong = _wrong_together(wrong, ask.overlap)
     crowds = [None if habits is None else SimulatedCrowd(habits, seed, ask.overlap) for seed in range(TRUTHS)]
     runs = [_rehearsed(settings, rows, lessons, wrong, crowd, seed) for seed, crowd in enumerate(crowds)]
     curves = [curve for curve, _ in runs]
@@ -133,7 +138,7 @@ def forecast(
     price = None if ask.price is None else ask.price * answers
     cost = Cost(price, ask.currency, ask.seconds * answers / 3600)
     met = [(crowd.people(), found) for crowd, (_, found) in zip(crowds, runs, strict=True) if crowd is not None]
-    return Forecast(tuple(points), settings.labels.forecast_measure, cost, answers, _met(met))
+    return Forecast(tuple(points), settings.labels.forecast_measure, cost, answers, _met(met), times)
 
 
 def _met(runs: list[tuple[list[Person], dict[str, Person]]]) -> tuple[RehearsedPerson, ...]:

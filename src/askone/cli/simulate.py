@@ -39,6 +39,9 @@ def run_simulate(chosen: argparse.Namespace, console: Console) -> int:
     if found.people:
         console.print(people_table(found))
     say(console, _cost(answers, "people as above" if found.people else f"{flip:.0%} of answers wrong", found))
+    if settings.privacy.epsilon is not None:
+        times = f"epsilon = {settings.privacy.epsilon:g} costs {found.times:.1f} times the answers"
+        say(console, f"Answers are private: {times} of a campaign that is not.")
     return 0
 
 

@@ -124,12 +124,16 @@ class NewWebhook(Body):
 
 @final
 class AnswerBody(Body):
-    """Yes or no to the question of a lease; ``id`` is the sender's own, so that sending twice counts once."""
+    """Yes or no to the question of a lease; ``id`` is the sender's own, so that sending twice counts once.
+
+    In a private campaign the sender has flipped the answer with 1/(1 + e^epsilon), and says so.
+    """
 
     lease: Lease
     answer: bool
     id: Id
     took: Annotated[float, Field(ge=0, le=86400)] | None = None
+    epsilon: Annotated[float, Field(gt=0, le=30)] | None = None
 
 
 @final

@@ -10,7 +10,7 @@ from askone.checks import check_learner
 from askone.errors import InvalidArgument
 from askone.learners import abilities
 from askone.learners.people.crowd import CrowdLearner
-from askone.questions.base import HONEST
+from askone.questions.base import HONEST, ErrorRates
 from learner_samples import NAMES, five
 from samples import small_labels, small_rows
 
@@ -197,3 +197,22 @@ def test_a_fit_of_before_there_were_people_is_the_learners():
     after, older = learner.adopt(state, fit), learner.adopt(state, bare)
     assert np.array_equal(learner.predict(after, X), learner.predict(older, X))
     assert after.base.fits[0].keys() == older.base.fits[0].keys()
+
+
+@pytest.mark.parametrize("kind", ["number", "class"])
+def test_a_flip_comes_after_what_people_do(kind):
+    """P(yes) = pi + (1 - 2 pi) (g + (1 - g - l) p), by the learner and by what is fitted beside it."""
+    rng, pi, slips = np.random.default_rng(0), 0.25, ErrorRates(0.3, 0.1)
+    X = rng.normal(size=(150, 2))
+    if kind == "number":
+        model = askone.OneBitRegressor(-3, 3, flip=pi, random_state=0).start(X)
+    else:
+        model = askone.OneBitClassifier(["a", "b", "c"], flip=pi, random_state=0).start(X)
+    for x in X:
+        question = model.ask(x)
+        model.tell(question, bool(rng.uniform() < 0.5), person="ann")
+    learner, state = model.stream_.learner, model.stream_.state
+    question = model.ask(X[0])
+    honest = (learner.chance(state, X[0], question) - pi) / (1 - 2 * pi)
+    heard = learner.chance(state, X[0], question.put_to(slips))
+    assert heard == pytest.approx(pi + (1 - 2 * pi) * slips.heard(True, honest), abs=1e-9)

@@ -310,7 +310,7 @@ class ThurstoneLearner(HasDeviation[ThurstoneState], Hindsight[ThurstoneState], 
         )
         delta, q, share, floor, trust = told.T
         e = np.where(np.asarray(answers), 1.0, -1.0)
-        m_c, q_c = without(delta, q, 1.0, 0.0, e, floor + trust * flip, trust * (1.0 - 2.0 * flip), share)
+        m_c, q_c = without(delta, q, 1.0, 0.0, e, flip + (1.0 - 2.0 * flip) * floor, trust * (1.0 - 2.0 * flip), share)
         return np.asarray(ndtr(m_c / np.sqrt(q_c + 1.0)))
 
     def relearnt(
