@@ -6,7 +6,7 @@ import pytest
 import askone
 from askone import people
 from askone.errors import InvalidArgument
-from askone.people import Habits, SimulatedCrowd, as_people
+from askone.people import Behaviour, SimulatedCrowd, as_people
 from askone.session.log import Answered
 
 ONE_OF_EACH = [kind() for kind in people.KINDS.values()]
@@ -82,9 +82,9 @@ def test_a_refusal_names_the_kinds():
 
 
 @pytest.mark.parametrize("bad", [{"yes": -0.1}, {"no": 1.1}, {"swapped": (-1, 3)}, {"tires": 0}])
-def test_bad_habits(bad):
+def test_bad_behaviour(bad):
     with pytest.raises(InvalidArgument):
-        Habits("odd", **bad)
+        Behaviour("odd", **bad)
 
 
 @pytest.fixture(scope="module")

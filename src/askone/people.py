@@ -31,6 +31,7 @@ import numpy as np
 from askone._common import random_table
 from askone._common.validate import as_count, as_number, as_seed
 from askone.errors import InvalidArgument
+from askone.learners.abilities import Opinions
 from askone.learners.people.aggregation import Aggregated as Aggregated
 from askone.learners.people.aggregation import aggregate as aggregate
 from askone.learners.person import Person, as_person
@@ -42,7 +43,7 @@ _HOUR = 900  # answers, at 4 seconds each
 
 @final
 @dataclass(frozen=True)
-class Habits:
+class Behaviour:
     """How somebody answers: see the module, and the functions that make one.
 
     ``yes`` and ``no`` are g and l at first.  From answer ``swapped[0]`` on, up to ``swapped[1]``, their keys are
@@ -79,42 +80,42 @@ class Habits:
         return (1.0 - yes, 1.0 - no) if self.swapped[0] <= given < self.swapped[1] else (yes, no)
 
 
-def careful(error: float = 0.02) -> Habits:
+def careful(error: float = 0.02) -> Behaviour:
     """Return somebody who errs seldom."""
-    return Habits("careful", error, error)
+    return Behaviour("careful", error, error)
 
 
-def sloppy(error: float = 0.15) -> Habits:
+def sloppy(error: float = 0.15) -> Behaviour:
     """Return somebody who errs often."""
-    return Habits("sloppy", error, error)
+    return Behaviour("sloppy", error, error)
 
 
-def yes_sayer(yes: float = 0.35) -> Habits:
+def yes_sayer(yes: float = 0.35) -> Behaviour:
     """Return somebody who often says yes where no is true, and never the contrary."""
-    return Habits("yes-sayer", yes, 0.0)
+    return Behaviour("yes-sayer", yes, 0.0)
 
 
-def spammer(yes: float = 0.5) -> Habits:
+def spammer(yes: float = 0.5) -> Behaviour:
     """Return somebody who does not look, and says yes so often."""
-    return Habits("spammer", yes, 1.0 - yes)
+    return Behaviour("spammer", yes, 1.0 - yes)
 
 
-def swapped(answers: int = 50, first: int = 0, error: float = 0.02) -> Habits:
+def swapped(answers: int = 50, first: int = 0, error: float = 0.02) -> Behaviour:
     """Return somebody careful who takes yes for no in so many answers, from their answer number ``first`` on."""
-    return Habits("swapped", error, error, swapped=(first, first + answers))
+    return Behaviour("swapped", error, error, swapped=(first, first + answers))
 
 
-def tired(after: int = _HOUR, error: float = 0.02) -> Habits:
+def tired(after: int = _HOUR, error: float = 0.02) -> Behaviour:
     """Return somebody careful who errs ever more after so many answers (an hour's, at 4 seconds each)."""
-    return Habits("tired", error, error, tires=after)
+    return Behaviour("tired", error, error, tires=after)
 
 
-def colluding(error: float = 0.15, group: str = "they") -> Habits:
+def colluding(error: float = 0.15, group: str = "they") -> Behaviour:
     """Return somebody who says what the others of their group say: of each row, all of them err or none."""
-    return Habits("colluding", error, error, group=group)
+    return Behaviour("colluding", error, error, group=group)
 
 
-KINDS: Final[dict[str, Callable[..., Habits]]] = {
+KINDS: Final[dict[str, Callable[..., Behaviour]]] = {
     "careful": careful, "sloppy": sloppy, "yes-sayer": yes_sayer, "spammer": spammer, "swapped": swapped,
     "tired": tired, "colluding": colluding,
 }  # fmt: skip
@@ -122,8 +123,8 @@ KINDS: Final[dict[str, Callable[..., Habits]]] = {
 _PART = re.compile(r"(?:(\d+)\s+)?([a-z-]+?)s?(?:\s+(\d*\.?\d+))?")
 
 
-def as_people(people: object) -> dict[str, Habits]:
-    """Return people by their names: a dictionary of habits or kinds, a list of them, or a text.
+def as_people(people: object) -> dict[str, Behaviour]:
+    """Return people by their names: a dictionary of behaviours or kinds, a list of them, or a text.
 
     In a text, a number before a kind says how many, and one after it is the first argument of its function.
 
@@ -133,11 +134,11 @@ def as_people(people: object) -> dict[str, Habits]:
     0.2
     """
     if isinstance(people, Mapping):
-        named = {as_person(name): _as_habits(one) for name, one in people.items()}
+        named = {as_person(name): _as_behaviour(one) for name, one in people.items()}
     elif isinstance(people, str):
         named = _numbered(one for part in people.split(",") for one in _parsed(part.strip()))
     elif isinstance(people, Iterable):
-        named = _numbered(_as_habits(one) for one in people)
+        named = _numbered(_as_behaviour(one) for one in people)
     else:
         raise _refused(people)
     if not 1 <= len(named) <= _MOST:
@@ -145,7 +146,7 @@ def as_people(people: object) -> dict[str, Habits]:
     return named
 
 
-def _numbered(habits: Iterable[Habits]) -> dict[str, Habits]:
+def _numbered(habits: Iterable[Behaviour]) -> dict[str, Behaviour]:
     """Return people named by their kind, the first of each with a 1."""
     seen: Counter[str] = Counter()
     named = {}
@@ -155,7 +156,7 @@ def _numbered(habits: Iterable[Habits]) -> dict[str, Habits]:
     return named
 
 
-def _parsed(part: str) -> list[Habits]:
+def _parsed(part: str) -> list[Behaviour]:
     match = _PART.fullmatch(part)
     if match is None or match[2] not in KINDS:
         raise _refused(part)
@@ -167,22 +168,22 @@ def _parsed(part: str) -> list[Habits]:
         raise InvalidArgument("people", f"{match[2]} with {error.allowed}", part) from error
 
 
-def _as_habits(one: object) -> Habits:
+def _as_behaviour(one: object) -> Behaviour:
     if isinstance(one, str) and one in KINDS:
         return KINDS[one]()
-    if not isinstance(one, Habits):
+    if not isinstance(one, Behaviour):
         raise _refused(one)
     return one
 
 
 def _refused(got: object) -> InvalidArgument:
-    allowed = f'such as "4 careful, 1 spammer", or habits by names; kinds are {", ".join(KINDS)}'
+    allowed = f'such as "4 careful, 1 spammer", or behaviours by names; kinds are {", ".join(KINDS)}'
     return InvalidArgument("people", allowed, repr(got))
 
 
 @final
 class SimulatedCrowd:
-    """People of whom one comes by lot for each question, or ``overlap`` of them, of whom the majority counts.
+    """People of whom one comes by lot for each question, or ``overlap`` of them.
 
     >>> crowd = SimulatedCrowd({"eve": spammer(yes=1.0)})
     >>> crowd.say(0, False), [(one.name, one.answers, one.specificity) for one in crowd.people()]
@@ -198,15 +199,18 @@ class SimulatedCrowd:
         self._rates: dict[str, list[tuple[float, float]]] = {name: [] for name in self._names}
 
     def say(self, row: int, truth: Answer) -> tuple[str | None, bool | None]:
-        """Return who answers, and what, where this is true of a row; of a majority nobody in particular.
+        """Return who answers, and what, where this is true of a row; the majority of several, which is nobody's.
 
         A tie is no answer.
         """
+        said = self.opinions(row, truth)
+        return said[0][0] if len(said) == 1 else None, majority(said)
+
+    def opinions(self, row: int, truth: Answer) -> list[tuple[str, bool]]:
+        """Return who comes next, and what each of them says where this is true of a row."""
         if not isinstance(truth, bool):
             raise InvalidArgument("people", "None: they answer yes or no, and this is another question", truth)
-        coming = self.coming()
-        yes = sum(self.answer(name, row, truth) for name in coming)
-        return coming[0] if len(coming) == 1 else None, None if 2 * yes == len(coming) else 2 * yes > len(coming)
+        return [(name, self.answer(name, row, truth)) for name in self.coming()]
 
     def coming(self) -> list[str]:
         """Return who comes next."""
@@ -232,7 +236,17 @@ class SimulatedCrowd:
         return found
 
 
-People = str | Mapping[str, Habits | str] | Iterable[Habits | str] | SimulatedCrowd
+def majority(opinions: Opinions) -> bool | None:
+    """Return what most people said; None: as many said the contrary.
+
+    >>> majority([("ann", True), ("bob", False), ("cid", True)])
+    True
+    """
+    yes = sum(bit for _, bit in opinions)
+    return None if 2 * yes == len(opinions) else 2 * yes > len(opinions)
+
+
+People = str | Mapping[str, Behaviour | str] | Iterable[Behaviour | str] | SimulatedCrowd
 """People as a simulation takes them: see ``as_people``."""
 
 

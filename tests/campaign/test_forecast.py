@@ -63,11 +63,11 @@ def test_people_answer(table):
     assert json.loads(json.dumps(record, allow_nan=False)) == record
 
 
-def test_of_a_majority_nobody_is_known(table):
+def test_several_people_answer_each_question(table):
     ask = AskSettings(overlap=3)
     settings = Settings("A", Numbers(0, 100), RowSettings(learn=("x",)), ask=ask)
     found = forecast(settings, table, 60, people="3 careful")
-    assert {one.found for one in found.people} == {None}
+    assert min(min(one.found) for one in found.people) > 0.8
     assert sum(one.answers for one in found.people) == 60
     with pytest.raises(InvalidArgument, match="people must be at least 3"):
         forecast(settings, table, 60, people="2 careful")

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ class Call:
     query: dict[str, list[str]]
     headers: dict[str, str]
     raw: bytes
+    at: float = field(default_factory=time.monotonic)
 
     @property
     def json(self) -> Any:

@@ -66,7 +66,7 @@ class Cost:
 class RehearsedPerson:
     """How often somebody was right where yes was true and where no was, beside what was found; means of all truths.
 
-    ``found`` is None where nothing is: several answer each question, or the learner knows nobody.
+    ``found`` is None where the learner knows nobody.
     """
 
     name: str

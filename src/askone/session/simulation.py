@@ -19,10 +19,10 @@ from askone._common import random_table
 from askone._common.types import Array
 from askone._common.validate import as_count, as_rows, as_seed
 from askone.errors import InvalidArgument
-from askone.learners.abilities import AsksAgain, is_patient, refitted, stream, tell_row, wants
+from askone.learners.abilities import AsksAgain, KnowsPeople, is_patient, refitted, stream, tell_row, wants
 from askone.learners.base import Learner
 from askone.learners.streaming import Exchange, Respondent, StreamBlock, StreamTask, heard
-from askone.people import People, SimulatedCrowd, as_crowd
+from askone.people import People, SimulatedCrowd, as_crowd, majority
 from askone.questions.base import Answer, Question
 from askone.session.oracle import Oracle
 from askone.session.row_selection import chosen
@@ -149,10 +149,15 @@ def _by_people(learner: Learner[Any], state: Any, X: Array, task: StreamTask, cr
     """Return what ``stream`` does, with the names of those who answer."""
     for i, (x, row) in enumerate(zip(X, task.rows.tolist(), strict=True)):
         question = learner.ask(state, x, task.draw(task.first + i, 1)[0])
-        person, answer = _said(task.respondent, crowd, row, question)
+        truth = task.respondent.respond(row, question)
+        said = [] if truth is None else crowd.opinions(row, truth)
+        answer = majority(said)
         if task.listen is not None:
             task.listen(heard(row, question, answer))
-        if answer is not None:
+        if len(said) > 1 and isinstance(learner, KnowsPeople):
+            state = refitted(learner, learner.tell_opinions(state, x, question, said))
+        elif answer is not None:
+            person = said[0][0] if len(said) == 1 else None
             state = refitted(learner, tell_row(learner, state, x, question, answer, None, person))
     return state
 

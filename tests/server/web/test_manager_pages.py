@@ -314,7 +314,12 @@ def test_forecast_is_drawn_with_its_cost(page: Any, site: Site) -> None:
         "POST", ".*/forecast", lambda call: refused(422, "invalid_argument", "answers must be below 10^6", "answers")
     )
     page.get_by_role("button", name="Simulate").click()
-    page.locator("[data-path=answers] .error", has_text="must be below").wait_for()
+    wrong = page.locator("[data-path=answers] .error", has_text="must be below")
+    wrong.wait_for()
+    with page.expect_response("**/preview"):  # it comes after a while, and says nothing of a forecast
+        page.get_by_label("Seconds per answer").fill("5")
+    page.wait_for_timeout(50)
+    assert wrong.is_visible()
 
 
 def previewed(page: Any, site: Site, labels: dict[str, Any]) -> None:

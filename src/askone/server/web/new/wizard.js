@@ -98,8 +98,8 @@ class Wizard {
 
   #report(error) {
     this.trouble = error;
-    // A preview knows nothing of the name: what its creation found wrong there stays.
-    clearErrors(this.body, "name");
+    // A preview knows nothing of the name, nor of a forecast: what was found wrong there stays.
+    clearErrors(this.body, ["name", "answers", "flip"]);
     show(this.message);
     if (!error) return;
     if (showError(this.body, error.argument, words(error))) return;

@@ -41,8 +41,8 @@ export function check(label, checked, onchange) {
   return el("label", { class: "check" }, el("input", { type: "checkbox", checked, onchange: (event) => onchange(event.target.checked) }), el("span", {}, label));
 }
 
-export function clearErrors(root, but = null) {
-  const spared = (node) => but !== null && node.closest("[data-path]")?.dataset.path === but;
+export function clearErrors(root, but = []) {
+  const spared = (node) => but.includes(node.closest("[data-path]")?.dataset.path);
   for (const place of root.querySelectorAll(".error")) if (!spared(place)) place.textContent = "";
   for (const control of root.querySelectorAll("[aria-invalid]")) if (!spared(control)) control.removeAttribute("aria-invalid");
 }
