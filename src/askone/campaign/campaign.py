@@ -46,7 +46,7 @@ from askone.campaign.output.estimation import estimated, estimated_by
 from askone.campaign.output.views import has_picture, shown_fields
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
-from askone.learners.abilities import KnowsPeople
+from askone.learners.abilities import KnowsPeople, unnamed
 from askone.learners.person import rates_to_json
 from askone.privacy import flip_probability
 from askone.questions.base import Question
@@ -330,14 +330,17 @@ class Campaign:
     # -- looking ----------------------------------------------------------------------------------
 
     def model(self) -> OneBitEstimator:
-        """Return the model as it is now: predict with it (from raw columns), save it, go on asking elsewhere."""
+        """Return the model as it is now: predict with it (from raw columns), save it, go on asking elsewhere.
+
+        It knows of nobody who answered, so that it can be given away.
+        """
         estimator, encoder = building.unpack(self._packed)
         if encoder is not None:
             estimator.read_tables(encoder)
         with self._lock:
             self._catch_up()
             stream, projection = estimator.stream_, self.projection
-            stream.state, stream.asked = projection.state, projection.numbers
+            stream.state, stream.asked = unnamed(projection.learner, projection.state), projection.numbers
             keys = {asking.position for asking in projection.asked.values()}
         if not self.rowless:
             for start in range(0, len(keys), 1000):

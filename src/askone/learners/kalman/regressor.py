@@ -444,7 +444,9 @@ class FilterLearner(
         told = np.array([self._as_told(*one) for one in zip(questions, answers, strict=True)]).reshape(-1, 6)
         last = slice(len(X) - state.banks[0].count, None)  # since the concept is what it is
         bank, _ = self._learnt(self._first(), None, 0, X[last], told[last], watched=False)
-        return replace(state, banks=(bank,))
+        # Whoever watches compares evidence with that of before, which was of other chances.
+        by, watch = float(bank.evidence.max() - state.banks[0].evidence.max()), state.watches[0]
+        return replace(state, banks=(bank,), watches=(None if watch is None else watch.raised(by),))
 
     def _side(self, question: Question) -> tuple[int, float, float, float] | None:
         """Return which output a question is about, the sign of "above", and the ends; None: several."""
