@@ -20,7 +20,7 @@ def answered(seed, each, sure=3.0):
 
 def test_rates_are_found():
     """The mean over 40 crowds is off by no more than the prior, which counts for four answers, draws it."""
-    found = np.mean([rates_of(*answered(seed, 400), len(TRUE)).means for seed in range(40)], axis=0)
+    found = np.mean([rates_of(*answered(seed, 400), len(TRUE)).habits.rates for seed in range(40)], axis=0)
     assert np.abs(found - TRUE).max() < 0.03
 
 
@@ -44,7 +44,7 @@ def test_what_all_err_in_is_the_models_doubt():
         places, truth = np.repeat(np.arange(6), 60), rng.uniform(size=360) < 0.5
         p = np.where(truth ^ (rng.uniform(size=360) < 0.2), 0.99, 0.01)
         bits = np.where(places == 5, rng.uniform(size=360) < 0.5, truth)
-        means.append(rates_of(places, bits, p, 6).means)
+        means.append(rates_of(places, bits, p, 6).habits.rates)
     careful, spammer = np.mean(means, axis=0)[:5], np.mean(means, axis=0)[5]
     assert careful.max() < 0.1  # below that, answers about numbers are taken as they are
     assert spammer.min() > 0.25
@@ -53,8 +53,8 @@ def test_what_all_err_in_is_the_models_doubt():
 def test_nobody_is_taken_for_the_contrary_of_the_truth():
     p = np.tile([0.99, 0.01], 100)
     found = rates_of(np.repeat([0, 1], [150, 50]), np.append(p[:150] > 0.5, p[:50] < 0.5), p, 2)
-    assert found.means[1].sum() <= 1.2
-    assert found.means[0].max() < 0.05
+    assert found.habits.rates[1].sum() <= 1.2
+    assert found.habits.rates[0].max() < 0.05
 
 
 def test_rates_are_those_of_people_and_not_of_flips_after_them():

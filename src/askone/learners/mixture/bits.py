@@ -127,7 +127,8 @@ class NumberBits(BitLikelihood):
         Q = np.maximum(floor + trust * said, _LEAST)
         slope = trust * slope
         information = slope * slope / np.maximum(Q * (1 - Q), _LEAST)
-        return Slopes(-np.log(Q[:, 0]), -sign * slope / Q, np.maximum(information, _CURVED))
+        least = _CURVED * (1 - 2 * flip) ** 2  # of less information, as much less
+        return Slopes(-np.log(Q[:, 0]), -sign * slope / Q, np.maximum(information, least))
 
     def chances(self, scores: Array, scale: float, bit: Array) -> Array:
         low, high, told, floor, trust = bit.tolist()
