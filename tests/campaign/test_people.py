@@ -1,10 +1,14 @@
 """A campaign finds out who answers at random, and says so; others are not suspected."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from askone.campaign.campaign import Campaign
-from askone.campaign.engine.commands import Answer, Next
+from askone.campaign.engine.commands import Answer, ChangeSettings, Next, ResumePerson, Undo
+from askone.campaign.settings.settings import PeopleSettings
+from askone.errors import InvalidArgument, UnknownQuestion
 from askone.store.open import open_store
 from staged import PRICES, asking, one, price, stage, state_of
 
@@ -43,3 +47,106 @@ def test_what_is_kept_and_what_is_folded_anew_is_the_same(campaign):
     fresh = Campaign.open(campaign.store, "c", fresh=True)
     assert state_of(fresh) == state_of(campaign)
     assert fresh.people() == campaign.people()
+
+
+# -- pausing --------------------------------------------------------------------------------------
+
+
+def with_pause(below=0.3, **ask):
+    settings = asking(PRICES, exam_share=0, **ask)
+    return replace(settings, people=PeopleSettings(pause_below=below))
+
+
+def played(campaign, answers, seed=0, start=0, skip=()):
+    """Everybody in turn answers, eve by lot; who was told to rest."""
+    lots, rested = np.random.default_rng(seed), set()
+    for n in range(start, start + answers):
+        who = PEOPLE[n % 5]
+        found = one(campaign, Next(who), float(n))
+        if found.question is None:
+            rested.add((who, found.state))
+            continue
+        truth = bool(lots.integers(2)) if who == "eve" else found.question.question.answer(price(found.question.row))
+        one(campaign, Answer(who, found.question.lease, truth, f"a{n}"), n + 0.5)
+    return rested
+
+
+@pytest.fixture(scope="module")
+def paused(tmp_path_factory):
+    store = open_store(str(tmp_path_factory.mktemp("paused") / "a.db"))
+    campaign = stage(store, with_pause(), rows=900)
+    yield campaign, played(campaign, 310)
+    store.close()
+
+
+def test_who_answers_at_random_is_paused_and_nobody_else(paused):
+    campaign, rested = paused
+    assert rested == {("eve", "resting")}
+    found = {one["id"]: one for one in campaign.people()}
+    assert [who for who in PEOPLE if found[who]["paused"]] == ["eve"]
+    assert found["eve"]["paused"]["bits"] < found["eve"]["paused"]["below"] == 0.3
+    assert 40 <= found["eve"]["paused"]["answers"] == found["eve"]["answers"] < found["ann"]["answers"]
+    assert not campaign.may_ask("eve")
+    assert campaign.may_ask("ann")
+    [entry] = campaign.store.entries("c", kinds=("paused_person",))
+    assert (entry.event.person, entry.who) == ("eve", "")
+
+
+def test_a_pause_is_the_same_in_replay(paused):
+    campaign, _ = paused
+    campaign.keep()
+    fresh, kept = Campaign.open(campaign.store, "c", fresh=True), Campaign.open(campaign.store, "c")
+    assert state_of(fresh) == state_of(kept) == state_of(campaign)
+    assert fresh.people() == kept.people() == campaign.people()
+
+
+def test_what_a_paused_person_has_in_hand_counts_and_undo_asks_nothing(store):
+    campaign = stage(store, PRICES)
+    held = one(campaign, Next("eve"), 1.0).question
+    campaign.projection.paused["eve"] = None
+    told = one(campaign, Answer("eve", held.lease, True, "a1"), 2.0)
+    assert (told.state, told.question, told.mine) == ("resting", None, 1)
+    told = one(campaign, Undo("eve", "u1"), 3.0)
+    assert (told.state, told.question, told.mine) == ("resting", None, 0)
+    assert one(campaign, Next("ann"), 4.0).question.number == held.number
+
+
+def test_who_is_brought_back_begins_anew(paused):
+    campaign, _ = paused
+    with pytest.raises(UnknownQuestion):
+        one(campaign, ResumePerson("boss", "m0", "nobody"))
+    assert one(campaign, ResumePerson("boss", "m1", "eve"), 500.0).count > 0
+    assert one(campaign, ResumePerson("boss", "m1", "eve"), 500.0).count > 0  # sent again
+    assert one(campaign, ResumePerson("boss", "m2", "ann"), 500.0).count > 0  # who is not paused stays so
+    [entry] = campaign.store.entries("c", kinds=("resumed_person",))
+    assert (entry.event.person, entry.who) == ("eve", "boss")
+    assert one(campaign, Next("eve"), 501.0).question is not None
+    assert {one["id"]: one["rates"] for one in campaign.people()}["eve"] is None  # nothing is known of what comes
+    before = {one["id"]: one["answers"] for one in campaign.people()}["eve"]
+    played(campaign, 20, seed=1, start=510)
+    found = {one["id"]: one for one in campaign.people()}["eve"]
+    assert (found["paused"], found["answers"]) == (None, before + 4)
+    assert [one.name for one in campaign.projection.learner.people(campaign.projection.state)][-1] == "eve (2)"
+    campaign.keep()
+    assert state_of(Campaign.open(campaign.store, "c", fresh=True)) == state_of(Campaign.open(campaign.store, "c"))
+
+
+def test_nobody_is_paused_by_default_nor_with_few_answers(store):
+    campaign = stage(store, asking(PRICES, exam_share=0), rows=200)
+    assert campaign.settings.people == PeopleSettings(None, 40)
+    assert played(campaign, 120) == set()
+    one(campaign, ChangeSettings("boss", "m1", {"people": {"pause_below": 0.9}}), 200.0)
+    assert played(campaign, 60, start=300) == set()  # 36 answers each
+    with pytest.raises(InvalidArgument, match="people.pause_below must be a number above 0"):
+        one(campaign, ChangeSettings("boss", "m2", {"people": {"pause_below": 0.0}}))
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 201, "an\x00n", "an\nn", 7])
+def test_a_person_nobody_could_be_is_refused(any_store, name):
+    campaign = stage(any_store, PRICES)
+    held = one(campaign, Next("ann"), 1.0).question
+    for request in (Next(name), Answer(name, held.lease, True, "a1"), Undo(name, "u1")):
+        with pytest.raises(InvalidArgument, match="person must be a text of 1 to 200 characters"):
+            one(campaign, request)
+    assert campaign.status(2.0)["answers"] == 0
+    assert one(campaign, Next("ann"), 2.0).question.number == held.number

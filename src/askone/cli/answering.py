@@ -33,6 +33,7 @@ _WHY = {
     "closed": "The campaign is closed.",
     "spent": "The budget is spent.",
     "waiting": "Others hold all open questions: try again in a minute.",
+    "resting": "Whoever answers here is paused: askone people {name} says why, --resume ends it.",
     "done": "There is nothing left to ask you.",
 }
 

@@ -141,6 +141,8 @@ def _add_managing(commands: _Parsers) -> None:
     program = "a function of a question (askone.client.question.Posed) that returns True, False or None to skip"
     answer.add_argument("--with", dest="program", metavar="MODULE:FUNCTION", required=True, help=program)
     answer.add_argument("--most", type=int, help="answers to give at most (default: all there are)")
+    resume = "ask somebody again who was paused (people.pause_below)"
+    commands.choices["people"].add_argument("--resume", metavar="PERSON", help=resume)
     commands.choices["delete"].add_argument("--yes", action="store_true", help="without asking")
     invite = commands.choices["invite"]
     invite.add_argument("--url", default="http://127.0.0.1:8000", help="where it is served (default: %(default)s)")

@@ -78,7 +78,7 @@ class Client:
 
     @property
     def state(self) -> str:
-        """What the last serving said: question, waiting, paused, closed, spent or done."""
+        """What the last serving said: question, waiting, paused, closed, spent, resting or done."""
         return "" if self._serving is None else str(self._serving["state"])
 
     @property
@@ -218,6 +218,10 @@ class Client:
     def include(self, person: str) -> int:
         """Let a person's answers count again."""
         return int(self._json("POST", self._path(f"people/{quote(person, safe='')}/include"), {})["answers"])
+
+    def resume(self, person: str) -> int:
+        """Ask somebody again who was paused (``people.pause_below``); returns how many answers they gave."""
+        return int(self._json("POST", self._path(f"people/{quote(person, safe='')}/resume"), {})["answers"])
 
     def members(self) -> list[Record]:
         """Return who has been let into the campaign, and as what."""

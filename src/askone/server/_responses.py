@@ -203,7 +203,7 @@ class AheadResponse(ResponseModel):
 class ServingResponse(ResponseModel):
     """The next question, or why there is none."""
 
-    state: Literal["question", "waiting", "paused", "closed", "spent", "done"]
+    state: Literal["question", "waiting", "paused", "closed", "spent", "resting", "done"]
     mine: int
     left: int | None
     undoable: int
@@ -360,6 +360,13 @@ class ExclusionResponse(ResponseModel):
     """Whether a person is excluded, and how many answers that concerns."""
 
     excluded: bool
+    answers: int
+
+
+@final
+class ResumedResponse(ResponseModel):
+    """How many answers somebody gave who is asked again."""
+
     answers: int
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, TypeGuard, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,13 +75,18 @@ def plain_key(key: Any) -> Any:
     return key.item() if isinstance(key, np.generic) else key
 
 
+def is_person(person: object) -> TypeGuard[str]:
+    """Return whether somebody can be called so."""
+    return isinstance(person, str) and len(person.strip()) > 0 and len(person) <= _LONGEST and person.isprintable()
+
+
 def as_person(person: object) -> str:
     """Return somebody's name, or refuse it.
 
     >>> as_person("ann")
     'ann'
     """
-    if isinstance(person, str) and len(person.strip()) > 0 and len(person) <= _LONGEST and person.isprintable():
+    if is_person(person):
         return person
     shown = repr(person)
     allowed = f"a text of 1 to {_LONGEST} characters that can be printed"

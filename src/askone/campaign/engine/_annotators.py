@@ -33,6 +33,8 @@ class Annotator:
     gold_asked: int = 0
     gold_right: int = 0
     last_seen: float = 0.0
+    before: int = 0
+    """Answers before they were last asked again after a pause."""
     seconds: array[float] = field(default_factory=lambda: array("f"))
     done: list[Undoable] = field(default_factory=list)
     gold_seen: set[int] = field(default_factory=set)

@@ -21,6 +21,7 @@ from askone.campaign.engine.training_set import (
     FitLesson,
     Lesson,
     TrainingSet,
+    in_stint,
     questions_of,
     said_by,
 )
@@ -65,6 +66,8 @@ class Trainer:
         """Fits that were made here and are not kept, by their hashes."""
         self.lost: set[str] = set()
         """Fits that the log speaks of and that are missing or damaged: the state is without them."""
+        self.returns: dict[str, list[int]] = {}
+        """Person who was paused: the entries by which they are asked again."""
         self.fold = Fold(learner)
         self._beside: Fold | None = None
 
@@ -108,7 +111,7 @@ class Trainer:
         asked = [self._asked[lesson.number] for lesson in told]
         rows = self._features([asking.position for asking in asked]) if asked else ()
         examples = (
-            Example(AUTOMATIC, x, question, lesson.answer, said_by(asking, lesson))
+            Example(AUTOMATIC, x, question, lesson.answer, self._name(said_by(asking, lesson), lesson.seq))
             if teaches(fold.learner, asking)
             else None
             for lesson, asking, x, question in zip(told, asked, rows, questions_of(asked), strict=True)
@@ -121,6 +124,20 @@ class Trainer:
             fold.learn_many(taught[first : first + step])
             self.lessons.changed = fold.count
         return True
+
+    def _name(self, who: str | None, seq: int) -> str | None:
+        returns = self.returns.get(who) if who is not None else None
+        return who if who is None or returns is None else in_stint(who, sum(seq > one for one in returns))
+
+    def name_now(self, who: str) -> str:
+        """Return what the learner calls somebody's next answers."""
+        return in_stint(who, len(self.returns.get(who, ())))
+
+    @property
+    def fits_learnt(self) -> int:
+        """Fits that the state has; fewer than there are while the last one is still to be learnt."""
+        steps, fits = self.lessons.steps[max(0, self.learnt - 1) : self.learnt], self.lessons.fits
+        return sum(fit.seq <= steps[0].seq for fit in fits) if steps else 0
 
     def _fit(self, lesson: FitLesson) -> Fit | None:
         packed = self.made.get(lesson.hash) or (None if self._fits is None else self._fits(lesson.hash))

@@ -10,6 +10,7 @@ from askone._common.types import Record
 from askone.campaign.engine.training_set import DueFit
 from askone.questions.base import Question
 from askone.session.checkpoints import Fit
+from askone.session.stream import is_person
 from askone.store.entries import Row
 from askone.store.notices import Status
 
@@ -140,6 +141,16 @@ class Include:
 
 @final
 @dataclass(frozen=True)
+class ResumePerson:
+    """Ask a person again who was paused, as somebody new: for what they said before they are not paused again."""
+
+    who: str
+    id: str
+    person: str
+
+
+@final
+@dataclass(frozen=True)
 class Rule:
     """Decide a question, whatever people said; with None as the answer, what they said counts again."""
 
@@ -170,9 +181,10 @@ class TakeFit:
 
 Said = Next | Answer | Skip | Flag | Undo | Renew | Release
 """What people who answer say."""
-Request = Said | SetStatus | SetBudget | ChangeSettings | Exclude | Include | Rule | Resolve | TakeFit
-State = Literal["question", "waiting", "paused", "closed", "spent", "done"]
-"""Waiting for questions that others hold; spent is the budget; done: there is no more for this person."""
+Request = Said | SetStatus | SetBudget | ChangeSettings | Exclude | Include | ResumePerson | Rule | Resolve | TakeFit
+State = Literal["question", "waiting", "paused", "closed", "spent", "resting", "done"]
+"""Waiting for questions that others hold; spent is the budget; resting: this person is paused (``pause_below``);
+done: there is no more for this person."""
 
 
 @final
@@ -223,7 +235,7 @@ Result = Serving | Done
 
 def people_of(requests: Sequence[Request]) -> list[str]:
     """Return who is to be served."""
-    return [one.person for one in requests if isinstance(one, Next | Answer | Skip | Flag | Undo | Renew | Release)]
+    return [one.person for one in requests if isinstance(one, Said) and is_person(one.person)]
 
 
 def leases_of(requests: Sequence[Request]) -> list[str]:

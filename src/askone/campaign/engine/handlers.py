@@ -12,9 +12,10 @@ from askone._common.validate import as_choice
 from askone.campaign.engine import commands
 from askone.campaign.engine.batch import Batch
 from askone.campaign.engine.commands import Done, Request, Result, Serving
-from askone.campaign.engine.projection import FIT, STOPPED
+from askone.campaign.engine.projection import FIT, PAUSED, STOPPED
 from askone.errors import AskoneError, CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownQuestion
 from askone.session.log import Answered, Fitted, Retracted, Skipped
+from askone.session.stream import as_person
 from askone.store.entries import Entry, Seat
 from askone.store.notices import (
     STATUSES,
@@ -25,6 +26,7 @@ from askone.store.notices import (
     Limited,
     Reopened,
     Resolved,
+    ResumedPerson,
     Ruled,
     StatusChanged,
 )
@@ -33,6 +35,7 @@ _LONGEST = 2000
 MOST_FLAGS = 5
 """How often a person may flag one question."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
+_OURS = "ask-", STOPPED, FIT, PAUSED
 _DAY = 86_400.0
 
 
@@ -105,7 +108,7 @@ def undo(batch: Batch, request: commands.Undo) -> Serving:
     batch.seats.reseat([last.number], placed.seq)
     seat = batch.seats.reclaimed(last.number, request.person)
     # Somebody else may have the question by now: then it does not come back; during a pause, after the pause.
-    if seat is None or batch.projection.status != "running":
+    if seat is None or batch.projection.status != "running" or request.person in batch.projection.paused:
         return batch.serving(request.person)
     return batch.with_question(seat, request.person)
 
@@ -164,6 +167,16 @@ def judge(batch: Batch, request: commands.Exclude | commands.Include) -> Done:
     return Done(person.answers)
 
 
+def resume_person(batch: Batch, request: commands.ResumePerson) -> Done:
+    """See ``ResumePerson``."""
+    if request.person not in batch.projection.people:
+        raise UnknownQuestion(f"nobody called {request.person!r} answered here")
+    repeated = _repeated(batch, request.id, request.who, ResumedPerson)
+    if not repeated and request.person in batch.projection.paused:
+        batch.note(Entry(ResumedPerson(request.id, request.person), request.who, batch.now))
+    return Done(batch.projection.people[request.person].answers)
+
+
 def rule(batch: Batch, request: commands.Rule) -> Done:
     """See ``Rule``."""
     asking = batch.projection.asked.get(request.number)
@@ -203,8 +216,8 @@ def take_fit(batch: Batch, request: commands.TakeFit) -> Done:
 
 def _repeated(batch: Batch, event: str, who: str, kind: Any) -> bool:
     """Return whether this has happened already; an id that names something else is refused."""
-    if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith(("ask-", STOPPED, FIT)):
-        allowed = f"up to 100 letters, digits and . _ : -, not beginning with 'ask-', {STOPPED!r} or {FIT!r}"
+    if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith(_OURS):
+        allowed = f"up to 100 letters, digits and . _ : -, not beginning with one of {', '.join(_OURS)}"
         raise InvalidArgument("id", allowed, repr(event))
     found = batch.known.get(event)
     if found is not None and (found.who != who or not isinstance(found.event, kind)):
@@ -248,6 +261,7 @@ _HANDLERS: dict[type, Callable[[Batch, Any], Result]] = {
     commands.ChangeSettings: change_settings,
     commands.Exclude: judge,
     commands.Include: judge,
+    commands.ResumePerson: resume_person,
     commands.Rule: rule,
     commands.Resolve: resolve,
     commands.TakeFit: take_fit,
@@ -257,6 +271,8 @@ _HANDLERS: dict[type, Callable[[Batch, Any], Result]] = {
 def decide(batch: Batch, request: Request) -> Result | AskoneError:
     """Return the result of one request, or why it is refused; a store that fails ends the transaction instead."""
     try:
+        if isinstance(request, commands.Said):
+            as_person(request.person)
         return _HANDLERS[type(request)](batch, request)
     except StoreUnavailable:
         raise  # the request may have happened by half: with the transaction, none of it has

@@ -32,15 +32,17 @@ from askone.store.notices import (
     Grown,
     Included,
     Limited,
+    PausedPerson,
     Reopened,
     Resolved,
+    ResumedPerson,
     Ruled,
     Status,
     StatusChanged,
 )
 
-STOPPED, FIT = "target-", "fit-"
-"""How the event begins that stops a campaign because its target is reached, and that of a fit."""
+STOPPED, FIT, PAUSED = "target-", "fit-", "paused-"
+"""How the event begins that stops a campaign because its target is reached, that of a fit, and of a person's pause."""
 TIRED = 3
 """After so many people skipped a question nobody else is asked."""
 
@@ -105,6 +107,8 @@ class Projection:
         """Open question: who answered or skipped it."""
         self.people: dict[str, Annotator] = {}
         self.excluded: set[str] = set()
+        self.paused: dict[str, Entry] = {}
+        """Who is asked no more, by which entry."""
         self.flags: list[Entry] = []
         self.lessons = TrainingSet()
         self.trainer = Trainer(learner, features, self.asked, self.lessons, fits)
@@ -356,6 +360,15 @@ class Projection:
             self._refresh(number)
             self._decide(number)
 
+    def _paused(self, entry: Entry, event: PausedPerson) -> None:
+        self.paused[event.person] = entry
+
+    def _resumed(self, entry: Entry, event: ResumedPerson) -> None:
+        person = self._counted(event.person)
+        person.before = person.answers
+        self.paused.pop(event.person, None)
+        self.trainer.returns.setdefault(event.person, []).append(entry.seq)
+
     def _fitted(self, entry: Entry, event: Fitted) -> None:
         self.lessons.fit(FitLesson(entry.seq, event.learnt, event.hash))
 
@@ -445,6 +458,8 @@ _NOTES: dict[type, _Note] = {
     Flagged: Projection._flagged,
     Excluded: Projection._judged,
     Included: Projection._judged,
+    PausedPerson: Projection._paused,
+    ResumedPerson: Projection._resumed,
     Ruled: Projection._ruled,
     Resolved: Projection._resolved,
     Fitted: Projection._fitted,

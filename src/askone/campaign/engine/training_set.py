@@ -124,6 +124,15 @@ def said_by(asked: AskedQuestion, lesson: Lesson) -> str | None:
     return None
 
 
+def in_stint(who: str, stint: int) -> str:
+    """Return what the learner calls somebody: another name after each pause, since they may do better.
+
+    >>> in_stint("ann", 0), in_stint("ann", 1)
+    ('ann', 'ann (2)')
+    """
+    return who if stint == 0 else f"{who} ({stint + 1})"
+
+
 @final
 class TrainingSet:
     """Lessons in the order in which they were decided; says from where on they changed.

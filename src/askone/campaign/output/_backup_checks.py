@@ -29,6 +29,8 @@ from askone.store.notices import (
     Grown,
     Included,
     Limited,
+    PausedPerson,
+    ResumedPerson,
     Ruled,
     StatusChanged,
 )
@@ -98,8 +100,12 @@ class EntryChecks:
                 as_flag(event.answer, "answer")
         elif isinstance(event, StatusChanged):
             as_choice(event.status, "status", STATUSES)
-        elif isinstance(event, Excluded | Included):
+        elif isinstance(event, Excluded | Included | PausedPerson | ResumedPerson):
             as_line(event.person, "person", _ID)
+            if isinstance(event, PausedPerson):
+                for name in ("bits", "below"):
+                    as_number(getattr(event, name), name, 0, 1)
+                as_count(event.answers, "answers", 0, _MOST)
         elif isinstance(event, Fitted):
             as_count(event.learnt, "learnt", 0, _MOST)
             if not isinstance(event.hash, str) or not re.fullmatch(HASH, event.hash):
@@ -226,7 +232,7 @@ class Pseudonyms:
     def entry(self, entry: Entry) -> Entry:
         """Return an entry under these names."""
         event = entry.event
-        if isinstance(event, Excluded | Included):
+        if isinstance(event, Excluded | Included | PausedPerson | ResumedPerson):
             event = replace(event, person=self(event.person))
         return replace(entry, who=self(entry.who), event=event)
 

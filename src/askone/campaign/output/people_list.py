@@ -1,0 +1,33 @@
+"""People as a manager looks at them: what each answered, how well, and what an answer of theirs tells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from askone.campaign.engine.pausing import known_people
+from askone.campaign.engine.projection import Projection
+from askone.learners.person import rates_to_json
+from askone.store.entries import Entry
+
+
+def people(projection: Projection) -> list[dict[str, Any]]:
+    """Return everybody who answered, in plain JSON values."""
+    agreement, known = projection.agreement(), known_people(projection)
+    found = []
+    for who, person in projection.people.items():
+        rates, (alike, of) = known.get(projection.trainer.name_now(who)), agreement.get(who, (0, 0))
+        found.append({
+            "id": who, **person.to_json(),
+            "agreement": alike / of if of else None, "agreement_of": of,
+            "rates": None if rates is None else rates_to_json(rates),
+            "excluded": who in projection.excluded, "paused": _pause(projection.paused.get(who)),
+        })  # fmt: skip
+    return found
+
+
+def _pause(entry: Entry | None) -> dict[str, Any] | None:
+    """Return since when somebody is paused, and why."""
+    if entry is None:
+        return None
+    event = entry.event.to_json()
+    return {"at": entry.at, **{name: event[name] for name in ("bits", "below", "answers")}}
