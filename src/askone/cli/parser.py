@@ -141,6 +141,12 @@ def _add_managing(commands: _Parsers) -> None:
     program = "a function of a question (askone.client.question.Posed) that returns True, False or None to skip"
     answer.add_argument("--with", dest="program", metavar="MODULE:FUNCTION", required=True, help=program)
     answer.add_argument("--most", type=int, help="answers to give at most (default: all there are)")
+    decide = _with_store(commands, "decide", "list questions for a manager to decide, or decide one")
+    decide.add_argument("name", help="the campaign")
+    decide.add_argument("number", nargs="?", type=int, help="of the question (default: list those to decide)")
+    decide.add_argument(
+        "answer", nargs="?", choices=("yes", "no", "people"), help="people: what they said counts again"
+    )
     resume = "ask somebody again who was paused (people.pause_below)"
     commands.choices["people"].add_argument("--resume", metavar="PERSON", help=resume)
     commands.choices["delete"].add_argument("--yes", action="store_true", help="without asking")

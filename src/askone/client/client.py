@@ -167,6 +167,17 @@ class Client:
         """Return who answers, and how."""
         return list(self._json("GET", self._path("people")))
 
+    def answers(self, which: str = "all", person: str | None = None, first: int = 20, skip: int = 0) -> Record:
+        """Return a page of answered questions: how many there are in all (``total``), and these ``answers``.
+
+        Of which sort: all, undecided (people disagree, or the model hardly expected the answer), disagreement, flagged,
+        wrong, slow or surprising; everybody's or one person's.
+        """
+        params = {"which": which, "first": str(first), "skip": str(skip)} | (
+            {} if person is None else {"person": person}
+        )
+        return dict(self._json("GET", self._path("answers"), params=params))
+
     def predict(self, keys: Iterable[str | int]) -> list[Record]:
         """Return what the model says of these rows, with its uncertainty."""
         return list(self._json("GET", self._path("predictions"), params={"keys": ",".join(map(str, keys))}))
@@ -210,6 +221,13 @@ class Client:
     def set_budget(self, budget: int | None) -> None:
         """How many questions may be asked in all; None: any number."""
         self._json("PATCH", self._path(), {"budget": budget})
+
+    def rule(self, number: int, answer: bool | None) -> None:
+        """Decide a question, whatever people said: it teaches as what is certain, and measures who answered.
+
+        With None, what people said counts again.
+        """
+        self._json("POST", self._path(f"questions/{number}/ruling"), {"answer": answer})
 
     def exclude(self, person: str) -> int:
         """Let nothing that a person answered count; returns how many answers that were."""

@@ -247,7 +247,7 @@ class RowsQuery(Parameters):
 class AnswersQuery(Parameters):
     """Which answers: everybody's or a person's, of which sort, and which of these."""
 
-    which: Literal["all", "disagreement", "flagged", "wrong", "slow", "surprising"] = "all"
+    which: Literal["all", "undecided", "disagreement", "flagged", "wrong", "slow", "surprising"] = "all"
     person: Annotated[str, Field(max_length=100)] | None = None
     first: Annotated[int, Field(ge=1, le=200)] = 20
     skip: Annotated[int, Field(ge=0, le=10**9)] = 0

@@ -118,7 +118,10 @@ class ResumedPerson(LogRecord, kind="resumed_person"):
 @final
 @dataclass(frozen=True)
 class Ruled(LogRecord, kind="ruled"):
-    """A manager decides the question of event ``asked``, whatever people said (None: what people said counts again)."""
+    """A manager decides the question of event ``asked``, whatever people said (None: what people said counts again).
+
+    It teaches as what is certain, and measures who answered.
+    """
 
     asked: str
     answer: bool | None

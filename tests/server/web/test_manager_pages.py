@@ -699,6 +699,12 @@ def test_answers_are_looked_through_and_decided(page: Any, site: Site) -> None:
     until(page, "true")
     assert site.asked("/answers", "GET")[-1].query["which"] == ["disagreement"]
     assert site.asked("/answers", "GET")[-1].query["person"] == ["p0"]
+    page.get_by_label("Which answers").select_option("undecided")
+    table.get_by_role("group", name=re.compile("^Decide: ")).get_by_role("button", name="yes", exact=True).click()
+    table.get_by_text("decided by a manager").wait_for()
+    assert managed.ruling is True
+    table.get_by_role("button", name="As people said").click()
+    table.get_by_text("decided by a manager").wait_for(state="detached")
     table.get_by_role("button", name="Open row flat-7, question 3").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name="no", exact=True).click()
@@ -706,7 +712,7 @@ def test_answers_are_looked_through_and_decided(page: Any, site: Site) -> None:
     assert managed.ruling is False
     dialog.get_by_role("button", name="As people said").click()
     dialog.get_by_text("decided by a manager").wait_for(state="detached")
-    assert [call.json for call in site.asked("/ruling")] == [{"answer": False}, {"answer": None}]
+    assert [call.json for call in site.asked("/ruling")] == [{"answer": one} for one in (True, None, False, None)]
     page.keyboard.press("Escape")
     page.get_by_role("tab", name="Flags").click()
     page.get_by_role("button", name="Seen to: The picture does not load.").click()

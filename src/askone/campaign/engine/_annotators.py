@@ -43,12 +43,16 @@ class Annotator:
         """Count an answer, or with sign -1 take it out of the counts."""
         self.answers += sign
         self.yes += sign * answer
-        if truth is not None:
-            self.gold_asked += sign
-            self.gold_right += sign * (answer == truth)
+        self.measure(answer, truth, sign)
         if took is not None and sign > 0:
             self.seconds.append(took)
             self.fast += took < FAST
+
+    def measure(self, answer: bool, truth: bool | None, sign: int = 1) -> None:
+        """Count an answer to a question whose true answer is known."""
+        if truth is not None:
+            self.gold_asked += sign
+            self.gold_right += sign * (answer == truth)
 
     def undo(self, event: str) -> int | None:
         """Forget something that is taken back, mostly the last; return its question, if it was there."""

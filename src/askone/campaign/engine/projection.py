@@ -299,7 +299,7 @@ class Projection:
         decision, ruling = decided(asking.given, self.overlap_of(number), self.excluded), self.rulings.get(number)
         if ruling is not None:  # in the place of what people said, if they did
             decision = (decision or ruling)[0], ruling[1]
-        self.lessons.set(number, decision)
+        self.lessons.set(number, decision, ruling is not None)
 
     def _retracted(self, entry: Entry, event: Retracted) -> None:
         number = self._undone(entry, event.answered)
@@ -348,6 +348,11 @@ class Projection:
             self.rulings.pop(number, None)
         else:
             self.rulings[number] = entry.seq, bool(event.answer)
+        asking, truth = self.asked[number], None if event.answer is None else bool(event.answer)
+        for given in asking.given:  # it measures people from here on, as a label that was known does
+            self.people[given.who].measure(given.answer, asking.truth, -1)
+            self.people[given.who].measure(given.answer, truth)
+        asking.truth = truth
         self._refresh(number)
         self._decide(number)
 
@@ -407,6 +412,13 @@ class Projection:
         people = [person for who, person in self.people.items() if who not in self.excluded]
         agreement = [self._agreed(number) for number in self.several]
         gold, right = (sum(getattr(person, name) for person in people) for name in ("gold_asked", "gold_right"))
+        ruled = [
+            one.answer == self.asked[number].truth
+            for number in self.rulings
+            for one in self.asked[number].given
+            if one.who not in self.excluded
+        ]  # what managers decide is doubtful more often than other questions: it would make everybody look worse
+        gold, right = gold - len(ruled), right - sum(ruled)
         pairs = sum(of for _, of in agreement)
         evidence = Evidence(gold, gold - right, pairs, pairs - sum(alike for alike, _ in agreement))
         checks = [(self.asked[number].chance, self.asked[number].given) for number in self.checks]

@@ -44,7 +44,7 @@ def to_arrays(projection: Projection) -> dict[str, Array]:
         "done_ids": _bytes("\0".join(one.id for one in done)),
         "people": _table(2, (n for person in people for n in (len(person.done), len(person.seconds)))),
         "seconds": np.fromiter(chain.from_iterable(person.seconds for person in people), np.float32),
-        "lessons": _table(3, chain.from_iterable(lessons)),
+        "lessons": _table(4, chain.from_iterable(lessons)),
         **projection.pool.to_arrays(),
         "rest": _bytes(json.dumps(_rest(projection), ensure_ascii=False)),
     }
@@ -97,7 +97,7 @@ def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionRead
     done = _done(arrays)
     _adopt_people(projection, arrays, rest["people"], done)
     _adopt_asked(projection, arrays, rest["rare"], names, done, reader)
-    lessons = list(map(Lesson, *_columns(arrays["lessons"], 2), _flags(arrays["lessons"], 2)))
+    lessons = list(map(Lesson, *_columns(arrays["lessons"], 2), *(_flags(arrays["lessons"], n) for n in (2, 3))))
     projection.lessons.adopt(lessons, [FitLesson(*fit) for fit in rest["fits"]])
     projection.reserved.update((number, PlannedQuestion.from_json(plan)) for number, plan in rest["reserved"])
     projection.touched.update((number, set(who)) for number, who in rest["touched"])

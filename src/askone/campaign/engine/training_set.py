@@ -25,11 +25,12 @@ _WATCHES = 4  # at most: a fit is let go when so many others were begun after it
 
 @final
 class Lesson(NamedTuple):
-    """The answer that a question teaches, decided by the entry ``seq`` of the log."""
+    """The answer that a question teaches, decided by the entry ``seq`` of the log; ``certain``: by a manager."""
 
     seq: int
     number: int
     answer: bool
+    certain: bool = False
 
 
 @final
@@ -119,7 +120,12 @@ def decided(given: Iterable[GivenAnswer], most: int, excluded: set[str]) -> tupl
 
 def said_by(asked: AskedQuestion, lesson: Lesson) -> str | None:
     """Return whose word a lesson is: of one person alone, neither a majority's nor a manager's decision."""
-    if len(asked.given) == 1 and asked.given[0].seq == lesson.seq and asked.given[0].answer == lesson.answer:
+    if (
+        not lesson.certain
+        and len(asked.given) == 1
+        and asked.given[0].seq == lesson.seq
+        and asked.given[0].answer == lesson.answer
+    ):
         return asked.given[0].who
     return None
 
@@ -162,10 +168,10 @@ class TrainingSet:
         self.fits.append(fit)
         self.steps.append(fit)
 
-    def set(self, number: int, decision: tuple[int, bool] | None) -> None:
+    def set(self, number: int, decision: tuple[int, bool] | None, certain: bool = False) -> None:
         """Set what a question teaches now."""
         old = self._of.get(number)
-        new = None if decision is None else Lesson(decision[0], number, decision[1])
+        new = None if decision is None else Lesson(decision[0], number, decision[1], certain)
         if old == new:
             return
         if old is not None:
@@ -216,7 +222,7 @@ class TrainingSet:
         mark = self._mark if known else hashlib.sha256()
         for step in self.steps[self._marked if known else 0 : count]:
             if isinstance(step, Lesson):
-                mark.update(b"%d,%d,%d;" % step)
+                mark.update(b"%d,%d,%d%s;" % (*step[:3], b",1" if step.certain else b""))
             else:
                 mark.update(f"{step.seq},{step.learnt},{step.hash};".encode())
         if known:
