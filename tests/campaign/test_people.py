@@ -10,7 +10,7 @@ from askone.campaign.engine.commands import Answer, ChangeSettings, Next, Resume
 from askone.campaign.settings.settings import PeopleSettings
 from askone.errors import InvalidArgument, UnknownQuestion
 from askone.store.open import open_store
-from staged import PRICES, asking, one, price, stage, state_of
+from staged import ANIMALS, DRINKS, PRICES, asking, one, price, stage, state_of
 
 PEOPLE = ("ann", "bob", "cid", "dee", "eve")
 
@@ -150,3 +150,47 @@ def test_a_person_nobody_could_be_is_refused(any_store, name):
             one(campaign, request)
     assert campaign.status(2.0)["answers"] == 0
     assert one(campaign, Next("ann"), 2.0).question.number == held.number
+
+
+# -- agreeing with oneself ------------------------------------------------------------------------
+
+
+def at_odds(campaign):
+    return {one["id"]: (one["contradictions"], one["contradictions_of"]) for one in campaign.people()}
+
+
+def test_who_contradicts_their_own_answers_about_a_row_is_counted(store):
+    campaign = stage(store, asking(PRICES, exam_share=0, per_row=3), rows=6)
+    for n in range(18):
+        found = one(campaign, Next("ann"), float(n)).question
+        one(campaign, Answer("ann", found.lease, found.question.answer(price(found.row)), f"a{n}"), float(n))
+    assert at_odds(campaign) == {"ann": (0, 18)}
+    one(campaign, Undo("ann", "u1"), 20.0)
+    last = one(campaign, Next("ann"), 21.0).question
+    others = [one for one in campaign.projection.asked.values() if one.position == last.row.position and one.given]
+    ends = [(one.question.shown, one.given[0].answer) for one in others]
+    said = any(last.question.shown > end for end, answer in ends if not answer)  # it is implied, or else it is now
+    one(campaign, Answer("ann", last.lease, said, "z"), 22.0)
+    contrary = any(end > last.question.shown for end, answer in ends if answer) and not said
+    assert at_odds(campaign)["ann"] == (int(said or contrary), 18)
+
+
+@pytest.mark.parametrize("settings", [ANIMALS, DRINKS], ids=["classes", "orders"])
+def test_contradictions_in_sets_and_cycles_of_preferences_are_counted(store, settings):
+    campaign = stage(store, asking(settings, exam_share=0, per_row=8), rows=4)
+    truth = settings.labels.classes[0] if settings is ANIMALS else list(settings.labels.items)
+    for n in range(28):
+        for who in ("ann", "eve"):
+            found = one(campaign, Next(who), float(n)).question
+            if found is not None:
+                answer = found.question.answer(truth) if who == "ann" else n % 3 == 0
+                one(campaign, Answer(who, found.lease, answer, f"{who}{n}"), float(n))
+    odd = at_odds(campaign)
+    assert odd["ann"][0] == 0 < odd["ann"][1]
+    assert odd["eve"][0] > 0
+
+
+def test_nobody_is_asked_about_a_row_twice_by_default(store):
+    campaign = stage(store, asking(PRICES, exam_share=0), rows=9)
+    one(campaign, Answer("ann", one(campaign, Next("ann")).question.lease, True, "a"))
+    assert at_odds(campaign) == {"ann": (0, 0)}

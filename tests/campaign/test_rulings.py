@@ -104,7 +104,7 @@ def test_the_command_lists_and_decides(here, capsys):
 @pytest.mark.parametrize("answer", [True, False])
 def test_a_question_of_gold_is_not_decided(store, answer):
     campaign = stage(
-        store, asking(PRICES, gold="price", gold_share=0.9, exam_share=0), gold={n: 50.0 for n in range(40)}
+        store, asking(PRICES, gold="price", gold_share=0.9, exam_share=0), gold=dict.fromkeys(range(40), 50.0)
     )
     number = one(campaign, Next("ann"), 1.0).question.number
     assert campaign.projection.asked[number].role == "gold"

@@ -139,6 +139,7 @@ def _numbers(person: dict[str, Any]) -> dict[str, str]:
         "agrees with others": f"{share(person['agreement'])} of {person['agreement_of']}"
         if person["agreement_of"]
         else "–",
+        "at odds with own": _part(person["contradictions"], person["contradictions_of"]),
         "bits an answer": between("bits", ".2f"),
         "right if yes": between("sensitivity", ".0%"),
         "right if no": between("specificity", ".0%"),

@@ -123,7 +123,8 @@ def told(campaign: Campaign, asked: Sequence[AskedQuestion]) -> list[dict[str, A
             "number": one.number, "sentence": str(question), "words": words,
             "key": row.key, "position": row.position, "row": shown_fields(row, campaign.settings.rows.show),
             "image": f"/api/v1/campaigns/{campaign.name}/rows/{row.position}/image" if has_picture(row) else None,
-            "gold": one.truth if one.role == "gold" else None, "given": given, "decided": projection.lessons.answer_to(one.number),
+            "gold": one.truth if one.role == "gold" else None, "given": given,
+            "decided": projection.lessons.answer_to(one.number),
             "ruling": None if ruling is None else ruling[1], "flags": flags[one.number], "chance": chance,
         })  # fmt: skip
     return found

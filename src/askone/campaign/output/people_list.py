@@ -6,19 +6,23 @@ from typing import Any
 
 from askone.campaign.engine.pausing import known_people
 from askone.campaign.engine.projection import Projection
+from askone.campaign.kinds.base import Kind
+from askone.campaign.output.consistency import contradictions
 from askone.learners.person import rates_to_json
 from askone.store.entries import Entry
 
 
-def people(projection: Projection) -> list[dict[str, Any]]:
+def people(projection: Projection, labels: Kind) -> list[dict[str, Any]]:
     """Return everybody who answered, in plain JSON values."""
     agreement, known = projection.agreement(), known_people(projection)
+    at_odds, compared = contradictions(projection, labels)
     found = []
     for who, person in projection.people.items():
         rates, (alike, of) = known.get(projection.trainer.name_now(who)), agreement.get(who, (0, 0))
         found.append({
             "id": who, **person.to_json(),
             "agreement": alike / of if of else None, "agreement_of": of,
+            "contradictions": at_odds[who], "contradictions_of": compared[who],
             "rates": None if rates is None else rates_to_json(rates),
             "excluded": who in projection.excluded, "paused": _pause(projection.paused.get(who)),
         })  # fmt: skip
