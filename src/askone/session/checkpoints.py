@@ -111,7 +111,9 @@ class Fold:
                 self.learn(one)
             return
         with _saying(self.learner, told[0].question):
-            questions, answers = [one.question for one in told], [one.answer for one in told]
+            keys, answers = [given_key(one.name) for one in told], [one.answer for one in told]
+            each = zip(told, keys, strict=True)
+            questions = [one.question if key is None else one.question.of_row(key) for one, key in each]
             rows, people = np.array([one.x for one in told]), [one.person for one in told]
             if isinstance(self.learner, KnowsPeople):
                 state = self.learner.tell_many_by(self.state, rows, questions, answers, people)

@@ -311,6 +311,9 @@ class CrowdLearner(
         chances = self.base.hindsight(base, rows, questions, bits)
         if chances is None:
             return None
+        if chances.ndim > 1:
+            inside = np.array([self.space.inside(question.members, "question") for question in questions])
+            chances = (chances * inside).sum(axis=1)
         return rates_of(np.array(places), np.array(bits), chances, len(state.people))
 
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
