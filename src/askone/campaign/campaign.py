@@ -449,7 +449,7 @@ class Campaign:
     def people(self) -> list[dict[str, Any]]:
         """Return everybody who answered, with what is known of their answers."""
         with self._lock:
-            return people_list.people(self.projection, self.settings.labels)
+            return people_list.people(self.projection, self.settings)
 
     def answers(self, which: Which, person: str | None, first: int, skip: int) -> dict[str, Any]:
         """Return a page of answered questions (see ``answer_list``)."""

@@ -14,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from askone._common.validate import as_count, as_number
-from askone.campaign.engine.commands import ResumePerson, SetStatus
+from askone.campaign.engine.commands import PERSON, ResumePerson, SetStatus
 from askone.campaign.lazy import campaign as campaigns
-from askone.cli.console import counted, say, show
+from askone.cli.console import counted, number, say, show
 from askone.cli.files import known_store
 from askone.errors import AskoneError, InvalidArgument
 from askone.server.security.tokens import digest, new_id, new_secret
@@ -143,6 +143,7 @@ def _numbers(person: dict[str, Any]) -> dict[str, str]:
         "bits an answer": between("bits", ".2f"),
         "right if yes": between("sensitivity", ".0%"),
         "right if no": between("specificity", ".0%"),
+        "cost a bit": "–" if person["cost_per_bit"] is None else number(person["cost_per_bit"]),
         "flags": str(person["flags"]),
     }
 
@@ -152,7 +153,8 @@ def _part(some: int, of: int) -> str:
 
 
 def _notes(person: dict[str, Any]) -> list[str]:
-    notes = [word for word in ("excluded", "hasty") if person[word]]
+    notes = [] if person["kind"] == PERSON else [person["kind"]]
+    notes += [word for word in ("excluded", "hasty") if person[word]]
     if person["paused"] is None:
         return notes
     return [*notes, "paused: at most {bits:.2f} bits by {answers} answers, below {below:g}".format(**person["paused"])]

@@ -61,12 +61,14 @@ class Client:
         *,
         timeout: float = 30.0,
         patience: float = 60.0,
+        kind: str = "person",
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise InvalidArgument("url", "an address that begins with http:// or https://", url)
         self.campaign = campaign
         self._patience = as_number(patience, "patience", 0.0)
+        self._kind = as_choice(kind, "kind", ("person", "program"))
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         # Redirects are not followed: a token goes where it was meant to go.
         self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout, transport=transport)
@@ -100,17 +102,21 @@ class Client:
             self._serve("next", {})
         return self._posed()
 
-    def tell(self, question: Posed, answer: object, took: float | None = None) -> None:
-        """Answer: a bool, or one of ``question.answers``; ``took`` seconds, or the time since it was asked."""
+    def tell(self, question: Posed, answer: object, took: float | None = None, cost: float | None = None) -> None:
+        """Answer: a bool, or one of ``question.answers``; ``took`` seconds, or the time since it was asked.
+
+        ``cost`` is what the answer did, in the campaign's currency: the page of people shows what a bit of it costs.
+        """
         took = time.monotonic() - self._began if took is None else as_number(took, "took", 0.0)
         known = isinstance(answer, str) and answer in question.answers
         bit = answer == question.answers[0] if known else yes_or_no(answer)
-        self._serve("answers", {"lease": question.lease, "answer": bit, "id": _new_id(), "took": took})
+        body = {"lease": question.lease, "answer": bit, "id": _new_id(), "took": took, "kind": self._kind}
+        self._serve("answers", body | ({} if cost is None else {"cost": as_number(cost, "cost", 0.0)}))
 
     def skip(self, question: Posed, reason: str = "skip") -> None:
         """Leave a question; with the reason "cannot tell" nobody else is asked either."""
         as_choice(reason, "reason", ("skip", "cannot tell"))
-        self._serve("skips", {"lease": question.lease, "id": _new_id(), "reason": reason})
+        self._serve("skips", {"lease": question.lease, "id": _new_id(), "reason": reason, "kind": self._kind})
 
     def flag(self, question: Posed, reason: str) -> None:
         """Say that something is wrong with a question or its row; it stays open."""

@@ -15,7 +15,7 @@ Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\
 Slug = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 Secret = Annotated[str, Field(min_length=1, max_length=200)]
 Title = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Role = Literal["admin", "manager", "annotator"]
+Role = Literal["admin", "manager", "annotator", "program"]
 
 
 class Body(BaseModel):
@@ -124,12 +124,17 @@ class NewWebhook(Body):
 
 @final
 class AnswerBody(Body):
-    """Yes or no to the question of a lease; ``id`` is the sender's own, so that sending twice counts once."""
+    """Yes or no to the question of a lease; ``id`` is the sender's own, so that sending twice counts once.
+
+    A program says so by its ``kind``, and may say what the answer has cost.
+    """
 
     lease: Lease
     answer: bool
     id: Id
     took: Annotated[float, Field(ge=0, le=86400)] | None = None
+    kind: Literal["person", "program"] = "person"
+    cost: Annotated[float, Field(ge=0, le=1e9)] | None = None
 
 
 @final
@@ -139,6 +144,7 @@ class SkipBody(Body):
     lease: Lease
     id: Id
     reason: Literal["skip", "cannot tell"] = "skip"
+    kind: Literal["person", "program"] = "person"
 
 
 @final

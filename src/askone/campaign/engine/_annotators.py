@@ -35,6 +35,10 @@ class Annotator:
     last_seen: float = 0.0
     before: int = 0
     """Answers before they were last asked again after a pause."""
+    program: bool = False
+    cost: float = 0.0
+    priced: int = 0
+    """What so many of the answers cost, together; those that were taken back as well."""
     seconds: array[float] = field(default_factory=lambda: array("f"))
     done: list[Undoable] = field(default_factory=list)
     gold_seen: set[int] = field(default_factory=set)

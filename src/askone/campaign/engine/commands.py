@@ -19,6 +19,13 @@ REASONS = (SKIP, CANNOT_TELL)
 """Why a question is left: for somebody else, or for good."""
 
 
+PERSON, PROGRAM = "person", "program"
+ANNOTATORS = (PERSON, PROGRAM)
+"""Who answers: the rates of programs are found like everybody's, but they are no people at work and have no speed."""
+MOST_COST = 1e9
+"""Of one answer, in the campaign's currency."""
+
+
 @final
 @dataclass(frozen=True)
 class Next:
@@ -31,13 +38,18 @@ class Next:
 @final
 @dataclass(frozen=True)
 class Answer:
-    """Yes or no to the question held under ``lease``; ``id`` is new for each: sent again, the answer counts once."""
+    """Yes or no to the question held under ``lease``; ``id`` is new for each: sent again, the answer counts once.
+
+    ``kind`` says whether a program answers (see ``ANNOTATORS``), ``cost`` what the answer did.
+    """
 
     person: str
     lease: str
     answer: bool
     id: str
     took: float | None = None
+    kind: str = PERSON
+    cost: float | None = None
 
 
 @final
@@ -49,6 +61,7 @@ class Skip:
     lease: str
     id: str
     reason: str = SKIP
+    kind: str = PERSON
 
 
 @final

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from askone._common.validate import as_choice
+from askone._common.validate import as_choice, as_number
 from askone.campaign.engine import commands
 from askone.campaign.engine.batch import Batch
 from askone.campaign.engine.commands import Done, Request, Result, Serving
@@ -56,7 +56,9 @@ def answer(batch: Batch, request: commands.Answer) -> Serving:
     asking = batch.projection.asked[seat.number]
     accepted = bool(asking.question.accept(request.answer))
     event = Answered(request.id, f"ask-{seat.number}", accepted)
-    aside = {"learnt": batch.projection.learnt}
+    aside = {"learnt": batch.projection.learnt, **_kind(request.kind)}
+    if request.cost is not None:
+        aside["cost"] = as_number(request.cost, "cost", 0.0, commands.MOST_COST)
     batch.note(Entry(event, request.person, batch.now, _seconds(request.took), aside))
     batch.seats.leave(seat, free=request.person in batch.projection.excluded)  # it does not count: another is asked
     batch.measured = batch.measured or asking.role == "exam"
@@ -71,7 +73,7 @@ def skip(batch: Batch, request: commands.Skip) -> Serving:
     as_choice(request.reason, "reason", commands.REASONS)
     seat = _seat(batch, request.person, request.lease)
     event = Skipped(request.id, f"ask-{seat.number}")
-    batch.note(Entry(event, request.person, batch.now, aside={"reason": request.reason}))
+    batch.note(Entry(event, request.person, batch.now, aside={"reason": request.reason, **_kind(request.kind)}))
     batch.seats.leave(seat, free=True)
     return batch.after(seat, request.person, None)
 
@@ -232,6 +234,11 @@ def _refuse_another(batch: Batch, request: commands.Answer | commands.Skip) -> N
     other = said is not None and isinstance(event, Answered) and event.answer != said
     if other or batch.seats.own(request.person, (request.lease,)):
         raise InvalidArgument("id", "new: each answer and each skip has one of its own", repr(request.id))
+
+
+def _kind(kind: str) -> dict[str, Any]:
+    """Return what the log says of who answers: of a person, nothing."""
+    return {} if as_choice(kind, "kind", commands.ANNOTATORS) == commands.PERSON else {"program": True}
 
 
 def _refuse_closed(batch: Batch) -> None:

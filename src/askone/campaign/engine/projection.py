@@ -257,9 +257,13 @@ class Projection:
         given = GivenAnswer(entry.seq, event.id, entry.who, answer)
         asking.given.append(given)
         self.answers += 1
-        self.per_minute[int(entry.at // 60)] += 1
-        person = self._counted(entry.who)
-        person.answered(answer, entry.took, asking.truth)
+        person, by_program = self._counted(entry.who), bool(entry.aside.get("program"))
+        person.program = person.program or by_program
+        if not by_program:
+            self.per_minute[int(entry.at // 60)] += 1
+        person.answered(answer, None if by_program else entry.took, asking.truth)
+        if entry.aside.get("cost") is not None:
+            person.cost, person.priced = person.cost + float(entry.aside["cost"]), person.priced + 1
         person.done.append(Undoable(event.id, number, False))
         person.last_seen = entry.at
         if asking.role == "gold":
@@ -319,6 +323,7 @@ class Projection:
         self.skips += 1
         person = self._counted(entry.who)
         person.skips, person.last_seen = person.skips + 1, entry.at
+        person.program = person.program or bool(entry.aside.get("program"))
         person.done.append(Undoable(event.id, number, True))
         self._refresh(number)
 
@@ -403,8 +408,8 @@ class Projection:
     # -- looking ----------------------------------------------------------------------------------
 
     def active(self, now: float, seconds: float = 60.0) -> int:
-        """Return how many people answered or skipped lately."""
-        return sum(person.last_seen > now - seconds for person in self.people.values())
+        """Return how many people answered or skipped lately; programs are none."""
+        return sum(person.last_seen > now - seconds and not person.program for person in self.people.values())
 
     @property
     def slips(self) -> Slips:

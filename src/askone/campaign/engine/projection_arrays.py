@@ -27,7 +27,10 @@ _NUMBERS = (
     *("seq", "status", "stopped", "budget", "numbers", "seats_asked", "answers", "skips", "retractions"),
     *("stale_count", "stale_sum", "stale_most"),
 )
-_COUNTS = ("answers", "yes", "skips", "flags", "fast", "gold_asked", "gold_right", "last_seen", "before")
+_COUNTS = (
+    *("answers", "yes", "skips", "flags", "fast", "gold_asked", "gold_right", "last_seen", "before"),
+    *("program", "cost", "priced"),
+)
 _RARE = ("role", "score", "truth", "most", "heaviest", "predicted", "aim", "chance")
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, Final, final
 
 from askone._common.validate import as_choice, as_count, as_flag, as_number
+from askone.campaign.engine.commands import MOST_COST
 from askone.campaign.kinds.base import Kind
 from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.base import LIMITS
@@ -189,6 +190,8 @@ _ASIDES: Final[dict[str, Callable[[Any, str], object]]] = {
     "predicted": _anything,
     "aim": lambda value, name: as_choice(value, name, ("error", "mean")),
     "chance": lambda value, name: as_number(value, name, 0, 1),
+    "program": as_flag,
+    "cost": lambda value, name: as_number(value, name, 0, MOST_COST),
     "reason": lambda value, name: as_line(value, name, _ID),
     "ahead": _anything,
     "passed": _anything,
