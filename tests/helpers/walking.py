@@ -34,7 +34,7 @@ def commands(document: Path) -> Iterator[list[str]]:
         if language == "sh":
             for line in block.replace("\\\n", " ").splitlines():
                 if line.strip() and not line.startswith("#"):
-                    yield shlex.split(line, comments=True)
+                    yield shlex.split(line.partition(" > ")[0], comments=True)
 
 
 def walk(document: Path, main: Callable[[list[str]], int], serve: Callable[[], object] = lambda: None) -> None:

@@ -58,6 +58,12 @@ class Annotator:
             self.gold_asked += sign
             self.gold_right += sign * (answer == truth)
 
+    def cost_of_answer(self, price: float | None) -> float | None:
+        """Return what an answer costs: as was said with each, or of a person the ``price`` that all have."""
+        if self.priced:
+            return self.cost / self.priced
+        return None if self.program else price
+
     def undo(self, event: str) -> int | None:
         """Forget something that is taken back, mostly the last; return its question, if it was there."""
         for place in range(len(self.done) - 1, -1, -1):

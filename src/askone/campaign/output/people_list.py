@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from askone.campaign.engine._annotators import Annotator
 from askone.campaign.engine.commands import PERSON, PROGRAM
 from askone.campaign.engine.pausing import known_people
 from askone.campaign.engine.projection import Projection
@@ -23,7 +22,7 @@ def people(projection: Projection, settings: Settings) -> list[dict[str, Any]]:
     found = []
     for who, person in projection.people.items():
         rates, (alike, of) = known.get(projection.trainer.name_now(who)), agreement.get(who, (0, 0))
-        cost = _cost(person, settings.ask.price)
+        cost = person.cost_of_answer(settings.ask.price)
         worth = None if rates is None or cost is None or rates.bits < _NOTHING else cost / rates.bits
         found.append({
             "id": who, "kind": PROGRAM if person.program else PERSON, **person.to_json(),
@@ -34,13 +33,6 @@ def people(projection: Projection, settings: Settings) -> list[dict[str, Any]]:
             "excluded": who in projection.excluded, "paused": _pause(projection.paused.get(who)),
         })  # fmt: skip
     return found
-
-
-def _cost(person: Annotator, price: float | None) -> float | None:
-    """Return what an answer costs: as was said with each, or of a person the price that all have."""
-    if person.priced:
-        return person.cost / person.priced
-    return None if person.program else price
 
 
 def _pause(entry: Entry | None) -> dict[str, Any] | None:
