@@ -15,8 +15,8 @@ def site(tmp_path_factory):
         yield site
 
 
-def answered(client, site, id, **more):
-    body = {"lease": site.question(client)["lease"], "answer": True, "id": id, "took": 1.0, **more}
+def answered(client, site, name, **more):
+    body = {"lease": site.question(client)["lease"], "answer": True, "id": name, "took": 1.0, **more}
     return client.post(f"{API}/answers", json=body)
 
 

@@ -54,7 +54,7 @@ function changeable({ labels }) {
     ["ask.overlap", "People per question", "Of questions from now on.", whole],
     ["ask.per_person", "Most per person", "Empty: no limit.", whole],
     ["people.pause_below", "Pause people below (bits)", "Whoever’s answers surely tell less than this is asked no more, and told so kindly; 0.2 is modest. Empty: nobody.", (value, set) => numeral(value, set, { min: "0", max: "1", step: "any" })],
-    ["people.pause_after", "But not before so many answers", "Of the same person.", (value, set) => numeral(value ?? 40, set, { min: "10", step: "1" })],
+    ["people.pause_after", "Answers before a pause", "Nobody is paused who gave fewer.", (value, set) => numeral(value ?? 40, set, { min: "10", step: "1" })],
   ];
 }
 
