@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from askone.campaign.campaign import Campaign
-from askone.campaign.engine.commands import Answer, ChangeSettings, Next, ResumePerson, Undo
+from askone.campaign.engine.commands import Answer, ChangeSettings, Exclude, Include, Next, ResumePerson, Undo
 from askone.campaign.settings.settings import PeopleSettings
 from askone.errors import InvalidArgument, UnknownQuestion
 from askone.store.open import open_store
@@ -194,3 +194,50 @@ def test_nobody_is_asked_about_a_row_twice_by_default(store):
     campaign = stage(store, asking(PRICES, exam_share=0), rows=9)
     one(campaign, Answer("ann", one(campaign, Next("ann")).question.lease, True, "a"))
     assert at_odds(campaign) == {"ann": (0, 0)}
+
+
+def told_of(campaign):
+    """How many answers of each person the learner was told."""
+    return {one.name: one.answers for one in campaign.projection.learner.people(campaign.projection.state)}
+
+
+def test_all_opinions_teach_as_their_peoples(store):
+    campaign = stage(store, asking(PRICES, exam_share=0, overlap=3), rows=20)
+    lots, now = np.random.default_rng(1), 0.0
+    for n in range(80):
+        who, now = PEOPLE[n % 5], now + 1
+        found = one(campaign, Next(who), now)
+        if found.question is not None:
+            truth = bool(found.question.question.answer(price(found.question.row))) ^ bool(lots.uniform() < 0.2)
+            one(campaign, Answer(who, found.question.lease, truth, f"a{n}"), now)
+    assert campaign.projection.answers == 60
+    campaign.projection.trainer.settle()
+    given = {who: person.answers for who, person in campaign.projection.people.items()}
+    assert told_of(campaign) == given
+    assert len(campaign.projection.lessons.all) == 20
+
+    one(campaign, Exclude("boss", "x1", "eve"), 100.0)
+    campaign.projection.trainer.settle()
+    assert "eve" not in told_of(campaign)
+    for n, who in enumerate(PEOPLE[:4] * 8):  # her questions are asked of others, and count as theirs
+        found = one(campaign, Next(who), 101.0 + n)
+        if found.question is not None:
+            one(campaign, Answer(who, found.question.lease, True, f"b{n}"), 101.0 + n)
+    one(campaign, Undo("ann", "u"), 200.0)
+    campaign.projection.trainer.settle()
+    assert sum(told_of(campaign).values()) >= 58
+    campaign.keep()
+    fresh, kept = Campaign.open(store, "c", fresh=True), Campaign.open(store, "c")
+    assert state_of(fresh) == state_of(campaign) == state_of(kept)
+    one(campaign, Include("boss", "x2", "eve"), 300.0)
+    campaign.projection.trainer.settle()
+    assert told_of(campaign)["eve"] == given["eve"]
+
+
+def test_what_differs_without_a_majority_teaches_by_who_said_it(store):
+    campaign = stage(store, asking(PRICES, exam_share=0, overlap=2), rows=4)
+    for person, answer in (("ann", True), ("bob", False)):
+        one(campaign, Answer(person, one(campaign, Next(person)).question.lease, answer, person))
+    campaign.projection.trainer.settle()
+    assert campaign.projection.lessons.all == []  # nothing is decided
+    assert told_of(campaign) == {"ann": 1, "bob": 1}

@@ -31,7 +31,7 @@ def test_disagreements_are_listed_until_they_are_decided(store):
     assert numbers(campaign, "wrong") == [number]
     known = {one["id"]: (one["gold_right"], one["gold_asked"]) for one in campaign.people()}
     assert known == {"ann": (1, 1), "bob": (0, 1)}
-    assert campaign.projection.lessons.all == [(campaign.projection.rulings[number][0], number, truth, True)]
+    assert campaign.projection.lessons.all == [(campaign.projection.rulings[number][0], number, truth, ())]
     one(campaign, Rule("boss", "m2", number, not truth))
     assert {one["id"]: one["gold_right"] for one in campaign.people()} == {"ann": 0, "bob": 1}
     one(campaign, Rule("boss", "m3", number, None))
@@ -48,7 +48,7 @@ def test_what_is_decided_as_somebody_said_is_learnt_as_certain(store):
     one(campaign, Rule("boss", "m1", *asked[2]), 10.0)
     campaign.learn()
     assert [one.answers for one in learner.people(campaign.projection.state)] == [2, 3]
-    assert campaign.projection.lessons.all[2].certain
+    assert campaign.projection.lessons.all[2].said == ()
     campaign.keep()
     fresh, kept = Campaign.open(store, "c", fresh=True), Campaign.open(store, "c")
     assert state_of(fresh) == state_of(kept) == state_of(campaign)

@@ -34,6 +34,8 @@ from askone.questions.base import Answer, ErrorRates, Question
 
 Within = tuple[Array, tuple[Array, Array] | None]
 """Predictions, n x m, and the ends of intervals for labels."""
+Opinions = Sequence[tuple[str, bool]]
+"""Who said what, of several people who answered one question."""
 
 # -- what is known of a prediction --------------------------------------------------------------------
 
@@ -172,6 +174,13 @@ class KnowsPeople(Learner[S]):
         people: Sequence[str | None],
     ) -> S:  # fmt: skip
         """Return the state after an answer about each row, by somebody or nobody in particular: as ``tell_by`` does."""
+
+    @abstractmethod
+    def tell_opinions(self, state: S, x: ArrayLike, question: Question, opinions: Opinions, known: int = 0) -> S:
+        """Return the state after several people answered one question: all teach together, as they share its truth.
+
+        Of the first so many (``known``) it was told before.
+        """
 
     @abstractmethod
     def slips(self, state: S, person: str) -> ErrorRates:

@@ -7,6 +7,7 @@ from math import hypot, log2
 from typing import Any, final
 
 from askone._common.types import Array
+from askone.questions.base import ErrorRates
 
 Ends = tuple[float, float]
 
@@ -43,7 +44,7 @@ class Person:
     @property
     def bits(self) -> float:
         """What an answer of theirs tells where yes and no are equally likely: I = H(answer) - H(answer | truth)."""
-        return _information(self.sensitivity, self.specificity)
+        return information(ErrorRates(1 - self.specificity, 1 - self.sensitivity), 0.5)
 
     @property
     def bits_interval(self) -> Ends:
@@ -63,8 +64,8 @@ class Person:
 
     def _towards(self, d: float, e: float) -> float:
         part = hypot(d, e) / abs(d + e) if d + e else 0.0
-        right, other = self.sensitivity + part * d, self.specificity + part * e
-        return _information(max(right, 1 - other), other)  # who is contrary tells nothing that is made use of
+        yes, no = 1 - self.specificity - part * e, 1 - self.sensitivity - part * d
+        return information(ErrorRates(yes, min(no, 1 - yes)), 0.5)  # who is contrary tells nothing that is made use of
 
 
 def rates_to_json(person: Person) -> dict[str, Any]:
@@ -80,11 +81,14 @@ def rates_to_json(person: Person) -> dict[str, Any]:
     }
 
 
-def _information(right: float, other: float) -> float:
-    """Return what an answer tells of somebody who is so often right where yes is true, and where no is."""
-    wrong = 1 - other
-    return _entropy((right + wrong) / 2) - (_entropy(right) + _entropy(wrong)) / 2
+def information(rates: ErrorRates, p: float) -> float:
+    """Return what somebody's answer tells of a truth that is yes with chance p, in bits: H(answer) - H(answer | truth).
+
+    >>> information(ErrorRates(), 0.5), information(ErrorRates(0.5, 0.5), 0.5)
+    (1.0, 0.0)
+    """
+    return _entropy(rates.heard(True, p)) - p * _entropy(rates.no) - (1 - p) * _entropy(rates.yes)
 
 
 def _entropy(p: float) -> float:
-    return 0.0 if p in (0.0, 1.0) else -p * log2(p) - (1 - p) * log2(1 - p)
+    return 0.0 if p <= 0.0 or p >= 1.0 else -p * log2(p) - (1 - p) * log2(1 - p)

@@ -15,7 +15,7 @@ import numpy as np
 from askone._common.packed_arrays import digest, pack, unpack
 from askone._common.types import Key
 from askone.errors import IncompatibleParts, InvalidArgument
-from askone.learners.abilities import KnowsPeople, Refits, TellsMany, able, revisit, tell_row
+from askone.learners.abilities import KnowsPeople, Opinions, Refits, TellsMany, able, revisit, tell_row
 from askone.learners.base import Learner
 from askone.questions.base import Answer, Question
 from askone.session.log import given_key
@@ -26,13 +26,18 @@ _ROOM = 256 << 20  # bytes of checkpoints: a state may be large, and then there 
 
 @final
 class Example(NamedTuple):
-    """An answer that was not taken back, its question, its row, what the log calls the row, and who gave it."""
+    """An answer that was not taken back, its question, its row, what the log calls the row, and who gave it.
+
+    Where it is that of several people, ``opinions`` say who said what; the first so many are ``known``.
+    """
 
     name: Key
     x: Any
     question: Question
     answer: Answer
     person: str | None = None
+    opinions: Opinions = ()
+    known: int = 0
 
 
 @final
@@ -70,6 +75,8 @@ def learnt(learner: Learner[Any], state: Any, lesson: Example | Visit | Fit) -> 
     if isinstance(lesson, Visit):
         return revisit(learner, state, lesson.x, lesson.name)
     with _saying(learner, lesson.question):
+        if lesson.opinions and isinstance(learner, KnowsPeople):
+            return learner.tell_opinions(state, lesson.x, lesson.question, lesson.opinions, lesson.known)
         key = given_key(lesson.name)
         return tell_row(learner, state, lesson.x, lesson.question, lesson.answer, key, lesson.person)
 
@@ -105,8 +112,8 @@ class Fold:
     def learn_many(self, lessons: Sequence[Example | Fit | None]) -> None:
         """Go on by some lessons, with a checkpoint after the last: in less time if the learner ``TellsMany``."""
         told = [one for one in lessons if isinstance(one, Example)]
-        fitted = any(isinstance(one, Fit) for one in lessons)
-        if len(told) < 2 or fitted or not able(self.learner, TellsMany):
+        apart = any(isinstance(one, Fit) or (one is not None and one.opinions) for one in lessons)
+        if len(told) < 2 or apart or not able(self.learner, TellsMany):
             for one in lessons:
                 self.learn(one)
             return

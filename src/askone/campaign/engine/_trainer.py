@@ -19,14 +19,17 @@ from askone.campaign.engine.training_set import (
     AskedQuestion,
     DueFit,
     FitLesson,
+    GivenAnswer,
+    LateLesson,
     Lesson,
     TrainingSet,
     in_stint,
+    opinions_of,
     questions_of,
-    said_by,
 )
 from askone.learners.abilities import Forecasts, Refits, TakesRanges, able
 from askone.learners.base import Learner
+from askone.questions.base import Question
 from askone.questions.between import Between
 from askone.session.checkpoints import Example, Fit, Fold, fit_of
 from askone.session.log import AUTOMATIC
@@ -107,13 +110,11 @@ class Trainer:
         chunk, fold = self.lessons.steps[start:end], self._newest
         if go_on is not None and not go_on():
             return False
-        told = [one for one in chunk if isinstance(one, Lesson)]
+        told = [one for one in chunk if not isinstance(one, FitLesson)]
         asked = [self._asked[lesson.number] for lesson in told]
         rows = self._features([asking.position for asking in asked]) if asked else ()
         examples = (
-            Example(AUTOMATIC, x, question, lesson.answer, self._name(said_by(asking, lesson), lesson.seq))
-            if teaches(fold.learner, asking)
-            else None
+            self._example(lesson, asking, x, question) if teaches(fold.learner, asking) else None
             for lesson, asking, x, question in zip(told, asked, rows, questions_of(asked), strict=True)
         )
         taught = [self._fit(one) if isinstance(one, FitLesson) else next(examples) for one in chunk]
@@ -125,9 +126,16 @@ class Trainer:
             self.lessons.changed = fold.count
         return True
 
-    def _name(self, who: str | None, seq: int) -> str | None:
-        returns = self.returns.get(who) if who is not None else None
-        return who if who is None or returns is None else in_stint(who, sum(seq > one for one in returns))
+    def _example(self, lesson: Lesson | LateLesson, asking: AskedQuestion, x: Array, question: Question) -> Example:
+        opinions, question = opinions_of(asking, lesson, self._name), question.of_row(asking.position)
+        if len(opinions) == 1:
+            return Example(AUTOMATIC, x, question, lesson.answer, opinions[0][0])
+        known = lesson.known if isinstance(lesson, LateLesson) else 0
+        return Example(AUTOMATIC, x, question, lesson.answer, None, opinions, known)
+
+    def _name(self, given: GivenAnswer) -> str:
+        returns = self.returns.get(given.who, ())
+        return in_stint(given.who, sum(given.seq > one for one in returns))
 
     def name_now(self, who: str) -> str:
         """Return what the learner calls somebody's next answers."""

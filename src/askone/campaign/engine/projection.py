@@ -18,9 +18,18 @@ from askone.campaign.engine._trainer import Features, FitReader, Trainer
 from askone.campaign.engine.coverage import stretched
 from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.engine.slips import Evidence, Slips, slip_rate
-from askone.campaign.engine.training_set import AskedQuestion, FitLesson, GivenAnswer, TrainingSet, decided
+from askone.campaign.engine.training_set import (
+    AskedQuestion,
+    FitLesson,
+    GivenAnswer,
+    Lesson,
+    TrainingSet,
+    decided,
+    late_lessons,
+)
 from askone.campaign.kinds.base import Sat
 from askone.errors import InvalidFile
+from askone.learners.abilities import KnowsPeople
 from askone.learners.base import Learner
 from askone.session.log import Answered, Asked, Choice, Fitted, Retracted, Skipped
 from askone.store.entries import Entry
@@ -111,6 +120,7 @@ class Projection:
         """Who is asked no more, by which entry."""
         self.flags: list[Entry] = []
         self.lessons = TrainingSet()
+        self._knows_people = isinstance(learner, KnowsPeople)
         self.trainer = Trainer(learner, features, self.asked, self.lessons, fits)
         self.answers = self.skips = self.retractions = 0
         self.stale_count = self.stale_sum = self.stale_most = 0
@@ -300,10 +310,19 @@ class Projection:
         asking = self.asked[number]
         if asking.role == "gold":
             return
-        decision, ruling = decided(asking.given, self.overlap_of(number), self.excluded), self.rulings.get(number)
+        counted = self._standing(number)
+        decision, ruling = decided(counted, self.overlap_of(number)), self.rulings.get(number)
         if ruling is not None:  # in the place of what people said, if they did
-            decision = (decision or ruling)[0], ruling[1]
-        self.lessons.set(number, decision, ruling is not None)
+            self.lessons.set(number, Lesson((decision or ruling)[0], number, ruling[1], ()))
+            return
+        lesson, known = None, 0
+        if decision is not None:
+            known = next(n for n, one in enumerate(counted, 1) if one.seq == decision[0])
+            said = None if known == 1 else tuple(one.seq for one in counted[:known])
+            lesson = Lesson(decision[0], number, decision[1], said)
+        # Where people are known, those who differ teach as well, and those who come after a decision.
+        teach = self._knows_people and (known or (len(counted) > 1 and len(counted) >= self.seats(number)))
+        self.lessons.set(number, lesson, late_lessons(number, counted, known) if teach else ())
 
     def _retracted(self, entry: Entry, event: Retracted) -> None:
         number = self._undone(entry, event.answered)

@@ -17,12 +17,19 @@ import numpy as np
 from askone._common.types import Array
 from askone.campaign.engine._annotators import Annotator, Undoable
 from askone.campaign.engine.projection import PlannedQuestion, Projection
-from askone.campaign.engine.training_set import AskedQuestion, FitLesson, GivenAnswer, Lesson, QuestionReader
+from askone.campaign.engine.training_set import (
+    AskedQuestion,
+    FitLesson,
+    GivenAnswer,
+    LateLesson,
+    Lesson,
+    QuestionReader,
+)
 from askone.campaign.kinds.base import Sat
 from askone.questions.registry import question_from_json
 from askone.store.entries import entry_from_json
 
-FORMAT: Final = 5
+FORMAT: Final = 6
 _NUMBERS = (
     *("seq", "status", "stopped", "budget", "numbers", "seats_asked", "answers", "skips", "retractions"),
     *("stale_count", "stale_sum", "stale_most"),
@@ -47,7 +54,7 @@ def to_arrays(projection: Projection) -> dict[str, Array]:
         "done_ids": _bytes("\0".join(one.id for one in done)),
         "people": _table(2, (n for person in people for n in (len(person.done), len(person.seconds)))),
         "seconds": np.fromiter(chain.from_iterable(person.seconds for person in people), np.float32),
-        "lessons": _table(4, chain.from_iterable(lessons)),
+        "lessons": _table(3, (n for one in lessons for n in one[:3])),
         **projection.pool.to_arrays(),
         "rest": _bytes(json.dumps(_rest(projection), ensure_ascii=False)),
     }
@@ -75,6 +82,8 @@ def _rest(projection: Projection) -> dict[str, Any]:
         "skipped": [[number, list(skips.items())] for number, skips in projection.skipped_by.items()],
         "lost": list(projection.lost.items()),
         "fits": projection.lessons.fits,
+        "said": [[n, one.said] for n, one in enumerate(projection.lessons.all) if one.said is not None],
+        "late": list(chain.from_iterable(projection.lessons.late.values())),
         "overlaps": projection.overlaps,
         "rulings": list(projection.rulings.items()),
         "resolved": sorted(projection.resolved),
@@ -100,8 +109,11 @@ def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionRead
     done = _done(arrays)
     _adopt_people(projection, arrays, rest["people"], done)
     _adopt_asked(projection, arrays, rest["rare"], names, done, reader)
-    lessons = list(map(Lesson, *_columns(arrays["lessons"], 2), *(_flags(arrays["lessons"], n) for n in (2, 3))))
-    projection.lessons.adopt(lessons, [FitLesson(*fit) for fit in rest["fits"]])
+    lessons = list(map(Lesson, *_columns(arrays["lessons"], 2), _flags(arrays["lessons"], 2)))
+    for n, said in rest["said"]:
+        lessons[n] = lessons[n]._replace(said=tuple(said))
+    late = [LateLesson(seq, number, bit, tuple(said), known) for seq, number, bit, said, known in rest["late"]]
+    projection.lessons.adopt(lessons, [FitLesson(*fit) for fit in rest["fits"]], late)
     projection.reserved.update((number, PlannedQuestion.from_json(plan)) for number, plan in rest["reserved"])
     projection.touched.update((number, set(who)) for number, who in rest["touched"])
     projection.closed.update(projection.asked.keys() - projection.touched.keys())

@@ -1,18 +1,19 @@
 """The training set: what a campaign's answers teach, and in which order.
 
-A question that k people are to answer teaches once, with the answer that most of them gave, as soon as
-that is certain: k identical answers about one label are one bit of evidence, not k.  Answers that were
-taken back, or whose author is excluded, do not count; gold questions measure people and teach nothing.
+A question that k people are to answer is decided by the answer that most of them gave, as soon as that is certain.
+It teaches then, too: k identical answers about one label are one bit of evidence, not k.  A learner that knows people
+is told who said what until then, and after it what each further opinion adds; another one the decision alone.  Answers
+that were taken back, or whose author is excluded, do not count; gold questions measure people and teach nothing.
 """
 
 from __future__ import annotations
 
 import bisect
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol, cast, final
 
@@ -25,12 +26,26 @@ _WATCHES = 4  # at most: a fit is let go when so many others were begun after it
 
 @final
 class Lesson(NamedTuple):
-    """The answer that a question teaches, decided by the entry ``seq`` of the log; ``certain``: by a manager."""
+    """The answer to a question, decided by the entry ``seq`` of the log.
+
+    ``said`` are the entries of the answers that it teaches, of none where a manager decided; None: its own alone.
+    """
 
     seq: int
     number: int
     answer: bool
-    certain: bool = False
+    said: tuple[int, ...] | None = None
+
+
+@final
+class LateLesson(NamedTuple):
+    """What people who ``said`` something to a question teach beyond the first ``known`` of them; it decides nothing."""
+
+    seq: int
+    number: int
+    answer: bool
+    said: tuple[int, ...]
+    known: int
 
 
 @final
@@ -40,6 +55,9 @@ class FitLesson(NamedTuple):
     seq: int
     learnt: int
     hash: str
+
+
+Step = Lesson | LateLesson | FitLesson
 
 
 @final
@@ -101,33 +119,36 @@ def questions_of(asked: Sequence[AskedQuestion]) -> list[Question]:
     return [cast(Question, one.source) for one in asked]
 
 
-def decided(given: Iterable[GivenAnswer], most: int, excluded: set[str]) -> tuple[int, bool] | None:
+def decided(counted: Iterable[GivenAnswer], most: int) -> tuple[int, bool] | None:
     """Return when, and with which answer, the majority of ``most`` people was certain; None: it is not.
 
     >>> yes, no = GivenAnswer(1, "a", "ann", True), GivenAnswer(2, "b", "bob", False)
-    >>> decided([yes, no], 1, set()), decided([yes, no], 3, set()), decided([yes, no], 1, {"ann"})
-    ((1, True), None, (2, False))
+    >>> decided([yes, no], 1), decided([yes, no], 3)
+    ((1, True), None)
     """
     votes = [0, 0]
-    for one in given:
-        if one.who in excluded:
-            continue
+    for one in counted:
         votes[one.answer] += 1
         if 2 * votes[one.answer] > most:
             return one.seq, one.answer
     return None
 
 
-def said_by(asked: AskedQuestion, lesson: Lesson) -> str | None:
-    """Return whose word a lesson is: of one person alone, neither a majority's nor a manager's decision."""
-    if (
-        not lesson.certain
-        and len(asked.given) == 1
-        and asked.given[0].seq == lesson.seq
-        and asked.given[0].answer == lesson.answer
-    ):
-        return asked.given[0].who
-    return None
+def late_lessons(number: int, counted: Sequence[GivenAnswer], known: int) -> tuple[LateLesson, ...]:
+    """Return what each answer after the first so many teaches; without these, all together."""
+    said = tuple(one.seq for one in counted)
+    ends = range(known, len(counted)) if known else [len(counted) - 1]
+    return tuple(
+        LateLesson(said[end], number, counted[end].answer, said[: end + 1], end if known else 0) for end in ends
+    )
+
+
+def opinions_of(
+    asked: AskedQuestion, lesson: Lesson | LateLesson, named: Callable[[GivenAnswer], str]
+) -> tuple[tuple[str, bool], ...]:
+    """Return whose word a lesson is: who said what, as the learner calls them (``named``)."""
+    said = (lesson.seq,) if lesson.said is None else lesson.said
+    return tuple((named(one), one.answer) for one in asked.given if one.seq in said)
 
 
 def in_stint(who: str, stint: int) -> str:
@@ -149,50 +170,69 @@ class TrainingSet:
 
     def __init__(self) -> None:
         self.all: list[Lesson] = []
+        """What was decided."""
         self.fits: list[FitLesson] = []
-        self.steps: list[Lesson | FitLesson] = []
-        """Both, in their order."""
+        self.steps: list[Step] = []
+        """All, and what came late, in their order."""
         self._of: dict[int, Lesson] = {}
+        self.late: dict[int, tuple[LateLesson, ...]] = {}
+        """Question: what was said to it beside what decided it."""
         self.changed = 0
         """Steps before this place are as they were when this was last set."""
         self._watches: list[StepWatch] = []
         self._mark, self._marked = hashlib.sha256(), 0
 
-    def adopt(self, lessons: list[Lesson], fits: list[FitLesson]) -> None:
-        """Take over lessons and fits that were kept, into a set that has none."""
+    def adopt(self, lessons: list[Lesson], fits: list[FitLesson], late: Iterable[LateLesson]) -> None:
+        """Take over what was kept, into a set that has nothing."""
         self.all, self._of, self.fits = lessons, {lesson.number: lesson for lesson in lessons}, fits
-        self.steps = list(merge(lessons, fits, key=_SEQ)) if fits else list(lessons)
+        for one in late:
+            self.late[one.number] = (*self.late.get(one.number, ()), one)
+        rest: list[Step] = sorted(chain(fits, *self.late.values()), key=_SEQ)
+        self.steps = list(merge(lessons, rest, key=_SEQ)) if rest else list(lessons)
 
     def fit(self, fit: FitLesson) -> None:
         """Note a fit, after all that there is."""
         self.fits.append(fit)
         self.steps.append(fit)
 
-    def set(self, number: int, decision: tuple[int, bool] | None, certain: bool = False) -> None:
+    def set(self, number: int, new: Lesson | None, late: tuple[LateLesson, ...] = ()) -> None:
         """Set what a question teaches now."""
-        old = self._of.get(number)
-        new = None if decision is None else Lesson(decision[0], number, decision[1], certain)
-        if old == new:
+        old, before = self._of.get(number), self.late.get(number, ())
+        if old == new and before == late:
             return
-        if old is not None:
-            del self.all[_place(self.all, old)]
-            place = self._without_fits(old)
-            del self.steps[place]
-            del self._of[number]
-            self._change(place)
-        if new is not None:
+        if old is not None and old != new:
+            del self.all[_place(self.all, old)], self._of[number]
+            self._remove(old)
+        for one in before:  # what goes, before what comes in its place
+            if one not in late:
+                self._remove(one)
+        if new is not None and old != new:
             self.all.insert(_place(self.all, new), new)
-            place = self._without_fits(new)
-            self.steps.insert(place, new)
             self._of[number] = new
-            self._change(place)
+            self._insert(new)
+        for one in late:
+            if one not in before:
+                self._insert(one)
+        self.late[number] = late
+        if not late:
+            del self.late[number]
 
-    def _without_fits(self, lesson: Lesson) -> int:
+    def _remove(self, step: Lesson | LateLesson) -> None:
+        place = self._without_fits(step)
+        del self.steps[place]
+        self._change(place)
+
+    def _insert(self, step: Lesson | LateLesson) -> None:
+        place = self._without_fits(step)
+        self.steps.insert(place, step)
+        self._change(place)
+
+    def _without_fits(self, lesson: Lesson | LateLesson) -> int:
         """Take out the fits after a lesson that changes; return its place among the steps."""
         place = _place(self.steps, lesson)
         if self.fits and self.fits[-1].seq > lesson.seq:
             self.fits = [fit for fit in self.fits if fit.seq < lesson.seq]
-            self.steps[place:] = [step for step in self.steps[place:] if isinstance(step, Lesson)]
+            self.steps[place:] = [step for step in self.steps[place:] if not isinstance(step, FitLesson)]
         return place
 
     def watch(self, steps: int) -> StepWatch:
@@ -205,9 +245,15 @@ class TrainingSet:
         return watch in self._watches
 
     def answer_to(self, number: int) -> bool | None:
-        """Return what a question teaches now; None: nothing yet."""
-        lesson = self._of.get(number)
-        return None if lesson is None else lesson.answer
+        """Return how a question is decided now; None: it is not.
+
+        Where one answer is enough and others were asked for all the same, by most of them, or else by the first.
+        """
+        lesson, late = self._of.get(number), self.late.get(number)
+        if lesson is None or lesson.said is not None or late is None:
+            return None if lesson is None else lesson.answer
+        yes = lesson.answer + sum(one.answer for one in late)
+        return lesson.answer if 2 * yes == 1 + len(late) else 2 * yes > 1 + len(late)
 
     def _change(self, place: int) -> None:
         self.changed = min(self.changed, place)
@@ -221,10 +267,12 @@ class TrainingSet:
         known = count >= self._marked  # it goes on where it ended: but for a few, lessons come at the end
         mark = self._mark if known else hashlib.sha256()
         for step in self.steps[self._marked if known else 0 : count]:
-            if isinstance(step, Lesson):
-                mark.update(b"%d,%d,%d%s;" % (*step[:3], b",1" if step.certain else b""))
-            else:
+            if isinstance(step, FitLesson):
                 mark.update(f"{step.seq},{step.learnt},{step.hash};".encode())
+                continue
+            mark.update(b"%d,%d,%d;" % step[:3])
+            if step.said is not None:
+                mark.update(repr(step[3:]).encode())
         if known:
             self._marked = min(count, len(self.steps))
         return mark.hexdigest()
@@ -249,7 +297,7 @@ class DueFit(NamedTuple):
     learnt: int
 
 
-def _place(steps: Sequence[Lesson | FitLesson], lesson: Lesson) -> int:
+def _place(steps: Sequence[Step], lesson: Lesson | LateLesson) -> int:
     """Return where a lesson is, or would be: at the end, as a rule."""
     if not steps or steps[-1].seq < lesson.seq:
         return len(steps)

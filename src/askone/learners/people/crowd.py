@@ -14,6 +14,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +33,7 @@ from askone.learners.abilities import (
     HasProbabilities,
     Hindsight,
     KnowsPeople,
+    Opinions,
     PredictsWithin,
     Refits,
     Streams,
@@ -51,14 +53,18 @@ from askone.learners.abilities import (
     stream,
     tell_many,
 )
-from askone.learners.base import Learner, marked, unmarked
+from askone.learners.base import Learner, marked, of_family, unmarked
 from askone.learners.mixture.members import require_array
 from askone.learners.models.kernel_expansion import Buffer
+from askone.learners.people.confusions import with_confusions
+from askone.learners.people.habits import Habits
+from askone.learners.people.opinions import JointEvidence
 from askone.learners.people.rates import CrowdRates, rates_of
 from askone.learners.person import Person
 from askone.learners.streaming import StreamTask
 from askone.questions.base import HONEST, Answer, ErrorRates, Question
 from askone.questions.registry import question_from_json
+from askone.questions.subset import Subset
 
 _FIRST, _GROWTH = 60, 1.7  # answers before the first look at rates, and their growth from look to look
 _EARLY, _ANEW = 150, 4.0  # answers before all is learnt anew with the rates that were found, and their growth
@@ -66,30 +72,37 @@ _ALONE = 512  # answers of one person that are kept for when there is another
 _MOST = 4096  # answers that are kept to find rates by
 _ROOM = 4_000_000  # numbers of their rows, at most
 _MARK = "base-"
-NOBODY = -1
-"""The place of whoever was not named."""
-_Told = tuple[int, Question, bool]
+_SILENT = ErrorRates(0.5, 0.5)
+_SLIGHT = 0.2  # what an opinion says, at most, that adds next to nothing to others
+_REVISED = 0.1  # share of those that add more, since all was learnt anew, after which it is again
+_LEARNT = "learnt-"
+_ANEW_BEFORE: WeakKeyDictionary[CrowdState, tuple[bytes, Any]] = WeakKeyDictionary()
+_Said = tuple[tuple[int, bool], ...]
+_Told = tuple[_Said, Question, bool]
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class CrowdState:
-    """The learner's state; people, how often each answered, their rates and intervals, and the crowd's mean.
+    """The learner's state; people, how often each answered, their habits, intervals of rates, and the crowd's mean.
 
-    ``told`` are the answers that rates are found by, as (person, question, answer), their rows in ``store``;
-    ``due`` is after how many answers of people the rates are found anew, ``anew`` after how many all is learnt anew.
+    ``told`` are the answers that rates are found by, as (who said what, question, answer), their rows in ``store``;
+    nobody said what has no name, and what somebody adds to the opinions of others stands there with theirs.
+    ``due`` is after how many answers of people the rates are found anew, ``anew`` after how many all is learnt anew;
+    ``added`` are the opinions that were added to others since then.
     """
 
     base: Any
     people: tuple[str, ...]
     answers: Array
-    rates: Array
+    habits: Habits
     intervals: Array
     common: float
     told: tuple[_Told, ...]
     store: Buffer
     due: int
     anew: int
+    added: int = 0
 
 
 @final
@@ -141,7 +154,7 @@ class CrowdLearner(
         return (self.base,)
 
     def init(self) -> CrowdState:
-        none = np.zeros(0, np.int64), np.zeros((0, 2)), np.zeros((0, 2, 2))
+        none = np.zeros(0, np.int64), Habits(np.zeros((0, 2))), np.zeros((0, 2, 2))
         return CrowdState(self.base.init(), (), *none, 0.0, (), Buffer(self.columns), _FIRST, _EARLY)
 
     def ask(self, state: CrowdState, x: ArrayLike, uniform: Array) -> Question:
@@ -189,7 +202,9 @@ class CrowdLearner(
     def tell(self, state: CrowdState, x: ArrayLike, question: Question, answer: Answer) -> CrowdState:
         """Return the state after an answer of nobody in particular."""
         state = replace(state, base=self.base.tell(state.base, x, question, answer))
-        return self._noted(state, NOBODY, as_row(x, self.columns), question, answer) if state.people else state
+        if not state.people:
+            return state
+        return self._noted(state, (), as_row(x, self.columns), question, bool(question.accept(answer)))
 
     def tell_many(
         self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer]
@@ -202,72 +217,115 @@ class CrowdLearner(
         self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[Answer],
         people: Sequence[str | None],
     ) -> CrowdState:  # fmt: skip
-        rows, places, put = as_rows(X, self.columns), list[int](), list[Question]()
+        rows, said, put = as_rows(X, self.columns), list[_Said](), list[Question]()
         if not state.people and len(people):  # nobody is noted before somebody is named
             first = next((n for n, person in enumerate(people) if person is not None), len(people))
             state = replace(
                 state, base=tell_many(self.base, state.base, rows[:first], questions[:first], answers[:first])
             )
             rows, questions, answers, people = rows[first:], questions[first:], answers[first:], people[first:]
-        for question, person in zip(questions, people, strict=True):
-            state, place = (state, NOBODY) if person is None else self._met(state, person)
-            places.append(place)
-            put.append(question if place == NOBODY else question.put_to(self._slips(state, place)))
-        state = replace(state, base=tell_many(self.base, state.base, rows, put, answers))
-        for n, (place, question, answer) in enumerate(zip(places, put, answers, strict=True)):
-            state = self._noted(state, place, rows[n : n + 1], question, answer)
+        bits = [bool(question.accept(answer)) for question, answer in zip(questions, answers, strict=True)]
+        for question, bit, person in zip(questions, bits, people, strict=True):
+            state, who = (state, ()) if person is None else self._places(state, ((person, bit),))
+            said.append(who)
+            put.append(self._put_to(state, question, who[0][0]) if who else question)
+        state = replace(state, base=tell_many(self.base, state.base, rows, put, bits))
+        for n, (who, question, bit) in enumerate(zip(said, put, bits, strict=True)):
+            state = self._noted(state, who, rows[n : n + 1], question, bit)
         return state
 
     def stream(self, state: CrowdState, X: Array, task: StreamTask) -> CrowdState:
         return replace(state, base=stream(self.base, state.base, X, task), told=(), store=Buffer(self.columns))
 
     def tell_by(self, state: CrowdState, x: ArrayLike, question: Question, answer: Answer, person: str) -> CrowdState:
-        state, place = self._met(state, person)
-        put = question.put_to(self._slips(state, place))
-        state = replace(state, base=self.base.tell(state.base, x, put, answer))
-        return self._noted(state, place, as_row(x, self.columns), put, answer)
+        return self.tell_opinions(state, x, question, ((person, bool(question.accept(answer))),))
+
+    def tell_opinions(
+        self, state: CrowdState, x: ArrayLike, question: Question, opinions: Opinions, known: int = 0
+    ) -> CrowdState:
+        state, said = self._places(state, opinions)
+        if isinstance(question, Subset) and question.row and len(said) > 1:  # answers about one row share its label
+            for person, bit in opinions[known:]:
+                state = self.tell_opinions(state, x, question, ((person, bit),))
+            return state
+        put, bit = self._put_to(state, question, said[0][0]), said[0][1]
+        if len(said) > 1:
+            found, before = (self._evidence(state.habits.rates, some) for some in (said, said[:known]))
+            if known:
+                found = found.beyond(before, self.chance(state, x, question.put_to(HONEST)))
+            slips, bit = found.answer
+            put = question.put_to(slips)
+        added = state.added + int(known > 0 and put.slips.trust > _SLIGHT)
+        state = replace(state, base=self.base.tell(state.base, x, put, bit), added=added)
+        return self._noted(state, said, as_row(x, self.columns), put, bit, known)
 
     def slips(self, state: CrowdState, person: str) -> ErrorRates:
         return self._slips(*self._met(state, person))
+
+    def _places(self, state: CrowdState, opinions: Opinions) -> tuple[CrowdState, _Said]:
+        """Return the state with these people in it, and what they said by their places."""
+        said = []
+        for person, bit in opinions:
+            state, place = self._met(state, person)
+            said.append((place, bit))
+        return state, tuple(said)
+
+    def _evidence(self, rates: Array, said: _Said) -> JointEvidence:
+        return JointEvidence.of((rates[place], bit) for place, bit in said)
 
     def _met(self, state: CrowdState, person: str) -> tuple[CrowdState, int]:
         """Return the state with somebody in it, and their place; whoever is new is as careful as the crowd."""
         if person in state.people:
             return state, state.people.index(person)
-        rates = np.vstack([state.rates, np.full((1, 2), state.common)])
+        habits = state.habits.with_newcomer(state.common)
         intervals = np.concatenate([state.intervals, [[[0.0, 1.0]] * 2]])
         people, answers = (*state.people, person), np.append(state.answers, 0)
-        return replace(state, people=people, answers=answers, rates=rates, intervals=intervals), len(state.people)
+        return replace(state, people=people, answers=answers, habits=habits, intervals=intervals), len(state.people)
 
     def _slips(self, state: CrowdState, place: int) -> ErrorRates:
-        return HONEST if len(state.people) < 2 else self._taken(state.rates[place])
+        return HONEST if len(state.people) < 2 else state.habits.slips(place, self.careful)
 
-    def _taken(self, rates: Array) -> ErrorRates:
-        """Return how answers are taken of somebody who errs like this: at the worst, as saying nothing."""
-        g, no = (rates / max(1.0, rates.sum())).tolist()
-        return HONEST if max(g, no) < self.careful else ErrorRates(g, no)
+    def _put_to(self, state: CrowdState, question: Question, place: int) -> Question:
+        return question.put_to(HONEST) if len(state.people) < 2 else self._put_by(state.habits, question, place)
 
-    def _noted(self, state: CrowdState, place: int, row: Array, question: Question, answer: Answer) -> CrowdState:
+    def _put_by(self, habits: Habits, question: Question, place: int) -> Question:
+        known = len(habits.weights) > 0 and isinstance(question, Subset)
+        return habits.put(question, self._inside(question) if known else None, place, self.careful)
+
+    def _inside(self, question: Question) -> Array:
+        """Return 1 for the classes of a set, and 0 for the others."""
+        inside: Array = self.base.space.inside(of_family(question, Subset).members, "question")
+        return inside
+
+    def _noted(
+        self, state: CrowdState, said: _Said, row: Array, question: Question, bit: bool, known: int = 0
+    ) -> CrowdState:
         """Return the state with an answer to find rates by."""
         answers = state.answers.copy()
-        if place != NOBODY:
-            answers[place] += 1
+        answers[[place for place, _ in said[known:]]] += 1
         told, store, most = state.told, state.store, max(min(_MOST, _ROOM // self.columns), 64)
         if len(told) >= (_ALONE if len(state.people) < 2 else most):  # of one person alone nothing can be found
             half = len(told) // 2
             store, told = Buffer(self.columns).extended(0, store.view(len(told))[-half:]), told[-half:]
         store = store.extended(len(told), row)
-        told = (*told, (place, question, bool(question.accept(answer))))
+        told = (*told, (said, question, bit))
         return replace(state, answers=answers, told=told, store=store)
 
     def people(self, state: CrowdState) -> list[Person]:
-        each = zip(state.people, state.answers.tolist(), state.rates, state.intervals, strict=True)
+        each = zip(state.people, state.answers.tolist(), state.habits.rates, state.intervals, strict=True)
         return [Person.of(name, answers, rates, ends) for name, answers, rates, ends in each]
 
     # -- rates ------------------------------------------------------------------------------------
 
     def _due(self, state: CrowdState) -> bool:
-        return len(state.people) > 1 and int(state.answers.sum()) >= state.due
+        return len(state.people) > 1 and (int(state.answers.sum()) >= state.due or self._revised(state))
+
+    def _revised(self, state: CrowdState) -> bool:
+        """Return whether so many opinions were added to others that all should be learnt anew, where it can be."""
+        return state.added > max(_REVISED * len(state.told), 8) and self._whole(state)
+
+    def _whole(self, state: CrowdState) -> bool:
+        return self.count(state) <= len(state.told)
 
     def due(self, state: CrowdState) -> bool:
         return self._due(state) or (able(self.base, Refits) and self.base.due(state.base))
@@ -276,45 +334,71 @@ class CrowdLearner(
         """Return the rates of people, if they are due, and all learnt anew with them; else what the learner fits."""
         if not self._due(state):
             return marked(_MARK, self.base.fit(state.base))
-        named = [one for one in state.told if one[0] != NOBODY]
-        rows = state.store.view(len(state.told))
         found = {"answers": np.array(int(state.answers.sum()))}
-        rates = self._rates(state, state.base, rows, named) if named else None
+        rates = self._rates(state, state.base, state.habits)
         if rates is None:
             return found
-        found["anew"] = np.array(0)
-        whole = self.count(state) <= len(state.told)
-        if whole and int(state.answers.sum()) >= state.anew:
-            again = self._rates(state, self._relearnt(state, rates.means), rows, named)
-            if (
-                again is not None and again.evidence > rates.evidence
-            ):  # the answers are more likely by what is learnt anew
+        found["anew"], revised = np.array(0), self._revised(state)
+        if self._whole(state) and (revised or int(state.answers.sum()) >= state.anew):
+            again = self._rates(state, self._relearnt(state, rates.habits), rates.habits)
+            # The answers are more likely by what is learnt anew, or it is less of an approximation.
+            if again is not None and (revised or again.evidence > rates.evidence):
                 found["anew"] = np.array(1)
-                found["learnt"] = rates.means
+                found |= marked(_LEARNT, rates.habits._asdict())
                 rates = again
-        return found | {"rates": rates.means, "intervals": rates.intervals, "common": np.array(rates.common)}
+        return found | rates.habits._asdict() | {"intervals": rates.intervals, "common": np.array(rates.common)}
 
-    def _relearnt(self, state: CrowdState, rates: Array) -> Any:
-        """Return the learner's state after all was learnt anew with these rates."""
-        rows = state.store.view(len(state.told))
-        put = [self._put(rates, place, question) for place, question, _ in state.told]
-        return self.base.relearnt(state.base, rows, put, [bit for *_, bit in state.told])
+    def _relearnt(self, state: CrowdState, habits: Habits) -> Any:
+        """Return the learner's state after all was learnt anew with these habits."""
+        # Who makes a fit and takes it over computes the same twice: half of what learning anew costs.
+        known, mark = _ANEW_BEFORE.get(state), b"".join(array.tobytes() for array in habits)
+        if known is None or known[0] != mark:
+            rows, told = state.store.view(len(state.told)), self._put(state, habits)
+            questions, bits = [question for _, question, _ in told], [bit for *_, bit in told]
+            known = mark, self.base.relearnt(state.base, rows, questions, bits)
+            _ANEW_BEFORE[state] = known
+        return known[1]
 
-    def _put(self, rates: Array, place: int, question: Question) -> Question:
-        """Return a question as put to somebody with these rates; who came after they were found is as they were."""
-        return question.put_to(self._taken(rates[place])) if 0 <= place < len(rates) else question
+    def _put(self, state: CrowdState, habits: Habits) -> list[_Told]:
+        """Return what was told as put to people with these habits; who came after they were found is as they were.
 
-    def _rates(self, state: CrowdState, base: Any, rows: Array, named: list[_Told]) -> CrowdRates | None:
-        places, questions, bits = zip(*named, strict=True)
-        if len(named) < len(rows):
-            rows = rows[np.array([one[0] != NOBODY for one in state.told])]
-        chances = self.base.hindsight(base, rows, questions, bits)
-        if chances is None:
+        All opinions about a question stand where the last one came; the others, which it has in it, say nothing.
+        """
+        put, later = list[_Told](), set[tuple[int | None, _Said]]()
+        for said, question, bit in reversed(state.told):
+            if (question.number, said) in later:
+                said, question = (), question.put_to(_SILENT)
+            elif said and max(said)[0] < len(habits.rates):
+                if len(said) == 1:
+                    question = self._put_by(habits, question, said[0][0])
+                else:
+                    slips, bit = self._evidence(habits.rates, said).answer
+                    question = question.put_to(slips)
+            later |= {(question.number, said[:n]) for n in range(1, len(said))}
+            put.append((said, question, bit))
+        return put[::-1]
+
+    def _rates(self, state: CrowdState, base: Any, learnt: Habits) -> CrowdRates | None:
+        """Return the rates by a learner's state, which has the answers as learnt with some habits."""
+        told = [
+            (n, was if len(now[0]) == 1 else now)
+            for n, (was, now) in enumerate(zip(state.told, self._put(state, learnt), strict=True))
+            if now[0]
+        ]
+        if not told:
             return None
-        if chances.ndim > 1:
-            inside = np.array([self.space.inside(question.members, "question") for question in questions])
-            chances = (chances * inside).sum(axis=1)
-        return rates_of(np.array(places), np.array(bits), chances, len(state.people))
+        rows = state.store.view(len(state.told))[[n for n, _ in told]]
+        said, questions, bits = zip(*(one for _, one in told), strict=True)
+        believed = self.base.hindsight(base, rows, questions, bits)
+        if believed is None:
+            return None
+        group = np.repeat(np.arange(len(said)), [len(one) for one in said])
+        places, each = np.array([one for some in said for one in some]).T
+        if believed.ndim == 1:
+            return rates_of(places, each.astype(bool), believed[group], len(state.people), group)
+        inside = np.array([self._inside(question) for question in questions])
+        rates = rates_of(places, each.astype(bool), (believed * inside).sum(axis=1)[group], len(state.people), group)
+        return with_confusions(rates, places, each.astype(bool), inside[group], believed[group])
 
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
         if "answers" not in fit:  # the learner's; in older logs without a mark
@@ -322,16 +406,17 @@ class CrowdLearner(
             return replace(state, base=self.base.adopt(state.base, inner or fit))
         self._check(fit)
         told = int(fit["answers"].item())
-        state = replace(state, due=int(told * _GROWTH) + 1)
+        due = int(told * _GROWTH) + 1
         if "rates" not in fit:
-            return state
-        rates, intervals = state.rates.copy(), state.intervals.copy()
-        known = min(len(rates), len(fit["rates"]))
-        rates[:known], intervals[:known] = fit["rates"][:known], fit["intervals"][:known]
-        state = replace(state, rates=rates, intervals=intervals, common=float(fit["common"].item()))
-        if not fit["anew"].item() or self.count(state) > len(state.told):
-            return state
-        return replace(state, base=self._relearnt(state, fit["learnt"]), anew=int(told * _ANEW))
+            return replace(state, due=due)
+        if fit["anew"].item() and self._whole(state):
+            learnt = self._relearnt(state, Habits.of_fit(fit, _LEARNT))
+            state = replace(state, base=learnt, anew=int(told * _ANEW), added=0)
+        intervals = state.intervals.copy()
+        known = min(len(intervals), len(fit["intervals"]))
+        intervals[:known] = fit["intervals"][:known]
+        habits, common = Habits.of_fit(fit).over(state.habits), float(fit["common"].item())
+        return replace(state, due=due, habits=habits, intervals=intervals, common=common)
 
     def _check(self, fit: dict[str, Array]) -> None:
         """Refuse what is no fit: files of strangers have them."""
@@ -341,35 +426,47 @@ class CrowdLearner(
         n = len(require_array(fit, "rates", "f8", None, 2))
         require_array(fit, "intervals", "f8", n, 2, 2)
         require_array(fit, "common", "f8")
-        wanted = ["rates", "intervals", "common"]
-        if require_array(fit, "anew", "i8").item():
-            require_array(fit, "learnt", "f8", None, 2)
-            wanted.append("learnt")
-        for name in wanted:
+        require_array(fit, "anew", "i8")
+        for name in ("intervals", "common"):
             if ((fit[name] < 0.0) | (fit[name] > 1.0)).any():
                 raise InvalidArgument(f"fit[{name!r}]", "numbers from 0 to 1", fit[name].tolist())
 
     # -- the state as a value ---------------------------------------------------------------------
 
     def to_arrays(self, state: CrowdState) -> dict[str, Array]:
-        told = [[place, question.to_json(), list(question.slips), bit] for place, question, bit in state.told]
+        told = [[said, question.to_json(), _unsaid(question), bit] for said, question, bit in state.told]
         texts = json.dumps([state.people, told]).encode()
         return {
-            "people": np.frombuffer(texts, np.uint8), "answers": state.answers, "rates": state.rates,
-            "intervals": state.intervals, "crowd": np.array([state.common, state.due, state.anew]),
+            "people": np.frombuffer(texts, np.uint8), "answers": state.answers, **state.habits._asdict(),
+            "intervals": state.intervals, "crowd": np.array([state.common, state.due, state.anew, state.added]),
             "rows": state.store.view(len(told)).copy(),
         } | marked(_MARK, self.base.to_arrays(state.base))  # fmt: skip
 
     def from_arrays(self, arrays: dict[str, Array]) -> CrowdState:
         people, told = json.loads(arrays["people"].tobytes())
-        each = [(place, question_from_json(one).put_to(ErrorRates(*slips)), bit) for place, one, slips, bit in told]
-        common, due, anew = arrays["crowd"].tolist()
+        each = [
+            (tuple((place, bool(b)) for place, b in said), _with_unsaid(question_from_json(one), unsaid), bool(bit))
+            for said, one, unsaid, bit in told
+        ]
+        common, *counts = arrays["crowd"].tolist()
         n, shapes = len(people), {name: arrays[name].shape for name in ("answers", "rates", "intervals", "rows")}
         expected = {"answers": (n,), "rates": (n, 2), "intervals": (n, 2, 2), "rows": (len(told), self.columns)}
-        if shapes != expected or not all(NOBODY <= place < n for place, *_ in told):
+        if shapes != expected or not all(0 <= place < n for said, *_ in each for place, _ in said):
             raise InvalidArgument("people", f"arrays of shapes {expected}, and answers of these", shapes)
         rows = as_rows(arrays["rows"], self.columns) if len(told) else np.zeros((0, self.columns))
         return CrowdState(
-            self.base.from_arrays(unmarked(_MARK, arrays)), tuple(people), arrays["answers"], arrays["rates"],
-            arrays["intervals"], common, tuple(each), Buffer(self.columns).extended(0, rows), int(due), int(anew),
+            self.base.from_arrays(unmarked(_MARK, arrays)), tuple(people), arrays["answers"], Habits.of_fit(arrays),
+            arrays["intervals"], common, tuple(each), Buffer(self.columns).extended(0, rows), *map(int, counts),
         )  # fmt: skip
+
+
+def _unsaid(question: Question) -> list[Any]:
+    """Return what is known of a question beyond what is asked."""
+    return [list(question.slips), *([question.row, question.confused] if isinstance(question, Subset) else [])]
+
+
+def _with_unsaid(question: Question, unsaid: list[Any]) -> Question:
+    slips = ErrorRates(*unsaid[0])
+    if not isinstance(question, Subset) or len(unsaid) < 3:
+        return question.put_to(slips)
+    return question.put_to(slips, tuple(unsaid[2]), int(unsaid[1]))

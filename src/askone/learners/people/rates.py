@@ -6,6 +6,8 @@ with p_model the chance of an honest yes by a model, g how often a says yes what
 posterior of (g, l) is computed on a grid.  Half of the prior's weight is on people who err alike on both sides, g = l,
 half on people who lean to one; its mean is the crowd's, which is found from all of them.
 
+Answers to one question share its truth: p is then the chance after what the others said, by their own rates.
+
 The doubt d is the model's own share in what looks like slips of everybody.  It is the one that explains all answers
 best: without it, everybody would be suspected while the model knows little, and it would go on to know little.
 """
@@ -20,6 +22,7 @@ from scipy.special import expit, logit, logsumexp
 from scipy.stats import beta
 
 from askone._common.types import Array
+from askone.learners.people.habits import Habits
 
 _LOGITS = np.linspace(logit(0.002), logit(0.95), 30)
 _GRID = expit(_LOGITS)
@@ -37,29 +40,56 @@ _LEVEL = 0.95
 
 @final
 class CrowdRates(NamedTuple):
-    """Of each person the means of g and l (n x 2) and their intervals (n x 2 x 2); the crowd's mean.
+    """How people answer, by the means of g and l, with their intervals (n x 2 x 2); the crowd's mean.
 
-    ``evidence`` is the log-likelihood of all answers, by which models that give chances can be compared.
+    ``evidence`` is the log-likelihood of all answers, by which models that give chances can be compared; ``foretold``
+    has for each person the sum of the log-chances of their answers, each by the others.
     """
 
-    means: Array
+    habits: Habits
     intervals: Array
     common: float
     evidence: float
+    foretold: Array
 
 
-def rates_of(places: Array, bits: Array, chances: Array, people: int) -> CrowdRates:
+def rates_of(places: Array, bits: Array, chances: Array, people: int, questions: Array | None = None) -> CrowdRates:
     """Return the rates of so many people by answers: whose each is, what it says, and the chance of an honest yes.
+
+    ``questions`` says which answers are to one question; None: each is to its own.
 
     >>> sure = np.tile([0.99, 0.01], 60)
     >>> ann, bob = sure[:80] > 0.5, np.ones(40, bool)
     >>> found = rates_of(np.repeat([0, 1], [80, 40]), np.append(ann, bob), sure, 2)
-    >>> found.means.round(1).tolist()
+    >>> found.habits.rates.round(1).tolist()
     [[0.0, 0.0], [0.8, 0.0]]
     """
-    counts = _counted(places, bits, chances, people)
-    found = [_rates_at(counts, doubt) for doubt in _DOUBTS]
+    several = np.zeros(len(places), bool) if questions is None else np.bincount(questions)[questions] > 1
+    counts = _counted(places[~several], bits[~several], chances[~several], people)
+    shared = None
+    if questions is not None and several.any():
+        shared = _Shared(places[several], bits[several], chances[several], questions[several])
+    found = [_rates_at(counts, doubt, shared) for doubt in _DOUBTS]
     return max(found, key=lambda rates: rates.evidence)
+
+
+@final
+class _Shared(NamedTuple):
+    """Answers to questions that several people answered."""
+
+    places: Array
+    bits: Array
+    chances: Array
+    questions: Array
+
+    def logs(self, doubt: float, means: Array) -> Array:
+        """Return the log-likelihood of each (g, l) by the chances after what others with these rates said."""
+        g, no = means[self.places].T
+        says = np.where(self.bits, np.log((1.0 - no) / g), np.log(no / (1.0 - g)))
+        others = np.bincount(self.questions, says)[self.questions] - says
+        chances = expit(logit(doubt + (1.0 - 2.0 * doubt) * self.chances) + others)
+        counts = _counted(self.places, self.bits, chances, len(means))
+        return np.tensordot(counts, _logs(0.0), axes=((1, 2), (0, 1)))
 
 
 def _counted(places: Array, bits: Array, chances: Array, people: int) -> Array:
@@ -80,19 +110,22 @@ def _logs(doubt: float) -> Array:
     return np.asarray(np.log(np.stack([1.0 - yes, yes])))
 
 
-def _rates_at(counts: Array, doubt: float) -> CrowdRates:
+def _rates_at(counts: Array, doubt: float, shared: _Shared | None) -> CrowdRates:
     """Return the rates by chances that are doubted so much."""
-    found = np.tensordot(counts, _logs(doubt), axes=((1, 2), (0, 1)))
-    answers = counts.sum(axis=(1, 2))
-    say, common = answers / (answers + _KNOWN), _FIRST
+    alone = np.tensordot(counts, _logs(doubt), axes=((1, 2), (0, 1)))
+    answers = counts.sum(axis=(1, 2)) + (0 if shared is None else np.bincount(shared.places, minlength=len(counts)))
+    say, common, means = answers / (answers + _KNOWN), _FIRST, np.full((len(counts), 2), _FIRST)
     for _ in range(_ROUNDS):
-        posterior = found + _log_prior(round(common, 2))
+        posterior = alone + (0.0 if shared is None else shared.logs(doubt, means)) + _log_prior(round(common, 2))
         evidence = logsumexp(posterior, axis=(1, 2))
         posterior = np.exp(posterior - evidence[:, None, None])
         sides = np.stack([posterior.sum(axis=2), posterior.sum(axis=1)], axis=1)
         means = sides @ _GRID
         common = float((say @ means.mean(axis=1) + _WEIGHT * _FIRST) / (say.sum() + _WEIGHT))
-    return CrowdRates(means, _ends(sides), common, float(evidence.sum()))
+    # P(b_i | others) = 1 / E[1 / P(b_i | g, l)], by the posterior with b_i in it.
+    without = -np.log(np.tensordot(posterior, np.exp(-_logs(doubt)), axes=((1, 2), (2, 3))))
+    foretold = (counts * without).sum(axis=(1, 2))
+    return CrowdRates(Habits(means), _ends(sides), common, float(evidence.sum()), foretold)
 
 
 @cache
