@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import hypot, log2
-from typing import Any, final
+from typing import Any, TypeGuard, final
 
 from askone._common.types import Array
+from askone.errors import InvalidArgument
 from askone.questions.base import ErrorRates
 
 Ends = tuple[float, float]
+_LONGEST = 200  # characters of a name
+
+
+def is_person(person: object) -> TypeGuard[str]:
+    """Return whether somebody can be called so."""
+    return isinstance(person, str) and len(person.strip()) > 0 and len(person) <= _LONGEST and person.isprintable()
+
+
+def as_person(person: object) -> str:
+    """Return somebody's name, or refuse it.
+
+    >>> as_person("ann")
+    'ann'
+    """
+    if is_person(person):
+        return person
+    shown = repr(person)
+    allowed = f"a text of 1 to {_LONGEST} characters that can be printed"
+    raise InvalidArgument("person", allowed, shown if len(shown) <= _LONGEST else f"{shown[:40]}…")
 
 
 @final

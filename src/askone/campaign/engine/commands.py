@@ -8,9 +8,9 @@ from typing import Literal, final
 
 from askone._common.types import Record
 from askone.campaign.engine.training_set import DueFit
+from askone.learners.person import is_person
 from askone.questions.base import Question
 from askone.session.checkpoints import Fit
-from askone.session.stream import is_person
 from askone.store.entries import Row
 from askone.store.notices import Status
 
@@ -40,6 +40,7 @@ class Next:
 class Answer:
     """Yes or no to the question held under ``lease``; ``id`` is new for each: sent again, the answer counts once.
 
+    ``epsilon`` is by which it was made private before it was sent: the campaign's own, or None where it has none.
     ``kind`` says whether a program answers (see ``ANNOTATORS``), ``cost`` what the answer did.
     """
 
@@ -48,6 +49,7 @@ class Answer:
     answer: bool
     id: str
     took: float | None = None
+    epsilon: float | None = None
     kind: str = PERSON
     cost: float | None = None
 

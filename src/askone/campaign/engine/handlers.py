@@ -13,9 +13,18 @@ from askone.campaign.engine import commands
 from askone.campaign.engine.batch import Batch
 from askone.campaign.engine.commands import Done, Request, Result, Serving
 from askone.campaign.engine.projection import FIT, PAUSED, STOPPED
-from askone.errors import AskoneError, CampaignClosed, InvalidArgument, LeaseLost, StoreUnavailable, UnknownQuestion
+from askone.errors import (
+    AskoneError,
+    BudgetSpent,
+    CampaignClosed,
+    InvalidArgument,
+    LeaseLost,
+    NotPrivate,
+    StoreUnavailable,
+    UnknownQuestion,
+)
+from askone.learners.person import as_person
 from askone.session.log import Answered, Fitted, Retracted, Skipped
-from askone.session.stream import as_person
 from askone.store.entries import Entry, Seat
 from askone.store.notices import (
     STATUSES,
@@ -49,17 +58,23 @@ def next_question(batch: Batch, request: commands.Next) -> Serving:
 
 def answer(batch: Batch, request: commands.Answer) -> Serving:
     """See ``Answer``."""
+    privacy = batch.planner.whole.privacy
+    _refuse_epsilon(request.epsilon, privacy.epsilon)
     if _repeated(batch, request.id, request.person, Answered):
         _refuse_another(batch, request)
         return batch.serving(request.person, duplicate=True)
     seat = _seat(batch, request.person, request.lease)
     asking = batch.projection.asked[seat.number]
     accepted = bool(asking.question.accept(request.answer))
+    if privacy.answers is not None and batch.projection.person(request.person).answers >= privacy.answers:
+        raise BudgetSpent(f"an answer of epsilon {privacy.epsilon} is wanted, {privacy.budget:g} are spent")
     event = Answered(request.id, f"ask-{seat.number}", accepted)
     aside = {"learnt": batch.projection.learnt, **_kind(request.kind)}
     if request.cost is not None:
-        aside["cost"] = as_number(request.cost, "cost", 0.0, commands.MOST_COST)
-    batch.note(Entry(event, request.person, batch.now, _seconds(request.took), aside))
+        cost = as_number(request.cost, "cost", 0.0, commands.MOST_COST)
+        aside |= {} if batch.private else {"cost": cost}  # it may depend on the true answer, as the time does
+    took = None if batch.private else _seconds(request.took)
+    batch.note(Entry(event, request.person, batch.now, took, aside))
     batch.seats.leave(seat, free=request.person in batch.projection.excluded)  # it does not count: another is asked
     batch.measured = batch.measured or asking.role == "exam"
     return batch.after(seat, request.person, "yes" if accepted else "no")
@@ -67,6 +82,7 @@ def answer(batch: Batch, request: commands.Answer) -> Serving:
 
 def skip(batch: Batch, request: commands.Skip) -> Serving:
     """See ``Skip``."""
+    _refuse_telling(batch, "a question cannot be skipped: the toss of a coin is sent instead of an answer")
     if _repeated(batch, request.id, request.person, Skipped):
         _refuse_another(batch, request)
         return batch.serving(request.person, duplicate=True)
@@ -80,6 +96,7 @@ def skip(batch: Batch, request: commands.Skip) -> Serving:
 
 def flag(batch: Batch, request: commands.Flag) -> Serving:
     """See ``Flag``."""
+    _refuse_telling(batch, "notes about questions are not taken")
     if _repeated(batch, request.id, request.person, Flagged):
         return batch.serving(request.person, duplicate=True)
     if not 0 < len(request.reason.strip()) <= _LONGEST:
@@ -95,6 +112,7 @@ def flag(batch: Batch, request: commands.Flag) -> Serving:
 
 def undo(batch: Batch, request: commands.Undo) -> Serving:
     """See ``Undo``."""
+    _refuse_telling(batch, "an answer cannot be taken back, nor given twice")
     if _repeated(batch, request.id, request.person, Retracted | Reopened):
         return batch.serving(request.person, duplicate=True)
     _refuse_closed(batch)
@@ -239,6 +257,19 @@ def _refuse_another(batch: Batch, request: commands.Answer | commands.Skip) -> N
 def _kind(kind: str) -> dict[str, Any]:
     """Return what the log says of who answers: of a person, nothing."""
     return {} if as_choice(kind, "kind", commands.ANNOTATORS) == commands.PERSON else {"program": True}
+
+
+def _refuse_epsilon(claimed: float | None, wanted: float | None) -> None:
+    """An answer that was flipped otherwise than the model reckons with would teach it what is wrong."""
+    if claimed != wanted:
+        flipped = "left out: answers to this campaign are not flipped"
+        raise InvalidArgument("epsilon", flipped if wanted is None else f"{wanted:g}, as the campaign has it", claimed)
+
+
+def _refuse_telling(batch: Batch, why: str) -> None:
+    """Whether somebody skips, flags or takes back may depend on the true answer."""
+    if batch.private:
+        raise NotPrivate(f"in a private campaign {why}")
 
 
 def _refuse_closed(batch: Batch) -> None:

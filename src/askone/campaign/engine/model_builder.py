@@ -53,7 +53,7 @@ def make_estimator(
     estimator = settings.labels.estimator(
         settings,
         learner=_choice(settings, features),
-        flip=learner.flip,
+        flip=settings.flip,
         budget=None if budget is None else max(1, budget // settings.ask.overlap),
         keep_log=False,
         random_state=learner.seed,

@@ -84,7 +84,10 @@ class PlannedQuestion(NamedTuple):
 
 @final
 class Projection:
-    """See the module.  ``overlap`` people are to answer each question; ``rowless``: all are about one row."""
+    """See the module.  ``overlap`` people are to answer each question; ``rowless``: all are about one row.
+
+    ``flip`` is how often answers are flipped to be private, after people gave them.
+    """
 
     def __init__(
         self,
@@ -94,8 +97,9 @@ class Projection:
         rowless: bool = False,
         pool: RowPool | None = None,
         fits: FitReader | None = None,
+        flip: float = 0.0,
     ) -> None:
-        self.overlap, self.rowless, self.pool = overlap, rowless, pool or RowPool()
+        self.overlap, self.rowless, self.pool, self.flip = overlap, rowless, pool or RowPool(), flip
         self.overlaps = [(0, overlap)]
         """From which question on how many people answer each."""
         self.changes: dict[str, Any] = {}
@@ -427,7 +431,11 @@ class Projection:
     # -- looking ----------------------------------------------------------------------------------
 
     def active(self, now: float, seconds: float = 60.0) -> int:
-        """Return how many people answered or skipped lately; programs are none."""
+        """Return how many people answered or skipped lately; programs are none.
+
+        Where answers are private, times are whole minutes.
+        """
+        seconds += 60.0 if self.flip else 0.0
         return sum(person.last_seen > now - seconds and not person.program for person in self.people.values())
 
     @property
@@ -447,7 +455,7 @@ class Projection:
         evidence = Evidence(gold, gold - right, pairs, pairs - sum(alike for alike, _ in agreement))
         checks = [(self.asked[number].chance, self.asked[number].given) for number in self.checks]
         said = [(p, one.answer) for p, given in checks if p for one in given if one.who not in self.excluded]
-        return slip_rate(evidence, said)
+        return slip_rate(evidence, said, self.flip)
 
     def _agreed(self, number: int) -> tuple[int, int]:
         """Of the pairs of answers to a question by people who count: how many are alike, of how many."""

@@ -21,7 +21,7 @@ def contradictions(projection: Projection, labels: Kind) -> tuple[Counter[str], 
     These are about rows of which they were asked several times; the first is as few as have to be wrong.
     """
     at_odds, compared = Counter[str](), Counter[str]()
-    if projection.pool.per_row == 1 and not projection.rowless:
+    if projection.flip or (projection.pool.per_row == 1 and not projection.rowless):  # flips contradict by themselves
         return at_odds, compared
     asked = list(islice(reversed(projection.asked.values()), MOST))
     said: dict[tuple[str, int], list[tuple[Question, bool]]] = defaultdict(list)

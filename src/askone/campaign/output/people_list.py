@@ -31,6 +31,7 @@ def people(projection: Projection, settings: Settings) -> list[dict[str, Any]]:
             "contradictions": at_odds[who], "contradictions_of": compared[who],
             "rates": None if rates is None else rates_to_json(rates),
             "excluded": who in projection.excluded, "paused": _pause(projection.paused.get(who)),
+            "privacy": settings.privacy.spent(person.answers),
         })  # fmt: skip
     return found
 

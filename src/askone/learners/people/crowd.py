@@ -49,7 +49,6 @@ from askone.learners.abilities import (
     known,
     predict_within,
     probabilities,
-    space_at,
     stream,
     tell_many,
 )
@@ -67,7 +66,7 @@ from askone.questions.registry import question_from_json
 from askone.questions.subset import Subset
 
 _FIRST, _GROWTH = 60, 1.7  # answers before the first look at rates, and their growth from look to look
-_EARLY, _ANEW = 150, 4.0  # answers before all is learnt anew with the rates that were found, and their growth
+_EARLY = 150  # answers before all is learnt anew with the rates that were found
 _ALONE = 512  # answers of one person that are kept for when there is another
 _MOST = 4096  # answers that are kept to find rates by
 _ROOM = 4_000_000  # numbers of their rows, at most
@@ -114,6 +113,9 @@ class CrowdLearner(
 ):  # fmt: skip
     """See the module.  Of people who err more seldom than ``careful`` on both sides, nothing is made.
 
+    ``again`` is the growth of the answers from one time that all is learnt anew to the next.
+    ``flip`` is how often answers are flipped after people gave them, which the learner knows: rates are without it.
+
     >>> from askone.features.maps import Linear, Scaler
     >>> from askone.learners.kalman.regressor import FilterLearner
     >>> crowd = CrowdLearner(FilterLearner(Real(0, 100), (Linear(Scaler.identity(1)),)))
@@ -127,12 +129,16 @@ class CrowdLearner(
 
     base: Any
     careful: float = 0.0
+    again: float = 4.0
+    flip: float = 0.0
     adds: ClassVar[tuple[type[Learner[Any]], ...]] = (KnowsPeople, Refits)
 
     def __post_init__(self) -> None:
         if not able(self.base, Hindsight):
             raise InvalidArgument("base", "a learner with hindsight", type(self.base).__name__)
         as_number(self.careful, "careful", 0.0, 1.0)
+        as_number(self.again, "again", 1.0, strict=True)
+        as_number(self.flip, "flip", 0.0, 0.49)
 
     # -- what the learner says --------------------------------------------------------------------
 
@@ -189,7 +195,8 @@ class CrowdLearner(
         return blend(self.base, state.base)
 
     def range_at(self, state: CrowdState) -> Real | None:
-        return space_at(self.base, state.base)  # type: ignore[return-value]  # other labels than numbers, too
+        found: Real | None = self.base.range_at(state.base)
+        return found
 
     def known(self, state: CrowdState) -> int:
         return known(self.base, state.base)
@@ -315,6 +322,9 @@ class CrowdLearner(
         each = zip(state.people, state.answers.tolist(), state.habits.rates, state.intervals, strict=True)
         return [Person.of(name, answers, rates, ends) for name, answers, rates, ends in each]
 
+    def unnamed(self, state: CrowdState) -> CrowdState:
+        return replace(self.init(), base=state.base)
+
     # -- rates ------------------------------------------------------------------------------------
 
     def _due(self, state: CrowdState) -> bool:
@@ -395,10 +405,11 @@ class CrowdLearner(
         group = np.repeat(np.arange(len(said)), [len(one) for one in said])
         places, each = np.array([one for some in said for one in some]).T
         if believed.ndim == 1:
-            return rates_of(places, each.astype(bool), believed[group], len(state.people), group)
+            return rates_of(places, each.astype(bool), believed[group], len(state.people), group, self.flip)
         inside = np.array([self._inside(question) for question in questions])
-        rates = rates_of(places, each.astype(bool), (believed * inside).sum(axis=1)[group], len(state.people), group)
-        return with_confusions(rates, places, each.astype(bool), inside[group], believed[group])
+        chances, bit = (believed * inside).sum(axis=1)[group], each.astype(bool)
+        rates = rates_of(places, bit, chances, len(state.people), group, self.flip)
+        return with_confusions(rates, places, bit, inside[group], believed[group], self.flip)
 
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
         if "answers" not in fit:  # the learner's; in older logs without a mark
@@ -411,7 +422,7 @@ class CrowdLearner(
             return replace(state, due=due)
         if fit["anew"].item() and self._whole(state):
             learnt = self._relearnt(state, Habits.of_fit(fit, _LEARNT))
-            state = replace(state, base=learnt, anew=int(told * _ANEW), added=0)
+            state = replace(state, base=learnt, anew=int(told * self.again), added=0)
         intervals = state.intervals.copy()
         known = min(len(intervals), len(fit["intervals"]))
         intervals[:known] = fit["intervals"][:known]

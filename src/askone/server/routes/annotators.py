@@ -37,8 +37,8 @@ def _kind(ctx: RequestContext, said: str) -> str:
 
 async def answer(ctx: RequestContext, body: AnswerBody) -> ServingResponse:
     """Take an answer in for good, and return the next question."""
-    command = Answer(ctx.user.id, body.lease, body.answer, body.id, body.took, _kind(ctx, body.kind), body.cost)
-    result = await _serve(ctx, command)
+    said = (body.lease, body.answer, body.id, body.took, body.epsilon)
+    result = await _serve(ctx, Answer(ctx.user.id, *said, _kind(ctx, body.kind), body.cost))
     ctx.services.metrics.answers.inc()
     return result
 
