@@ -73,7 +73,7 @@ class Client:
             raise InvalidArgument("url", "an address that begins with http:// or https://", url)
         self.campaign = campaign
         self._patience = as_number(patience, "patience", 0.0)
-        self._kind = as_choice(kind, "kind", ("person", "program"))
+        self._kind = {} if as_choice(kind, "kind", ("person", "program")) == "person" else {"kind": kind}
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         # Redirects are not followed: a token goes where it was meant to go.
         self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout, transport=transport)
@@ -118,7 +118,7 @@ class Client:
         known = isinstance(answer, str) and answer in question.answers
         bit = answer == question.answers[0] if known else yes_or_no(answer)
         if self.epsilon is None:
-            body = {"lease": question.lease, "answer": bit, "id": _new_id(), "took": took, "kind": self._kind}
+            body = {"lease": question.lease, "answer": bit, "id": _new_id(), "took": took, **self._kind}
             self._serve("answers", body | ({} if cost is None else {"cost": as_number(cost, "cost", 0.0)}))
         else:
             self._tell_privately(question, randomized(bit, self.epsilon))
@@ -139,7 +139,7 @@ class Client:
         """Send a bit that was made private, and no time; told again, the question has the bit that it had."""
         if self._private.get("lease") != question.lease:
             self._private = {
-                "lease": question.lease, "answer": bit, "id": _new_id(), "epsilon": self.epsilon, "kind": self._kind
+                "lease": question.lease, "answer": bit, "id": _new_id(), "epsilon": self.epsilon, **self._kind
             }  # fmt: skip
         self._serve("answers", self._private)
 
@@ -150,7 +150,7 @@ class Client:
         """
         as_choice(reason, "reason", ("skip", "cannot tell"))
         if self.epsilon is None:
-            body = {"lease": question.lease, "id": _new_id(), "reason": reason, "kind": self._kind}
+            body = {"lease": question.lease, "id": _new_id(), "reason": reason, **self._kind}
             self._serve("skips", body)
         else:
             self._tell_privately(question, coin_toss())
