@@ -27,6 +27,8 @@ from typing import Any
 import key_presser
 import numpy as np
 import pandas as pd
+import real_crowds
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from page import machine, taken_with
 from rich.progress import track
@@ -136,7 +138,7 @@ def measured(tasks: Sequence[str], seeds: int, looks: Sequence[int]) -> dict[str
     jobs = [(task, name, way) for task in tasks for name in ("mixed", "careful") for way in WAYS]
     for task, name, way in track(jobs, "people"):
         crowd = CROWD if name == "mixed" else CAREFUL
-        runs = [run(task, way, crowd, seed, looks) for seed in range(seeds)]
+        runs = Parallel(2 if seeds > 1 else 1)(delayed(run)(task, way, crowd, seed, looks) for seed in range(seeds))
         errors = np.array([errors for errors, _ in runs])
         out.setdefault(task, {}).setdefault(name, {})[way] = {
             "errors": errors.mean(axis=0).tolist(),
@@ -209,12 +211,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tasks = [*NUMBERS, "digits", *(["pendigits"] if (DATA / "pendigits-train.parquet").exists() else [])]
     tasks = chosen.only.split(",") if chosen.only else tasks
     if chosen.quick:
-        print(page(measured(["sine", "digits"], 1, (30, 70)), 1, pressed(["sine"], 40, 1)))
+        real = real_crowds.section(DATA, 1, quick=True)
+        print(page(measured(["sine", "digits"], 1, (30, 70)), 1, pressed(["sine"], 40, 1), real))
         return 0
     found = measured(tasks, chosen.seeds, LOOKS)
     (HERE / "results" / "people.json").write_text(json.dumps(found, indent=1) + "\n")
     at_random = pressed([task for task in tasks if task != "pendigits"], 1000, 10)
-    (HERE.parent / "docs" / "people.md").write_text(page(found, chosen.seeds, at_random))
+    real = real_crowds.section(DATA, chosen.seeds)
+    (HERE.parent / "docs" / "people.md").write_text(page(found, chosen.seeds, at_random, real))
     return 0
 
 

@@ -1,7 +1,7 @@
-"""Made-up people who answer in simulations: careful, sloppy, tired, and worse.
+"""Many people: what they say together (``aggregate``), and made-up ones who answer in simulations.
 
-Each is a small value that says how often somebody answers yes where no is true, g(n), and no where yes is true, l(n),
-n being how many answers they gave before:
+Of the made-up ones, careful, sloppy, tired and worse, each is a small value that says how often somebody answers yes
+where no is true, g(n), and no where yes is true, l(n), n being how many answers they gave before:
 
     P(yes) = g(n) + (1 - g(n) - l(n)) p ,    p = 1 where yes is true, else 0.
 
@@ -31,6 +31,8 @@ import numpy as np
 from askone._common import random_table
 from askone._common.validate import as_count, as_number, as_seed
 from askone.errors import InvalidArgument
+from askone.learners.people.aggregation import Aggregated as Aggregated
+from askone.learners.people.aggregation import aggregate as aggregate
 from askone.learners.person import Person, as_person
 from askone.questions.base import Answer
 

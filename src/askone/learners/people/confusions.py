@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from askone._common.types import Array
-from askone.learners.people.habits import Habits
+from askone.learners.people.habits import KnownHabits
 from askone.learners.people.rates import CrowdRates
 
 _STRENGTH = 4.0  # answers about each class that the crowd's matrix counts for
@@ -99,5 +99,5 @@ def with_confusions(
         share = float((weights.sum() + 1.0) / (people + 2.0))
     weights = np.append(expit(better + logit(share)), share)
     evidence = np.logaddexp(np.log1p(-share) + rates.foretold, np.log(share) + found.foretold).sum()
-    habits = Habits(rates.habits.rates, found.matrices, weights)
+    habits = KnownHabits(rates.habits.rates, found.matrices, weights)
     return rates._replace(habits=habits, evidence=float(evidence))

@@ -56,7 +56,7 @@ from askone.learners.base import Learner, marked, of_family, unmarked
 from askone.learners.mixture.members import require_array
 from askone.learners.models.kernel_expansion import Buffer
 from askone.learners.people.confusions import with_confusions
-from askone.learners.people.habits import Habits
+from askone.learners.people.habits import KnownHabits
 from askone.learners.people.opinions import JointEvidence
 from askone.learners.people.rates import CrowdRates, rates_of
 from askone.learners.person import Person
@@ -94,7 +94,7 @@ class CrowdState:
     base: Any
     people: tuple[str, ...]
     answers: Array
-    habits: Habits
+    habits: KnownHabits
     intervals: Array
     common: float
     told: tuple[_Told, ...]
@@ -160,7 +160,7 @@ class CrowdLearner(
         return (self.base,)
 
     def init(self) -> CrowdState:
-        none = np.zeros(0, np.int64), Habits(np.zeros((0, 2))), np.zeros((0, 2, 2))
+        none = np.zeros(0, np.int64), KnownHabits(np.zeros((0, 2))), np.zeros((0, 2, 2))
         return CrowdState(self.base.init(), (), *none, 0.0, (), Buffer(self.columns), _FIRST, _EARLY)
 
     def ask(self, state: CrowdState, x: ArrayLike, uniform: Array) -> Question:
@@ -295,7 +295,7 @@ class CrowdLearner(
     def _put_to(self, state: CrowdState, question: Question, place: int) -> Question:
         return question.put_to(HONEST) if len(state.people) < 2 else self._put_by(state.habits, question, place)
 
-    def _put_by(self, habits: Habits, question: Question, place: int) -> Question:
+    def _put_by(self, habits: KnownHabits, question: Question, place: int) -> Question:
         known = len(habits.weights) > 0 and isinstance(question, Subset)
         return habits.put(question, self._inside(question) if known else None, place, self.careful)
 
@@ -358,7 +358,7 @@ class CrowdLearner(
                 rates = again
         return found | rates.habits._asdict() | {"intervals": rates.intervals, "common": np.array(rates.common)}
 
-    def _relearnt(self, state: CrowdState, habits: Habits) -> Any:
+    def _relearnt(self, state: CrowdState, habits: KnownHabits) -> Any:
         """Return the learner's state after all was learnt anew with these habits."""
         # Who makes a fit and takes it over computes the same twice: half of what learning anew costs.
         known, mark = _ANEW_BEFORE.get(state), b"".join(array.tobytes() for array in habits)
@@ -369,7 +369,7 @@ class CrowdLearner(
             _ANEW_BEFORE[state] = known
         return known[1]
 
-    def _put(self, state: CrowdState, habits: Habits) -> list[_Told]:
+    def _put(self, state: CrowdState, habits: KnownHabits) -> list[_Told]:
         """Return what was told as put to people with these habits; who came after they were found is as they were.
 
         All opinions about a question stand where the last one came; the others, which it has in it, say nothing.
@@ -388,7 +388,7 @@ class CrowdLearner(
             put.append((said, question, bit))
         return put[::-1]
 
-    def _rates(self, state: CrowdState, base: Any, learnt: Habits) -> CrowdRates | None:
+    def _rates(self, state: CrowdState, base: Any, learnt: KnownHabits) -> CrowdRates | None:
         """Return the rates by a learner's state, which has the answers as learnt with some habits."""
         told = [
             (n, was if len(now[0]) == 1 else now)
@@ -421,12 +421,12 @@ class CrowdLearner(
         if "rates" not in fit:
             return replace(state, due=due)
         if fit["anew"].item() and self._whole(state):
-            learnt = self._relearnt(state, Habits.of_fit(fit, _LEARNT))
+            learnt = self._relearnt(state, KnownHabits.of_fit(fit, _LEARNT))
             state = replace(state, base=learnt, anew=int(told * self.again), added=0)
         intervals = state.intervals.copy()
         known = min(len(intervals), len(fit["intervals"]))
         intervals[:known] = fit["intervals"][:known]
-        habits, common = Habits.of_fit(fit).over(state.habits), float(fit["common"].item())
+        habits, common = KnownHabits.of_fit(fit).over(state.habits), float(fit["common"].item())
         return replace(state, due=due, habits=habits, intervals=intervals, common=common)
 
     def _check(self, fit: dict[str, Array]) -> None:
@@ -466,7 +466,7 @@ class CrowdLearner(
             raise InvalidArgument("people", f"arrays of shapes {expected}, and answers of these", shapes)
         rows = as_rows(arrays["rows"], self.columns) if len(told) else np.zeros((0, self.columns))
         return CrowdState(
-            self.base.from_arrays(unmarked(_MARK, arrays)), tuple(people), arrays["answers"], Habits.of_fit(arrays),
+            self.base.from_arrays(unmarked(_MARK, arrays)), tuple(people), arrays["answers"], KnownHabits.of_fit(arrays),
             arrays["intervals"], common, tuple(each), Buffer(self.columns).extended(0, rows), *map(int, counts),
         )  # fmt: skip
 

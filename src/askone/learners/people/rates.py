@@ -23,7 +23,7 @@ from scipy.special import expit, logit, logsumexp
 from scipy.stats import beta
 
 from askone._common.types import Array
-from askone.learners.people.habits import Habits
+from askone.learners.people.habits import KnownHabits
 
 _LOGITS = np.linspace(logit(0.002), logit(0.95), 30)
 _GRID = expit(_LOGITS)
@@ -47,7 +47,7 @@ class CrowdRates(NamedTuple):
     has for each person the sum of the log-chances of their answers, each by the others.
     """
 
-    habits: Habits
+    habits: KnownHabits
     intervals: Array
     common: float
     evidence: float
@@ -55,8 +55,9 @@ class CrowdRates(NamedTuple):
 
 
 def rates_of(
-    places: Array, bits: Array, chances: Array, people: int, questions: Array | None = None, flip: float = 0.0
-) -> CrowdRates:
+    places: Array, bits: Array, chances: Array, people: int, questions: Array | None = None, flip: float = 0.0,
+    rounds: int = _ROUNDS, doubts: tuple[float, ...] = _DOUBTS,
+) -> CrowdRates:  # fmt: skip
     """Return the rates of so many people by answers: whose each is, what it says, and the chance of an honest yes.
 
     ``questions`` says which answers are to one question; None: each is to its own.  ``flip`` is how often what people
@@ -73,7 +74,7 @@ def rates_of(
     shared = None
     if questions is not None and several.any():
         shared = _Shared(places[several], bits[several], chances[several], questions[several])
-    found = [_rates_at(counts, doubt, shared, flip) for doubt in _DOUBTS]
+    found = [_rates_at(counts, doubt, shared, flip, rounds) for doubt in doubts]
     return max(found, key=lambda rates: rates.evidence)
 
 
@@ -115,12 +116,12 @@ def _logs(doubt: float, flip: float) -> Array:
     return np.asarray(np.log(np.stack([1.0 - yes, yes])))
 
 
-def _rates_at(counts: Array, doubt: float, shared: _Shared | None, flip: float) -> CrowdRates:
+def _rates_at(counts: Array, doubt: float, shared: _Shared | None, flip: float, rounds: int) -> CrowdRates:
     """Return the rates by chances that are doubted so much."""
     alone = np.tensordot(counts, _logs(doubt, flip), axes=((1, 2), (0, 1)))
     answers = counts.sum(axis=(1, 2)) + (0 if shared is None else np.bincount(shared.places, minlength=len(counts)))
     say, common, means = answers / (answers + _KNOWN), _FIRST, np.full((len(counts), 2), _FIRST)
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         posterior = alone + (0.0 if shared is None else shared.logs(doubt, means, flip)) + _log_prior(round(common, 2))
         evidence = logsumexp(posterior, axis=(1, 2))
         posterior = np.exp(posterior - evidence[:, None, None])
@@ -130,7 +131,7 @@ def _rates_at(counts: Array, doubt: float, shared: _Shared | None, flip: float) 
     # P(b_i | others) = 1 / E[1 / P(b_i | g, l)], by the posterior with b_i in it.
     without = -np.log(np.tensordot(posterior, np.exp(-_logs(doubt, flip)), axes=((1, 2), (2, 3))))
     foretold = (counts * without).sum(axis=(1, 2))
-    return CrowdRates(Habits(means), _ends(sides), common, float(evidence.sum()), foretold)
+    return CrowdRates(KnownHabits(means), _ends(sides), common, float(evidence.sum()), foretold)
 
 
 @cache
