@@ -2,8 +2,11 @@
 
 import io
 import random
+import socket
+import subprocess
 import sys
-from contextlib import redirect_stdout
+import time
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from pathlib import Path
 
 import pytest
@@ -16,13 +19,35 @@ ROOT = Path(__file__).resolve().parents[1]
 WALKED = sorted(path for folder in ("tutorials", "recipes") for path in (ROOT / "docs" / folder).glob("*.md"))
 
 
+@contextmanager
+def served(store):
+    """The address of a server of a store."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "askone", "serve", "--store", store, "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            for _ in range(600):
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.1)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+
+
 @pytest.mark.parametrize("path", WALKED, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_reader_gets_through(path, here, monkeypatch):
     monkeypatch.syspath_prepend(str(here))
     random.seed(0)  # people of the documents draw by lot
     modules = set(sys.modules)
-    with redirect_stdout(io.StringIO()):
-        walk(path, main)
+    with redirect_stdout(io.StringIO()), ExitStack() as servers:
+        # Where a program speaks to the server, one runs; elsewhere browsers would.
+        speaks = "askone.Client(" in path.read_text("utf-8")
+        walk(
+            path, main, lambda: speaks and monkeypatch.setenv("ASKONE_URL", servers.enter_context(served("askone.db")))
+        )
     for name in set(sys.modules) - modules:  # what a reader saved: the next document may have one of that name
         if str(here) in str(vars(sys.modules[name]).get("__file__")):
             del sys.modules[name]

@@ -2,17 +2,20 @@
 
 import io
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import askone
 from askone.campaign.campaign import Campaign
-from askone.campaign.engine.commands import Answer, Exclude, Include, Next, Undo
+from askone.campaign.engine.commands import Answer, ChangeSettings, Exclude, Include, Next, ResumePerson, Undo
 from askone.campaign.output.model_file import write_model
+from askone.campaign.settings.settings import PeopleSettings
+from askone.errors import InvalidArgument, UnknownQuestion
 from askone.people import SimulatedCrowd
 from askone.store.open import open_store
-from staged import PRICES, asking, one, price, stage, state_of
+from staged import ANIMALS, DRINKS, PRICES, asking, one, price, stage, state_of
 
 PEOPLE = ("ann", "bob", "cid", "dee", "eve")
 
@@ -66,6 +69,153 @@ def test_what_is_kept_and_what_is_folded_anew_is_the_same(campaign):
     fresh = Campaign.open(campaign.store, "c", fresh=True)
     assert state_of(fresh) == state_of(campaign)
     assert fresh.people() == campaign.people()
+
+
+# -- pausing --------------------------------------------------------------------------------------
+
+
+def with_pause(below=0.3, **ask):
+    settings = asking(PRICES, exam_share=0, **ask)
+    return replace(settings, people=PeopleSettings(pause_below=below))
+
+
+def played(campaign, answers, seed=0, start=0, skip=()):
+    """Everybody in turn answers, eve by lot; who was told to rest."""
+    lots, rested = np.random.default_rng(seed), set()
+    for n in range(start, start + answers):
+        who = PEOPLE[n % 5]
+        found = one(campaign, Next(who), float(n))
+        if found.question is None:
+            rested.add((who, found.state))
+            continue
+        truth = bool(lots.integers(2)) if who == "eve" else found.question.question.answer(price(found.question.row))
+        one(campaign, Answer(who, found.question.lease, truth, f"a{n}"), n + 0.5)
+    return rested
+
+
+@pytest.fixture(scope="module")
+def paused(tmp_path_factory):
+    store = open_store(str(tmp_path_factory.mktemp("paused") / "a.db"))
+    campaign = stage(store, with_pause(), rows=900)
+    yield campaign, played(campaign, 310)
+    store.close()
+
+
+def test_who_answers_at_random_is_paused_and_nobody_else(paused):
+    campaign, rested = paused
+    assert rested == {("eve", "resting")}
+    found = {one["id"]: one for one in campaign.people()}
+    assert [who for who in PEOPLE if found[who]["paused"]] == ["eve"]
+    assert found["eve"]["paused"]["bits"] < found["eve"]["paused"]["below"] == 0.3
+    assert 40 <= found["eve"]["paused"]["answers"] == found["eve"]["answers"] < found["ann"]["answers"]
+    assert not campaign.may_ask("eve")
+    assert campaign.may_ask("ann")
+    [entry] = campaign.store.entries("c", kinds=("paused_person",))
+    assert (entry.event.person, entry.who) == ("eve", "")
+
+
+def test_a_pause_is_the_same_in_replay(paused):
+    campaign, _ = paused
+    campaign.keep()
+    fresh, kept = Campaign.open(campaign.store, "c", fresh=True), Campaign.open(campaign.store, "c")
+    assert state_of(fresh) == state_of(kept) == state_of(campaign)
+    assert fresh.people() == kept.people() == campaign.people()
+
+
+def test_what_a_paused_person_has_in_hand_counts_and_undo_asks_nothing(store):
+    campaign = stage(store, PRICES)
+    held = one(campaign, Next("eve"), 1.0).question
+    campaign.projection.paused["eve"] = None
+    told = one(campaign, Answer("eve", held.lease, True, "a1"), 2.0)
+    assert (told.state, told.question, told.mine) == ("resting", None, 1)
+    told = one(campaign, Undo("eve", "u1"), 3.0)
+    assert (told.state, told.question, told.mine) == ("resting", None, 0)
+    assert one(campaign, Next("ann"), 4.0).question.number == held.number
+
+
+def test_who_is_brought_back_begins_anew(paused):
+    campaign, _ = paused
+    with pytest.raises(UnknownQuestion):
+        one(campaign, ResumePerson("boss", "m0", "nobody"))
+    assert one(campaign, ResumePerson("boss", "m1", "eve"), 500.0).count > 0
+    assert one(campaign, ResumePerson("boss", "m1", "eve"), 500.0).count > 0  # sent again
+    assert one(campaign, ResumePerson("boss", "m2", "ann"), 500.0).count > 0  # who is not paused stays so
+    [entry] = campaign.store.entries("c", kinds=("resumed_person",))
+    assert (entry.event.person, entry.who) == ("eve", "boss")
+    assert one(campaign, Next("eve"), 501.0).question is not None
+    assert {one["id"]: one["rates"] for one in campaign.people()}["eve"] is None  # nothing is known of what comes
+    before = {one["id"]: one["answers"] for one in campaign.people()}["eve"]
+    played(campaign, 20, seed=1, start=510)
+    found = {one["id"]: one for one in campaign.people()}["eve"]
+    assert (found["paused"], found["answers"]) == (None, before + 4)
+    assert [one.name for one in campaign.projection.learner.people(campaign.projection.state)][-1] == "eve (2)"
+    campaign.keep()
+    assert state_of(Campaign.open(campaign.store, "c", fresh=True)) == state_of(Campaign.open(campaign.store, "c"))
+
+
+def test_nobody_is_paused_by_default_nor_with_few_answers(store):
+    campaign = stage(store, asking(PRICES, exam_share=0), rows=200)
+    assert campaign.settings.people == PeopleSettings(None, 40)
+    assert played(campaign, 120) == set()
+    one(campaign, ChangeSettings("boss", "m1", {"people": {"pause_below": 0.9}}), 200.0)
+    assert played(campaign, 60, start=300) == set()  # 36 answers each
+    with pytest.raises(InvalidArgument, match="people.pause_below must be a number above 0"):
+        one(campaign, ChangeSettings("boss", "m2", {"people": {"pause_below": 0.0}}))
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 201, "an\x00n", "an\nn", 7])
+def test_a_person_nobody_could_be_is_refused(any_store, name):
+    campaign = stage(any_store, PRICES)
+    held = one(campaign, Next("ann"), 1.0).question
+    for request in (Next(name), Answer(name, held.lease, True, "a1"), Undo(name, "u1")):
+        with pytest.raises(InvalidArgument, match="person must be a text of 1 to 200 characters"):
+            one(campaign, request)
+    assert campaign.status(2.0)["answers"] == 0
+    assert one(campaign, Next("ann"), 2.0).question.number == held.number
+
+
+# -- agreeing with oneself ------------------------------------------------------------------------
+
+
+def at_odds(campaign):
+    return {one["id"]: (one["contradictions"], one["contradictions_of"]) for one in campaign.people()}
+
+
+def test_who_contradicts_their_own_answers_about_a_row_is_counted(store):
+    campaign = stage(store, asking(PRICES, exam_share=0, per_row=3), rows=6)
+    for n in range(18):
+        found = one(campaign, Next("ann"), float(n)).question
+        one(campaign, Answer("ann", found.lease, found.question.answer(price(found.row)), f"a{n}"), float(n))
+    assert at_odds(campaign) == {"ann": (0, 18)}
+    one(campaign, Undo("ann", "u1"), 20.0)
+    last = one(campaign, Next("ann"), 21.0).question
+    others = [one for one in campaign.projection.asked.values() if one.position == last.row.position and one.given]
+    ends = [(one.question.shown, one.given[0].answer) for one in others]
+    said = any(last.question.shown > end for end, answer in ends if not answer)  # it is implied, or else it is now
+    one(campaign, Answer("ann", last.lease, said, "z"), 22.0)
+    contrary = any(end > last.question.shown for end, answer in ends if answer) and not said
+    assert at_odds(campaign)["ann"] == (int(said or contrary), 18)
+
+
+@pytest.mark.parametrize("settings", [ANIMALS, DRINKS], ids=["classes", "orders"])
+def test_contradictions_in_sets_and_cycles_of_preferences_are_counted(store, settings):
+    campaign = stage(store, asking(settings, exam_share=0, per_row=8), rows=4)
+    truth = settings.labels.classes[0] if settings is ANIMALS else list(settings.labels.items)
+    for n in range(28):
+        for who in ("ann", "eve"):
+            found = one(campaign, Next(who), float(n)).question
+            if found is not None:
+                answer = found.question.answer(truth) if who == "ann" else n % 3 == 0
+                one(campaign, Answer(who, found.lease, answer, f"{who}{n}"), float(n))
+    odd = at_odds(campaign)
+    assert odd["ann"][0] == 0 < odd["ann"][1]
+    assert odd["eve"][0] > 0
+
+
+def test_nobody_is_asked_about_a_row_twice_by_default(store):
+    campaign = stage(store, asking(PRICES, exam_share=0), rows=9)
+    one(campaign, Answer("ann", one(campaign, Next("ann")).question.lease, True, "a"))
+    assert at_odds(campaign) == {"ann": (0, 0)}
 
 
 def told_of(campaign):

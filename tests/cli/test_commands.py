@@ -348,6 +348,7 @@ def test_a_stop_is_clean(command, capsys, monkeypatch):
         "estimate": ["c", "mean"],
         "predict": ["m", "t", "--out", "o.csv"],
         "export": ["c"],
+        "decide": ["c"],
         "replay": ["c"],
         "backup": ["c"],
         "restore": ["f"],

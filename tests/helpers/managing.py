@@ -211,7 +211,14 @@ def people(t: Words = same) -> list[dict[str, Any]]:
                     "specificity_interval": [0.4, 0.99],
                     "yes_bias": 0.005,
                     "bits": 0.8 - 0.1 * i if i < 5 else 0.001,
+                    "bits_interval": [0.6 - 0.1 * i if i < 5 else 0.0, 0.9 - 0.1 * i if i < 5 else 0.04],
                 },
+                "kind": "program" if i == 3 else "person",
+                "cost": 0.0004 if i == 3 else 0.05,
+                "cost_per_bit": 0.0008 if i == 3 else 0.0625 + 0.01 * i if i < 5 else None,
+                "contradictions": i,
+                "contradictions_of": 40 - 5 * i,
+                "paused": None if i < 5 else {"at": NOW - 500, "bits": 0.04, "below": 0.2, "answers": 95},
                 "excluded": False,
                 "last_seen": NOW - 40 * 3**i,
             }
@@ -367,6 +374,7 @@ class Managed:
         site.on("GET", f"{c}/estimate", self.estimate)
         site.on("GET", f"{c}/people", lambda call: self.people)
         site.on("POST", f"{c}/people/([^/]+)/(exclude|include)", self.exclude)
+        site.on("POST", f"{c}/people/([^/]+)/resume", self.resume)
         self.members = [{"id": one["id"], "name": one["name"], "role": "annotator"} for one in self.people]
         site.on("GET", f"{c}/members", lambda call: self.members)
         site.on("DELETE", f"{c}/members/([^/]+)", self.remove_member)
@@ -465,6 +473,11 @@ class Managed:
     def patch(self, call: Call) -> Any:
         self.status = call.json.get("status", self.status)
         return self.record()
+
+    def resume(self, call: Call) -> Any:
+        found = next(person for person in self.people if person["id"] == call.match[1])
+        found["paused"] = None
+        return {"answers": found["answers"]}
 
     def exclude(self, call: Call) -> Any:
         found = next(one for one in self.people if one["id"] == call.match[1])

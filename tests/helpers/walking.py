@@ -7,6 +7,7 @@ import re
 import runpy
 import shlex
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
@@ -33,11 +34,11 @@ def commands(document: Path) -> Iterator[list[str]]:
         if language == "sh":
             for line in block.replace("\\\n", " ").splitlines():
                 if line.strip() and not line.startswith("#"):
-                    yield shlex.split(line, comments=True)
+                    yield shlex.split(line.partition(" > ")[0], comments=True)
 
 
-def walk(document: Path, main: Callable[[list[str]], int]) -> None:
-    """Do all that a document says, in the working directory; ``main`` is the command askone."""
+def walk(document: Path, main: Callable[[list[str]], int], serve: Callable[[], object] = lambda: None) -> None:
+    """Do all that a document says, in the working directory; ``main`` is the command askone, ``serve`` its server."""
     names: dict = {}
     for language, title, block in BLOCK.findall(document.read_text("utf-8")):
         if title:
@@ -46,13 +47,19 @@ def walk(document: Path, main: Callable[[list[str]], int]) -> None:
             run(block, names)
         elif language == "sh":
             for line in block.replace("\\\n", " ").splitlines():
-                if line.strip() and not line.startswith(("#", *SET_UP)):
+                if line.startswith("askone serve"):
+                    serve()
+                elif line.strip() and not line.startswith(("#", *SET_UP)):
                     type_in(shlex.split(line, comments=True), main)
 
 
 def type_in(words: list[str], main: Callable[[list[str]], int]) -> None:
     """Run a command as it is typed: askone, or a script that was saved."""
-    if words[0] == "askone":
+    if ">" in words:
+        *words, _, target = words
+        with Path(target).open("w") as file, redirect_stdout(file):
+            type_in(words, main)
+    elif words[0] == "askone":
         assert main(words[1:]) == 0, words
     elif words[0] == "python":
         runpy.run_path(words[1], run_name="__main__")

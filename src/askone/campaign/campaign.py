@@ -34,20 +34,20 @@ from askone.campaign.engine.fit_attempts import FitAttempts, attempted
 from askone.campaign.engine.handlers import decide
 from askone.campaign.engine.kept_states import KeptStates, without_collections
 from askone.campaign.engine.packed_model import beginning
+from askone.campaign.engine.pausing import to_pause
 from askone.campaign.engine.planner import Planner
 from askone.campaign.engine.projection import STOPPED, PlannedQuestion, Projection
 from askone.campaign.engine.row_cache import RowCache
 from askone.campaign.engine.row_pool import RowPool
 from askone.campaign.engine.training_set import DueFit
 from askone.campaign.kinds.estimates import Estimate
-from askone.campaign.output import answer_list, dashboard
+from askone.campaign.output import answer_list, dashboard, people_list
 from askone.campaign.output.answer_list import Which
 from askone.campaign.output.estimation import estimated, estimated_by
 from askone.campaign.output.views import has_picture, shown_fields
 from askone.campaign.settings.settings import Settings
 from askone.errors import AskoneError, InvalidFile, UnknownCampaign
-from askone.learners.abilities import KnowsPeople, unnamed
-from askone.learners.person import rates_to_json
+from askone.learners.abilities import unnamed
 from askone.privacy import flip_probability
 from askone.questions.base import Question
 from askone.session.checkpoints import Fit
@@ -119,7 +119,7 @@ class Campaign:
                 self._states.adopt(projection)
             projection.trainer.settle()
         self.projection, self._spoilt = projection, False
-        self._judged = 0  # what was seen in a transaction that failed is to be seen again
+        self._judged, self._looked = 0, -1  # what was seen in a transaction that failed is to be seen again
         self._planner = Planner(projection, self._row_cache, self._first_settings, self._begun.seed, self._gold)
         self._followed: dict[str, Any] | None = None
         self._follow(projection)
@@ -130,7 +130,7 @@ class Campaign:
         if changes is not self._followed:
             if self._followed is not None and changes.get("title") != self._followed.get("title"):
                 self.title = changes["title"]
-            self._followed, self.settings = changes, self._first_settings.changed(changes)
+            self._followed, self.settings, self._looked = changes, self._first_settings.changed(changes), -1
             self._planner.use(self.settings, "wording" in changes.get("question", {}))
 
     def _empty(self) -> Projection:
@@ -238,6 +238,7 @@ class Campaign:
                 if looked.tail:
                     self._follow(self.projection)
                 batch = Batch(self._planner, transaction, looked, requests, now)
+                self._pause_people(batch, now)
                 results = [decide(batch, request) for request in requests]
                 self._stop_at_target(batch, now)
                 seats = batch.seats
@@ -254,6 +255,14 @@ class Campaign:
                 self.learn()
                 self._fit(now)
             return results
+
+    def _pause_people(self, batch: Batch, now: float) -> None:
+        """Pause whoever's answers surely tell too little; that is looked at when rates were found anew."""
+        fits = self.projection.trainer.fits_learnt
+        if fits != self._looked and self.settings.people.pause_below is not None:
+            self._looked = fits
+            for pause in to_pause(self.projection, self.settings.people):
+                batch.note(Entry(pause, at=now))
 
     def _stop_at_target(self, batch: Batch, now: float) -> None:
         """Pause, once, when the measured error is below the target; whoever goes on after that wants to."""
@@ -303,7 +312,8 @@ class Campaign:
     def may_ask(self, person: str) -> bool:
         """Return whether there may be a question for somebody."""
         projection, most = self.projection, self.settings.per_person
-        if projection.status != "running" or person in projection.excluded or dashboard.finished(projection):
+        out = person in projection.excluded or person in projection.paused
+        if projection.status != "running" or out or dashboard.finished(projection):
             return False
         return most is None or projection.person(person).answers < most
 
@@ -446,22 +456,7 @@ class Campaign:
     def people(self) -> list[dict[str, Any]]:
         """Return everybody who answered, with what is known of their answers."""
         with self._lock:
-            agreement, learner = self.projection.agreement(), self.projection.learner
-            known = learner.people(self.projection.state) if isinstance(learner, KnowsPeople) else []
-            rates = {one.name: rates_to_json(one) for one in known} if len(known) > 1 else {}
-            privacy = self.settings.privacy
-            return [
-                {
-                    "id": who,
-                    **person.to_json(),
-                    "agreement": None if who not in agreement else agreement[who][0] / max(agreement[who][1], 1),
-                    "agreement_of": agreement.get(who, (0, 0))[1],
-                    "rates": rates.get(who),
-                    "excluded": who in self.projection.excluded,
-                    "privacy": privacy.spent(person.answers),
-                }
-                for who, person in self.projection.people.items()
-            ]
+            return people_list.people(self.projection, self.settings)
 
     def answers(self, which: Which, person: str | None, first: int, skip: int) -> dict[str, Any]:
         """Return a page of answered questions (see ``answer_list``)."""

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from askone._common.validate import as_count
 from askone.campaign.campaign import Campaign
-from askone.campaign.engine.commands import Answer, Next, Release, Request, Served, Serving, Skip, Undo
+from askone.campaign.engine.commands import PERSON, PROGRAM, Answer, Next, Release, Request, Served, Serving, Skip, Undo
 from askone.campaign.output.views import picture_of, shown_fields
 from askone.cli.console import counted, number, say
 from askone.cli.files import known_store
@@ -26,6 +26,7 @@ from askone.errors import AskoneError, InvalidArgument, NotPrivate, UnknownQuest
 from askone.privacy import coin_toss, flip_probability, randomized
 from askone.questions.base import yes_or_no
 from askone.server.security.tokens import new_id
+from askone.store.accounts.users import Role
 from askone.store.store import Store
 
 _KEYS = {"y": True, "yes": True, "1": True, "n": False, "no": False, "2": False}
@@ -34,6 +35,7 @@ _WHY = {
     "closed": "The campaign is closed.",
     "spent": "The budget is spent.",
     "waiting": "Others hold all open questions: try again in a minute.",
+    "resting": "Whoever answers here is paused: askone people {name} says why, --resume ends it.",
     "done": "There is nothing left to ask you.",
 }
 
@@ -50,8 +52,8 @@ def posed(campaign: Campaign, served: Served) -> Posed:
 class Desk:
     """One person at work on a campaign of a store; servers may serve it to others at the same time."""
 
-    def __init__(self, store: Store, name: str, person: str) -> None:
-        self.campaign, self._store, self._person = Campaign.open(store, name), store, person
+    def __init__(self, store: Store, name: str, person: str, kind: str = PERSON) -> None:
+        self.campaign, self._store, self._person, self._kind = Campaign.open(store, name), store, person, kind
         self._serving = Serving("waiting")
         self._began = 0.0
 
@@ -73,15 +75,19 @@ class Desk:
         found = None if served is None else picture_of(self._store, self.campaign.name, served.row.position)
         return None if found is None else found[1]
 
-    def tell(self, question: Posed, answer: bool) -> None:
-        """Answer it; to a private campaign, flipped here, before the store or the log see it."""
+    def tell(self, question: Posed, answer: bool, cost: float | None = None) -> None:
+        """Answer it; to a private campaign, flipped here, before the store or the log see it.
+
+        The answer may have cost something.
+        """
         if self.epsilon is not None:
             self._tell(question, randomized(answer, self.epsilon), None)
         else:
-            self._tell(question, answer, time.monotonic() - self._began)
+            self._tell(question, answer, time.monotonic() - self._began, cost)
 
-    def _tell(self, question: Posed, answer: bool, took: float | None) -> None:
-        self._serve(Answer(self._person, question.lease, answer, new_id("a"), took, self.epsilon))
+    def _tell(self, question: Posed, answer: bool, took: float | None, cost: float | None = None) -> None:
+        who = self._person
+        self._serve(Answer(who, question.lease, answer, new_id("a"), took, self.epsilon, self._kind, cost))
 
     @property
     def epsilon(self) -> float | None:
@@ -93,7 +99,7 @@ class Desk:
         if self.epsilon is not None:
             self._tell(question, coin_toss(), None)
         else:
-            self._serve(Skip(self._person, question.lease, new_id("s")))
+            self._serve(Skip(self._person, question.lease, new_id("s"), kind=self._kind))
 
     def undo(self) -> None:
         """Take back the last answer or skip."""
@@ -118,7 +124,7 @@ class Desk:
         self._serving, self._began = result, time.monotonic()
 
 
-def _person(store: Store, campaign: str, name: str) -> str:
+def _person(store: Store, campaign: str, name: str, role: Role = "annotator") -> str:
     """Return the id of a person of this name, let into the campaign; one who is new has no password."""
     store.campaign(campaign)  # before anybody is made
     accounts = store.accounts
@@ -127,7 +133,7 @@ def _person(store: Store, campaign: str, name: str) -> str:
         raise InvalidArgument("--as", "somebody who is not disabled (see askone users enable)", name)
     person = new_id("p") if user is None else user.id
     if user is None:
-        accounts.add_user(person, name, "annotator", None)
+        accounts.add_user(person, name, role, None)
     if accounts.role_in(campaign, person) is None:
         accounts.add_member(campaign, person, "annotator")
     return person
@@ -217,7 +223,9 @@ def run_answer(chosen: argparse.Namespace, console: Console) -> int:
     most = math.inf if chosen.most is None else as_count(chosen.most, "--most", 1)
     program, tally = _program(chosen.program), _Spent()
     with known_store(chosen.store) as store:
-        desk = Desk(store, chosen.name, _person(store, chosen.name, chosen.person or chosen.program))
+        role: Role = "program" if chosen.kind == PROGRAM else "annotator"
+        who = _person(store, chosen.name, chosen.person or chosen.program, role)
+        desk = Desk(store, chosen.name, who, chosen.kind)
         try:
             while tally.answers < most and (question := desk.ask()) is not None:
                 _let_answer(desk, question, program, tally)
@@ -251,24 +259,26 @@ def _program(place: str) -> Callable[[Posed], Any]:
 
 def _let_answer(desk: Desk, question: Posed, program: Callable[[Posed], Any], tally: _Spent) -> None:
     question.record["picture"] = desk.picture()
-    said = program(question)
+    said, cost = program(question), None
     if isinstance(said, Mapping):
+        cost = None if said.get("cost") is None else float(said["cost"])
         tally.tokens += float(said.get("tokens") or 0.0)
-        tally.cost += float(said.get("cost") or 0.0)
+        tally.cost += cost or 0.0
         said = said.get("answer")
     if said is None:
         desk.skip(question)
         tally.skips += 1
         return
     known = isinstance(said, str) and said in question.answers
-    desk.tell(question, said == question.answers[0] if known else yes_or_no(said))
+    desk.tell(question, said == question.answers[0] if known else yes_or_no(said), cost)
     tally.answers += 1
 
 
 def _worth(rates: Mapping[str, Any], tally: _Spent, currency: str) -> list[str]:
     """Return how often it is right, as far as known answers and other people tell, and what a bit of it costs.
 
-    Right with a probability p, an answer tells 1 + p log2 p + (1 - p) log2 (1 - p) bits of what is true.
+    Right with a probability p, an answer tells 1 + p log2 p + (1 - p) log2 (1 - p) bits of what is true; where others
+    answer too, the learner knows better (``Person.bits``).
     """
     asked, right = rates.get("gold_asked", 0), rates.get("gold_right", 0)
     lines, compared = [], rates.get("agreement_of", 0)
@@ -280,10 +290,11 @@ def _worth(rates: Mapping[str, Any], tally: _Spent, currency: str) -> list[str]:
         return lines
     costs = [(one / tally.answers, unit) for one, unit in ((tally.tokens, "tokens"), (tally.cost, currency)) if one]
     told = f"An answer costs {_sum(costs, 1.0)}"
-    if not asked:
-        return [*lines, f"{told}; what a bit costs, only known answers tell (rows.gold)."]
+    known = rates.get("rates")
+    if not asked and known is None:
+        return [*lines, f"{told}; what a bit costs, known answers tell (rows.gold), or other people's."]
     p = (right + 1) / (asked + 2)  # as far as a share of so few is known
-    bits = 1 + p * math.log2(p) + (1 - p) * math.log2(1 - p)
+    bits = 1 + p * math.log2(p) + (1 - p) * math.log2(1 - p) if known is None else known["bits"]
     each = f"some {number(bits)} bits: {_sum(costs, bits)} per bit" if bits > 0.01 else "next to nothing"
     return [*lines, f"{told}, and tells {each}."]
 

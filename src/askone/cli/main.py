@@ -29,6 +29,7 @@ CAMPAIGNS = {
     **{name: name for name in ("new", "simulate", "serve", "status", "estimate", "export", "predict", "users")},
     "demo": "demo.run",
     **dict.fromkeys(("delete", "pause", "resume", "invite", "people"), "manage"),
+    "decide": "decide",
     **dict.fromkeys(("label", "answer"), "answering"),
     "replay": "verify",
     "verify": "verify",

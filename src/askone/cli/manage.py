@@ -14,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from askone._common.validate import as_count, as_number
-from askone.campaign.engine.commands import SetStatus
+from askone.campaign.engine.commands import PERSON, ResumePerson, SetStatus
 from askone.campaign.lazy import campaign as campaigns
-from askone.cli.console import counted, say, show
+from askone.cli.console import counted, number, say, show
 from askone.cli.files import known_store
 from askone.errors import AskoneError, InvalidArgument
 from askone.server.security.tokens import digest, new_id, new_secret
@@ -91,47 +91,73 @@ def run_invite(chosen: argparse.Namespace, _: Console) -> int:
     return 0
 
 
-_JUDGED = "known answers right", "agrees with others", "bits an answer"
-
-
 def run_people(chosen: argparse.Namespace, console: Console) -> int:
-    """Show who answered in a campaign, and how."""
+    """Show who answered in a campaign, and how; or ask somebody again who was paused."""
     with known_store(chosen.store) as store:
         campaign = campaigns.Campaign.open(store, chosen.name)
+        if chosen.resume is not None:
+            who = person_of(store, chosen.resume, campaign.projection.people, "--resume")
+            campaign.serve([ResumePerson("", new_id("m"), who)], time.time())
         found, names = campaign.people(), names_of(store)
     if not found:
         say(console, f"Nobody has answered yet: askone invite {chosen.name} makes a link.")
         return 0
+    found.sort(key=lambda one: -one["answers"])
+    lines = [_numbers(one) for one in found]
     shown = Table("person", title=Text(campaign.title))
-    for column in (
-        "answers",
-        "yes",
-        "skips",
-        "seconds",
-        "known answers right",
-        "agrees with others",
-        "bits an answer",
-        "flags",
-    ):
+    columns = [name for name in lines[0] if any(line[name] != "–" for line in lines)]
+    for column in columns:
         shown.add_column(column, justify="right")
     shown.add_column("")
-    for person in sorted(found, key=lambda one: -one["answers"]):
-        notes = [word for word, holds in (("excluded", person["excluded"]), ("hasty", person["hasty"])) if holds]
-        shown.add_row(Text(names.get(person["id"], person["id"])), *_numbers(person), ", ".join(notes))
+    for person, line in zip(found, lines, strict=True):
+        cells = [line[column] for column in columns]
+        shown.add_row(Text(names.get(person["id"], person["id"])), *cells, ", ".join(_notes(person)))
     show(console, shown)
     return 0
 
 
-def _numbers(person: dict[str, Any]) -> tuple[str, ...]:
+def _numbers(person: dict[str, Any]) -> dict[str, str]:
+    """Return what a table says of somebody, by its columns."""
+    rates = person["rates"]
+
     def share(value: float | None) -> str:
         return "–" if value is None else f"{value:.0%}"
 
-    known = f"{person['gold_right']} of {person['gold_asked']}" if person["gold_asked"] else "–"
-    seconds = "–" if person["median_seconds"] is None else f"{person['median_seconds']:.1f}"
-    agrees = f"{share(person['agreement'])} of {person['agreement_of']}" if person["agreement_of"] else "–"
-    bits = "–" if person["rates"] is None else f"{person['rates']['bits']:.2f}"
-    counts = (str(person["answers"]), share(person["yes_rate"]), str(person["skips"]))
-    return (*counts, seconds, known, agrees, bits, str(person["flags"]))
+    def between(name: str, form: str) -> str:
+        if rates is None:
+            return "–"
+        low, high = rates[f"{name}_interval"]
+        return f"{rates[name]:{form}} ({low:{form}} to {high:{form}})"
+
+    return {
+        "answers": str(person["answers"]),
+        "yes": share(person["yes_rate"]),
+        "leans to yes": "–" if rates is None else f"{rates['yes_bias']:+.0%}",
+        "skips": str(person["skips"]),
+        "seconds": "–" if person["median_seconds"] is None else f"{person['median_seconds']:.1f}",
+        "known answers right": _part(person["gold_right"], person["gold_asked"]),
+        "agrees with others": f"{share(person['agreement'])} of {person['agreement_of']}"
+        if person["agreement_of"]
+        else "–",
+        "at odds with own": _part(person["contradictions"], person["contradictions_of"]),
+        "bits an answer": between("bits", ".2f"),
+        "right if yes": between("sensitivity", ".0%"),
+        "right if no": between("specificity", ".0%"),
+        "cost a bit": "–" if person["cost_per_bit"] is None else number(person["cost_per_bit"]),
+        "flags": str(person["flags"]),
+    }
+
+
+def _part(some: int, of: int) -> str:
+    return f"{some} of {of}" if of else "–"
+
+
+def _notes(person: dict[str, Any]) -> list[str]:
+    notes = [] if person["kind"] == PERSON else [person["kind"]]
+    notes += [word for word in ("excluded", "hasty") if person[word]]
+    if person["paused"] is None:
+        return notes
+    return [*notes, "paused: at most {bits:.2f} bits by {answers} answers, below {below:g}".format(**person["paused"])]
 
 
 def names_of(store: Store) -> dict[str, str]:
@@ -139,7 +165,7 @@ def names_of(store: Store) -> dict[str, str]:
     return {user.id: user.name for user in store.accounts.users()}
 
 
-def person_of(store: Store, given: str, answered: Collection[str]) -> str:
+def person_of(store: Store, given: str, answered: Collection[str], argument: str = "--without") -> str:
     """Return the id of somebody who answered in a campaign, given by it or by their name."""
     user = store.accounts.user_by_name(given)
     for candidate in (given, given if user is None else user.id):
@@ -147,4 +173,4 @@ def person_of(store: Store, given: str, answered: Collection[str]) -> str:
             return candidate
     names = names_of(store)
     known = ", ".join(sorted(names.get(one, one) for one in answered)[:20]) or "nobody has"
-    raise InvalidArgument("--without", f"somebody who answered in this campaign: {known}", given)
+    raise InvalidArgument(argument, f"somebody who answered in this campaign: {known}", given)

@@ -141,7 +141,17 @@ def _add_managing(commands: _Parsers) -> None:
         one.add_argument("--as", dest="person", metavar="PERSON", help=f"the name of who answers (default: {who})")
     program = "a function of a question (askone.client.question.Posed) that returns True, False or None to skip"
     answer.add_argument("--with", dest="program", metavar="MODULE:FUNCTION", required=True, help=program)
+    kind = "person: it stands for one, in a rehearsal (default: program)"
+    answer.add_argument("--kind", choices=("person", "program"), default="program", help=kind)
     answer.add_argument("--most", type=int, help="answers to give at most (default: all there are)")
+    decide = _with_store(commands, "decide", "list questions for a manager to decide, or decide one")
+    decide.add_argument("name", help="the campaign")
+    decide.add_argument("number", nargs="?", type=int, help="of the question (default: list those to decide)")
+    decide.add_argument(
+        "answer", nargs="?", choices=("yes", "no", "people"), help="people: what they said counts again"
+    )
+    resume = "ask somebody again who was paused (people.pause_below)"
+    commands.choices["people"].add_argument("--resume", metavar="PERSON", help=resume)
     commands.choices["delete"].add_argument("--yes", action="store_true", help="without asking")
     invite = commands.choices["invite"]
     invite.add_argument("--url", default="http://127.0.0.1:8000", help="where it is served (default: %(default)s)")
@@ -169,7 +179,8 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
 def _add_actions(actions: _Parsers) -> None:
     add = _with_store(actions, "add", "add a user; the password is asked for, or read from standard input")
     add.add_argument("name")
-    add.add_argument("--role", choices=("admin", "manager", "annotator"), default="annotator")
+    roles = ("admin", "manager", "annotator", "program")
+    add.add_argument("--role", choices=roles, default="annotator", help="a program has no password, but tokens")
     _with_store(actions, "list", "list all users")
     for action, words in {
         "password": "set a user's password, asked for or read from standard input; sessions and tokens end",

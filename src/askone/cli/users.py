@@ -36,8 +36,9 @@ def run_users(chosen: argparse.Namespace, console: Console) -> int:
 def _add(accounts: Accounts, chosen: argparse.Namespace, console: Console) -> None:
     if accounts.user_by_name(chosen.name) is not None:  # before a password is asked for
         raise InvalidArgument("name", "one that no user has yet (see askone users list)", chosen.name)
-    password = valid_password(_password(), chosen.name)
-    accounts.add_user(new_id("p"), chosen.name, chosen.role, asyncio.run(Passwords().hash(password)))
+    password = None if chosen.role == "program" else valid_password(_password(), chosen.name)
+    kept = None if password is None else asyncio.run(Passwords().hash(password))
+    accounts.add_user(new_id("p"), chosen.name, chosen.role, kept)
     say(console, f"{chosen.name} is {'an' if chosen.role[0] == 'a' else 'a'} {chosen.role}.")
 
 

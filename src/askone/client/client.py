@@ -65,6 +65,7 @@ class Client:
         *,
         timeout: float = 30.0,
         patience: float = 60.0,
+        kind: str = "person",
         epsilon: float | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
@@ -72,6 +73,7 @@ class Client:
             raise InvalidArgument("url", "an address that begins with http:// or https://", url)
         self.campaign = campaign
         self._patience = as_number(patience, "patience", 0.0)
+        self._kind = {} if as_choice(kind, "kind", ("person", "program")) == "person" else {"kind": kind}
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         # Redirects are not followed: a token goes where it was meant to go.
         self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout, transport=transport)
@@ -85,7 +87,7 @@ class Client:
 
     @property
     def state(self) -> str:
-        """What the last serving said: question, waiting, paused, closed, spent or done."""
+        """What the last serving said: question, waiting, paused, closed, spent, resting or done."""
         return "" if self._serving is None else str(self._serving["state"])
 
     @property
@@ -107,13 +109,17 @@ class Client:
             self._serve("next", {})
         return self._posed()
 
-    def tell(self, question: Posed, answer: object, took: float | None = None) -> None:
-        """Answer: a bool, or one of ``question.answers``; ``took`` seconds, or the time since it was asked."""
+    def tell(self, question: Posed, answer: object, took: float | None = None, cost: float | None = None) -> None:
+        """Answer: a bool, or one of ``question.answers``; ``took`` seconds, or the time since it was asked.
+
+        ``cost`` is what the answer did, in the campaign's currency: the page of people shows what a bit of it costs.
+        """
         took = time.monotonic() - self._began if took is None else as_number(took, "took", 0.0)
         known = isinstance(answer, str) and answer in question.answers
         bit = answer == question.answers[0] if known else yes_or_no(answer)
         if self.epsilon is None:
-            self._serve("answers", {"lease": question.lease, "answer": bit, "id": _new_id(), "took": took})
+            body = {"lease": question.lease, "answer": bit, "id": _new_id(), "took": took, **self._kind}
+            self._serve("answers", body | ({} if cost is None else {"cost": as_number(cost, "cost", 0.0)}))
         else:
             self._tell_privately(question, randomized(bit, self.epsilon))
 
@@ -132,7 +138,9 @@ class Client:
     def _tell_privately(self, question: Posed, bit: bool) -> None:
         """Send a bit that was made private, and no time; told again, the question has the bit that it had."""
         if self._private.get("lease") != question.lease:
-            self._private = {"lease": question.lease, "answer": bit, "id": _new_id(), "epsilon": self.epsilon}
+            self._private = {
+                "lease": question.lease, "answer": bit, "id": _new_id(), "epsilon": self.epsilon, **self._kind
+            }  # fmt: skip
         self._serve("answers", self._private)
 
     def skip(self, question: Posed, reason: str = "skip") -> None:
@@ -142,7 +150,8 @@ class Client:
         """
         as_choice(reason, "reason", ("skip", "cannot tell"))
         if self.epsilon is None:
-            self._serve("skips", {"lease": question.lease, "id": _new_id(), "reason": reason})
+            body = {"lease": question.lease, "id": _new_id(), "reason": reason, **self._kind}
+            self._serve("skips", body)
         else:
             self._tell_privately(question, coin_toss())
 
@@ -201,6 +210,17 @@ class Client:
         """Return who answers, and how."""
         return list(self._json("GET", self._path("people")))
 
+    def answers(self, which: str = "all", person: str | None = None, first: int = 20, skip: int = 0) -> Record:
+        """Return a page of answered questions: how many there are in all (``total``), and these ``answers``.
+
+        Of which sort: all, undecided (people disagree, or the model hardly expected the answer), disagreement, flagged,
+        wrong, slow or surprising; everybody's or one person's.
+        """
+        params = {"which": which, "first": str(first), "skip": str(skip)} | (
+            {} if person is None else {"person": person}
+        )
+        return dict(self._json("GET", self._path("answers"), params=params))
+
     def predict(self, keys: Iterable[str | int]) -> list[Record]:
         """Return what the model says of these rows, with its uncertainty."""
         return list(self._json("GET", self._path("predictions"), params={"keys": ",".join(map(str, keys))}))
@@ -245,6 +265,13 @@ class Client:
         """How many questions may be asked in all; None: any number."""
         self._json("PATCH", self._path(), {"budget": budget})
 
+    def rule(self, number: int, answer: bool | None) -> None:
+        """Decide a question, whatever people said: it teaches as what is certain, and measures who answered.
+
+        With None, what people said counts again.
+        """
+        self._json("POST", self._path(f"questions/{number}/ruling"), {"answer": answer})
+
     def exclude(self, person: str) -> int:
         """Let nothing that a person answered count; returns how many answers that were."""
         return int(self._json("POST", self._path(f"people/{quote(person, safe='')}/exclude"), {})["answers"])
@@ -252,6 +279,10 @@ class Client:
     def include(self, person: str) -> int:
         """Let a person's answers count again."""
         return int(self._json("POST", self._path(f"people/{quote(person, safe='')}/include"), {})["answers"])
+
+    def resume(self, person: str) -> int:
+        """Ask somebody again who was paused (``people.pause_below``); returns how many answers they gave."""
+        return int(self._json("POST", self._path(f"people/{quote(person, safe='')}/resume"), {})["answers"])
 
     def members(self) -> list[Record]:
         """Return who has been let into the campaign, and as what."""

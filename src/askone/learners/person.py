@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log2
-from typing import Any, final
+from math import hypot, log2
+from typing import Any, TypeGuard, final
 
 from askone._common.types import Array
 from askone.errors import InvalidArgument
@@ -14,13 +14,18 @@ Ends = tuple[float, float]
 _LONGEST = 200  # characters of a name
 
 
+def is_person(person: object) -> TypeGuard[str]:
+    """Return whether somebody can be called so."""
+    return isinstance(person, str) and len(person.strip()) > 0 and len(person) <= _LONGEST and person.isprintable()
+
+
 def as_person(person: object) -> str:
     """Return somebody's name, or refuse it.
 
     >>> as_person("ann")
     'ann'
     """
-    if isinstance(person, str) and len(person.strip()) > 0 and len(person) <= _LONGEST and person.isprintable():
+    if is_person(person):
         return person
     shown = repr(person)
     allowed = f"a text of 1 to {_LONGEST} characters that can be printed"
@@ -61,6 +66,27 @@ class Person:
         """What an answer of theirs tells where yes and no are equally likely: I = H(answer) - H(answer | truth)."""
         return information(ErrorRates(1 - self.specificity, 1 - self.sensitivity), 0.5)
 
+    @property
+    def bits_interval(self) -> Ends:
+        """The same at the ends of what is known of both rates together.
+
+        Both go towards their ends by the part at which J = sensitivity + specificity - 1 is at its own, if they err
+        independently: with d and e the ways to these ends, by (d^2 + e^2)^(1/2) / (d + e).
+
+        >>> [round(bits, 2) for bits in Person("ann", 40, 0.9, 0.9, (0.8, 0.95), (0.8, 0.95)).bits_interval]
+        [0.34, 0.65]
+        """
+        low, high = (
+            self._towards(right - self.sensitivity, other - self.specificity)
+            for right, other in zip(self.sensitivity_interval, self.specificity_interval, strict=True)
+        )
+        return low, high
+
+    def _towards(self, d: float, e: float) -> float:
+        part = hypot(d, e) / abs(d + e) if d + e else 0.0
+        yes, no = 1 - self.specificity - part * e, 1 - self.sensitivity - part * d
+        return information(ErrorRates(yes, min(no, 1 - yes)), 0.5)  # who is contrary tells nothing that is made use of
+
 
 def rates_to_json(person: Person) -> dict[str, Any]:
     """Return what is known of how somebody answers, as JSON values."""
@@ -71,6 +97,7 @@ def rates_to_json(person: Person) -> dict[str, Any]:
         "specificity_interval": list(person.specificity_interval),
         "yes_bias": person.yes_bias,
         "bits": person.bits,
+        "bits_interval": list(person.bits_interval),
     }
 
 

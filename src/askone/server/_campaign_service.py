@@ -165,6 +165,10 @@ class CampaignService:
         """Return everybody who answered."""
         return self._refreshed().people()
 
+    def has_answered(self, person: str) -> bool:
+        """Return whether somebody answered, or skipped a question."""
+        return person in self._refreshed().projection.people
+
     def answers(self, which: Which, person: str | None, first: int, skip: int) -> dict[str, Any]:
         """Return a page of answered questions."""
         return self._refreshed().answers(which, person, first, skip)

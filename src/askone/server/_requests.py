@@ -15,7 +15,7 @@ Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\
 Slug = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 Secret = Annotated[str, Field(min_length=1, max_length=200)]
 Title = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Role = Literal["admin", "manager", "annotator"]
+Role = Literal["admin", "manager", "annotator", "program"]
 
 
 class Body(BaseModel):
@@ -127,6 +127,7 @@ class AnswerBody(Body):
     """Yes or no to the question of a lease; ``id`` is the sender's own, so that sending twice counts once.
 
     In a private campaign the sender has flipped the answer with 1/(1 + e^epsilon), and says so.
+    A program says so by its ``kind``, and may say what the answer has cost.
     """
 
     lease: Lease
@@ -134,6 +135,8 @@ class AnswerBody(Body):
     id: Id
     took: Annotated[float, Field(ge=0, le=86400)] | None = None
     epsilon: Annotated[float, Field(gt=0, le=30)] | None = None
+    kind: Literal["person", "program"] = "person"
+    cost: Annotated[float, Field(ge=0, le=1e9)] | None = None
 
 
 @final
@@ -143,6 +146,7 @@ class SkipBody(Body):
     lease: Lease
     id: Id
     reason: Literal["skip", "cannot tell"] = "skip"
+    kind: Literal["person", "program"] = "person"
 
 
 @final
@@ -252,7 +256,7 @@ class RowsQuery(Parameters):
 class AnswersQuery(Parameters):
     """Which answers: everybody's or a person's, of which sort, and which of these."""
 
-    which: Literal["all", "disagreement", "flagged", "wrong", "slow", "surprising"] = "all"
+    which: Literal["all", "undecided", "disagreement", "flagged", "wrong", "slow", "surprising"] = "all"
     person: Annotated[str, Field(max_length=100)] | None = None
     first: Annotated[int, Field(ge=1, le=200)] = 20
     skip: Annotated[int, Field(ge=0, le=10**9)] = 0

@@ -212,7 +212,7 @@ class PrivacyResponse(ResponseModel):
 class ServingResponse(ResponseModel):
     """The next question, or why there is none."""
 
-    state: Literal["question", "waiting", "paused", "closed", "spent", "done"]
+    state: Literal["question", "waiting", "paused", "closed", "spent", "resting", "done"]
     mine: int
     left: int | None
     undoable: int
@@ -372,6 +372,13 @@ class ExclusionResponse(ResponseModel):
     """Whether a person is excluded, and how many answers that concerns."""
 
     excluded: bool
+    answers: int
+
+
+@final
+class ResumedResponse(ResponseModel):
+    """How many answers somebody gave who is asked again."""
+
     answers: int
 
 

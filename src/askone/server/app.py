@@ -103,6 +103,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_C}/people", access.READ, managers.people),
     Route("POST", f"{_C}/people/{{id}}/exclude", access.MANAGE, managers.exclude),
     Route("POST", f"{_C}/people/{{id}}/include", access.MANAGE, managers.include),
+    Route("POST", f"{_C}/people/{{id}}/resume", access.MANAGE, managers.resume),
     Route("GET", f"{_C}/members", access.READ, managers.list_members),
     Route("DELETE", f"{_C}/members/{{id}}", access.MANAGE, managers.remove_member),
     Route("GET", f"{_C}/answers", access.READ, reviews.answers),

@@ -95,8 +95,33 @@ class Included(LogRecord, kind="included"):
 
 @final
 @dataclass(frozen=True)
+class PausedPerson(LogRecord, kind="paused_person"):
+    """A person is asked no more: an answer of theirs tells at most ``bits``, which is less than ``below``.
+
+    That is by their last ``answers`` answers, which count as before.
+    """
+
+    person: str
+    bits: float
+    below: float
+    answers: int
+
+
+@final
+@dataclass(frozen=True)
+class ResumedPerson(LogRecord, kind="resumed_person"):
+    """A person who was paused is asked again; what they say from here on is judged by itself."""
+
+    person: str
+
+
+@final
+@dataclass(frozen=True)
 class Ruled(LogRecord, kind="ruled"):
-    """A manager decides the question of event ``asked``, whatever people said (None: what people said counts again)."""
+    """A manager decides the question of event ``asked``, whatever people said (None: what people said counts again).
+
+    It teaches as what is certain, and measures who answered.
+    """
 
     asked: str
     answer: bool | None
@@ -110,7 +135,10 @@ class Resolved(LogRecord, kind="resolved"):
     flagged: str
 
 
-Notice = Began | Grown | StatusChanged | Limited | Changed | Flagged | Reopened | Excluded | Included | Ruled | Resolved
+Notice = (
+    Began | Grown | StatusChanged | Limited | Changed | Flagged | Reopened | Excluded | Included | Ruled | Resolved
+    | PausedPerson | ResumedPerson
+)  # fmt: skip
 Logged = Event | Notice
 KINDS: dict[str, type[Logged]] = {cls.kind: cls for cls in get_args(Logged)}
 

@@ -533,7 +533,7 @@ def test_leases_are_renewed_and_released(page: Any, site: Site, campaign: Campai
 
 
 def test_when_there_is_no_question_the_page_says_why(page: Any, site: Site, campaign: Campaign) -> None:
-    for state in ("paused", "closed", "spent", "done", "waiting"):
+    for state in ("paused", "closed", "spent", "resting", "done", "waiting"):
         campaign.state = state
         page.goto(site.url + "/answer/c")
         page.wait_for_selector(f"#screen[data-name={state}]")

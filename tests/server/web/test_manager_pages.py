@@ -659,6 +659,38 @@ def test_exclude_asks_first_and_says_that_the_model_is_replayed(page: Any, site:
     dialog.get_by_text("The store is away.").wait_for()
 
 
+def test_people_are_shown_with_what_their_answers_tell_and_paused_ones_are_brought_back(page: Any, site: Site) -> None:
+    managed = Managed(site)
+    page.goto(f"{site.url}/manage/rents#people")
+    page.locator("table.people").wait_for()
+    ada, guest = page.locator(".people tr", has_text="Ada"), page.locator(".people tr", has_text="Guest 12")
+    told = " ".join(ada.inner_text().split())
+    for words in ("0.80", "0.60 to 0.90", "yes 97 %", "no 96 %", "leans +1 %", "19 of 20", "0 of 40", "€0.05 each"):
+        assert words in told
+    assert "program" in page.locator(".people tr", has_text="Sofia").inner_text()
+    assert "at most 0.04 bits by 95 answers; the limit is 0.2" in " ".join(guest.inner_text().split())
+    assert page.get_by_role("button", name="Ask again", exact=False).count() == 1
+    page.get_by_role("button", name="Ask again Guest 12").click()
+    dialog = page.get_by_role("dialog")
+    assert "only what they answer from here on can pause them once more" in dialog.inner_text()
+    dialog.get_by_role("button", name="Ask again").click()
+    page.get_by_text("Guest 12 is asked again.").wait_for()
+    page.get_by_role("button", name="Ask again Guest 12").wait_for(state="detached")
+    assert [call.path for call in site.asked("/resume")] == ["/api/v1/campaigns/rents/people/p5/resume"]
+    managed.people = [{**one, "rates": None, "gold_asked": 0, "contradictions_of": 0} for one in managed.people]
+    poll_now(page)
+    page.get_by_role("columnheader", name="Known right").wait_for(state="detached")  # nobody has any
+
+
+def test_a_threshold_for_pauses_is_set(page: Any, site: Site) -> None:
+    Managed(site)
+    page.goto(f"{site.url}/manage/rents#settings")
+    page.get_by_label("Pause people below (bits)").fill("0.2")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Saved; it holds from the next question on.").wait_for()
+    assert site.asked("/rents", "PATCH")[-1].json == {"settings": {"people": {"pause_below": 0.2}}}
+
+
 def test_answers_are_looked_through_and_decided(page: Any, site: Site) -> None:
     managed = Managed(site)
     page.goto(f"{site.url}/manage/rents#people")
@@ -672,6 +704,12 @@ def test_answers_are_looked_through_and_decided(page: Any, site: Site) -> None:
     until(page, "true")
     assert site.asked("/answers", "GET")[-1].query["which"] == ["disagreement"]
     assert site.asked("/answers", "GET")[-1].query["person"] == ["p0"]
+    page.get_by_label("Which answers").select_option("undecided")
+    table.get_by_role("group", name=re.compile("^Decide: ")).get_by_role("button", name="yes", exact=True).click()
+    table.get_by_text("decided by a manager").wait_for()
+    assert managed.ruling is True
+    table.get_by_role("button", name="As people said").click()
+    table.get_by_text("decided by a manager").wait_for(state="detached")
     table.get_by_role("button", name="Open row flat-7, question 3").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name="no", exact=True).click()
@@ -679,7 +717,7 @@ def test_answers_are_looked_through_and_decided(page: Any, site: Site) -> None:
     assert managed.ruling is False
     dialog.get_by_role("button", name="As people said").click()
     dialog.get_by_text("decided by a manager").wait_for(state="detached")
-    assert [call.json for call in site.asked("/ruling")] == [{"answer": False}, {"answer": None}]
+    assert [call.json for call in site.asked("/ruling")] == [{"answer": one} for one in (True, None, False, None)]
     page.keyboard.press("Escape")
     page.get_by_role("tab", name="Flags").click()
     page.get_by_role("button", name="Seen to: The picture does not load.").click()

@@ -33,6 +33,12 @@ class Annotator:
     gold_asked: int = 0
     gold_right: int = 0
     last_seen: float = 0.0
+    before: int = 0
+    """Answers before they were last asked again after a pause."""
+    program: bool = False
+    cost: float = 0.0
+    priced: int = 0
+    """What so many of the answers cost, together; those that were taken back as well."""
     seconds: array[float] = field(default_factory=lambda: array("f"))
     done: list[Undoable] = field(default_factory=list)
     gold_seen: set[int] = field(default_factory=set)
@@ -41,12 +47,22 @@ class Annotator:
         """Count an answer, or with sign -1 take it out of the counts."""
         self.answers += sign
         self.yes += sign * answer
-        if truth is not None:
-            self.gold_asked += sign
-            self.gold_right += sign * (answer == truth)
+        self.measure(answer, truth, sign)
         if took is not None and sign > 0:
             self.seconds.append(took)
             self.fast += took < FAST
+
+    def measure(self, answer: bool, truth: bool | None, sign: int = 1) -> None:
+        """Count an answer to a question whose true answer is known."""
+        if truth is not None:
+            self.gold_asked += sign
+            self.gold_right += sign * (answer == truth)
+
+    def cost_of_answer(self, price: float | None) -> float | None:
+        """Return what an answer costs: as was said with each, or of a person the ``price`` that all have."""
+        if self.priced:
+            return self.cost / self.priced
+        return None if self.program else price
 
     def undo(self, event: str) -> int | None:
         """Forget something that is taken back, mostly the last; return its question, if it was there."""

@@ -121,7 +121,7 @@ class Leases:
 
     def reclaimed(self, number: int, person: str) -> Seat | None:
         """Return a seat of this question for somebody who gave it up, if nobody else holds them all."""
-        if number in self._projection.closed or person in self._projection.excluded:
+        if number in self._projection.closed or person in self._projection.excluded | self._projection.paused.keys():
             return None
         mine = [seat for seat in self.here.values() if seat.number == number]
         for seat in sorted(mine, key=lambda seat: (seat.person != person, seat.person != "", seat.seat)):

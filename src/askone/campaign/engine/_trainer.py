@@ -19,9 +19,11 @@ from askone.campaign.engine.training_set import (
     AskedQuestion,
     DueFit,
     FitLesson,
+    GivenAnswer,
     LateLesson,
     Lesson,
     TrainingSet,
+    in_stint,
     opinions_of,
     questions_of,
 )
@@ -50,14 +52,6 @@ def teaches(learner: Learner[Any], asking: AskedQuestion) -> bool:
     )
 
 
-def _example(lesson: Lesson | LateLesson, asking: AskedQuestion, x: Array, question: Question) -> Example:
-    opinions, question = opinions_of(asking, lesson), question.of_row(asking.position)
-    if len(opinions) == 1:
-        return Example(AUTOMATIC, x, question, lesson.answer, opinions[0][0])
-    known = lesson.known if isinstance(lesson, LateLesson) else 0
-    return Example(AUTOMATIC, x, question, lesson.answer, None, opinions, known)
-
-
 @final
 class Trainer:
     """See the module: a fold of the lessons, which may be taken back."""
@@ -75,6 +69,8 @@ class Trainer:
         """Fits that were made here and are not kept, by their hashes."""
         self.lost: set[str] = set()
         """Fits that the log speaks of and that are missing or damaged: the state is without them."""
+        self.returns: dict[str, list[int]] = {}
+        """Person who was paused: the entries by which they are asked again."""
         self.fold = Fold(learner)
         self._beside: Fold | None = None
 
@@ -118,7 +114,7 @@ class Trainer:
         asked = [self._asked[lesson.number] for lesson in told]
         rows = self._features([asking.position for asking in asked]) if asked else ()
         examples = (
-            _example(lesson, asking, x, question) if teaches(fold.learner, asking) else None
+            self._example(lesson, asking, x, question) if teaches(fold.learner, asking) else None
             for lesson, asking, x, question in zip(told, asked, rows, questions_of(asked), strict=True)
         )
         taught = [self._fit(one) if isinstance(one, FitLesson) else next(examples) for one in chunk]
@@ -129,6 +125,27 @@ class Trainer:
             fold.learn_many(taught[first : first + step])
             self.lessons.changed = fold.count
         return True
+
+    def _example(self, lesson: Lesson | LateLesson, asking: AskedQuestion, x: Array, question: Question) -> Example:
+        opinions, question = opinions_of(asking, lesson, self._name), question.of_row(asking.position)
+        if len(opinions) == 1:
+            return Example(AUTOMATIC, x, question, lesson.answer, opinions[0][0])
+        known = lesson.known if isinstance(lesson, LateLesson) else 0
+        return Example(AUTOMATIC, x, question, lesson.answer, None, opinions, known)
+
+    def _name(self, given: GivenAnswer) -> str:
+        returns = self.returns.get(given.who, ())
+        return in_stint(given.who, sum(given.seq > one for one in returns))
+
+    def name_now(self, who: str) -> str:
+        """Return what the learner calls somebody's next answers."""
+        return in_stint(who, len(self.returns.get(who, ())))
+
+    @property
+    def fits_learnt(self) -> int:
+        """Fits that the state has; fewer than there are while the last one is still to be learnt."""
+        steps, fits = self.lessons.steps[max(0, self.learnt - 1) : self.learnt], self.lessons.fits
+        return sum(fit.seq <= steps[0].seq for fit in fits) if steps else 0
 
     def _fit(self, lesson: FitLesson) -> Fit | None:
         packed = self.made.get(lesson.hash) or (None if self._fits is None else self._fits(lesson.hash))

@@ -71,8 +71,7 @@ class Batch:
     def serving(self, person: str, ahead: bool = True, duplicate: bool = False) -> Serving:
         """Return what this person has before them now."""
         if not self._may(person):
-            state: State = "done" if self.projection.status == "running" else self.projection.status
-            return self._without(person, state, duplicate)
+            return self._without(person, self._why_not(person), duplicate)
         seats = self.seats
         seat = seats.held(person) or self._gold(person, ahead)
         seat = seat or self._given(seats.left_over(person), person) or self._fresh(person, ahead)
@@ -108,9 +107,15 @@ class Batch:
     def _may(self, person: str) -> bool:
         """Return whether this person is to answer, as far as that depends on them and on the campaign's status."""
         projection, most = self.projection, self.planner.whole.per_person
-        if projection.status != "running" or person in projection.excluded:
+        if projection.status != "running" or person in projection.excluded or person in projection.paused:
             return False
         return most is None or projection.person(person).answers < most
+
+    def _why_not(self, person: str) -> State:
+        """Return why this person is not to answer."""
+        if self.projection.status != "running":
+            return self.projection.status
+        return "resting" if person in self.projection.paused else "done"
 
     def _without(self, person: str, state: State, duplicate: bool) -> Serving:
         mine, left, undoable = self._counts(person)

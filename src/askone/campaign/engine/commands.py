@@ -8,6 +8,7 @@ from typing import Literal, final
 
 from askone._common.types import Record
 from askone.campaign.engine.training_set import DueFit
+from askone.learners.person import is_person
 from askone.questions.base import Question
 from askone.session.checkpoints import Fit
 from askone.store.entries import Row
@@ -16,6 +17,13 @@ from askone.store.notices import Status
 SKIP, CANNOT_TELL = "skip", "cannot tell"
 REASONS = (SKIP, CANNOT_TELL)
 """Why a question is left: for somebody else, or for good."""
+
+
+PERSON, PROGRAM = "person", "program"
+ANNOTATORS = (PERSON, PROGRAM)
+"""Who answers: the rates of programs are found like everybody's, but they are no people at work and have no speed."""
+MOST_COST = 1e9
+"""Of one answer, in the campaign's currency."""
 
 
 @final
@@ -33,6 +41,7 @@ class Answer:
     """Yes or no to the question held under ``lease``; ``id`` is new for each: sent again, the answer counts once.
 
     ``epsilon`` is by which it was made private before it was sent: the campaign's own, or None where it has none.
+    ``kind`` says whether a program answers (see ``ANNOTATORS``), ``cost`` what the answer did.
     """
 
     person: str
@@ -41,6 +50,8 @@ class Answer:
     id: str
     took: float | None = None
     epsilon: float | None = None
+    kind: str = PERSON
+    cost: float | None = None
 
 
 @final
@@ -52,6 +63,7 @@ class Skip:
     lease: str
     id: str
     reason: str = SKIP
+    kind: str = PERSON
 
 
 @final
@@ -144,6 +156,16 @@ class Include:
 
 @final
 @dataclass(frozen=True)
+class ResumePerson:
+    """Ask a person again who was paused, as somebody new: for what they said before they are not paused again."""
+
+    who: str
+    id: str
+    person: str
+
+
+@final
+@dataclass(frozen=True)
 class Rule:
     """Decide a question, whatever people said; with None as the answer, what they said counts again."""
 
@@ -174,9 +196,10 @@ class TakeFit:
 
 Said = Next | Answer | Skip | Flag | Undo | Renew | Release
 """What people who answer say."""
-Request = Said | SetStatus | SetBudget | ChangeSettings | Exclude | Include | Rule | Resolve | TakeFit
-State = Literal["question", "waiting", "paused", "closed", "spent", "done"]
-"""Waiting for questions that others hold; spent is the budget; done: there is no more for this person."""
+Request = Said | SetStatus | SetBudget | ChangeSettings | Exclude | Include | ResumePerson | Rule | Resolve | TakeFit
+State = Literal["question", "waiting", "paused", "closed", "spent", "resting", "done"]
+"""Waiting for questions that others hold; spent is the budget; resting: this person is paused (``pause_below``);
+done: there is no more for this person."""
 
 
 @final
@@ -227,7 +250,7 @@ Result = Serving | Done
 
 def people_of(requests: Sequence[Request]) -> list[str]:
     """Return who is to be served."""
-    return [one.person for one in requests if isinstance(one, Next | Answer | Skip | Flag | Undo | Renew | Release)]
+    return [one.person for one in requests if isinstance(one, Said) and is_person(one.person)]
 
 
 def leases_of(requests: Sequence[Request]) -> list[str]:

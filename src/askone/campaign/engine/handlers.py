@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from askone._common.validate import as_choice
+from askone._common.validate import as_choice, as_number
 from askone.campaign.engine import commands
 from askone.campaign.engine.batch import Batch
 from askone.campaign.engine.commands import Done, Request, Result, Serving
-from askone.campaign.engine.projection import FIT, STOPPED
+from askone.campaign.engine.projection import FIT, PAUSED, STOPPED
 from askone.errors import (
     AskoneError,
     BudgetSpent,
@@ -23,6 +23,7 @@ from askone.errors import (
     StoreUnavailable,
     UnknownQuestion,
 )
+from askone.learners.person import as_person
 from askone.session.log import Answered, Fitted, Retracted, Skipped
 from askone.store.entries import Entry, Seat
 from askone.store.notices import (
@@ -34,6 +35,7 @@ from askone.store.notices import (
     Limited,
     Reopened,
     Resolved,
+    ResumedPerson,
     Ruled,
     StatusChanged,
 )
@@ -42,6 +44,7 @@ _LONGEST = 2000
 MOST_FLAGS = 5
 """How often a person may flag one question."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
+_OURS = "ask-", STOPPED, FIT, PAUSED
 _DAY = 86_400.0
 
 
@@ -66,7 +69,10 @@ def answer(batch: Batch, request: commands.Answer) -> Serving:
     if privacy.answers is not None and batch.projection.person(request.person).answers >= privacy.answers:
         raise BudgetSpent(f"an answer of epsilon {privacy.epsilon} is wanted, {privacy.budget:g} are spent")
     event = Answered(request.id, f"ask-{seat.number}", accepted)
-    aside = {"learnt": batch.projection.learnt}
+    aside = {"learnt": batch.projection.learnt, **_kind(request.kind)}
+    if request.cost is not None:
+        cost = as_number(request.cost, "cost", 0.0, commands.MOST_COST)
+        aside |= {} if batch.private else {"cost": cost}  # it may depend on the true answer, as the time does
     took = None if batch.private else _seconds(request.took)
     batch.note(Entry(event, request.person, batch.now, took, aside))
     batch.seats.leave(seat, free=request.person in batch.projection.excluded)  # it does not count: another is asked
@@ -83,7 +89,7 @@ def skip(batch: Batch, request: commands.Skip) -> Serving:
     as_choice(request.reason, "reason", commands.REASONS)
     seat = _seat(batch, request.person, request.lease)
     event = Skipped(request.id, f"ask-{seat.number}")
-    batch.note(Entry(event, request.person, batch.now, aside={"reason": request.reason}))
+    batch.note(Entry(event, request.person, batch.now, aside={"reason": request.reason, **_kind(request.kind)}))
     batch.seats.leave(seat, free=True)
     return batch.after(seat, request.person, None)
 
@@ -122,7 +128,7 @@ def undo(batch: Batch, request: commands.Undo) -> Serving:
     batch.seats.reseat([last.number], placed.seq)
     seat = batch.seats.reclaimed(last.number, request.person)
     # Somebody else may have the question by now: then it does not come back; during a pause, after the pause.
-    if seat is None or batch.projection.status != "running":
+    if seat is None or batch.projection.status != "running" or request.person in batch.projection.paused:
         return batch.serving(request.person)
     return batch.with_question(seat, request.person)
 
@@ -181,6 +187,16 @@ def judge(batch: Batch, request: commands.Exclude | commands.Include) -> Done:
     return Done(person.answers)
 
 
+def resume_person(batch: Batch, request: commands.ResumePerson) -> Done:
+    """See ``ResumePerson``."""
+    if request.person not in batch.projection.people:
+        raise UnknownQuestion(f"nobody called {request.person!r} answered here")
+    repeated = _repeated(batch, request.id, request.who, ResumedPerson)
+    if not repeated and request.person in batch.projection.paused:
+        batch.note(Entry(ResumedPerson(request.id, request.person), request.who, batch.now))
+    return Done(batch.projection.people[request.person].answers)
+
+
 def rule(batch: Batch, request: commands.Rule) -> Done:
     """See ``Rule``."""
     asking = batch.projection.asked.get(request.number)
@@ -220,8 +236,8 @@ def take_fit(batch: Batch, request: commands.TakeFit) -> Done:
 
 def _repeated(batch: Batch, event: str, who: str, kind: Any) -> bool:
     """Return whether this has happened already; an id that names something else is refused."""
-    if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith(("ask-", STOPPED, FIT)):
-        allowed = f"up to 100 letters, digits and . _ : -, not beginning with 'ask-', {STOPPED!r} or {FIT!r}"
+    if not isinstance(event, str) or not _ID.fullmatch(event) or event.startswith(_OURS):
+        allowed = f"up to 100 letters, digits and . _ : -, not beginning with one of {', '.join(_OURS)}"
         raise InvalidArgument("id", allowed, repr(event))
     found = batch.known.get(event)
     if found is not None and (found.who != who or not isinstance(found.event, kind)):
@@ -236,6 +252,11 @@ def _refuse_another(batch: Batch, request: commands.Answer | commands.Skip) -> N
     other = said is not None and isinstance(event, Answered) and event.answer != said
     if other or batch.seats.own(request.person, (request.lease,)):
         raise InvalidArgument("id", "new: each answer and each skip has one of its own", repr(request.id))
+
+
+def _kind(kind: str) -> dict[str, Any]:
+    """Return what the log says of who answers: of a person, nothing."""
+    return {} if as_choice(kind, "kind", commands.ANNOTATORS) == commands.PERSON else {"program": True}
 
 
 def _refuse_epsilon(claimed: float | None, wanted: float | None) -> None:
@@ -278,6 +299,7 @@ _HANDLERS: dict[type, Callable[[Batch, Any], Result]] = {
     commands.ChangeSettings: change_settings,
     commands.Exclude: judge,
     commands.Include: judge,
+    commands.ResumePerson: resume_person,
     commands.Rule: rule,
     commands.Resolve: resolve,
     commands.TakeFit: take_fit,
@@ -287,6 +309,8 @@ _HANDLERS: dict[type, Callable[[Batch, Any], Result]] = {
 def decide(batch: Batch, request: Request) -> Result | AskoneError:
     """Return the result of one request, or why it is refused; a store that fails ends the transaction instead."""
     try:
+        if isinstance(request, commands.Said):
+            as_person(request.person)
         return _HANDLERS[type(request)](batch, request)
     except StoreUnavailable:
         raise  # the request may have happened by half: with the transaction, none of it has

@@ -41,15 +41,17 @@ from askone.store.notices import (
     Grown,
     Included,
     Limited,
+    PausedPerson,
     Reopened,
     Resolved,
+    ResumedPerson,
     Ruled,
     Status,
     StatusChanged,
 )
 
-STOPPED, FIT = "target-", "fit-"
-"""How the event begins that stops a campaign because its target is reached, and that of a fit."""
+STOPPED, FIT, PAUSED = "target-", "fit-", "paused-"
+"""How the event begins that stops a campaign because its target is reached, that of a fit, and of a person's pause."""
 TIRED = 3
 """After so many people skipped a question nobody else is asked."""
 
@@ -118,6 +120,8 @@ class Projection:
         """Open question: who answered or skipped it."""
         self.people: dict[str, Annotator] = {}
         self.excluded: set[str] = set()
+        self.paused: dict[str, Entry] = {}
+        """Who is asked no more, by which entry."""
         self.flags: list[Entry] = []
         self.lessons = TrainingSet()
         self._knows_people = isinstance(learner, KnowsPeople)
@@ -267,9 +271,13 @@ class Projection:
         given = GivenAnswer(entry.seq, event.id, entry.who, answer)
         asking.given.append(given)
         self.answers += 1
-        self.per_minute[int(entry.at // 60)] += 1
-        person = self._counted(entry.who)
-        person.answered(answer, entry.took, asking.truth)
+        person, by_program = self._counted(entry.who), bool(entry.aside.get("program"))
+        person.program = person.program or by_program
+        if not by_program:
+            self.per_minute[int(entry.at // 60)] += 1
+        person.answered(answer, None if by_program else entry.took, asking.truth)
+        if entry.aside.get("cost") is not None:
+            person.cost, person.priced = person.cost + float(entry.aside["cost"]), person.priced + 1
         person.done.append(Undoable(event.id, number, False))
         person.last_seen = entry.at
         if asking.role == "gold":
@@ -338,6 +346,7 @@ class Projection:
         self.skips += 1
         person = self._counted(entry.who)
         person.skips, person.last_seen = person.skips + 1, entry.at
+        person.program = person.program or bool(entry.aside.get("program"))
         person.done.append(Undoable(event.id, number, True))
         self._refresh(number)
 
@@ -367,6 +376,11 @@ class Projection:
             self.rulings.pop(number, None)
         else:
             self.rulings[number] = entry.seq, bool(event.answer)
+        asking, truth = self.asked[number], None if event.answer is None else bool(event.answer)
+        for given in asking.given:  # it measures people from here on, as a label that was known does
+            self.people[given.who].measure(given.answer, asking.truth, -1)
+            self.people[given.who].measure(given.answer, truth)
+        asking.truth = truth
         self._refresh(number)
         self._decide(number)
 
@@ -378,6 +392,15 @@ class Projection:
         for number in {done.number for done in self.person(event.person).done}:
             self._refresh(number)
             self._decide(number)
+
+    def _paused(self, entry: Entry, event: PausedPerson) -> None:
+        self.paused[event.person] = entry
+
+    def _resumed(self, entry: Entry, event: ResumedPerson) -> None:
+        person = self._counted(event.person)
+        person.before = person.answers
+        self.paused.pop(event.person, None)
+        self.trainer.returns.setdefault(event.person, []).append(entry.seq)
 
     def _fitted(self, entry: Entry, event: Fitted) -> None:
         self.lessons.fit(FitLesson(entry.seq, event.learnt, event.hash))
@@ -408,9 +431,12 @@ class Projection:
     # -- looking ----------------------------------------------------------------------------------
 
     def active(self, now: float, seconds: float = 60.0) -> int:
-        """Return how many people answered or skipped lately; where answers are private, times are whole minutes."""
+        """Return how many people answered or skipped lately; programs are none.
+
+        Where answers are private, times are whole minutes.
+        """
         seconds += 60.0 if self.flip else 0.0
-        return sum(person.last_seen > now - seconds for person in self.people.values())
+        return sum(person.last_seen > now - seconds and not person.program for person in self.people.values())
 
     @property
     def slips(self) -> Slips:
@@ -418,6 +444,13 @@ class Projection:
         people = [person for who, person in self.people.items() if who not in self.excluded]
         agreement = [self._agreed(number) for number in self.several]
         gold, right = (sum(getattr(person, name) for person in people) for name in ("gold_asked", "gold_right"))
+        ruled = [
+            one.answer == self.asked[number].truth
+            for number in self.rulings
+            for one in self.asked[number].given
+            if one.who not in self.excluded
+        ]  # what managers decide is doubtful more often than other questions: it would make everybody look worse
+        gold, right = gold - len(ruled), right - sum(ruled)
         pairs = sum(of for _, of in agreement)
         evidence = Evidence(gold, gold - right, pairs, pairs - sum(alike for alike, _ in agreement))
         checks = [(self.asked[number].chance, self.asked[number].given) for number in self.checks]
@@ -469,6 +502,8 @@ _NOTES: dict[type, _Note] = {
     Flagged: Projection._flagged,
     Excluded: Projection._judged,
     Included: Projection._judged,
+    PausedPerson: Projection._paused,
+    ResumedPerson: Projection._resumed,
     Ruled: Projection._ruled,
     Resolved: Projection._resolved,
     Fitted: Projection._fitted,

@@ -29,12 +29,15 @@ from askone.campaign.kinds.base import Sat
 from askone.questions.registry import question_from_json
 from askone.store.entries import entry_from_json
 
-FORMAT: Final = 5
+FORMAT: Final = 6
 _NUMBERS = (
     *("seq", "status", "stopped", "budget", "numbers", "seats_asked", "answers", "skips", "retractions"),
     *("stale_count", "stale_sum", "stale_most"),
 )
-_COUNTS = ("answers", "yes", "skips", "flags", "fast", "gold_asked", "gold_right", "last_seen")
+_COUNTS = (
+    *("answers", "yes", "skips", "flags", "fast", "gold_asked", "gold_right", "last_seen", "before"),
+    *("program", "cost", "priced"),
+)
 _RARE = ("role", "score", "truth", "most", "heaviest", "predicted", "aim", "chance")
 
 
@@ -69,6 +72,8 @@ def _rest(projection: Projection) -> dict[str, Any]:
         "reserved": [[number, plan.to_json()] for number, plan in projection.reserved.items()],
         "touched": [[number, sorted(who)] for number, who in projection.touched.items()],
         "excluded": sorted(projection.excluded),
+        "paused": [[who, entry.to_json()] for who, entry in projection.paused.items()],
+        "returns": list(projection.trainer.returns.items()),
         "flags": [entry.to_json() for entry in projection.flags],
         "per_minute": list(projection.per_minute.items()),
         "lately": [[one.question.to_json(), one.predicted, one.answer] for one in projection.lately],
@@ -113,6 +118,8 @@ def adopt(projection: Projection, arrays: dict[str, Array], reader: QuestionRead
     projection.touched.update((number, set(who)) for number, who in rest["touched"])
     projection.closed.update(projection.asked.keys() - projection.touched.keys())
     projection.excluded.update(rest["excluded"])
+    projection.paused.update((who, entry_from_json(entry)) for who, entry in rest["paused"])
+    projection.trainer.returns.update(rest["returns"])
     projection.rulings.update((number, (seq, answer)) for number, (seq, answer) in rest["rulings"])
     projection.resolved.update(rest["resolved"])
     projection.flags.extend(map(entry_from_json, rest["flags"]))

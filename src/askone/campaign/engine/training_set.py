@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
 from itertools import chain, groupby
@@ -143,10 +143,21 @@ def late_lessons(number: int, counted: Sequence[GivenAnswer], known: int) -> tup
     )
 
 
-def opinions_of(asked: AskedQuestion, lesson: Lesson | LateLesson) -> tuple[tuple[str, bool], ...]:
-    """Return whose word a lesson is: who said what."""
+def opinions_of(
+    asked: AskedQuestion, lesson: Lesson | LateLesson, named: Callable[[GivenAnswer], str]
+) -> tuple[tuple[str, bool], ...]:
+    """Return whose word a lesson is: who said what, as the learner calls them (``named``)."""
     said = (lesson.seq,) if lesson.said is None else lesson.said
-    return tuple((one.who, one.answer) for one in asked.given if one.seq in said)
+    return tuple((named(one), one.answer) for one in asked.given if one.seq in said)
+
+
+def in_stint(who: str, stint: int) -> str:
+    """Return what the learner calls somebody: another name after each pause, since they may do better.
+
+    >>> in_stint("ann", 0), in_stint("ann", 1)
+    ('ann', 'ann (2)')
+    """
+    return who if stint == 0 else f"{who} ({stint + 1})"
 
 
 @final

@@ -258,6 +258,10 @@ class Kind(ABC):
         """Return whether the label lies in the interval that is predicted at this level; None: there is none."""
         return None
 
+    def compatible(self, said: Sequence[tuple[Question, bool]]) -> int:
+        """Return how many of somebody's answers about one row can be right together (see ``consistency``)."""
+        return len(said)
+
     # -- predictions ------------------------------------------------------------------------------
 
     @property

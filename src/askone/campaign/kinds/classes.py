@@ -26,6 +26,7 @@ from askone.campaign.kinds.base import (
     named,
     objects,
 )
+from askone.campaign.kinds.consistency import Said, by_classes
 from askone.campaign.settings.section import Attributes, Names, about, section
 from askone.labels.classes import Classes, FiniteSpace
 from askone.learners.abilities import probabilities
@@ -145,6 +146,9 @@ class ClassNames(Kind):
         title, members, chance = sure[min(int(uniform[0] * len(sure)), len(sure) - 1)]
         question = Subset(tuple(members), title, wording=space.wording, learnt=learner.count(state))
         return Check(question, min(max(chance, UNSURE), 1 - UNSURE))
+
+    def compatible(self, said: Said) -> int:
+        return by_classes(said, self.classes)
 
     @property
     def columns(self) -> Columns:

@@ -26,6 +26,7 @@ from askone.campaign.kinds.base import (
     Truth,
     View,
 )
+from askone.campaign.kinds.consistency import Said, by_numbers
 from askone.campaign.kinds.number_exam import Above, laplace, number_exam, rounded, usual_error
 from askone.campaign.settings.section import Words, about, section
 from askone.errors import InvalidArgument
@@ -239,6 +240,9 @@ class Numbers(Kind):
         if bounded != reaching:
             return IntervalQuestion(HalfSpace((1.0,), low if bounded else high, **words), reaching)
         return None
+
+    def compatible(self, said: Said) -> int:
+        return by_numbers(said)
 
     @property
     def columns(self) -> Columns:

@@ -26,6 +26,7 @@ from askone.campaign.kinds.base import (
     named,
     objects,
 )
+from askone.campaign.kinds.consistency import Said, by_orders
 from askone.campaign.settings.section import Names, about, section
 from askone.errors import InvalidArgument
 from askone.labels.ranking import Ranking
@@ -127,6 +128,9 @@ class Items(Kind):
         question = Prefer(*pair, learnt=learner.count(state), wording=space.wording)
         chance = learner.chance(state, x, question)
         return None if UNSURE < chance < 1 - UNSURE else Check(question, min(max(chance, UNSURE), 1 - UNSURE))
+
+    def compatible(self, said: Said) -> int:
+        return by_orders(said, self.items)
 
     @property
     def columns(self) -> Columns:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, Final, final
 
 from askone._common.validate import as_choice, as_count, as_flag, as_number
+from askone.campaign.engine.commands import MOST_COST
 from askone.campaign.kinds.base import Kind
 from askone.campaign.settings.settings import Settings
 from askone.campaign.tables.base import LIMITS
@@ -29,6 +30,8 @@ from askone.store.notices import (
     Grown,
     Included,
     Limited,
+    PausedPerson,
+    ResumedPerson,
     Ruled,
     StatusChanged,
 )
@@ -98,8 +101,12 @@ class EntryChecks:
                 as_flag(event.answer, "answer")
         elif isinstance(event, StatusChanged):
             as_choice(event.status, "status", STATUSES)
-        elif isinstance(event, Excluded | Included):
+        elif isinstance(event, Excluded | Included | PausedPerson | ResumedPerson):
             as_line(event.person, "person", _ID)
+            if isinstance(event, PausedPerson):
+                for name in ("bits", "below"):
+                    as_number(getattr(event, name), name, 0, 1)
+                as_count(event.answers, "answers", 0, _MOST)
         elif isinstance(event, Fitted):
             as_count(event.learnt, "learnt", 0, _MOST)
             if not isinstance(event.hash, str) or not re.fullmatch(HASH, event.hash):
@@ -183,6 +190,8 @@ _ASIDES: Final[dict[str, Callable[[Any, str], object]]] = {
     "predicted": _anything,
     "aim": lambda value, name: as_choice(value, name, ("error", "mean")),
     "chance": lambda value, name: as_number(value, name, 0, 1),
+    "program": as_flag,
+    "cost": lambda value, name: as_number(value, name, 0, MOST_COST),
     "reason": lambda value, name: as_line(value, name, _ID),
     "ahead": _anything,
     "passed": _anything,
@@ -226,7 +235,7 @@ class Pseudonyms:
     def entry(self, entry: Entry) -> Entry:
         """Return an entry under these names."""
         event = entry.event
-        if isinstance(event, Excluded | Included):
+        if isinstance(event, Excluded | Included | PausedPerson | ResumedPerson):
             event = replace(event, person=self(event.person))
         return replace(entry, who=self(entry.who), event=event)
 

@@ -17,11 +17,13 @@ from askone.store.notices import Flagged
 if TYPE_CHECKING:
     from askone.campaign.campaign import Campaign
 
-Which = Literal["all", "disagreement", "flagged", "wrong", "slow", "surprising"]
+Which = Literal["all", "undecided", "disagreement", "flagged", "wrong", "slow", "surprising"]
 MOST_TIMED: Final = 5_000
 """Answers whose time is looked at, the latest."""
 MOST_FORETOLD: Final = 1_000
 """Questions whose answers the model is asked about, the latest."""
+DOUBTFUL: Final = 0.05
+"""An answer that the model, as it is now, gives a smaller chance is for a manager to decide."""
 
 
 def answer_page(campaign: Campaign, which: Which, person: str | None, first: int, skip: int) -> dict[str, Any]:
@@ -32,7 +34,8 @@ def answer_page(campaign: Campaign, which: Which, person: str | None, first: int
     if person is not None:
         found = [one for one in found if any(given.who == person for given in one.given)]
     narrow: dict[str, Callable[[Campaign, list[AskedQuestion]], list[AskedQuestion]]] = {
-        "disagreement": lambda _, many: [one for one in many if len({given.answer for given in one.given}) > 1],
+        "undecided": _undecided,
+        "disagreement": lambda _, many: [one for one in many if _is_disputed(one)],
         "wrong": lambda _, many: [one for one in many if any(given.answer != one.truth for given in one.given)],
         "flagged": lambda at, many: [one for one in many if one.number in _flagged(at)],
         "slow": _slowest,
@@ -48,6 +51,17 @@ def row_history(campaign: Campaign, position: int) -> dict[str, Any]:
     """Return a row, what is predicted of it, and all that was asked about it."""
     asked = [one for one in campaign.projection.asked.values() if one.position == position]
     return {**campaign.predictions([position])[0], "asked": told(campaign, asked)}
+
+
+def _is_disputed(one: AskedQuestion) -> bool:
+    return len({given.answer for given in one.given}) > 1
+
+
+def _undecided(campaign: Campaign, found: list[AskedQuestion]) -> list[AskedQuestion]:
+    """Return those for a manager to decide: people disagree, or the model would hardly have expected the answer."""
+    open_ones = [one for one in found if one.truth is None]
+    disputed = [one for one in open_ones if _is_disputed(one)]
+    return disputed + _surprising(campaign, [one for one in open_ones if not _is_disputed(one)], DOUBTFUL)
 
 
 def _flagged(campaign: Campaign) -> Counter[int]:
@@ -66,12 +80,12 @@ def _slowest(campaign: Campaign, found: list[AskedQuestion]) -> list[AskedQuesti
     return [one for _, one in sorted(timed, key=lambda pair: -pair[0])]
 
 
-def _surprising(campaign: Campaign, found: list[AskedQuestion]) -> list[AskedQuestion]:
+def _surprising(campaign: Campaign, found: list[AskedQuestion], below: float = 0.5) -> list[AskedQuestion]:
     """Return those to which the model, as it is now, would have expected the other answer."""
     projection = campaign.projection
     latest = [one for one in found if projection.lessons.answer_to(one.number) is not None][:MOST_FORETOLD]
     chances = zip(_chances(campaign, latest), latest, strict=True)
-    return [one for chance, one in sorted(chances, key=lambda pair: pair[0]) if chance < 0.5]
+    return [one for chance, one in sorted(chances, key=lambda pair: pair[0]) if chance < below]
 
 
 def _chances(campaign: Campaign, asked: Sequence[AskedQuestion]) -> list[float]:
@@ -109,7 +123,8 @@ def told(campaign: Campaign, asked: Sequence[AskedQuestion]) -> list[dict[str, A
             "number": one.number, "sentence": str(question), "words": words,
             "key": row.key, "position": row.position, "row": shown_fields(row, campaign.settings.rows.show),
             "image": f"/api/v1/campaigns/{campaign.name}/rows/{row.position}/image" if has_picture(row) else None,
-            "gold": one.truth, "given": given, "decided": projection.lessons.answer_to(one.number),
+            "gold": one.truth if one.role == "gold" else None, "given": given,
+            "decided": projection.lessons.answer_to(one.number),
             "ruling": None if ruling is None else ruling[1], "flags": flags[one.number], "chance": chance,
         })  # fmt: skip
     return found

@@ -132,13 +132,14 @@ def measured(projection: Projection, settings: Settings) -> dict[str, Any]:
 
 def spent(projection: Projection, settings: Settings) -> dict[str, Any]:
     """Return what the answers so far have cost."""
-    price = settings.ask.price
-    seconds = sum(sum(person.seconds) for person in projection.people.values())
+    people, price = projection.people.values(), settings.ask.price
+    paid = sum(one.answers for one in people if not one.program) * (price or 0.0)
+    costs = sum(one.cost for one in people)
     return {
         "answers": projection.answers,
-        "money": None if price is None else price * projection.answers,
+        "money": None if price is None and not any(one.priced for one in people) else paid + costs,
         "currency": settings.ask.currency,
-        "hours": seconds / 3600,
+        "hours": sum(sum(one.seconds) for one in people) / 3600,
     }
 
 

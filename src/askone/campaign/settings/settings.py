@@ -187,6 +187,18 @@ class LearnerSettings:
 
 
 @final
+@section("people")
+class PeopleSettings:
+    """What is made of how people answer."""
+
+    pause_below: Annotated[
+        float | None,
+        about("pause whoever's answers surely tell less than so many bits each (none: nobody)", 0.2, gt=0, le=1),
+    ] = None
+    pause_after: Annotated[int, about("but nobody who gave fewer answers than these", ge=10, le=_MOST_ANSWERS)] = 40
+
+
+@final
 @section("privacy")
 class PrivacySettings:
     """Whether answers are flipped before they leave whoever gives them (see ``askone.privacy``)."""
@@ -240,6 +252,7 @@ class Settings:
     ask: AskSettings = AskSettings()
     learner: LearnerSettings = LearnerSettings()
     privacy: PrivacySettings = PrivacySettings()
+    people: PeopleSettings = PeopleSettings()
 
     def __post_init__(self) -> None:
         self.space()  # checks names and wording
@@ -291,7 +304,7 @@ class Settings:
         """
         base, bracket, rest = argument.partition("[")
         name = {"select": "order", **self.labels.places}.get(base, base)
-        for part in ("labels", "question", "learner", "ask"):
+        for part in ("labels", "question", "learner", "ask", "people"):
             if name in getattr(self, part).__pydantic_fields__:
                 return f"{part}.{name}{bracket}{rest}"
         return argument
@@ -377,12 +390,14 @@ class Settings:
 CHANGEABLE: Final = {
     "question": frozenset({"wording", "instructions", "language"}),
     "ask": frozenset({"target", "overlap", "per_row", "until", "tolerance", "per_person"}),
+    "people": frozenset({"pause_below", "pause_after"}),
 }
 """What may be changed while a campaign runs, beside its title and its budget."""
 
 SECTIONS: dict[str, type[Any] | None] = {
     "rows": RowSettings, "labels": None, "question": QuestionSettings, "ask": AskSettings, "learner": LearnerSettings,
     "privacy": PrivacySettings,
+    "people": PeopleSettings,
 }  # fmt: skip
 """Tables of the file; labels are of the kind that they name."""
 

@@ -21,7 +21,7 @@ from askone.session.log import Asked
 from askone.store.store import Store
 
 _PATIENCE = 5.0  # seconds until a server that is away is given up
-_OVER = ("closed", "spent", "done")
+_OVER = ("closed", "spent", "resting", "done")
 
 
 @final

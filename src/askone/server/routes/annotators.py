@@ -6,7 +6,7 @@ from asyncio import to_thread
 
 from starlette.responses import Response
 
-from askone.campaign.engine.commands import Answer, Flag, Next, Release, Renew, Request, Skip, Undo
+from askone.campaign.engine.commands import PROGRAM, Answer, Flag, Next, Release, Renew, Request, Skip, Undo
 from askone.campaign.output.views import held_position, picture_of
 from askone.server._context import RequestContext
 from askone.server._errors import not_found
@@ -30,16 +30,22 @@ async def _serve(ctx: RequestContext, command: Request) -> ServingResponse:
     return served
 
 
+def _kind(ctx: RequestContext, said: str) -> str:
+    """Return whether a person answers or a program: an account that is a program's is never a person's."""
+    return PROGRAM if ctx.user.role == PROGRAM else said
+
+
 async def answer(ctx: RequestContext, body: AnswerBody) -> ServingResponse:
     """Take an answer in for good, and return the next question."""
-    result = await _serve(ctx, Answer(ctx.user.id, body.lease, body.answer, body.id, body.took, body.epsilon))
+    said = (body.lease, body.answer, body.id, body.took, body.epsilon)
+    result = await _serve(ctx, Answer(ctx.user.id, *said, _kind(ctx, body.kind), body.cost))
     ctx.services.metrics.answers.inc()
     return result
 
 
 async def skip(ctx: RequestContext, body: SkipBody) -> ServingResponse:
     """Leave a question, and return the next one."""
-    return await _serve(ctx, Skip(ctx.user.id, body.lease, body.id, body.reason))
+    return await _serve(ctx, Skip(ctx.user.id, body.lease, body.id, body.reason, _kind(ctx, body.kind)))
 
 
 async def flag(ctx: RequestContext, body: FlagBody) -> ServingResponse:

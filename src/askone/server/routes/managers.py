@@ -11,7 +11,7 @@ from typing import Any
 
 import segno
 
-from askone.campaign.engine.commands import ChangeSettings, Exclude, Include, SetBudget, SetStatus
+from askone.campaign.engine.commands import ChangeSettings, Exclude, Include, ResumePerson, SetBudget, SetStatus
 from askone.campaign.output.browsing import found_rows, thinned
 from askone.errors import InvalidArgument, StoreUnavailable
 from askone.server._campaign_service import COUNTS, CampaignService
@@ -31,6 +31,7 @@ from askone.server._responses import (
     NewInvitationResponse,
     NewWebhookResponse,
     OkResponse,
+    ResumedResponse,
     RowsResponse,
     UserSummary,
     WebhookResponse,
@@ -161,13 +162,25 @@ async def include(ctx: RequestContext) -> ExclusionResponse:
 
 
 async def _set_excluded(ctx: RequestContext, excluded: bool) -> ExclusionResponse:
-    person = ctx.path_param("id")
-    known = {one["id"]: one for one in await ctx.worker.run(CampaignService.people)}
-    if person not in known:
-        raise not_found("person")
+    person = await _who_answered(ctx)
     command = Exclude if excluded else Include
-    await ctx.worker.put(command(ctx.user.id, new_id("m"), person))
-    return ExclusionResponse(excluded=excluded, answers=known[person].get("answers", 0))
+    done = await ctx.worker.put(command(ctx.user.id, new_id("m"), person))
+    return ExclusionResponse(excluded=excluded, answers=done.count)
+
+
+async def resume(ctx: RequestContext) -> ResumedResponse:
+    """Ask a person again who was paused."""
+    person = await _who_answered(ctx)
+    done = await ctx.worker.put(ResumePerson(ctx.user.id, new_id("m"), person))
+    return ResumedResponse(answers=done.count)
+
+
+async def _who_answered(ctx: RequestContext) -> str:
+    """Return the person whom the path names."""
+    person = ctx.path_param("id")
+    if not await ctx.worker.run(lambda service: service.has_answered(person)):
+        raise not_found("person")
+    return person
 
 
 async def list_members(ctx: RequestContext) -> list[UserSummary]:

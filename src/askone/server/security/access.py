@@ -9,7 +9,7 @@ from askone.server._errors import forbidden, not_found, unauthorized
 
 Scope = Literal["read", "answer", "manage"]
 SCOPES: tuple[Scope, ...] = ("read", "answer", "manage")
-ROLES = ("annotator", "manager", "admin")
+ROLES = ("program", "annotator", "manager", "admin")
 
 
 @final
@@ -42,7 +42,7 @@ class Access:
     name: str
     public: bool = False
     scope: Scope | None = None
-    least_role: str = "annotator"
+    least_role: str = "program"
     campaign_role: str | None = None
     session: bool = False
 

@@ -13,7 +13,8 @@ from askone.store._codec import as_texts
 from askone.store._database import Database, Record, Session
 from askone.store.accounts.names import FORGOTTEN, folded, plain, valid_name
 
-Role = Literal["admin", "manager", "annotator"]
+Role = Literal["admin", "manager", "annotator", "program"]
+"""A program answers as annotators do, by tokens alone; what it says counts as a program's."""
 MemberRole = Literal["manager", "annotator"]
 
 
@@ -108,11 +109,11 @@ class UserRepository(Repository):
             session.run("UPDATE users SET password = ? WHERE id = ?", (password_hash, id))
 
     def set_role(self, id: str, role: Role) -> None:
-        """Another role; sessions and tokens end, and who is an annotator from now on manages no campaign any more."""
+        """Another role; sessions and tokens end, and who only answers from now on manages no campaign any more."""
         as_choice(role, "role", get_args(Role))
         with self._ending(id) as session:
             session.run("UPDATE users SET role = ? WHERE id = ?", (role, id))
-            if role == "annotator":
+            if role in ("annotator", "program"):
                 session.run("DELETE FROM members WHERE person = ? AND role = 'manager'", (id,))
 
     def end_access(self, id: str) -> None:

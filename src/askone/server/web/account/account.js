@@ -78,7 +78,7 @@ function leaving(user) {
     el("div", {}, el("button", { type: "button", class: "button danger", onclick: go }, "Delete my data")));
 }
 
-const ROLES = [["admin", "admin"], ["manager", "manager"], ["annotator", "annotator"]];
+const ROLES = [["admin", "admin"], ["manager", "manager"], ["annotator", "annotator"], ["program", "program"]];
 
 /** For admins: who has an account, and what they may do. */
 function users(person) {

@@ -137,7 +137,7 @@ function progress() {
   if (practice?.shown) return;
   const { mine, lost } = session;
   // At the end nothing is left to do, even where some questions of the budget found no answer.
-  const over = ["closed", "spent", "done"].includes(screens.name);
+  const over = ["closed", "spent", "resting", "done"].includes(screens.name);
   const { left, share } = over ? { left: null, share: null } : far(mine);
   const parts = [tn("{n} answered", "{n} answered", mine)];
   if (left !== null && goals.goal === null) parts.push(tn("{n} left", "{n} left", left));

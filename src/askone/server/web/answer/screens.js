@@ -13,10 +13,11 @@ const SCREENS = () => ({
   paused: ["saving", t("The campaign is paused"), t("It goes on here by itself once its manager resumes it.")],
   closed: ["saved", t("The campaign is closed"), t("No more answers are needed. Thank you for yours.")],
   spent: ["saved", t("All questions are answered"), t("The campaign has used its budget of questions. Thank you for your answers.")],
+  resting: ["saved", t("A pause for you"), t("Thank you: your answers are kept. By an automatic rule you are asked no more for now. If something was unclear, speak to whoever invited you. They can let you go on, and then it goes on here by itself.")],
   done: ["saved", t("You are done"), t("There is no question left for you here. Thank you for your answers.")],
   barred: ["no", t("This campaign is not open to you"), t("The invitation may have been withdrawn, or you are signed in under another name.")],
 });
-const CALM = ["waiting", "paused", "closed", "spent", "done", "barred"];
+const CALM = ["waiting", "paused", "closed", "spent", "resting", "done", "barred"];
 
 export class Screens {
   #name = null;

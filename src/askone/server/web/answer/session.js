@@ -16,7 +16,7 @@ const GUARD = 220;
 const GUARD_AFTER_SWITCH = 700;
 const PATIENCE = 15_000;
 // Seconds until the server is asked again, for states that may pass.
-const POLL = { waiting: 3, paused: 8, spent: 30, done: 30, closed: 60 };
+const POLL = { waiting: 3, paused: 8, spent: 30, resting: 30, done: 30, closed: 60 };
 
 /** Two questions are the same for a person when this is the same, whatever lease they have. */
 const print = (q) => JSON.stringify([q.number, q.kind, q.sentence, q.set, q.pair, q.row.fields]);

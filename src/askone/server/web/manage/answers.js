@@ -8,9 +8,9 @@ import { count, moment, number, percent } from "../shared/format.js";
 import { thumbnail } from "./predictions.js";
 
 const PAGE = 20;
-const SORTS = [["all", "All, the latest first"], ["disagreement", "People disagree"], ["flagged", "Reported"], ["wrong", "Known answers missed"], ["slow", "Slowest first"], ["surprising", "Surprising to the model"]];
+const SORTS = [["all", "All, the latest first"], ["undecided", "To decide: disputed or surprising"], ["disagreement", "People disagree"], ["flagged", "Reported"], ["wrong", "Known answers missed"], ["slow", "Slowest first"], ["surprising", "Surprising to the model"]];
 const EMPTY = {
-  all: "Nobody has answered yet.", disagreement: "Nobody disagrees; that needs more than one person per question.", flagged: "Nothing is reported that was not seen to.",
+  all: "Nobody has answered yet.", undecided: "Nothing is left to decide: people agree, and no answer surprises the model much.", disagreement: "Nobody disagrees; that needs more than one person per question.", flagged: "Nothing is reported that was not seen to.",
   wrong: "No known answer was missed.", slow: "No answer has a time.", surprising: "No answer surprises the model.",
 };
 
@@ -30,6 +30,7 @@ function portrait(person) {
   const tile = (name, value, note) => el("div", { class: "card tile stat" }, el("dt", { class: "name" }, name), el("dd", { class: "value" }, value), el("dd", { class: "muted small" }, note));
   return el("dl", { class: "tiles", "aria-label": `Numbers of ${person.name || person.id}` },
     tile("Answers", count(person.answers), `${count(person.skips)} skipped`),
+    person.rates ? tile("Bits an answer", person.rates.bits.toFixed(2), `surely ${person.rates.bits_interval.map((end) => end.toFixed(2)).join(" to ")}`) : null,
     tile("Median time", person.median_seconds === null ? "–" : `${number(person.median_seconds, 2)} s`, `${count(person.fast)} too fast to be read`),
     tile("Known answers met", person.gold_asked ? percent(person.gold_right / person.gold_asked) : "–", `of ${count(person.gold_asked)}`),
     tile("Agreement", person.agreement_of ? percent(person.agreement) : "–", `of ${count(person.agreement_of)} with others`),
@@ -73,7 +74,8 @@ export function answersTab(panel, shared) {
   const table = (answers) => dataTable("Answers", ["Row", "Question", "Said", "Counts as", ["", {}, "Open"]], answers.map((one) => el("tr", {},
     el("th", { scope: "row" }, el("span", { class: "row-name" }, thumbnail(one), el("span", {}, one.key))),
     el("td", { class: "prose" }, one.sentence, one.flags ? el("span", { class: "badge warn" }, "reported") : null),
-    el("td", {}, said(one)), el("td", {}, verdict(one), one.chance < 0.5 ? el("p", { class: "muted small" }, `the model gave it ${percent(one.chance)}`) : null),
+    el("td", {}, said(one)), el("td", {}, verdict(one), one.chance < 0.5 ? el("p", { class: "muted small" }, `the model gave it ${percent(one.chance)}`) : null,
+      wish.which === "undecided" ? decide(one, refresh) : null),
     el("td", {}, el("button", { type: "button", class: "button small", "aria-label": `Open row ${one.key}, question ${one.number}`, onclick: () => open(one.position) }, "Open")))), { class: "answers-table" });
 
   function drawPages({ total, answers }) {
@@ -99,22 +101,26 @@ export function answersTab(panel, shared) {
     await draw();
   }
 
-  function story(row, draw) {
-    const rule = (one, answer) => async () => {
+  /** What decides a question; a known label is decided. */
+  function decide(one, after) {
+    const rule = (answer) => async () => {
       await post(`${root}/questions/${one.number}/ruling`, { answer }, { patience: 600_000 }).catch((error) => toast(words(error)));
       shared.poll.now();
-      await draw();
+      await after();
     };
-    const decide = (one) => (one.gold !== null ? null : el("div", { class: "line" }, el("span", { class: "small" }, "Decide:"),
-      [true, false].map((answer) => action(word(one, answer), rule(one, answer), { class: one.ruling === answer ? "button small primary" : "button small", "aria-pressed": String(one.ruling === answer) })),
-      one.ruling === null ? null : action("As people said", rule(one, null), { class: "button small quiet" })));
+    return one.gold !== null ? null : el("div", { class: "line", role: "group", "aria-label": `Decide: ${one.sentence}` }, el("span", { class: "small" }, "Decide:"),
+      [true, false].map((answer) => action(word(one, answer), rule(answer), { class: one.ruling === answer ? "button small primary" : "button small", "aria-pressed": String(one.ruling === answer) })),
+      one.ruling === null ? null : action("As people said", rule(null), { class: "button small quiet" }));
+  }
+
+  function story(row, draw) {
     return [
       el("p", { class: "strong" }, row.key),
       typeof row.image === "string" && /^\/(?!\/)/.test(row.image) ? sharp(el("img", { class: "story-picture", src: row.image, alt: `Picture of ${row.key}` })) : null,
       el("dl", { class: "story-fields" }, row.row.flatMap((one) => [el("dt", { class: "muted small", dir: "auto" }, one.name), el("dd", { dir: "auto" }, String(one.value))])),
       el("p", {}, "Predicted: ", el("strong", {}, Array.isArray(row.prediction) ? row.prediction.join(" › ") : typeof row.prediction === "number" ? number(row.prediction, 4) : String(row.prediction))),
       ...row.asked.map((one) => el("section", { class: "card flat stack" },
-        el("h3", {}, one.sentence), el("p", { class: "muted small" }, one.given.map((given) => moment(given.at)).join(" · ")), said(one), el("p", {}, "Counts as ", verdict(one)), decide(one))),
+        el("h3", {}, one.sentence), el("p", { class: "muted small" }, one.given.map((given) => moment(given.at)).join(" · ")), said(one), el("p", {}, "Counts as ", verdict(one)), decide(one, draw))),
     ];
   }
 

@@ -80,7 +80,7 @@ async function signOut() {
 
 start(async ({ user }, place) => {
   const campaigns = await get("/campaigns");
-  const makes = user.role !== "annotator";
+  const makes = !["annotator", "program"].includes(user.role);
   campaigns.sort((a, b) => rank(a) - rank(b) || b.created - a.created);
   show(place,
     el("div", { class: "line between page-head" },

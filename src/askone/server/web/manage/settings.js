@@ -53,6 +53,8 @@ function changeable({ labels }) {
     ["ask.tolerance", "Known within (%)", "Of a number, its deviation as a share of the range; of a class, the chance that it is another.", (value, set) => numeral(Number((100 * (value ?? 0.05)).toPrecision(6)), (wish) => set(wish === null ? null : wish / 100), { min: "0", max: "50", step: "any" })],
     ["ask.overlap", "People per question", "Of questions from now on.", whole],
     ["ask.per_person", "Most per person", "Empty: no limit.", whole],
+    ["people.pause_below", "Pause people below (bits)", "Whoever’s answers surely tell less than this is asked no more, and told so kindly; 0.2 is modest. Empty: nobody.", (value, set) => numeral(value, set, { min: "0", max: "1", step: "any" })],
+    ["people.pause_after", "Answers before a pause", "Nobody is paused who gave fewer.", (value, set) => numeral(value ?? 40, set, { min: "10", step: "1" })],
   ];
 }
 
