@@ -89,10 +89,10 @@ def forecast(
         rows = _main_directions(_in_numbers(sample.astype(np.float64)[:_MOST_ROWS], encoder.layout))
     ask = settings.ask
     # Questions from gold teach nothing, and several answers to one question are one lesson, less often wrong.
-    per_lesson = ask.overlap / (1.0 - ask.gold_share)
+    per_lesson = ask.people / (1.0 - ask.gold_share)
     rehearsed = min(answers, settings.labels.rehearsed)
     lessons = max(1, int(rehearsed / per_lesson))
-    wrong = _wrong_together(flip, ask.overlap)
+    wrong = _wrong_together(flip, ask.people)
     curves = [_rehearsed(settings, rows, lessons, wrong, seed) for seed in range(TRUTHS)]
     points = []
     for place, (count, _) in enumerate(curves[0]):
@@ -109,7 +109,7 @@ def _most_answers(settings: Settings, table: Table) -> int:
     ask, gold = settings.ask, settings.rows.gold
     cells = [] if gold is None else [row.get(gold) for row in table.sample]
     known = sum(cell is not None and bool(str(cell).strip()) for cell in cells) / max(len(cells), 1)
-    return max(1, int(round(table.rows * (1 - known)) * ask.overlap / (1 - ask.gold_share)))
+    return max(1, int(round(table.rows * (1 - known)) * ask.people / (1 - ask.gold_share)))
 
 
 def _in_numbers(rows: Array, layout: RowLayout) -> Array:

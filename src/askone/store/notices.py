@@ -104,13 +104,34 @@ class Ruled(LogRecord, kind="ruled"):
 
 @final
 @dataclass(frozen=True)
+class Reasked(LogRecord, kind="reasked"):
+    """One person more is asked the question of event ``asked``: a second opinion, or another one."""
+
+    asked: str
+
+
+@final
+@dataclass(frozen=True)
 class Resolved(LogRecord, kind="resolved"):
     """What the event ``flagged`` says was seen to."""
 
     flagged: str
 
 
-Notice = Began | Grown | StatusChanged | Limited | Changed | Flagged | Reopened | Excluded | Included | Ruled | Resolved
+Notice = (
+    Began
+    | Grown
+    | StatusChanged
+    | Limited
+    | Changed
+    | Flagged
+    | Reopened
+    | Excluded
+    | Included
+    | Ruled
+    | Reasked
+    | Resolved
+)
 Logged = Event | Notice
 KINDS: dict[str, type[Logged]] = {cls.kind: cls for cls in get_args(Logged)}
 

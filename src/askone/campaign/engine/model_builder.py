@@ -27,6 +27,7 @@ from askone.estimators.learner_choices.gradients import SGD, RecursiveLeastSquar
 from askone.estimators.loading import load
 from askone.features.layout import RowLayout
 from askone.learners import registry
+from askone.learners.abilities import KnowsPeople
 from askone.session import row_selection
 
 
@@ -54,7 +55,7 @@ def make_estimator(
         settings,
         learner=_choice(settings, features),
         flip=learner.flip,
-        budget=None if budget is None else max(1, budget // settings.ask.overlap),
+        budget=None if budget is None else max(1, budget // settings.ask.people),
         keep_log=False,
         random_state=learner.seed,
     )
@@ -63,6 +64,8 @@ def make_estimator(
         estimator.start(rows, layout=layout)
         if settings.ask.order == "uncertain":
             row_selection.as_forecasting(estimator.stream_.learner)
+        if settings.ask.overlap == "auto" and not isinstance(estimator.stream_.learner, KnowsPeople):
+            raise InvalidArgument("overlap", "a number, as this learner does not know people apart", "auto")
     except InvalidArgument as error:
         raise InvalidArgument(settings.place(error.argument), error.allowed, error.got) from error
     estimator.budget = estimator.stream_.budget = None

@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from itertools import chain
-from typing import Any, NamedTuple, cast, final
+from typing import Any, Literal, NamedTuple, cast, final
 
 from askone.campaign.engine._annotators import Annotator, Undoable
 from askone.campaign.engine._trainer import Features, FitReader, Trainer
@@ -41,6 +41,7 @@ from askone.store.notices import (
     Grown,
     Included,
     Limited,
+    Reasked,
     Reopened,
     Resolved,
     Ruled,
@@ -50,6 +51,7 @@ from askone.store.notices import (
 
 STOPPED, FIT = "target-", "fit-"
 """How the event begins that stops a campaign because its target is reached, and that of a fit."""
+Overlap = int | Literal["auto"]
 TIRED = 3
 """After so many people skipped a question nobody else is asked."""
 
@@ -82,20 +84,27 @@ class PlannedQuestion(NamedTuple):
 
 @final
 class Projection:
-    """See the module.  ``overlap`` people are to answer each question; ``rowless``: all are about one row."""
+    """See the module.  ``overlap`` people are to answer each question; ``rowless``: all are about one row.
+
+    With ``overlap="auto"`` it is one, and others are asked where a ``Reasked`` says so.
+    """
 
     def __init__(
         self,
         learner: Learner[Any],
         features: Features,
-        overlap: int = 1,
+        overlap: Overlap = 1,
         rowless: bool = False,
         pool: RowPool | None = None,
         fits: FitReader | None = None,
     ) -> None:
-        self.overlap, self.rowless, self.pool = overlap, rowless, pool or RowPool()
+        self.rowless, self.pool = rowless, pool or RowPool()
         self.overlaps = [(0, overlap)]
         """From which question on how many people answer each."""
+        self.reasked: dict[int, int] = {}
+        """Question: how many people more it was asked of."""
+        self.opinions_left = True
+        """Whether further opinions are of use where rows have run out, as far as was looked: no part of the fold."""
         self.changes: dict[str, Any] = {}
         """Settings that are no longer as at the beginning, as in their JSON."""
         self.seq = 0
@@ -184,8 +193,7 @@ class Projection:
         self.changes = {name: _merged(self.changes.get(name), news.get(name)) for name in {**self.changes, **news}}
         ask = news.get("ask", {})
         if "overlap" in ask:
-            self.overlap = int(ask["overlap"])
-            self.overlaps.append((self.numbers, self.overlap))
+            self.overlaps.append((self.numbers, ask["overlap"]))
         if "per_row" in ask:
             self.pool.allow(int(ask["per_row"]))
 
@@ -234,13 +242,37 @@ class Projection:
 
     def seats(self, number: int) -> int:
         """Return how many people are to answer a question."""
-        return 1 if self.asked[number].role == "gold" else self.overlap_of(number)
+        if self.asked[number].role == "gold":
+            return 1
+        return self.overlap_of(number) + (self.reasked.get(number, 0) if self.reasked else 0)
+
+    @property
+    def overlap(self) -> int:
+        """How many people answer each question that is asked now, at least."""
+        return _people(self.overlaps[-1][1])
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether others are asked where that tells more than another row."""
+        return self.overlaps[-1][1] == "auto"
 
     def overlap_of(self, number: int) -> int:
         """Return how many people answer a question that is no gold: as many as when it got its number."""
-        if len(self.overlaps) == 1:
-            return self.overlap
+        return _people(self._setting_of(number))
+
+    def _setting_of(self, number: int) -> Overlap:
         return next(overlap for first, overlap in reversed(self.overlaps) if first <= number)
+
+    def opinions(self, number: int, most: int) -> list[GivenAnswer]:
+        """Return what was said to a question that others may be asked, too, while it has fewer than ``most`` answers.
+
+        None, if they may not: it only teaches, is closed, and nobody skipped or decided it.
+        """
+        free = self.asked[number].role == "" and number in self.closed and self._setting_of(number) == "auto"
+        if not free or number in self.rulings or number in self.skipped_by:
+            return []
+        standing = self._standing(number)
+        return standing if len(standing) < most else []
 
     def open_to(self, person: str, number: int) -> bool:
         """Return whether a question may go to somebody: it is open and new to them, and so is a row of gold."""
@@ -366,6 +398,12 @@ class Projection:
         self._refresh(number)
         self._decide(number)
 
+    def _reasked(self, entry: Entry, event: Reasked) -> None:
+        number = int(event.asked.removeprefix("ask-"))
+        self.reasked[number] = self.reasked.get(number, 0) + 1
+        self.seats_asked += 1
+        self._refresh(number)
+
     def _resolved(self, entry: Entry, event: Resolved) -> None:
         self.resolved.add(event.flagged)
 
@@ -411,7 +449,8 @@ class Projection:
     def slips(self) -> Slips:
         """How often an answer is wrong, as far as is known by now."""
         people = [person for who, person in self.people.items() if who not in self.excluded]
-        agreement = [self._agreed(number) for number in self.several]
+        # Second opinions are asked where the first ones are in doubt: these differ more often than others.
+        agreement = [self._agreed(number) for number in self.several - self.reasked.keys()]
         gold, right = (sum(getattr(person, name) for person in people) for name in ("gold_asked", "gold_right"))
         pairs = sum(of for _, of in agreement)
         evidence = Evidence(gold, gold - right, pairs, pairs - sum(alike for alike, _ in agreement))
@@ -435,6 +474,10 @@ class Projection:
                 alike, of = found.get(one.who, (0, 0))
                 found[one.who] = (alike + sum(o.answer == one.answer for o in others), of + len(others))
         return found
+
+
+def _people(overlap: Overlap) -> int:
+    return 1 if overlap == "auto" else int(overlap)
 
 
 def _pair(score: Sequence[float] | None) -> tuple[Any, ...]:
@@ -465,6 +508,7 @@ _NOTES: dict[type, _Note] = {
     Excluded: Projection._judged,
     Included: Projection._judged,
     Ruled: Projection._ruled,
+    Reasked: Projection._reasked,
     Resolved: Projection._resolved,
     Fitted: Projection._fitted,
 }

@@ -68,9 +68,8 @@ _ALONE = 512  # answers of one person that are kept for when there is another
 _MOST = 4096  # answers that are kept to find rates by
 _ROOM = 4_000_000  # numbers of their rows, at most
 _MARK = "base-"
-_SILENT = ErrorRates(0.5, 0.5)
-_SLIGHT = 0.2  # what an opinion says, at most, that adds next to nothing to others
-_REVISED = 0.1  # share of those that add more, since all was learnt anew, after which it is again
+_SLIGHT = 0.1  # by how much an opinion changes the chance of yes, at most, that adds next to nothing to others
+_FEW, _REVISED = 8, 0.05  # those that add more, and their share of all, after which all is learnt anew
 _Said = tuple[tuple[int, bool], ...]
 _Told = tuple[_Said, Question, bool]
 
@@ -81,9 +80,9 @@ class CrowdState:
     """The learner's state; people, how often each answered, their rates and intervals, and the crowd's mean.
 
     ``told`` are the answers that rates are found by, as (who said what, question, answer), their rows in ``store``;
-    nobody said what has no name, and what somebody adds to the opinions of others stands there with theirs.
+    nobody said what has no name.
     ``due`` is after how many answers of people the rates are found anew, ``anew`` after how many all is learnt anew;
-    ``added`` are the opinions that were added to others since then.
+    ``added`` are the opinions that came after others were learnt, and change what these say.
     """
 
     base: Any
@@ -238,16 +237,53 @@ class CrowdLearner(
         self, state: CrowdState, x: ArrayLike, question: Question, opinions: Opinions, known: int = 0
     ) -> CrowdState:
         state, said = self._places(state, opinions)
+        if known:
+            return self._joined(state, question, said, known)
         slips, bit = self._slips(state, said[0][0]), said[0][1]
         if len(said) > 1:
-            found, before = (self._evidence(state.rates, some) for some in (said, said[:known]))
-            if known:
-                found = found.beyond(before, self.chance(state, x, question.put_to(HONEST)))
-            slips, bit = found.answer
+            slips, bit = self._evidence(state.rates, said).answer
         put = question.put_to(slips)
-        added = state.added + int(known > 0 and slips.trust > _SLIGHT)
-        state = replace(state, base=self.base.tell(state.base, x, put, bit), added=added)
-        return self._noted(state, said, as_row(x, self.columns), put, bit, known)
+        state = replace(state, base=self.base.tell(state.base, x, put, bit))
+        return self._noted(state, said, as_row(x, self.columns), put, bit)
+
+    def _joined(self, state: CrowdState, question: Question, said: _Said, known: int) -> CrowdState:
+        """Return the state with opinions beside those that were learnt: they teach when all is learnt anew.
+
+        A state cannot unlearn, and what was said first is no evidence of its own any more.
+        """
+        answers, told = self._counted(state, said[known:]), state.told
+        mine = (said[:known], question.number)
+        place = next((n for n in range(len(told) - 1, -1, -1) if (told[n][0], told[n][1].number) == mine), None)
+        if place is None:  # it is too long ago
+            return replace(state, answers=answers)
+        before, after = (self._evidence(state.rates, some).chance(0.5) for some in (said[:known], said))
+        told = (*told[:place], (said, *told[place][1:]), *told[place + 1 :])
+        return replace(state, answers=answers, told=told, added=state.added + int(abs(after - before) > _SLIGHT))
+
+    def _counted(self, state: CrowdState, said: _Said) -> Array:
+        answers = state.answers.copy()
+        answers[[place for place, _ in said]] += 1
+        return answers
+
+    def revises(self, state: CrowdState) -> bool:
+        return self.count(state) <= len(state.told)
+
+    def truths(
+        self, state: CrowdState, X: ArrayLike, questions: Sequence[Question], opinions: Sequence[Opinions]
+    ) -> tuple[Array, Array]:
+        told = {question.number: (question, bit) for _, question, bit in state.told}
+        found, learnt = list[JointEvidence](), list[tuple[Question, bool]]()
+        for question, some in zip(questions, opinions, strict=True):
+            state, said = self._places(state, some)
+            found.append(self._evidence(state.rates, said))
+            slips, bit = found[-1].answer
+            learnt.append(told.get(question.number, (question.put_to(slips), bit)))
+        before = self.base.hindsight(
+            state.base, as_rows(X, self.columns), [question for question, _ in learnt], [bit for _, bit in learnt]
+        )
+        if before is None:
+            before = np.full(len(found), 0.5)
+        return before, np.array([one.chance(p) for one, p in zip(found, before.tolist(), strict=True)])
 
     def slips(self, state: CrowdState, person: str) -> ErrorRates:
         return self._slips(*self._met(state, person))
@@ -280,12 +316,9 @@ class CrowdLearner(
         g, no = (rates / max(1.0, rates.sum())).tolist()
         return HONEST if max(g, no) < self.careful else ErrorRates(g, no)
 
-    def _noted(
-        self, state: CrowdState, said: _Said, row: Array, question: Question, bit: bool, known: int = 0
-    ) -> CrowdState:
+    def _noted(self, state: CrowdState, said: _Said, row: Array, question: Question, bit: bool) -> CrowdState:
         """Return the state with an answer to find rates by."""
-        answers = state.answers.copy()
-        answers[[place for place, _ in said[known:]]] += 1
+        answers = self._counted(state, said)
         told, store, most = state.told, state.store, max(min(_MOST, _ROOM // self.columns), 64)
         if len(told) >= (_ALONE if len(state.people) < 2 else most):  # of one person alone nothing can be found
             half = len(told) // 2
@@ -304,11 +337,8 @@ class CrowdLearner(
         return len(state.people) > 1 and (int(state.answers.sum()) >= state.due or self._revised(state))
 
     def _revised(self, state: CrowdState) -> bool:
-        """Return whether so many opinions were added to others that all should be learnt anew, where it can be."""
-        return state.added > max(_REVISED * len(state.told), 8) and self._whole(state)
-
-    def _whole(self, state: CrowdState) -> bool:
-        return self.count(state) <= len(state.told)
+        """Return whether so many opinions joined others that all should be learnt anew, where it can be."""
+        return state.added > max(_REVISED * len(state.told), _FEW) and self.revises(state)
 
     def due(self, state: CrowdState) -> bool:
         return self._due(state) or (able(self.base, Refits) and self.base.due(state.base))
@@ -318,53 +348,40 @@ class CrowdLearner(
         if not self._due(state):
             return marked(_MARK, self.base.fit(state.base))
         found = {"answers": np.array(int(state.answers.sum()))}
-        rates = self._rates(state, state.base, state.rates)
+        rates = self._rates(state, state.base, state.told)
         if rates is None:
             return found
         found["anew"], revised = np.array(0), self._revised(state)
-        if self._whole(state) and (revised or int(state.answers.sum()) >= state.anew):
-            again = self._rates(state, self._relearnt(state, rates.means), rates.means)
-            # The answers are more likely by what is learnt anew, or it is less of an approximation.
+        if self.revises(state) and (revised or int(state.answers.sum()) >= state.anew):
+            again = self._rates(state, *self._relearnt(state, rates.means))
+            # The answers are more likely by what is learnt anew, or there are opinions that were not learnt.
             if again is not None and (revised or again.evidence > rates.evidence):
                 found["anew"] = np.array(1)
                 found["learnt"] = rates.means
                 rates = again
         return found | {"rates": rates.means, "intervals": rates.intervals, "common": np.array(rates.common)}
 
-    def _relearnt(self, state: CrowdState, rates: Array) -> Any:
-        """Return the learner's state after all was learnt anew with these rates."""
-        rows, told = state.store.view(len(state.told)), self._put(state, rates)
-        return self.base.relearnt(state.base, rows, [question for _, question, _ in told], [bit for *_, bit in told])
+    def _relearnt(self, state: CrowdState, rates: Array) -> tuple[Any, tuple[_Told, ...]]:
+        """Return the learner's state after all was learnt anew with these rates, and as what opinions were learnt."""
+        rows, put = state.store.view(len(state.told)), [self._put(rates, *one) for one in state.told]
+        base = self.base.relearnt(state.base, rows, [question for _, question, _ in put], [bit for *_, bit in put])
+        return base, tuple(now if len(now[0]) > 1 else was for was, now in zip(state.told, put, strict=True))
 
-    def _put(self, state: CrowdState, rates: Array) -> list[_Told]:
-        """Return what was told as put to people with these rates; who came after they were found is as they were.
+    def _put(self, rates: Array, said: _Said, question: Question, bit: bool) -> _Told:
+        """Return an answer as of people with these rates; who came after they were found is as they were."""
+        if not said or max(said)[0] >= len(rates):
+            return said, question, bit
+        alone = self._taken(rates[said[0][0]]), bit
+        slips, bit = alone if len(said) == 1 else self._evidence(rates, said).answer
+        return said, question.put_to(slips), bit
 
-        All opinions about a question stand where the last one came; the others, which it has in it, say nothing.
-        """
-        put, later = list[_Told](), set[tuple[int | None, _Said]]()
-        for said, question, bit in reversed(state.told):
-            slips = question.slips
-            if (question.number, said) in later:
-                said, slips = (), _SILENT
-            elif said and max(said)[0] < len(rates):
-                alone = self._taken(rates[said[0][0]]), bit
-                slips, bit = alone if len(said) == 1 else self._evidence(rates, said).answer
-            later |= {(question.number, said[:n]) for n in range(1, len(said))}
-            put.append((said, question.put_to(slips), bit))
-        return put[::-1]
-
-    def _rates(self, state: CrowdState, base: Any, learnt: Array) -> CrowdRates | None:
-        """Return the rates by a learner's state, which has the answers as learnt with some rates."""
-        told = [
-            (n, was if len(now[0]) == 1 else now)
-            for n, (was, now) in enumerate(zip(state.told, self._put(state, learnt), strict=True))
-            if now[0]
-        ]
-        if not told:
+    def _rates(self, state: CrowdState, base: Any, told: Sequence[_Told]) -> CrowdRates | None:
+        """Return the rates by a learner's state, which has the answers as they were told."""
+        named = [n for n, one in enumerate(told) if one[0]]
+        if not named:
             return None
-        rows = state.store.view(len(state.told))[[n for n, _ in told]]
-        said, questions, bits = zip(*(one for _, one in told), strict=True)
-        chances = self.base.hindsight(base, rows, questions, bits)
+        said, questions, bits = zip(*(told[n] for n in named), strict=True)
+        chances = self.base.hindsight(base, state.store.view(len(told))[named], questions, bits)
         if chances is None:
             return None
         group = np.repeat(np.arange(len(said)), [len(one) for one in said])
@@ -377,16 +394,17 @@ class CrowdLearner(
             return replace(state, base=self.base.adopt(state.base, inner or fit))
         self._check(fit)
         told = int(fit["answers"].item())
-        state = replace(state, due=int(told * _GROWTH) + 1)
+        state = replace(state, due=int(told * _GROWTH) + 1, added=0)
         if "rates" not in fit:
             return state
         rates, intervals = state.rates.copy(), state.intervals.copy()
         known = min(len(rates), len(fit["rates"]))
         rates[:known], intervals[:known] = fit["rates"][:known], fit["intervals"][:known]
         state = replace(state, rates=rates, intervals=intervals, common=float(fit["common"].item()))
-        if not fit["anew"].item() or not self._whole(state):
+        if not fit["anew"].item() or not self.revises(state):
             return state
-        return replace(state, base=self._relearnt(state, fit["learnt"]), anew=int(told * _ANEW), added=0)
+        base, put = self._relearnt(state, fit["learnt"])
+        return replace(state, base=base, told=put, anew=int(told * _ANEW))
 
     def _check(self, fit: dict[str, Array]) -> None:
         """Refuse what is no fit: files of strangers have them."""
