@@ -81,18 +81,22 @@ def forecast(
     as_choice(truth, "truth", ("synthetic",))
     as_count(answers, "answers", 1)
     as_number(flip, "flip", 0.0, 0.49)
-    rows = None
+    rows, ask = None, settings.ask
     if table is not None:
         if not settings.is_rowless(table.rows):
-            answers = min(answers, _most_answers(settings, table))
+            answers = min(answers, _most_answers(settings, table, 2 if ask.overlap == "auto" else ask.people))
         sample, encoder = encoded_sample(with_columns(settings, table), table, whole=False)
         rows = _main_directions(_in_numbers(sample.astype(np.float64)[:_MOST_ROWS], encoder.layout))
-    ask = settings.ask
+    people = float(ask.people)
+    if table is not None and ask.overlap == "auto":  # second opinions, when all rows have had a first
+        people = max(1.0, answers / _most_answers(settings, table, 1))
     # Questions from gold teach nothing, and several answers to one question are one lesson, less often wrong.
-    per_lesson = ask.people / (1.0 - ask.gold_share)
+    per_lesson = people / (1.0 - ask.gold_share)
     rehearsed = min(answers, settings.labels.rehearsed)
     lessons = max(1, int(rehearsed / per_lesson))
     wrong = _wrong_together(flip, ask.people)
+    if ask.overlap == "auto":  # where somebody erred, two others are asked
+        wrong += (people - 1.0) * (_wrong_together(flip, 3) - flip)
     curves = [_rehearsed(settings, rows, lessons, wrong, seed) for seed in range(TRUTHS)]
     points = []
     for place, (count, _) in enumerate(curves[0]):
@@ -104,12 +108,12 @@ def forecast(
     return Forecast(tuple(points), settings.labels.forecast_measure, cost, answers)
 
 
-def _most_answers(settings: Settings, table: Table) -> int:
+def _most_answers(settings: Settings, table: Table, people: int) -> int:
     """Return how many answers the rows give: one is asked once, of so many, and not if its label is known."""
     ask, gold = settings.ask, settings.rows.gold
     cells = [] if gold is None else [row.get(gold) for row in table.sample]
     known = sum(cell is not None and bool(str(cell).strip()) for cell in cells) / max(len(cells), 1)
-    return max(1, int(round(table.rows * (1 - known)) * ask.people / (1 - ask.gold_share)))
+    return max(1, int(round(table.rows * (1 - known)) * people / (1 - ask.gold_share)))
 
 
 def _in_numbers(rows: Array, layout: RowLayout) -> Array:

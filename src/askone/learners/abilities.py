@@ -101,6 +101,8 @@ class Hindsight(Forecasts[S]):
     def hindsight(self, state: S, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]) -> Array | None:
         """Return the chance of an honest yes to each question, by all answers but its own; None: nothing is known.
 
+        Of classes it is the probability of each, n x m.
+
         With its own answer in it, a chance would excuse whoever erred: rates found that way are half of the true ones.
         """
 
@@ -423,6 +425,7 @@ def tell_row(
     person: str | None = None,
 ) -> Any:  # fmt: skip
     """Learn an answer about a row that may have a key, given by somebody who may be known."""
+    question = question if key is None else question.of_row(key)
     if person is not None and isinstance(learner, KnowsPeople):
         return learner.tell_by(state, x, question, answer, person)
     if isinstance(learner, AsksAgain):

@@ -166,12 +166,6 @@ class HalfSpace(YesNo):
         later: Record = {"quantities": tuple(record.get("quantities", ())), "turned": record.get("turned", False)}
         return cls(tuple(record["direction"]), threshold, density, number, **fields, **later)
 
-    def numbered(self, number: int) -> HalfSpace:
-        return _trusted({**self.__dict__, "number": number})
-
-    def put_to(self, slips: ErrorRates) -> HalfSpace:
-        return _trusted({**self.__dict__, "slips": slips})
-
 
 def half_space(
     space: Real, u: Sequence[float], c: float, density: float = 1.0, learnt: int | None = None, turned: bool = False

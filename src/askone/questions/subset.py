@@ -12,7 +12,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askone._common.types import Record
+from askone._common.types import Array, Record
 from askone._common.validate import as_number, as_text
 from askone.errors import InvalidArgument
 from askone.labels.base import Name, check_template
@@ -31,6 +31,8 @@ _SPOKEN = re.compile(r"(?!uni|eu|use|one\b|once)[aeiou]|hour|heir|hono|honest", 
 class Subset(YesNo):
     """Is the label one of ``members``?
 
+    ``row`` is the number of a row that has a key (``of_row``), and ``confused`` the chance of a yes by each class, where
+    it is known how whoever answers takes one class for another.
     ``title`` is what the set is called, where it has a name; ``probability`` is the one it was
     drawn with; ``yes`` and ``no`` are what each answer teaches, in the terms of the strategy that
     asked (gradients, or weights of the classes), so that an answer can be learnt from without asking
@@ -56,6 +58,8 @@ class Subset(YesNo):
     learnt: int | None = None
     wording: str = ""
     slips: ErrorRates = field(default=HONEST, compare=False, repr=False)
+    row: int = field(default=0, compare=False, repr=False)
+    confused: tuple[float, ...] = field(default=(), compare=False, repr=False)
     kind: ClassVar[str] = "subset"
 
     def __post_init__(self) -> None:
@@ -106,6 +110,27 @@ class Subset(YesNo):
         if len(names) != 1:
             raise InvalidArgument("label", "one name", names)
         return names[0] in self.members
+
+    def of_row(self, key: int | str) -> Subset:
+        """Return the same question about a row with this key, as a number that a float holds exactly."""
+        named = hashlib.blake2b(repr(key).encode(), digest_size=6).digest()
+        return self._changed(row=1 + int.from_bytes(named))
+
+    def put_to(self, slips: ErrorRates, confused: tuple[float, ...] = ()) -> Subset:
+        return self._changed(slips=slips, confused=confused)
+
+    def heard(self, inside: Array, answer: bool, flip: float = 0.0) -> Array:
+        """Return the chance of an answer by each class, with ``inside`` 1 for those of the set.
+
+        >>> owl = Subset(("cat", "lion")).put_to(ErrorRates(0.2, 0.1))
+        >>> owl.heard(np.array([1.0, 1.0, 0.0]), True).round(3).tolist()
+        [0.9, 0.9, 0.2]
+        """
+        if self.confused:
+            yes = flip + (1.0 - 2.0 * flip) * np.array(self.confused)
+            return yes if answer else 1.0 - yes
+        honest = inside if answer else 1.0 - inside
+        return self.slips.floor(answer) + self.slips.trust * (flip + (1.0 - 2.0 * flip) * honest)
 
     def to_json(self) -> Record:
         lists = {"members": list(self.members), "yes": list(self.yes), "no": list(self.no)}

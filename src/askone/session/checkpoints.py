@@ -75,9 +75,10 @@ def learnt(learner: Learner[Any], state: Any, lesson: Example | Visit | Fit) -> 
     if isinstance(lesson, Visit):
         return revisit(learner, state, lesson.x, lesson.name)
     with _saying(learner, lesson.question):
-        if lesson.opinions and isinstance(learner, KnowsPeople):
-            return learner.tell_opinions(state, lesson.x, lesson.question, lesson.opinions, lesson.known)
         key = given_key(lesson.name)
+        if lesson.opinions and isinstance(learner, KnowsPeople):
+            question = lesson.question if key is None else lesson.question.of_row(key)
+            return learner.tell_opinions(state, lesson.x, question, lesson.opinions, lesson.known)
         return tell_row(learner, state, lesson.x, lesson.question, lesson.answer, key, lesson.person)
 
 
@@ -118,7 +119,9 @@ class Fold:
                 self.learn(one)
             return
         with _saying(self.learner, told[0].question):
-            questions, answers = [one.question for one in told], [one.answer for one in told]
+            keys, answers = [given_key(one.name) for one in told], [one.answer for one in told]
+            each = zip(told, keys, strict=True)
+            questions = [one.question if key is None else one.question.of_row(key) for one, key in each]
             rows, people = np.array([one.x for one in told]), [one.person for one in told]
             if isinstance(self.learner, KnowsPeople):
                 state = self.learner.tell_many_by(self.state, rows, questions, answers, people)

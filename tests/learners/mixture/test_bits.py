@@ -17,9 +17,9 @@ BITS = {
     "above, by somebody who errs": (NUMBERS, [0.3, math.inf, 1.0, 0.1, 0.6]),
     "between": (NUMBERS, [-0.4, 0.9, 1.0, 0.0, 1.0]),
     "not between": (NUMBERS, [-0.4, 0.9, 0.0, 0.0, 1.0]),
-    "one of two": (CLASSES, [1.0, 0.0, 1.0, 0.0]),
-    "not the first": (CLASSES, [0.0, 1.0, 1.0, 1.0]),
-    "one of two, by somebody who errs": (CLASSES, [0.9, 0.2, 0.9, 0.2]),
+    "one of two": (CLASSES, [1.0, 0.0, 1.0, 0.0, 0.0]),
+    "not the first": (CLASSES, [0.0, 1.0, 1.0, 1.0, 0.0]),
+    "one of two, by somebody who errs": (CLASSES, [0.9, 0.2, 0.9, 0.2, 0.0]),
 }
 
 
@@ -74,7 +74,7 @@ def test_questions_become_bits():
     assert NUMBERS.bit(HalfSpace((1.0,), 7.5), True).tolist() == [0.5, math.inf, 1.0, 0.0, 1.0]
     assert NUMBERS.bit(HalfSpace((-1.0,), -7.5), True).tolist() == [0.5, math.inf, 0.0, 0.0, 1.0]
     assert NUMBERS.bit(Between(2.5, 7.5), False).tolist() == [-0.5, 0.5, 0.0, 0.0, 1.0]
-    assert CLASSES.bit(Subset(("bee", "dog")), False).tolist() == [1.0, 0.0, 1.0, 0.0]
+    assert CLASSES.bit(Subset(("bee", "dog")), False).tolist() == [1.0, 0.0, 1.0, 0.0, 0.0]
     errs = ErrorRates(0.25, 0.5)
     assert NUMBERS.bit(HalfSpace((-1.0,), -7.5).put_to(errs), True).tolist() == [0.5, math.inf, 0.0, 0.25, 0.25]
-    assert CLASSES.bit(Subset(("bee", "dog")).put_to(errs), False).tolist() == [0.75, 0.5, 0.75, 0.5]
+    assert CLASSES.bit(Subset(("bee", "dog")).put_to(errs), False).tolist() == [0.75, 0.5, 0.75, 0.5, 0.0]

@@ -51,7 +51,7 @@ def test_trees_as_arrays_say_what_lightgbm_says(monkeypatch):
     said = trees.scores(fit, X)
     assert said[:, 0] == pytest.approx(fitted[-1].predict(seen, raw_score=True) + fit["middle"], abs=1e-9)
     assert np.abs(0.1 * said[:, 0] - truth).mean() < 0.25 * np.abs(truth - np.median(truth)).mean()
-    cells = np.eye(3)[(X[:, 5] % 3).astype(int)]
+    cells = np.eye(3, 4)[(X[:, 5] % 3).astype(int)]
     fit = trees.fit(CLASSES, X, cells, 0.0, None)
     expected = fitted[-1].predict(seen, raw_score=True) + fit["middle"]
     assert trees.scores(fit, X) == pytest.approx(expected, abs=1e-9)
@@ -69,7 +69,7 @@ def test_trees_so_far_are_the_model_where_lightgbm_gives_up(monkeypatch, rounds)
 
     monkeypatch.setattr(lightgbm.Booster, "update", fail)
     X, trees = table(), TreeMember(LAYOUT)
-    fit = trees.fit(CLASSES, X, np.eye(3)[(X[:, 5] % 3).astype(int)], 0.0, None)
+    fit = trees.fit(CLASSES, X, np.eye(3, 4)[(X[:, 5] % 3).astype(int)], 0.0, None)
     assert len(fit["roots"]) == 3 * rounds
     trees.check(fit, 3)
     assert trees.scores(fit, X).shape == (len(X), 3)
@@ -96,7 +96,7 @@ def test_lines_are_the_best_there_are(likelihood):
     X = table(150)
     line = LinearMember(LAYOUT, Scaler.from_rows(X[:, :5]), tau=2.0)
     _, bits = about(X)
-    bits = bits if likelihood is NUMBERS else np.eye(3)[(X[:, 6] % 3).astype(int)]
+    bits = bits if likelihood is NUMBERS else np.eye(3, 4)[(X[:, 6] % 3).astype(int)]
     fit = line.fit(likelihood, X, bits, 0.05, None)
     A = line._matrix(X).toarray()
     assert line.scores(fit, X) == pytest.approx(A @ fit["W"][:-1] + fit["W"][-1])

@@ -18,6 +18,7 @@ import numpy as np
 
 from askone._common.types import Array
 from askone.campaign.engine.packed_model import ENCODER, MODEL, parts
+from askone.campaign.engine.second_opinions import refuse_auto
 from askone.campaign.settings.settings import Settings
 from askone.encoding.encoder import Encoder
 from askone.errors import InvalidArgument
@@ -27,7 +28,6 @@ from askone.estimators.learner_choices.gradients import SGD, RecursiveLeastSquar
 from askone.estimators.loading import load
 from askone.features.layout import RowLayout
 from askone.learners import registry
-from askone.learners.abilities import KnowsPeople
 from askone.session import row_selection
 
 
@@ -64,8 +64,7 @@ def make_estimator(
         estimator.start(rows, layout=layout)
         if settings.ask.order == "uncertain":
             row_selection.as_forecasting(estimator.stream_.learner)
-        if settings.ask.overlap == "auto" and not isinstance(estimator.stream_.learner, KnowsPeople):
-            raise InvalidArgument("overlap", "a number, as this learner does not know people apart", "auto")
+        refuse_auto(settings, estimator.stream_.learner)
     except InvalidArgument as error:
         raise InvalidArgument(settings.place(error.argument), error.allowed, error.got) from error
     estimator.budget = estimator.stream_.budget = None

@@ -10,13 +10,17 @@ taken for as careful as the crowd, and has them as others do.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, final
+from itertools import islice
+from typing import Any, NamedTuple, final
 
 from askone._common import random_table
 from askone.campaign.engine._trainer import Features
 from askone.campaign.engine.projection import Projection
 from askone.campaign.engine.training_set import GivenAnswer, questions_of
+from askone.campaign.settings.settings import Settings
+from askone.errors import InvalidArgument
 from askone.learners.abilities import KnowsPeople
+from askone.learners.base import Learner
 from askone.learners.person import information
 from askone.questions.base import ErrorRates
 from askone.session.row_selection import sampled
@@ -30,12 +34,18 @@ _OFTEN = 8  # answers, after which they are looked at again
 _SHORT = 16  # of these, those that are compared for a person
 
 
+def refuse_auto(settings: Settings, learner: Learner[Any]) -> None:
+    """Refuse to ask for opinions where nobody is known."""
+    if settings.ask.overlap == "auto" and not isinstance(learner, KnowsPeople):
+        raise InvalidArgument("overlap", "a number of people, as this learner does not tell them apart", "auto")
+
+
 @final
 class _Doubtful(NamedTuple):
-    """A question, who answered it, and the chance that yes is true."""
+    """A question, how many had answered it, and the chance that yes is true."""
 
     number: int
-    who: frozenset[str]
+    answers: int
     chance: float
 
 
@@ -64,10 +74,14 @@ class SecondOpinions:
             return None
         rows_left = self.rows_left
         self._look(rows_left)
-        open_ones = [one for one in self._doubtful if person not in one.who and one.number in projection.closed]
-        gains = [(information(rates, one.chance), -one.number) for one in open_ones[:_SHORT]]
-        gain, number = max(gains, default=(0.0, 0))
+        mine = islice((one for one in self._doubtful if self._is_open(one, person)), _SHORT)
+        gain, number = max(((information(rates, one.chance), -one.number) for one in mine), default=(0.0, 0))
         return -number if gain > max(_LEAST, information(rates, self._fresh) if rows_left else 0.0) else None
+
+    def _is_open(self, one: _Doubtful, person: str) -> bool:
+        """Return whether a question is as it was when it was looked at, and new to somebody."""
+        given, closed = self._projection.asked[one.number].given, self._projection.closed
+        return one.number in closed and len(given) == one.answers and all(other.who != person for other in given)
 
     def _look(self, rows_left: bool) -> None:
         """Look at questions again, if that was some answers ago."""
@@ -105,7 +119,7 @@ class SecondOpinions:
         before, after = learner.truths(projection.state, rows, questions_of(asked), said)
         self._fresh = 0.5 - float(abs(before - 0.5).mean())
         found = [
-            _Doubtful(number, frozenset(one.who for one in projection.asked[number].given), chance)
+            _Doubtful(number, len(projection.asked[number].given), chance)
             for (number, _), chance in zip(looked, after.tolist(), strict=True)
         ]
         self._doubtful = sorted(found, key=lambda one: abs(one.chance - 0.5))

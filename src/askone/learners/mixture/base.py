@@ -225,9 +225,11 @@ class Mixture(
     ) -> MixtureState:
         """See ``Hindsight.relearnt``: the learner's part, and the bits for the next fit."""
         base = relearnt(self.base, state.base, self._front(X), questions, answers)
-        bits = [self.likelihood.bit(*one) for one in zip(questions, answers, strict=True)][-state.kept :]
+        told = [self.likelihood.bit(*one) for one in zip(questions, answers, strict=True)][-state.kept :]
         kept = state.store.view(state.kept).copy()
-        kept[len(kept) - len(bits) :, self.columns :] = np.array(bits).reshape(len(bits), self.likelihood.width)
+        bits = np.array(told).reshape(len(told), self.likelihood.width)
+        first = len(kept) - len(bits)
+        kept[first:, self.columns :] = self.likelihood.in_turn(kept[:first, self.columns :], bits)
         return replace(state, base=base, store=Buffer(kept.shape[1]).extended(0, kept))
 
     def worth(self, state: MixtureState, X: ArrayLike) -> Array:
@@ -298,6 +300,7 @@ class Mixture(
         if kept + len(rows) > most:
             half = min(kept, most // 2)
             store, kept = Buffer(width).extended(0, store.view(kept)[kept - half :]), half
+        bits = self.likelihood.in_turn(store.view(kept)[:, self.columns :], bits)
         store = store.extended(kept, np.hstack([rows, bits]))
         return replace(state, base=base, store=store, kept=kept + len(rows), told=state.told + len(rows))
 
@@ -351,6 +354,8 @@ class Mixture(
         """Return the models that are due, fitted to all answers that are kept since the concept changed."""
         since = self._since(state)
         X, bits = np.split(state.store.view(state.kept)[since - state.told :], [self.columns], axis=1)
+        counts = self.likelihood.count(bits)
+        X, bits = X[counts], bits[counts]
         fits: Fit = {"told": np.array(state.told), "since": np.array(since)}
         scale = self._scale(state)
         scaled = self.likelihood.scaled(bits, scale)

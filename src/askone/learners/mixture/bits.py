@@ -25,6 +25,7 @@ from askone.errors import InvalidArgument
 from askone.labels.classes import FiniteSpace
 from askone.labels.number import Real
 from askone.learners.base import of_family
+from askone.learners.one_label import are_last, in_turn, joined, said_before
 from askone.questions.base import HONEST, Answer, Question
 from askone.questions.between import Between
 from askone.questions.half_space import HalfSpace, in_unit_labels
@@ -74,6 +75,14 @@ class BitLikelihood(ABC):
     def completed(self, kept: Array, columns: int) -> Array:
         """Return rows of so many columns and their bits; those of older files lack what was said of slips."""
         return kept
+
+    def in_turn(self, kept: Array, bits: Array) -> Array:
+        """Return bits as they are kept behind others: each with what was said before about its row in it."""
+        return bits
+
+    def count(self, bits: Array) -> Array:
+        """Return which bits count: all, or of those about one row the last."""
+        return np.ones(len(bits), np.bool_)
 
     @abstractmethod
     def chances(self, scores: Array, scale: float, bit: Array) -> Array:
@@ -133,7 +142,10 @@ class NumberBits(BitLikelihood):
 @final
 @dataclass(frozen=True)
 class ClassBits(BitLikelihood):
-    """A bit is the chance of the answer by each class: without slips, 1 for each that it leaves."""
+    """A bit is the chance of the answer by each class: without slips, 1 for each that it leaves; and the row's number.
+
+    For what that is, see ``one_label``.
+    """
 
     space: FiniteSpace
     temperatures: tuple[float, ...] = (0.5, 0.7, 1.0, 1.4)
@@ -144,20 +156,37 @@ class ClassBits(BitLikelihood):
 
     @property
     def width(self) -> int:
-        return self.space.size
+        return self.space.size + 1
 
     def bit(self, question: Question, answer: Answer) -> Array:
         inside = self.space.inside(of_family(question, Subset).members, "question")
         cell = inside if question.accept(answer) else 1.0 - inside
         if not 0 < cell.sum() < len(cell):
             raise InvalidArgument("question", "about some, not all labels", str(question))
-        return np.asarray(question.slips.floor(bool(question.accept(answer))) + question.slips.trust * cell)
+        asked = of_family(question, Subset)
+        return np.append(asked.heard(inside, bool(question.accept(answer))), asked.row)
+
+    def completed(self, kept: Array, columns: int) -> Array:
+        return np.hstack([kept, np.zeros((len(kept), columns + self.width - kept.shape[1]))])
+
+    def in_turn(self, kept: Array, bits: Array) -> Array:
+        found, first = in_turn(bits[:, :-1], bits[:, -1]), set[float]()
+        for i, row in enumerate(bits[:, -1].tolist()):
+            before = said_before(kept, row) if row and row not in first else None
+            first.add(row)
+            if before is not None:
+                again = bits[:, -1] == row
+                found[again] = [joined(before, cell) for cell in found[again]]
+        return np.column_stack([found, bits[:, -1]])
+
+    def count(self, bits: Array) -> Array:
+        return are_last(bits[:, -1])
 
     def scaled(self, bits: Array, scale: float) -> Array:
         return bits
 
     def slopes(self, F: Array, bits: Array, flip: float) -> Slopes:
-        p = softmax(F, axis=1)
+        p, bits = softmax(F, axis=1), bits[:, :-1]
         inside = np.maximum((p * bits).sum(axis=1, keepdims=True), _LEAST)
         Q = flip + (1 - 2 * flip) * inside
         # p - q with q = p 1_C / P(C), as much as the answer is believed.
@@ -176,7 +205,7 @@ class ClassBits(BitLikelihood):
     def chances(self, scores: Array, scale: float, bit: Array) -> Array:
         hot = np.array(self.temperatures)[:, None] * (scores - scores.max())[None]
         e = exps(hot.ravel()).reshape(hot.shape)
-        return np.asarray(times(e, bit) / times(e, np.ones(len(bit))))
+        return np.asarray(times(e, bit[:-1]) / times(e, np.ones(len(bit) - 1)))
 
 
 def _sigmoid(z: float) -> float:

@@ -19,6 +19,7 @@ from askone.learners.abilities import HasProbabilities, probabilities
 from askone.learners.mixture.base import Mixture, MixtureState, Scored
 from askone.learners.mixture.bits import ClassBits
 from askone.learners.mixture.members import FittedMember
+from askone.learners.one_label import said_before
 from askone.learners.streaming import Exchange, StreamBlock
 from askone.questions.base import Answer, Question
 
@@ -61,9 +62,13 @@ class ClassMixture(Mixture, HasProbabilities[MixtureState]):
 
     def _foretold(self, state: MixtureState, bit: Array, scores: Scored) -> dict[int, tuple[float, Array]]:
         """Return the chance of a bit by each fitted model, and by each of its temperatures."""
-        said = {}
+        said, row = {}, bit[-1]
+        before = said_before(state.store.view(state.kept)[:, self.columns :], row) if row else None
         for i, F in scores.items():
-            chances = self.flip + (1.0 - 2.0 * self.flip) * self.likelihood.chances(F[0], 1.0, bit)
+            chances = self.likelihood.chances(F[0], 1.0, bit if before is None else np.append(before * bit[:-1], row))
+            if before is not None:
+                chances = chances / self.likelihood.chances(F[0], 1.0, np.append(before, row))
+            chances = self.flip + (1.0 - 2.0 * self.flip) * chances
             said[i] = (float((softmax(state.heat[i]) * chances).sum()), chances)
         return said
 

@@ -278,7 +278,7 @@ class CrowdLearner(
             found.append(self._evidence(state.rates, said))
             slips, bit = found[-1].answer
             learnt.append(told.get(question.number, (question.put_to(slips), bit)))
-        before = self.base.hindsight(
+        before = self._honest(
             state.base, as_rows(X, self.columns), [question for question, _ in learnt], [bit for _, bit in learnt]
         )
         if before is None:
@@ -353,12 +353,13 @@ class CrowdLearner(
             return found
         found["anew"], revised = np.array(0), self._revised(state)
         if self.revises(state) and (revised or int(state.answers.sum()) >= state.anew):
-            again = self._rates(state, *self._relearnt(state, rates.means))
-            # The answers are more likely by what is learnt anew, or there are opinions that were not learnt.
-            if again is not None and (revised or again.evidence > rates.evidence):
-                found["anew"] = np.array(1)
-                found["learnt"] = rates.means
-                rates = again
+            # Opinions that were not learnt yet are to be: by the rates so far, if the present model misjudges people.
+            least = -np.inf if revised else rates.evidence
+            for learnt in (rates.means, state.rates) if revised else (rates.means,):
+                again = self._rates(state, *self._relearnt(state, learnt))
+                if again is not None and again.evidence > least:  # the answers are more likely by what is learnt anew
+                    found["anew"], found["learnt"] = np.array(1), learnt
+                    rates, least = again, again.evidence
         return found | {"rates": rates.means, "intervals": rates.intervals, "common": np.array(rates.common)}
 
     def _relearnt(self, state: CrowdState, rates: Array) -> tuple[Any, tuple[_Told, ...]]:
@@ -381,12 +382,20 @@ class CrowdLearner(
         if not named:
             return None
         said, questions, bits = zip(*(told[n] for n in named), strict=True)
-        chances = self.base.hindsight(base, state.store.view(len(told))[named], questions, bits)
+        chances = self._honest(base, state.store.view(len(told))[named], questions, bits)
         if chances is None:
             return None
         group = np.repeat(np.arange(len(said)), [len(one) for one in said])
         places, each = np.array([one for some in said for one in some]).T
         return rates_of(places, each.astype(bool), chances[group], len(state.people), group)
+
+    def _honest(self, base: Any, rows: Array, questions: Sequence[Any], bits: Sequence[bool]) -> Array | None:
+        """Return the chance of an honest yes to each question, without its answer."""
+        chances: Array | None = self.base.hindsight(base, rows, questions, bits)
+        if chances is None or chances.ndim == 1:
+            return chances
+        inside = np.array([self.space.inside(question.members, "question") for question in questions])  # type: ignore[attr-defined]
+        return np.asarray((chances * inside).sum(axis=1))
 
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
         if "answers" not in fit:  # the learner's; in older logs without a mark

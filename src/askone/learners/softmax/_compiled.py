@@ -114,6 +114,20 @@ def tempered(Z: Array, temperatures: Array, out: Array) -> None:
 
 
 @jit
+def given(members: Array, before: Array) -> None:
+    """members <- members * before, each summing to 1: what is believed after something that was said, by Bayes' rule."""
+    K, T, m = members.shape
+    for k in range(K):
+        for t in range(T):
+            total = 0.0
+            for j in range(m):
+                members[k, t, j] *= before[j]
+                total += members[k, t, j]
+            for j in range(m):
+                members[k, t, j] /= total
+
+
+@jit
 def step_once(
     W: Array, variance: Array, phi: Array, cell: Array, damping: Array, Z: Array
 ) -> None:  # fmt: skip

@@ -10,8 +10,8 @@ the bank has its own prior, W ~ N(0, s I), and keeps the most likely W:
 
 Nothing is tuned.  Every member, at several temperatures, forecasts each answer before it learns it; questions
 come from the mixture weighted by these likelihoods.  Predictions come from the strongest prior that forecasts
-nearly as well as the best one (by a twentieth of its loss, and a fifth of its lead on no model at all): where classes
-are noisy, decisions profit from more smoothing than probabilities do.  The likelihood of sets is consistent if the
+nearly as well as the best one (by a twentieth of its loss, without what slips cost any model, and a fifth of its lead
+on no model at all): where classes are noisy, decisions profit from more smoothing than probabilities do.  The likelihood of sets is consistent if the
 sets tell all classes apart.
 """
 
@@ -36,10 +36,11 @@ from askone.labels.classes import FiniteSpace
 from askone.learners.abilities import AsksAt, AsksMany, HasProbabilities, Hindsight, StreamsForecasts
 from askone.learners.base import as_uniform, of_family
 from askone.learners.models.kernel_expansion import Buffer
+from askone.learners.one_label import are_last, in_turn, joined, said_before, together
 from askone.learners.softmax import _compiled
 from askone.learners.softmax._compiled import Prior
 from askone.learners.streaming import StreamTask
-from askone.questions.base import HONEST, Answer, ErrorRates, Question
+from askone.questions.base import Answer, Question
 from askone.questions.subset import Subset
 
 SCALES = (0.1, 0.6, 3.0, 15.0, 80.0)
@@ -72,7 +73,8 @@ class LikelihoodState:
     """Weights p x K x m, their prior and variance, discounted log-likelihoods K x temperatures, the stored bits.
 
     ``counts``: answers learnt, answers at which the next refit is due, refits, rows stored; ``heard``: the
-    discounted number of answers behind the likelihoods, and the log-likelihood of all classes being alike.
+    discounted number of answers behind the likelihoods, the log-likelihood of all classes being alike, and what slips
+    would cost who knew the class.
     """
 
     W: Array
@@ -80,7 +82,7 @@ class LikelihoodState:
     variance: Array
     damping: Array
     evidence: Array
-    heard: tuple[float, float]
+    heard: tuple[float, float, float]
     counts: tuple[int, int, int, int]
     store: Buffer
 
@@ -172,8 +174,8 @@ class SetLikelihoodLearner(
         W = np.zeros((p, K, m))
         precision = np.broadcast_to(1.0 / np.array(self.scales)[:, None], (p, K, m)).copy()
         evidence = np.zeros((K, len(self.temperatures)))
-        prior = Prior(precision, W)
-        return LikelihoodState(W, prior, 1.0 / precision, np.ones(K), evidence, (0.0, 0.0), (0, 1, 0, 0), Buffer(p + m))
+        prior, store = Prior(precision, W), Buffer(p + m + 1)
+        return LikelihoodState(W, prior, 1.0 / precision, np.ones(K), evidence, (0.0, 0.0, 0.0), (0, 1, 0, 0), store)
 
     # -- questions --------------------------------------------------------------------------------
 
@@ -215,18 +217,17 @@ class SetLikelihoodLearner(
 
     def tell(self, state: LikelihoodState, x: ArrayLike, question: Question, answer: Answer) -> LikelihoodState:
         """Return a step for this bit, and a refit if one is due.  Questions may be anybody's, and late."""
-        cell = self._cell(question, question.accept(answer))
-        phi = self.features(as_row(x, self.columns))[0]
-        return self._learnt(_owned(state), self._seen(state, phi), cell)
+        return self.learnt_and_said(state, x, question, answer)[1]
 
     def learnt_and_said(
         self, state: LikelihoodState, x: ArrayLike, question: Question, answer: Answer
     ) -> tuple[float, LikelihoodState]:
         """See ``Forecasts.learnt_and_said``: the features and scores of the row are computed once."""
         cell = self._cell(question, question.accept(answer))
-        seen = self._seen(state, self.features(as_row(x, self.columns))[0])
+        before = self._before(state, question)
+        seen = self._seen(state, self.features(as_row(x, self.columns))[0], before)
         said = self._said(self._mixture(state, seen), cell)
-        return said, self._learnt(_owned(state), seen, cell)
+        return said, self._learnt(_owned(state), seen, cell, before, of_family(question, Subset).row)
 
     def _said(self, p: Array, cell: Array) -> float:
         return float(dot(p, cell))
@@ -261,15 +262,19 @@ class SetLikelihoodLearner(
         cell = inside if answer else 1.0 - inside
         if not 0 < cell.sum() < len(cell):
             raise InvalidArgument("question", "about some, not all labels", str(question))
-        return self._heard(cell, bool(answer), question.slips)
+        return of_family(question, Subset).heard(inside, bool(answer), self.flip)
 
-    def _heard(self, cell: Array, answer: bool, slips: ErrorRates) -> Array:
-        return slips.floor(answer) + slips.trust * (self.flip + (1.0 - 2.0 * self.flip) * cell)
+    def _before(self, state: LikelihoodState, question: Question) -> Array | None:
+        """Return the chances, by each class, of what was said before about the question's row; None: nothing was."""
+        row, stored = of_family(question, Subset).row, state.counts[3]
+        return said_before(state.store.view(stored)[:, self.features.size :], row) if row else None
 
     def _inside(self, question: Question) -> Array:
         return self.space.inside(of_family(question, Subset).members, "question")
 
-    def _learnt(self, state: LikelihoodState, seen: Seen, cell: Array) -> LikelihoodState:
+    def _learnt(
+        self, state: LikelihoodState, seen: Seen, cell: Array, before: Array | None = None, row: int = 0
+    ) -> LikelihoodState:
         """Return the state after a bit; its own arrays may be written."""
         answers, due, refits, stored = state.counts
         evidence, known = self._judged(state, seen, cell)
@@ -277,22 +282,31 @@ class SetLikelihoodLearner(
             flat = (len(seen.phi), -1)
             parts = (state.W.reshape(flat), state.variance.reshape(flat), seen.phi, cell, state.damping)
             _compiled.step_once(*parts, seen.Z[None])
-        store = state.store.extended(stored, np.concatenate([seen.phi, cell])[None])
+        kept = cell if before is None else joined(before, cell)
+        store = state.store.extended(stored, np.concatenate([seen.phi, kept, [row]])[None])
         counts = (answers + 1, due, refits, stored + 1)
-        kept = (state.W, state.prior, state.variance, state.damping)
-        state = LikelihoodState(*kept, evidence, known, counts, store)
+        state = replace(state, evidence=evidence, heard=known, counts=counts, store=store)
         if answers + 1 >= due or stored + 1 >= self.capacity:
             state = self._refitted(state)
         return state
 
-    def _judged(self, state: LikelihoodState, seen: Seen, cell: Array) -> tuple[Array, tuple[float, float]]:
+    def _judged(self, state: LikelihoodState, seen: Seen, cell: Array) -> tuple[Array, tuple[float, float, float]]:
         """Return the discounted log-likelihoods after one more answer, forecast before it is learnt."""
         keep = 1.0 - 1.0 / max(_MEMORY * state.counts[0], 50.0)
-        count, blank = state.heard
+        count, blank, slipped = state.heard
         plain = self._logged(np.array([cell.mean()])).item()
-        heard = (keep * count + 1.0, keep * blank + plain)
+        heard = (keep * count + 1.0, keep * blank + plain, keep * slipped + self._slipped(state, seen, cell))
         said = self._logged(_compiled.chances(seen.members, cell).ravel())
         return keep * state.evidence + said.reshape(state.evidence.shape), heard
+
+    def _slipped(self, state: LikelihoodState, seen: Seen, cell: Array) -> float:
+        """Return what an answer is expected to cost who knows the class: sum of p(y) H(A_y), H the entropy of a bit."""
+        unsure = cell[(cell > 0.0) & (cell < 1.0)]
+        if not len(unsure):
+            return 0.0
+        entropy = np.zeros(len(cell))
+        entropy[(cell > 0.0) & (cell < 1.0)] = -unsure * logs(unsure) - (1.0 - unsure) * logs(1.0 - unsure)
+        return float(dot(self._mixture(state, seen), entropy))
 
     def _logged(self, p: Array) -> Array:
         return np.asarray(logs((1.0 - _LAPSE) * p + 0.5 * _LAPSE))
@@ -304,8 +318,7 @@ class SetLikelihoodLearner(
         if not full and answers > _EARLY and refits % _ALL:
             losses = self._losses(state)
             chosen = losses <= _BEHIND * losses.min()
-        rows = state.store.view(stored)
-        Phi, cells = (np.ascontiguousarray(one) for one in np.split(rows, [self.features.size], axis=1))
+        Phi, cells = self._bits(state.store.view(stored))
         prior = Prior(state.prior.precision[:, chosen], state.prior.anchor[:, chosen])
         found = _compiled.refit(Phi, cells, np.ascontiguousarray(state.W[:, chosen]), prior)
         W, variance, damping = state.W.copy(), state.variance.copy(), state.damping.copy()
@@ -314,12 +327,16 @@ class SetLikelihoodLearner(
         state = replace(state, W=W, variance=variance, damping=damping, counts=(answers, due, refits + 1, stored))
         return self._forgotten(state) if full else state
 
+    def _bits(self, rows: Array) -> tuple[Array, Array]:
+        """Return the features and cells of stored bits; of several about one row the last, which has all in it."""
+        kept, p = rows[are_last(rows[:, -1])], self.features.size
+        return np.ascontiguousarray(kept[:, :p]), np.ascontiguousarray(kept[:, p:-1])
+
     def _forgotten(self, state: LikelihoodState) -> LikelihoodState:
         """Return the older half of the bits as a normal prior whose gradient at W is theirs: W stays the best fit."""
         answers, due, refits, stored = state.counts
-        half, p = stored // 2, self.features.size
-        rows = state.store.view(stored)
-        Phi, cells = (np.ascontiguousarray(one) for one in np.split(rows[:half], [p], axis=1))
+        half, rows = stored // 2, state.store.view(stored)
+        Phi, cells = self._bits(rows[:half][~np.isin(rows[:half, -1], rows[half:, -1]) | (rows[:half, -1] == 0)])
         old = _compiled.terms_of(Phi, cells, state.W, state.prior)
         precision = state.prior.precision + _compiled.information(Phi, old.F, old.D)
         prior = Prior(precision, state.W - old.gradient / precision)
@@ -328,10 +345,14 @@ class SetLikelihoodLearner(
 
     # -- forecasts --------------------------------------------------------------------------------
 
-    def _seen(self, state: LikelihoodState, phi: Array) -> Seen:
+    def _seen(self, state: LikelihoodState, phi: Array, before: Array | None = None) -> Seen:
+        """Return a row, of which something may have been said before: p(y|x) is then by Bayes' rule."""
         Z = _compiled.scores(phi, state.W)
         members = np.empty((len(Z), len(self.temperatures), self.space.size))
         _compiled.tempered(Z, self._temperatures, members)
+        if before is not None:
+            _compiled.given(members, before)
+            Z = Z + logs(before)
         return Seen(phi, Z, members)
 
     def _mixture(self, state: LikelihoodState, seen: Seen) -> Array:
@@ -343,9 +364,9 @@ class SetLikelihoodLearner(
 
     def _preferred(self, state: LikelihoodState) -> int:
         """Return the strongest prior that forecasts nearly as well as the best."""
-        losses = self._losses(state)
-        best, blank = float(losses.min()), -state.heard[1] / max(state.heard[0], 1.0)
-        slack = max(0.0, min(_TOLERANCE * best, _SHARE * (blank - best)))
+        losses, count = self._losses(state), max(state.heard[0], 1.0)
+        best, blank, slipped = float(losses.min()), -state.heard[1] / count, state.heard[2] / count
+        slack = max(0.0, min(_TOLERANCE * (best - slipped), _SHARE * (blank - best)))
         return int(np.argmax(losses <= best + slack + 1e-12))
 
     def probabilities(self, state: LikelihoodState, X: ArrayLike) -> Array:
@@ -369,26 +390,29 @@ class SetLikelihoodLearner(
 
     def chance(self, state: LikelihoodState, x: ArrayLike, question: Question) -> float:
         """Return p(yes) under the mixture, flips included."""
-        p = self._mixture(state, self._seen(state, self.features(as_row(x, self.columns))[0]))
-        return self._said(p, self._heard(self._inside(question), True, question.slips))
+        phi = self.features(as_row(x, self.columns))[0]
+        p = self._mixture(state, self._seen(state, phi, self._before(state, question)))
+        return self._said(p, of_family(question, Subset).heard(self._inside(question), True, self.flip))
 
     def hindsight(
         self, state: LikelihoodState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
     ) -> Array | None:
-        """See ``Hindsight.hindsight``: of the preferred member, each bit taken out by its leverage.
+        """See ``Hindsight.hindsight``: of the preferred member, all that was said about a row taken out by its leverage.
 
-        With g the gradient of a bit in the scores and v their variances, the scores without it are
-        z + v g / (1 - f d^T v d).
+        With g the gradient of it in the scores and v their variances, the scores without it are
+        z + v g / (1 - f d^T v d); what others said about the row comes in again by Bayes' rule.
         """
         Phi, k = self.features(as_rows(X, self.columns)), self._preferred(state)
-        cells = np.array([self._cell(*one) for one in zip(questions, answers, strict=True)])
+        rows = np.array([of_family(question, Subset).row for question in questions])
+        each = np.array([self._cell(*one) for one in zip(questions, answers, strict=True)])
+        cells, others = together(each, rows)
         Z = Phi @ state.W[:, k]
         G, F, D = np.empty((len(Z), 1, Z.shape[1])), np.empty((len(Z), 1)), np.empty((len(Z), 1, Z.shape[1]))
         _compiled.bit_terms(Z[:, None], cells, G, F, D, np.zeros(1))
         v = (Phi * Phi) @ state.variance[:, k]
         lever = np.minimum(F * np.einsum("nj,nj,nj->n", D[:, 0], v, D[:, 0])[:, None], _LEVER)
-        inside = np.array([self._inside(question) for question in questions])
-        return np.asarray((self._tempered(state, k, Z + v * G[:, 0] / (1.0 - lever)) * inside).sum(axis=1))
+        p = self._tempered(state, k, Z + v * G[:, 0] / (1.0 - lever)) * others
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
 
     def relearnt(
         self, state: LikelihoodState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
@@ -399,7 +423,7 @@ class SetLikelihoodLearner(
             return state
         each = zip(questions[-stored:], answers[-stored:], strict=True)
         rows = state.store.view(stored).copy()
-        rows[:, self.features.size :] = [self._cell(*one) for one in each]
+        rows[:, self.features.size : -1] = in_turn(np.array([self._cell(*one) for one in each]), rows[:, -1])
         return self._refitted(replace(state, store=Buffer(rows.shape[1]).extended(0, rows)))
 
     def worth(self, state: LikelihoodState, X: ArrayLike) -> Array:
@@ -436,12 +460,15 @@ class SetLikelihoodLearner(
     def from_arrays(self, arrays: dict[str, Array]) -> LikelihoodState:
         prior = Prior(arrays["precision"], arrays["anchor"])
         rows = arrays["store"]
-        if self.flip and np.isin(rows[:, self.features.size :], (0.0, 1.0)).all():  # of before chances were stored
-            phi, cells = np.split(rows, [self.features.size], axis=1)
-            rows = np.hstack([phi, self._heard(cells, True, HONEST)])
+        lacking = self.features.size + self.space.size + 1 - rows.shape[1]  # files of before rows had keys
+        rows = np.hstack([rows, np.zeros((len(rows), lacking))])
+        if self.flip and np.isin(rows[:, self.features.size : -1], (0.0, 1.0)).all():  # of before chances were stored
+            rows = rows.copy()
+            rows[:, self.features.size : -1] = self.flip + (1.0 - 2.0 * self.flip) * rows[:, self.features.size : -1]
         store = Buffer(rows.shape[1]).extended(0, rows)
         plain: dict[str, Any] = {name: arrays[name] for name in ("W", "variance", "damping", "evidence")}
         plain |= {name: tuple(arrays[name].tolist()) for name in ("heard", "counts")}
+        plain["heard"] = (*plain["heard"], 0.0)[:3]  # in older files without what slips cost
         return LikelihoodState(prior=prior, store=store, **plain)
 
 
