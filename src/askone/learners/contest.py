@@ -48,6 +48,7 @@ from askone.learners.streaming import StreamTask
 from askone.questions.base import Answer, Question
 
 _LAPSE = 0.01  # an answer may be a slip: no forecast is ever quite wrong
+_FADED = 0.25  # of what forecasts counted for before all was learnt anew
 
 
 @final
@@ -189,9 +190,10 @@ class Contest(
     def relearnt(
         self, state: ContestState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
     ) -> ContestState:
+        """See ``Hindsight.relearnt``: all that are in; how well they forecast before counts little from then on."""
         each = zip(self.members, state.parts, strict=True)
         parts = [None if part is None else relearnt(one, part, X, questions, answers) for one, part in each]
-        return replace(state, parts=tuple(parts))
+        return ContestState(tuple(parts), state.scores.faded(_FADED))
 
     def worth(self, state: ContestState, X: ArrayLike) -> Array:
         """Return what an answer should tell the leader."""

@@ -42,6 +42,11 @@ class Scores(NamedTuple):
         weights = (keep * total + 1.0, keep * keep * squared + 1.0)
         return Scores(keep * self.losses + losses, keep * self.squares + apart * apart, weights)
 
+    def faded(self, share: float) -> Scores:
+        """Return scores in which what was said so far counts for less."""
+        total, squared = self.weights
+        return Scores(share * self.losses, share * self.squares, (share * total, share * share * squared))
+
     def best(self, places: Sequence[int]) -> int:
         """Return which of some forecasters has the least loss; ties are the first one's."""
         return min(places, key=lambda i: float(self.losses[i]))

@@ -31,8 +31,9 @@ _SPOKEN = re.compile(r"(?!uni|eu|use|one\b|once)[aeiou]|hour|heir|hono|honest", 
 class Subset(YesNo):
     """Is the label one of ``members``?
 
-    ``row`` is the number of a row that has a key (``of_row``), and ``confused`` the chance of a yes by each class, where
-    it is known how whoever answers takes one class for another.
+    ``row`` is the number of a row that has a key (``of_row``), and ``confused`` the chance of a yes by each class,
+    where it is known how whoever answers takes one class for another.
+
     ``title`` is what the set is called, where it has a name; ``probability`` is the one it was
     drawn with; ``yes`` and ``no`` are what each answer teaches, in the terms of the strategy that
     asked (gradients, or weights of the classes), so that an answer can be learnt from without asking
@@ -116,8 +117,8 @@ class Subset(YesNo):
         named = hashlib.blake2b(repr(key).encode(), digest_size=6).digest()
         return self._changed(row=1 + int.from_bytes(named))
 
-    def put_to(self, slips: ErrorRates, confused: tuple[float, ...] = ()) -> Subset:
-        return self._changed(slips=slips, confused=confused)
+    def put_to(self, slips: ErrorRates, confused: tuple[float, ...] = (), row: int | None = None) -> Subset:
+        return self._changed(slips=slips, confused=confused, row=self.row if row is None else row)
 
     def heard(self, inside: Array, answer: bool, flip: float = 0.0) -> Array:
         """Return the chance of an answer by each class, with ``inside`` 1 for those of the set.

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import askone
+from askone.learners.people.habits import Habits
 from askone.learners.people.opinions import JointEvidence
 from askone.learners.people.rates import rates_of
 from askone.questions.base import HONEST, ErrorRates
@@ -32,8 +33,8 @@ def crowd(request):
     for n, (x, label) in enumerate(zip(X, y, strict=True)):
         question = model.ask(x)
         model.tell(question, bool(question.answer(label)), person=list(RATES)[n % 3])
-    rates = np.array([RATES[who] for who in model.people_])
-    return model.stream_.learner, replace(model.stream_.state, rates=rates), model.ask(X[5] + 0.1)
+    habits = Habits(np.array([RATES[who] for who in model.people_]))
+    return model.stream_.learner, replace(model.stream_.state, habits=habits), model.ask(X[5] + 0.1)
 
 
 def test_opinions_are_one_answer_up_to_a_factor(crowd):
@@ -62,8 +63,7 @@ def test_a_second_opinion_is_learnt_with_the_first_when_all_is_learnt_anew(crowd
     assert learner.count(by_turns) == learner.count(together) == len(by_turns.told)
     assert by_turns.added == 1  # cid says nothing
     assert by_turns.answers.tolist() == together.answers.tolist()
-    rates = state.rates
-    (one, told), (other, same) = (learner._relearnt(after, rates) for after in (by_turns, together))
+    (one, told), (other, same) = (learner._relearnt(after, state.habits) for after in (by_turns, together))
     assert told[-1] == same[-1]
     assert np.allclose(learner.base.predict(one, X), learner.base.predict(other, X), atol=0.1)  # weights may differ
     loaded = learner.from_arrays(learner.to_arrays(by_turns))
@@ -96,7 +96,7 @@ def test_truths_are_before_and_after_what_was_said(crowd):
 
 def test_people_who_never_erred_may_differ(crowd):
     learner, state, question = crowd
-    state = replace(state, rates=np.zeros((3, 2)))
+    state = replace(state, habits=Habits(np.zeros((3, 2))))
     after = learner.tell_opinions(state, X[5], question, (("ann", True), ("bob", False)))
     assert after.told[-1][1].slips == ErrorRates(0.5, 0.5)
     silent, one = (learner.predict(told, X) for told in (after, learner.tell_by(state, X[5], question, True, "ann")))
@@ -112,8 +112,8 @@ def test_agreement_tells_who_errs():
     bits = np.array([[t ^ (rng.uniform() < e) for e in wrong] for t in truth]).ravel()
     places, questions = np.tile(np.arange(4), 120), np.repeat(np.arange(120), 4)
     found = rates_of(places, bits, np.full(480, 0.5), 4, questions)
-    errors = found.means.mean(axis=1)
+    errors = found.habits.rates.mean(axis=1)
     assert errors[:3].max() < 0.1
     assert errors[3] > 0.35
     apart = rates_of(places, bits, np.full(480, 0.5), 4)
-    assert apart.means.mean(axis=1)[3] < 0.35
+    assert apart.habits.rates.mean(axis=1)[3] < 0.35

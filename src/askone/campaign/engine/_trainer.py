@@ -51,7 +51,7 @@ def teaches(learner: Learner[Any], asking: AskedQuestion) -> bool:
 
 
 def _example(lesson: Lesson | LateLesson, asking: AskedQuestion, x: Array, question: Question) -> Example:
-    opinions = opinions_of(asking, lesson)
+    opinions, question = opinions_of(asking, lesson), question.of_row(asking.position)
     if len(opinions) == 1:
         return Example(AUTOMATIC, x, question, lesson.answer, opinions[0][0])
     known = lesson.known if isinstance(lesson, LateLesson) else 0

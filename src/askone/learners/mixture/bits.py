@@ -171,7 +171,7 @@ class ClassBits(BitLikelihood):
 
     def in_turn(self, kept: Array, bits: Array) -> Array:
         found, first = in_turn(bits[:, :-1], bits[:, -1]), set[float]()
-        for i, row in enumerate(bits[:, -1].tolist()):
+        for row in bits[:, -1].tolist():
             before = said_before(kept, row) if row and row not in first else None
             first.add(row)
             if before is not None:

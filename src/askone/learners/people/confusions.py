@@ -6,7 +6,8 @@ A(y) = sum of C_a[y, k] over S.  Neither y nor k is known; with q(y) what is bel
     w_i(y, k)  proportional to  q_i(y) C_a[y, k] [k in S_i, or not in it]
     C_a        proportional to  sum_i w_i + 4 M ,
 
-M the matrix of the crowd: expectation and maximisation, a few rounds.
+M the matrix of the crowd: expectation and maximisation, a few rounds.  The doubt d, q = (1 - d) q_model + d / m, is the
+model's own share in what looks like confusion (see ``rates``).
 """
 
 from __future__ import annotations
@@ -14,25 +15,32 @@ from __future__ import annotations
 from typing import NamedTuple, final
 
 import numpy as np
+from scipy.special import expit, logit
 
 from askone._common.types import Array
+from askone.learners.people.habits import Habits
+from askone.learners.people.rates import CrowdRates
 
 _STRENGTH = 4.0  # answers about each class that the crowd's matrix counts for
-_RIGHT, _FEW = 0.9, 4.0  # a crowd that nobody knows, and what it counts for
-_ROUNDS = 12
+_RIGHT, _FEW = 0.9, 50.0  # a crowd that nobody knows, and the answers about each class that this counts for
+_ROUNDS = 8
+_DOUBTS = (0.0, 0.05, 0.1, 0.2, 0.4)
 _LEAST = 1e-4  # nobody is quite sure to tell two classes apart
+_MANY = 20  # classes at most: of more, people are known by their rates
 
 
 @final
 class Confusions(NamedTuple):
-    """Of each person C (people x m x m), that of the crowd, and the chance of each answer by all others."""
+    """Of each person C, and behind them that of the crowd ((people + 1) x m x m); log-chances of answers by the rest.
+
+    ``foretold`` has the sum of these for each person.
+    """
 
     matrices: Array
-    common: Array
-    chances: Array
+    foretold: Array
 
 
-def confusions_of(places: Array, bits: Array, inside: Array, beliefs: Array, people: int) -> Confusions:
+def confusions_of(places: Array, bits: Array, inside: Array, believed: Array, people: int) -> Confusions:
     """Return the confusions of so many people by answers: whose each is, its bit, its set (1, 0) and q(y), n x m.
 
     >>> rng = np.random.default_rng(0)
@@ -42,23 +50,48 @@ def confusions_of(places: Array, bits: Array, inside: Array, beliefs: Array, peo
     >>> confusions_of(np.zeros(900, int), bits, inside, np.eye(3)[y], 1).matrices[0].round(1).tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5]]
     """
-    m = inside.shape[1]
     left = np.where(bits[:, None], inside, 1.0 - inside)
+    found = [_confusions_at(places, left, (1.0 - d) * believed + d / left.shape[1], people) for d in _DOUBTS]
+    return max(found, key=lambda one: one.foretold.sum())
+
+
+def _confusions_at(places: Array, left: Array, q: Array, people: int) -> Confusions:
+    """Return the confusions by what is believed, doubts included, and by the classes that answers leave."""
+    m = left.shape[1]
     first = _RIGHT * np.eye(m) + (1.0 - _RIGHT) / m
-    common = first
-    matrices = np.broadcast_to(common, (people, m, m))
+    common, matrices = first, np.broadcast_to(first, (people, m, m))
     for _ in range(_ROUNDS):
-        each = beliefs[:, :, None] * matrices[places] * left[:, None, :]
+        each = q[:, :, None] * matrices[places] * left[:, None, :]
         each /= np.maximum(each.sum(axis=(1, 2), keepdims=True), 1e-300)
         counts = np.zeros((people, m, m))
         np.add.at(counts, places, each)
         common = _normal(counts.sum(axis=0) + _FEW * first)
         matrices = _normal(counts + _STRENGTH * common)
     without = _normal(counts[places] - each + _STRENGTH * common)
-    chances = np.einsum("ny,nyk,nk->n", beliefs, without, left)
-    return Confusions(matrices, common, np.clip(chances, 1e-12, 1.0))
+    chances = np.einsum("ny,nyk,nk->n", q, without, left)
+    foretold = np.bincount(places, np.log(np.clip(chances, 1e-12, 1.0)), people)
+    return Confusions(np.concatenate([matrices, common[None]]), foretold)
 
 
 def _normal(counts: Array) -> Array:
     kept = np.maximum(counts, 0.0) + _LEAST
     return np.asarray(kept / kept.sum(axis=-1, keepdims=True))
+
+
+def with_confusions(rates: CrowdRates, places: Array, bits: Array, inside: Array, believed: Array) -> CrowdRates:
+    """Return rates with confusions beside them, weighed by how well each foretold a person's answers.
+
+    The prior weight is the mean over the crowd: with few answers of each, all of them together say which it is.
+    """
+    people, m = len(rates.habits.rates), inside.shape[1]
+    if not 2 < m <= _MANY:
+        return rates
+    found = confusions_of(places, bits, inside, believed, people)
+    better, share = found.foretold - rates.foretold, 0.5
+    for _ in range(5):
+        weights = expit(better + logit(share))
+        share = float((weights.sum() + 1.0) / (people + 2.0))
+    weights = np.append(expit(better + logit(share)), share)
+    evidence = np.logaddexp(np.log1p(-share) + rates.foretold, np.log(share) + found.foretold).sum()
+    habits = Habits(rates.habits.rates, found.matrices, weights)
+    return rates._replace(habits=habits, evidence=float(evidence))

@@ -14,6 +14,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,15 +53,18 @@ from askone.learners.abilities import (
     stream,
     tell_many,
 )
-from askone.learners.base import Learner, marked, unmarked
+from askone.learners.base import Learner, marked, of_family, unmarked
 from askone.learners.mixture.members import require_array
 from askone.learners.models.kernel_expansion import Buffer
+from askone.learners.people.confusions import with_confusions
+from askone.learners.people.habits import Habits
 from askone.learners.people.opinions import JointEvidence
 from askone.learners.people.rates import CrowdRates, rates_of
 from askone.learners.person import Person
 from askone.learners.streaming import StreamTask
 from askone.questions.base import HONEST, Answer, ErrorRates, Question
 from askone.questions.registry import question_from_json
+from askone.questions.subset import Subset
 
 _FIRST, _GROWTH = 60, 1.7  # answers before the first look at rates, and their growth from look to look
 _EARLY, _ANEW = 150, 4.0  # answers before all is learnt anew with the rates that were found, and their growth
@@ -70,6 +74,8 @@ _ROOM = 4_000_000  # numbers of their rows, at most
 _MARK = "base-"
 _SLIGHT = 0.1  # by how much an opinion changes the chance of yes, at most, that adds next to nothing to others
 _FEW, _REVISED = 8, 0.05  # those that add more, and their share of all, after which all is learnt anew
+_LEARNT = "learnt-"
+_ANEW_BEFORE: WeakKeyDictionary[CrowdState, tuple[bytes, Any]] = WeakKeyDictionary()
 _Said = tuple[tuple[int, bool], ...]
 _Told = tuple[_Said, Question, bool]
 
@@ -77,7 +83,7 @@ _Told = tuple[_Said, Question, bool]
 @final
 @dataclass(frozen=True, eq=False)
 class CrowdState:
-    """The learner's state; people, how often each answered, their rates and intervals, and the crowd's mean.
+    """The learner's state; people, how often each answered, their habits, intervals of rates, and the crowd's mean.
 
     ``told`` are the answers that rates are found by, as (who said what, question, answer), their rows in ``store``;
     nobody said what has no name.
@@ -88,7 +94,7 @@ class CrowdState:
     base: Any
     people: tuple[str, ...]
     answers: Array
-    rates: Array
+    habits: Habits
     intervals: Array
     common: float
     told: tuple[_Told, ...]
@@ -147,7 +153,7 @@ class CrowdLearner(
         return (self.base,)
 
     def init(self) -> CrowdState:
-        none = np.zeros(0, np.int64), np.zeros((0, 2)), np.zeros((0, 2, 2))
+        none = np.zeros(0, np.int64), Habits(np.zeros((0, 2))), np.zeros((0, 2, 2))
         return CrowdState(self.base.init(), (), *none, 0.0, (), Buffer(self.columns), _FIRST, _EARLY)
 
     def ask(self, state: CrowdState, x: ArrayLike, uniform: Array) -> Question:
@@ -221,7 +227,7 @@ class CrowdLearner(
         for question, bit, person in zip(questions, bits, people, strict=True):
             state, who = (state, ()) if person is None else self._places(state, ((person, bit),))
             said.append(who)
-            put.append(question.put_to(self._slips(state, who[0][0])) if who else question)
+            put.append(self._put_to(state, question, who[0][0]) if who else question)
         state = replace(state, base=tell_many(self.base, state.base, rows, put, bits))
         for n, (who, question, bit) in enumerate(zip(said, put, bits, strict=True)):
             state = self._noted(state, who, rows[n : n + 1], question, bit)
@@ -237,12 +243,16 @@ class CrowdLearner(
         self, state: CrowdState, x: ArrayLike, question: Question, opinions: Opinions, known: int = 0
     ) -> CrowdState:
         state, said = self._places(state, opinions)
+        if isinstance(question, Subset) and question.row and len(said) > 1:  # answers about one row share its label
+            for person, bit in opinions[known:]:
+                state = self.tell_opinions(state, x, question, ((person, bit),))
+            return state
         if known:
             return self._joined(state, question, said, known)
-        slips, bit = self._slips(state, said[0][0]), said[0][1]
+        put, bit = self._put_to(state, question, said[0][0]), said[0][1]
         if len(said) > 1:
-            slips, bit = self._evidence(state.rates, said).answer
-        put = question.put_to(slips)
+            slips, bit = self._evidence(state.habits.rates, said).answer
+            put = question.put_to(slips)
         state = replace(state, base=self.base.tell(state.base, x, put, bit))
         return self._noted(state, said, as_row(x, self.columns), put, bit)
 
@@ -256,7 +266,7 @@ class CrowdLearner(
         place = next((n for n in range(len(told) - 1, -1, -1) if (told[n][0], told[n][1].number) == mine), None)
         if place is None:  # it is too long ago
             return replace(state, answers=answers)
-        before, after = (self._evidence(state.rates, some).chance(0.5) for some in (said[:known], said))
+        before, after = (self._evidence(state.habits.rates, some).chance(0.5) for some in (said[:known], said))
         told = (*told[:place], (said, *told[place][1:]), *told[place + 1 :])
         return replace(state, answers=answers, told=told, added=state.added + int(abs(after - before) > _SLIGHT))
 
@@ -275,14 +285,14 @@ class CrowdLearner(
         found, learnt = list[JointEvidence](), list[tuple[Question, bool]]()
         for question, some in zip(questions, opinions, strict=True):
             state, said = self._places(state, some)
-            found.append(self._evidence(state.rates, said))
+            found.append(self._evidence(state.habits.rates, said))
             slips, bit = found[-1].answer
             learnt.append(told.get(question.number, (question.put_to(slips), bit)))
-        before = self._honest(
-            state.base, as_rows(X, self.columns), [question for question, _ in learnt], [bit for _, bit in learnt]
-        )
-        if before is None:
-            before = np.full(len(found), 0.5)
+        put, bits = [question for question, _ in learnt], [bit for _, bit in learnt]
+        believed = self.base.hindsight(state.base, as_rows(X, self.columns), put, bits)
+        before = np.full(len(put), 0.5) if believed is None else believed
+        if before.ndim > 1:
+            before = (before * np.array([self._inside(question) for question in put])).sum(axis=1)
         return before, np.array([one.chance(p) for one, p in zip(found, before.tolist(), strict=True)])
 
     def slips(self, state: CrowdState, person: str) -> ErrorRates:
@@ -303,18 +313,25 @@ class CrowdLearner(
         """Return the state with somebody in it, and their place; whoever is new is as careful as the crowd."""
         if person in state.people:
             return state, state.people.index(person)
-        rates = np.vstack([state.rates, np.full((1, 2), state.common)])
+        habits = state.habits.with_newcomer(state.common)
         intervals = np.concatenate([state.intervals, [[[0.0, 1.0]] * 2]])
         people, answers = (*state.people, person), np.append(state.answers, 0)
-        return replace(state, people=people, answers=answers, rates=rates, intervals=intervals), len(state.people)
+        return replace(state, people=people, answers=answers, habits=habits, intervals=intervals), len(state.people)
 
     def _slips(self, state: CrowdState, place: int) -> ErrorRates:
-        return HONEST if len(state.people) < 2 else self._taken(state.rates[place])
+        return HONEST if len(state.people) < 2 else state.habits.slips(place, self.careful)
 
-    def _taken(self, rates: Array) -> ErrorRates:
-        """Return how answers are taken of somebody who errs like this: at the worst, as saying nothing."""
-        g, no = (rates / max(1.0, rates.sum())).tolist()
-        return HONEST if max(g, no) < self.careful else ErrorRates(g, no)
+    def _put_to(self, state: CrowdState, question: Question, place: int) -> Question:
+        return question.put_to(HONEST) if len(state.people) < 2 else self._put_by(state.habits, question, place)
+
+    def _put_by(self, habits: Habits, question: Question, place: int) -> Question:
+        known = len(habits.weights) > 0 and isinstance(question, Subset)
+        return habits.put(question, self._inside(question) if known else None, place, self.careful)
+
+    def _inside(self, question: Question) -> Array:
+        """Return 1 for the classes of a set, and 0 for the others."""
+        inside: Array = self.base.space.inside(of_family(question, Subset).members, "question")
+        return inside
 
     def _noted(self, state: CrowdState, said: _Said, row: Array, question: Question, bit: bool) -> CrowdState:
         """Return the state with an answer to find rates by."""
@@ -328,7 +345,7 @@ class CrowdLearner(
         return replace(state, answers=answers, told=told, store=store)
 
     def people(self, state: CrowdState) -> list[Person]:
-        each = zip(state.people, state.answers.tolist(), state.rates, state.intervals, strict=True)
+        each = zip(state.people, state.answers.tolist(), state.habits.rates, state.intervals, strict=True)
         return [Person.of(name, answers, rates, ends) for name, answers, rates, ends in each]
 
     # -- rates ------------------------------------------------------------------------------------
@@ -353,27 +370,34 @@ class CrowdLearner(
             return found
         found["anew"], revised = np.array(0), self._revised(state)
         if self.revises(state) and (revised or int(state.answers.sum()) >= state.anew):
-            # Opinions that were not learnt yet are to be: by the rates so far, if the present model misjudges people.
+            # Opinions that were not learnt yet are to be: by the habits so far, if the present model misjudges people.
             least = -np.inf if revised else rates.evidence
-            for learnt in (rates.means, state.rates) if revised else (rates.means,):
-                again = self._rates(state, *self._relearnt(state, learnt))
+            for habits in (rates.habits, state.habits) if revised else (rates.habits,):
+                again = self._rates(state, *self._relearnt(state, habits))
                 if again is not None and again.evidence > least:  # the answers are more likely by what is learnt anew
-                    found["anew"], found["learnt"] = np.array(1), learnt
+                    found |= {"anew": np.array(1)} | marked(_LEARNT, habits._asdict())
                     rates, least = again, again.evidence
-        return found | {"rates": rates.means, "intervals": rates.intervals, "common": np.array(rates.common)}
+        return found | rates.habits._asdict() | {"intervals": rates.intervals, "common": np.array(rates.common)}
 
-    def _relearnt(self, state: CrowdState, rates: Array) -> tuple[Any, tuple[_Told, ...]]:
-        """Return the learner's state after all was learnt anew with these rates, and as what opinions were learnt."""
-        rows, put = state.store.view(len(state.told)), [self._put(rates, *one) for one in state.told]
-        base = self.base.relearnt(state.base, rows, [question for _, question, _ in put], [bit for *_, bit in put])
-        return base, tuple(now if len(now[0]) > 1 else was for was, now in zip(state.told, put, strict=True))
+    def _relearnt(self, state: CrowdState, habits: Habits) -> tuple[Any, tuple[_Told, ...]]:
+        """Return the learner's state after all was learnt anew with these habits, and as what opinions were learnt."""
+        put = [self._put(habits, *one) for one in state.told]
+        # Who makes a fit and takes it over computes the same twice: half of what learning anew costs.
+        known, mark = _ANEW_BEFORE.get(state), b"".join(array.tobytes() for array in habits)
+        if known is None or known[0] != mark:
+            rows = state.store.view(len(put))
+            questions, bits = [question for _, question, _ in put], [bit for *_, bit in put]
+            known = mark, self.base.relearnt(state.base, rows, questions, bits)
+            _ANEW_BEFORE[state] = known
+        return known[1], tuple(now if len(now[0]) > 1 else was for was, now in zip(state.told, put, strict=True))
 
-    def _put(self, rates: Array, said: _Said, question: Question, bit: bool) -> _Told:
-        """Return an answer as of people with these rates; who came after they were found is as they were."""
-        if not said or max(said)[0] >= len(rates):
+    def _put(self, habits: Habits, said: _Said, question: Question, bit: bool) -> _Told:
+        """Return an answer as of people with these habits; who came after they were found is as they were."""
+        if not said or max(said)[0] >= len(habits.rates):
             return said, question, bit
-        alone = self._taken(rates[said[0][0]]), bit
-        slips, bit = alone if len(said) == 1 else self._evidence(rates, said).answer
+        if len(said) == 1:
+            return said, self._put_by(habits, question, said[0][0]), bit
+        slips, bit = self._evidence(habits.rates, said).answer
         return said, question.put_to(slips), bit
 
     def _rates(self, state: CrowdState, base: Any, told: Sequence[_Told]) -> CrowdRates | None:
@@ -382,20 +406,16 @@ class CrowdLearner(
         if not named:
             return None
         said, questions, bits = zip(*(told[n] for n in named), strict=True)
-        chances = self._honest(base, state.store.view(len(told))[named], questions, bits)
-        if chances is None:
+        believed = self.base.hindsight(base, state.store.view(len(told))[named], questions, bits)
+        if believed is None:
             return None
         group = np.repeat(np.arange(len(said)), [len(one) for one in said])
         places, each = np.array([one for some in said for one in some]).T
-        return rates_of(places, each.astype(bool), chances[group], len(state.people), group)
-
-    def _honest(self, base: Any, rows: Array, questions: Sequence[Any], bits: Sequence[bool]) -> Array | None:
-        """Return the chance of an honest yes to each question, without its answer."""
-        chances: Array | None = self.base.hindsight(base, rows, questions, bits)
-        if chances is None or chances.ndim == 1:
-            return chances
-        inside = np.array([self.space.inside(question.members, "question") for question in questions])  # type: ignore[attr-defined]
-        return np.asarray((chances * inside).sum(axis=1))
+        if believed.ndim == 1:
+            return rates_of(places, each.astype(bool), believed[group], len(state.people), group)
+        inside = np.array([self._inside(question) for question in questions])
+        rates = rates_of(places, each.astype(bool), (believed * inside).sum(axis=1)[group], len(state.people), group)
+        return with_confusions(rates, places, each.astype(bool), inside[group], believed[group])
 
     def adopt(self, state: CrowdState, fit: dict[str, Array]) -> CrowdState:
         if "answers" not in fit:  # the learner's; in older logs without a mark
@@ -403,17 +423,17 @@ class CrowdLearner(
             return replace(state, base=self.base.adopt(state.base, inner or fit))
         self._check(fit)
         told = int(fit["answers"].item())
-        state = replace(state, due=int(told * _GROWTH) + 1, added=0)
+        due = int(told * _GROWTH) + 1
         if "rates" not in fit:
-            return state
-        rates, intervals = state.rates.copy(), state.intervals.copy()
-        known = min(len(rates), len(fit["rates"]))
-        rates[:known], intervals[:known] = fit["rates"][:known], fit["intervals"][:known]
-        state = replace(state, rates=rates, intervals=intervals, common=float(fit["common"].item()))
-        if not fit["anew"].item() or not self.revises(state):
-            return state
-        base, put = self._relearnt(state, fit["learnt"])
-        return replace(state, base=base, told=put, anew=int(told * _ANEW))
+            return replace(state, due=due, added=0)
+        if fit["anew"].item() and self.revises(state):
+            base, put = self._relearnt(state, Habits.of_fit(fit, _LEARNT))
+            state = replace(state, base=base, told=put, anew=int(told * _ANEW), added=0)
+        intervals = state.intervals.copy()
+        known = min(len(intervals), len(fit["intervals"]))
+        intervals[:known] = fit["intervals"][:known]
+        habits, common = Habits.of_fit(fit).over(state.habits), float(fit["common"].item())
+        return replace(state, due=due, habits=habits, intervals=intervals, common=common)
 
     def _check(self, fit: dict[str, Array]) -> None:
         """Refuse what is no fit: files of strangers have them."""
@@ -423,21 +443,18 @@ class CrowdLearner(
         n = len(require_array(fit, "rates", "f8", None, 2))
         require_array(fit, "intervals", "f8", n, 2, 2)
         require_array(fit, "common", "f8")
-        wanted = ["rates", "intervals", "common"]
-        if require_array(fit, "anew", "i8").item():
-            require_array(fit, "learnt", "f8", None, 2)
-            wanted.append("learnt")
-        for name in wanted:
+        require_array(fit, "anew", "i8")
+        for name in ("intervals", "common"):
             if ((fit[name] < 0.0) | (fit[name] > 1.0)).any():
                 raise InvalidArgument(f"fit[{name!r}]", "numbers from 0 to 1", fit[name].tolist())
 
     # -- the state as a value ---------------------------------------------------------------------
 
     def to_arrays(self, state: CrowdState) -> dict[str, Array]:
-        told = [[said, question.to_json(), list(question.slips), bit] for said, question, bit in state.told]
+        told = [[said, question.to_json(), _unsaid(question), bit] for said, question, bit in state.told]
         texts = json.dumps([state.people, told]).encode()
         return {
-            "people": np.frombuffer(texts, np.uint8), "answers": state.answers, "rates": state.rates,
+            "people": np.frombuffer(texts, np.uint8), "answers": state.answers, **state.habits._asdict(),
             "intervals": state.intervals, "crowd": np.array([state.common, state.due, state.anew, state.added]),
             "rows": state.store.view(len(told)).copy(),
         } | marked(_MARK, self.base.to_arrays(state.base))  # fmt: skip
@@ -445,12 +462,8 @@ class CrowdLearner(
     def from_arrays(self, arrays: dict[str, Array]) -> CrowdState:
         people, told = json.loads(arrays["people"].tobytes())
         each = [
-            (
-                tuple((place, bool(b)) for place, b in said),
-                question_from_json(one).put_to(ErrorRates(*slips)),
-                bool(bit),
-            )
-            for said, one, slips, bit in told
+            (tuple((place, bool(b)) for place, b in said), _with_unsaid(question_from_json(one), unsaid), bool(bit))
+            for said, one, unsaid, bit in told
         ]
         common, *counts = arrays["crowd"].tolist()
         n, shapes = len(people), {name: arrays[name].shape for name in ("answers", "rates", "intervals", "rows")}
@@ -459,6 +472,18 @@ class CrowdLearner(
             raise InvalidArgument("people", f"arrays of shapes {expected}, and answers of these", shapes)
         rows = as_rows(arrays["rows"], self.columns) if len(told) else np.zeros((0, self.columns))
         return CrowdState(
-            self.base.from_arrays(unmarked(_MARK, arrays)), tuple(people), arrays["answers"], arrays["rates"],
+            self.base.from_arrays(unmarked(_MARK, arrays)), tuple(people), arrays["answers"], Habits.of_fit(arrays),
             arrays["intervals"], common, tuple(each), Buffer(self.columns).extended(0, rows), *map(int, counts),
         )  # fmt: skip
+
+
+def _unsaid(question: Question) -> list[Any]:
+    """Return what is known of a question beyond what is asked."""
+    return [list(question.slips), *([question.row, question.confused] if isinstance(question, Subset) else [])]
+
+
+def _with_unsaid(question: Question, unsaid: list[Any]) -> Question:
+    slips = ErrorRates(*unsaid[0])
+    if not isinstance(question, Subset) or len(unsaid) < 3:
+        return question.put_to(slips)
+    return question.put_to(slips, tuple(unsaid[2]), int(unsaid[1]))

@@ -22,6 +22,7 @@ from scipy.special import expit, logit, logsumexp
 from scipy.stats import beta
 
 from askone._common.types import Array
+from askone.learners.people.habits import Habits
 
 _LOGITS = np.linspace(logit(0.002), logit(0.95), 30)
 _GRID = expit(_LOGITS)
@@ -39,15 +40,17 @@ _LEVEL = 0.95
 
 @final
 class CrowdRates(NamedTuple):
-    """Of each person the means of g and l (n x 2) and their intervals (n x 2 x 2); the crowd's mean.
+    """How people answer, by the means of g and l, with their intervals (n x 2 x 2); the crowd's mean.
 
-    ``evidence`` is the log-likelihood of all answers, by which models that give chances can be compared.
+    ``evidence`` is the log-likelihood of all answers, by which models that give chances can be compared; ``foretold``
+    has for each person the sum of the log-chances of their answers, each by the others.
     """
 
-    means: Array
+    habits: Habits
     intervals: Array
     common: float
     evidence: float
+    foretold: Array
 
 
 def rates_of(places: Array, bits: Array, chances: Array, people: int, questions: Array | None = None) -> CrowdRates:
@@ -58,7 +61,7 @@ def rates_of(places: Array, bits: Array, chances: Array, people: int, questions:
     >>> sure = np.tile([0.99, 0.01], 60)
     >>> ann, bob = sure[:80] > 0.5, np.ones(40, bool)
     >>> found = rates_of(np.repeat([0, 1], [80, 40]), np.append(ann, bob), sure, 2)
-    >>> found.means.round(1).tolist()
+    >>> found.habits.rates.round(1).tolist()
     [[0.0, 0.0], [0.8, 0.0]]
     """
     several = np.zeros(len(places), bool) if questions is None else np.bincount(questions)[questions] > 1
@@ -119,7 +122,10 @@ def _rates_at(counts: Array, doubt: float, shared: _Shared | None) -> CrowdRates
         sides = np.stack([posterior.sum(axis=2), posterior.sum(axis=1)], axis=1)
         means = sides @ _GRID
         common = float((say @ means.mean(axis=1) + _WEIGHT * _FIRST) / (say.sum() + _WEIGHT))
-    return CrowdRates(means, _ends(sides), common, float(evidence.sum()))
+    # P(b_i | others) = 1 / E[1 / P(b_i | g, l)], by the posterior with b_i in it.
+    without = -np.log(np.tensordot(posterior, np.exp(-_logs(doubt)), axes=((1, 2), (2, 3))))
+    foretold = (counts * without).sum(axis=(1, 2))
+    return CrowdRates(Habits(means), _ends(sides), common, float(evidence.sum()), foretold)
 
 
 @cache

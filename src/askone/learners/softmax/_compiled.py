@@ -26,6 +26,7 @@ from askone._common.compiled import dot, jit, product
 from askone._common.types import Array
 
 _TINY = 1e-12
+_LEVER = 0.9  # of what was said of a row on its own scores, at most
 _CONJUGATE, _HALVINGS = 6, 8
 _FEW = 500  # up to so many bits two Newton steps, which cost little then; later one, which starts near the end
 _ENOUGH = 1e-2  # an inexact Newton step: the next refit starts where this one ends
@@ -115,7 +116,7 @@ def tempered(Z: Array, temperatures: Array, out: Array) -> None:
 
 @jit
 def given(members: Array, before: Array) -> None:
-    """members <- members * before, each summing to 1: what is believed after something that was said, by Bayes' rule."""
+    """members <- members * before, each summing to 1: Bayes' rule, after something that was said."""
     K, T, m = members.shape
     for k in range(K):
         for t in range(T):
@@ -159,6 +160,40 @@ def step_once(
         x = phi[i]
         for j in range(width):
             W[i, j] -= x * g[j] * variance[i, j]
+
+
+@jit
+def without_row(Z: Array, v: Array, cells: Array, others: Array, temperatures: Array, out: Array) -> None:
+    """out[i, k, t] = p(y | x_i, what others said of the row), from scores Z and their variances v (n x K x m).
+
+    All that was said of a row, ``cells``, is taken out by its leverage: with g its gradient in the scores, these are
+    z + v g / (1 - f d^T v d) without it.  What others said comes in again by Bayes' rule.
+    """
+    n, K, m = Z.shape
+    G, F, D = np.empty((n, K, m)), np.empty((n, K)), np.empty((n, K, m))
+    bit_terms(Z, cells, G, F, D, np.zeros(K))
+    left = np.empty((K, m))
+    for i in range(n):
+        for k in range(K):
+            lever = 0.0
+            for j in range(m):
+                lever += F[i, k] * D[i, k, j] * D[i, k, j] * v[i, k, j]
+            for j in range(m):
+                left[k, j] = Z[i, k, j] + v[i, k, j] * G[i, k, j] / (1.0 - min(lever, _LEVER))
+        tempered(left, temperatures, out[i])
+        given(out[i], others[i])
+
+
+@jit
+def weighed(p: Array, weights: Array) -> Array:
+    """Return the mean of p (n x T x m) over T, by weights."""
+    n, T, m = p.shape
+    out = np.zeros((n, m))
+    for i in range(n):
+        for t in range(T):
+            for j in range(m):
+                out[i, j] += weights[t] * p[i, t, j]
+    return out
 
 
 @jit

@@ -11,8 +11,8 @@ the bank has its own prior, W ~ N(0, s I), and keeps the most likely W:
 Nothing is tuned.  Every member, at several temperatures, forecasts each answer before it learns it; questions
 come from the mixture weighted by these likelihoods.  Predictions come from the strongest prior that forecasts
 nearly as well as the best one (by a twentieth of its loss, without what slips cost any model, and a fifth of its lead
-on no model at all): where classes are noisy, decisions profit from more smoothing than probabilities do.  The likelihood of sets is consistent if the
-sets tell all classes apart.
+on no model at all): where classes are noisy, decisions profit from more smoothing than probabilities do.  The
+likelihood of sets is consistent if the sets tell all classes apart.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askone._common.arithmetic import log1p, logs
-from askone._common.compiled import dot, times
+from askone._common.arithmetic import log1p, logs, softmax
+from askone._common.compiled import dot, product, times
 from askone._common.types import Array
 from askone._common.validate import as_number, as_row, as_rows
 from askone.errors import InvalidArgument
@@ -51,7 +51,8 @@ _MEMORY = 0.2  # of all answers: forecasts older than these count little, as mem
 _FLOOR, _DOUBT = 1e-3, 0.5  # of the questions' class probabilities is uniform, so that no class is starved: and more
 # of it at first, 1/2 / sqrt(answers), as a class that was never met looks as unlikely as one that is not there
 _MANY = 20
-_LEVER = 0.9  # of a bit on its own scores, at most
+_TINY = 1e-12
+_FADED = 0.25  # of what forecasts counted for before all was learnt anew
 _GROWTH, _EARLY = 0.2, 100
 _BEHIND, _ALL = 1.3, 4  # members so much worse than the best rest, but for every fourth refit
 _STORED = 1 << 22  # numbers kept of old rows
@@ -301,12 +302,8 @@ class SetLikelihoodLearner(
 
     def _slipped(self, state: LikelihoodState, seen: Seen, cell: Array) -> float:
         """Return what an answer is expected to cost who knows the class: sum of p(y) H(A_y), H the entropy of a bit."""
-        unsure = cell[(cell > 0.0) & (cell < 1.0)]
-        if not len(unsure):
-            return 0.0
-        entropy = np.zeros(len(cell))
-        entropy[(cell > 0.0) & (cell < 1.0)] = -unsure * logs(unsure) - (1.0 - unsure) * logs(1.0 - unsure)
-        return float(dot(self._mixture(state, seen), entropy))
+        sure = np.isin(cell, (0.0, 1.0)).all()
+        return 0.0 if sure else float(dot(self._mixture(state, seen), _entropy(cell)))
 
     def _logged(self, p: Array) -> Array:
         return np.asarray(logs((1.0 - _LAPSE) * p + 0.5 * _LAPSE))
@@ -397,34 +394,38 @@ class SetLikelihoodLearner(
     def hindsight(
         self, state: LikelihoodState, X: ArrayLike, questions: Sequence[Question], answers: Sequence[bool]
     ) -> Array | None:
-        """See ``Hindsight.hindsight``: of the preferred member, all that was said about a row taken out by its leverage.
-
-        With g the gradient of it in the scores and v their variances, the scores without it are
-        z + v g / (1 - f d^T v d); what others said about the row comes in again by Bayes' rule.
-        """
-        Phi, k = self.features(as_rows(X, self.columns)), self._preferred(state)
+        """See ``Hindsight.hindsight``: of the preferred member."""
+        k = self._preferred(state)
+        cells = np.array([self._cell(*one) for one in zip(questions, answers, strict=True)])
         rows = np.array([of_family(question, Subset).row for question in questions])
-        each = np.array([self._cell(*one) for one in zip(questions, answers, strict=True)])
-        cells, others = together(each, rows)
-        Z = Phi @ state.W[:, k]
-        G, F, D = np.empty((len(Z), 1, Z.shape[1])), np.empty((len(Z), 1)), np.empty((len(Z), 1, Z.shape[1]))
-        _compiled.bit_terms(Z[:, None], cells, G, F, D, np.zeros(1))
-        v = (Phi * Phi) @ state.variance[:, k]
-        lever = np.minimum(F * np.einsum("nj,nj,nj->n", D[:, 0], v, D[:, 0])[:, None], _LEVER)
-        p = self._tempered(state, k, Z + v * G[:, 0] / (1.0 - lever)) * others
-        return np.asarray(p / p.sum(axis=1, keepdims=True))
+        p = self._without_row(state, slice(k, k + 1), self.features(as_rows(X, self.columns)), cells, rows)
+        return np.asarray(_compiled.weighed(p[:, 0], softmax(state.evidence[k])))
+
+    def _without_row(self, state: LikelihoodState, some: slice, Phi: Array, cells: Array, rows: Array) -> Array:
+        """Return p(y|x), n x members x temperatures x m, by all answers but those of ``cells``, one by one."""
+        m = self.space.size
+        W, variance = (np.ascontiguousarray(one[:, some]).reshape(len(one), -1) for one in (state.W, state.variance))
+        Z, v = (product(*pair).reshape(len(Phi), -1, m) for pair in ((Phi, W), (Phi * Phi, variance)))
+        out = np.empty((len(Phi), Z.shape[1], len(self.temperatures), m))
+        _compiled.without_row(Z, v, *together(cells, rows), self._temperatures, out)
+        return out
 
     def relearnt(
         self, state: LikelihoodState, X: Array, questions: Sequence[Question], answers: Sequence[bool]
     ) -> LikelihoodState:
-        """See ``Hindsight.relearnt``: the bits that are stored are fitted again, the others stay as they are."""
-        stored = state.counts[3]
+        """See ``Hindsight.relearnt``: the bits that are stored are fitted again, the others stay as they are.
+
+        How well members forecast while less was known of who answered counts little from then on.
+        """
+        stored, p = state.counts[3], self.features.size
         if not stored:
             return state
-        each = zip(questions[-stored:], answers[-stored:], strict=True)
+        cells = np.array([self._cell(*one) for one in zip(questions[-stored:], answers[-stored:], strict=True)])
         rows = state.store.view(stored).copy()
-        rows[:, self.features.size : -1] = in_turn(np.array([self._cell(*one) for one in each]), rows[:, -1])
-        return self._refitted(replace(state, store=Buffer(rows.shape[1]).extended(0, rows)))
+        rows[:, p:-1] = in_turn(cells, rows[:, -1])
+        state = self._refitted(replace(state, store=Buffer(rows.shape[1]).extended(0, rows)))
+        count, blank, slipped = state.heard
+        return replace(state, evidence=_FADED * state.evidence, heard=(_FADED * count, _FADED * blank, _FADED * slipped))
 
     def worth(self, state: LikelihoodState, X: ArrayLike) -> Array:
         """Return 1/2 log(1 + f d^T V d): what a set of half the mass would tell of the scores, whose variance is V.
@@ -470,6 +471,12 @@ class SetLikelihoodLearner(
         plain |= {name: tuple(arrays[name].tolist()) for name in ("heard", "counts")}
         plain["heard"] = (*plain["heard"], 0.0)[:3]  # in older files without what slips cost
         return LikelihoodState(prior=prior, store=store, **plain)
+
+
+def _entropy(p: Array) -> Array:
+    """Return H(p) of a bit, in nats."""
+    within = np.clip(p, _TINY, 1.0 - _TINY).ravel()
+    return np.asarray(-within * logs(within) - (1.0 - within) * logs(1.0 - within)).reshape(p.shape)
 
 
 def _owned(state: LikelihoodState) -> LikelihoodState:
