@@ -2,9 +2,9 @@
 
 An answer of somebody tells I(r, q) bits of a question's truth, with r how often they err and q the chance of yes after
 all that was said to it and by all else that the model has learnt; of a question about a new row it is I(r, p), with p
-as in the latest ones.  The question of most bits is asked again if these are more, or if no row is left and they are
-worth the trouble.  Whoever errs so often that their answers tell nothing is asked no second opinion; whoever is new is
-taken for as careful as the crowd, and has them as others do.
+as in the latest ones.  The question of most bits is asked again if these are a fifth more, or if no row is left and
+they are worth the trouble.  Whoever errs so often that their answers tell nothing is asked no second opinion; whoever
+is new is taken for as careful as the crowd, and has them as others do.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from askone.session.row_selection import sampled
 MOST_OPINIONS = 5
 """So many people are asked one question, at most."""
 _LEAST = 0.1  # bits: less is not worth an answer
+_MORE = 1.2  # times what a new row tells: it also shows the model another place
 _CAREFUL = ErrorRates(0.02, 0.02)
 _LATEST, _DRAWN = 32, 256  # questions that are looked at while there are rows, and after
 _OFTEN = 8  # answers, after which they are looked at again
@@ -76,7 +77,7 @@ class SecondOpinions:
         self._look(rows_left)
         mine = islice((one for one in self._doubtful if self._is_open(one, person)), _SHORT)
         gain, number = max(((information(rates, one.chance), -one.number) for one in mine), default=(0.0, 0))
-        return -number if gain > max(_LEAST, information(rates, self._fresh) if rows_left else 0.0) else None
+        return -number if gain > max(_LEAST, _MORE * information(rates, self._fresh) if rows_left else 0.0) else None
 
     def _is_open(self, one: _Doubtful, person: str) -> bool:
         """Return whether a question is as it was when it was looked at, and new to somebody."""
